@@ -1,0 +1,399 @@
+"""The preference matrix: who beats whom, and how likely."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from theory.errors import InvalidPreferenceError
+from theory.regret_notions import pair_regret
+from theory.validation import arm_index, probability_matrix
+
+TIE_TOLERANCE = 1e-8
+"""Two arms tie when |P(i beats j) - 1/2| is below this."""
+
+# Rounding in a comparison of sums of two printed probabilities.
+_TRANSITIVITY_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PreferenceMatrix:
+    """Preference matrix of K arms, validated and read-only.
+
+    Entry (i, j) is the probability that arm i beats arm j. Everything that depends on
+    signs only (superiors, losses, winners) is read from `gaps`, in which both
+    orientations of a pair agree bit for bit and a tie is exactly 0. Ties are allowed
+    here; the bounds that assume their absence say so.
+
+    Parameters
+    ----------
+    values : array-like (K, K)
+        K >= 2, real, finite, in [0, 1], values + values.T = 1 within 1e-9, diagonal
+        1/2. It is copied, never modified and never symmetrized.
+    name : str, optional
+        Name of the matrix.
+    arm_names : sequence of K different str, optional
+        Names of the arms.
+    source : str, optional
+        Where the numbers come from.
+
+    Attributes
+    ----------
+    values : float64 (K, K)
+        The numbers as given, read-only.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If a rule is broken; the text names the worst entry.
+    TypeError
+        If the entries are no numbers.
+
+    Notes
+    -----
+    Two matrices are equal when their values are, whatever their names.
+
+    Examples
+    --------
+    >>> matrix = PreferenceMatrix([[0.5, 0.6, 0.9], [0.4, 0.5, 0.7], [0.1, 0.3, 0.5]])
+    >>> matrix.condorcet_winner
+    0
+    >>> matrix.losses.tolist()
+    [0, 1, 2]
+    >>> matrix
+    PreferenceMatrix(K=3, Condorcet winner 0)
+    """
+
+    values: NDArray[np.float64]
+    name: str | None = field(default=None, kw_only=True)
+    arm_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    source: str | None = field(default=None, kw_only=True)
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        *,
+        name: str | None = None,
+        arm_names: Sequence[str] | None = None,
+        source: str | None = None,
+    ) -> None:
+        array = probability_matrix(values)
+        array.setflags(write=False)
+        names = None if arm_names is None else _checked_names(arm_names, len(array))
+        object.__setattr__(self, "values", array)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "arm_names", names)
+        object.__setattr__(self, "source", source)
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PreferenceMatrix):
+            return NotImplemented
+        return np.array_equal(self.values, other.values)
+
+    def __hash__(self) -> int:
+        return hash((self.values + 0.0).tobytes())  # -0.0 equals 0.0
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Pickles and copies are validated and read-only again.
+        return _rebuild, (self.values, self.name, self.arm_names, self.source)
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        if self.condorcet_winner is not None:
+            winner = f"Condorcet winner {self.condorcet_winner}"
+        else:
+            noun = "winner" if len(self.copeland_winners) == 1 else "winners"
+            arms = ", ".join(map(str, self.copeland_winners[:5]))
+            more = ", ..." if len(self.copeland_winners) > 5 else ""
+            winner = f"Copeland {noun} {arms}{more}"
+        ties = f", {len(self.ties)} tied" if self.ties else ""
+        return f"PreferenceMatrix({name}K={self.num_arms}, {winner}{ties})"
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return self.values.shape[0]
+
+    @cached_property
+    def gaps(self) -> NDArray[np.float64]:
+        """Exactly antisymmetric (values - values.T) / 2; |gap| < 1e-8 is set to 0."""
+        gaps = (self.values - self.values.T) / 2
+        gaps[np.abs(gaps) < TIE_TOLERANCE] = 0.0
+        gaps.setflags(write=False)
+        return gaps
+
+    @property
+    def ties(self) -> list[tuple[int, int]]:
+        """Tied pairs (i, j), i < j, in reading order."""
+        rows, columns = np.nonzero(np.triu(self.gaps == 0, k=1))
+        return list(zip(rows.tolist(), columns.tolist(), strict=True))
+
+    def superiors(self, arm: int) -> tuple[int, ...]:
+        """Return the arms that beat an arm, in increasing order.
+
+        Parameters
+        ----------
+        arm : int
+            From 0 to K - 1.
+
+        Returns
+        -------
+        tuple of int
+            All j with P(arm beats j) < 1/2.
+
+        Raises
+        ------
+        InvalidPreferenceError
+            If there is no such arm.
+        """
+        row = self.gaps[arm_index(arm, self.num_arms, "arm")]
+        return tuple(np.flatnonzero(row < 0).tolist())
+
+    def inferiors(self, arm: int) -> tuple[int, ...]:
+        """Return the arms that an arm beats, in increasing order.
+
+        Parameters
+        ----------
+        arm : int
+            From 0 to K - 1.
+
+        Returns
+        -------
+        tuple of int
+            All j with P(arm beats j) > 1/2.
+
+        Raises
+        ------
+        InvalidPreferenceError
+            If there is no such arm.
+        """
+        row = self.gaps[arm_index(arm, self.num_arms, "arm")]
+        return tuple(np.flatnonzero(row > 0).tolist())
+
+    @cached_property
+    def losses(self) -> NDArray[np.int64]:
+        """Number of superiors of every arm, int64 (K,)."""
+        return _read_only((self.gaps < 0).sum(axis=1, dtype=np.int64))
+
+    @cached_property
+    def wins(self) -> NDArray[np.int64]:
+        """Number of inferiors of every arm, int64 (K,)."""
+        return _read_only((self.gaps > 0).sum(axis=1, dtype=np.int64))
+
+    @property
+    def copeland_scores(self) -> NDArray[np.float64]:
+        """Share of the other arms that every arm beats, float64 (K,)."""
+        return self.wins / (self.num_arms - 1)
+
+    @cached_property
+    def copeland_winners(self) -> tuple[int, ...]:
+        """Arms with the most wins, the notion of simulated regret."""
+        return tuple(np.flatnonzero(self.wins == self.wins.max()).tolist())
+
+    @cached_property
+    def loss_winners(self) -> tuple[int, ...]:
+        """Arms with the fewest losses, the notion of the lower-bound programs.
+
+        They differ from `copeland_winners` only if arms tie.
+        """
+        return tuple(np.flatnonzero(self.losses == self.losses.min()).tolist())
+
+    @property
+    def borda_scores(self) -> NDArray[np.float64]:
+        """Mean probability to beat one of the other arms, float64 (K,)."""
+        return (self.values.sum(axis=1) - 0.5) / (self.num_arms - 1)
+
+    @property
+    def condorcet_winner(self) -> int | None:
+        """The arm that beats all others, or None."""
+        best = self.copeland_winners[0]
+        return best if self.wins[best] == self.num_arms - 1 else None
+
+    @cached_property
+    def is_total_order(self) -> bool:
+        """Whether the arms can be listed so that none is beaten by a later one.
+
+        Equivalent: no cycle of wins. Ties are allowed.
+        """
+        # Remove arms that lose to nobody left, all at once, until none is left.
+        remaining = np.arange(self.num_arms)
+        while remaining.size:
+            lost = self.gaps[np.ix_(remaining, remaining)] < 0
+            beaten = lost.any(axis=1)
+            if beaten.all():
+                return False
+            remaining = remaining[beaten]
+        return True
+
+    def satisfies_sst(self) -> bool:
+        """Return whether strong stochastic transitivity holds.
+
+        That is: a total order exists, and P(i beats k) >= max(P(i beats j), P(j beats
+        k)) within 1e-9 whenever neither P(i beats j) nor P(j beats k) is below 1/2.
+        Without ties this is the definition along the order; tied arms must be
+        interchangeable.
+
+        Returns
+        -------
+        bool
+            Whether it holds for all triples of arms.
+        """
+        return self.is_total_order and all(
+            self._triples_hold(middle, np.maximum, 1) for middle in range(self.num_arms)
+        )
+
+    def satisfies_sti(self) -> bool:
+        """Return whether the stochastic triangle inequality holds.
+
+        That is: a total order exists, and gap(i, k) <= gap(i, j) + gap(j, k) within
+        1e-9 whenever neither gap on the right is negative, gap(i, j) being P(i beats j)
+        - 1/2.
+
+        Returns
+        -------
+        bool
+            Whether it holds for all triples of arms.
+        """
+        return self.is_total_order and all(
+            self._triples_hold(middle, np.add, -1) for middle in range(self.num_arms)
+        )
+
+    def _triples_hold(self, middle: int, combine: np.ufunc, sign: int) -> bool:
+        """Check sign * (gap(i, k) - combine(gap(i, m), gap(m, k))) >= 0 for one m."""
+        to_middle, from_middle = self.gaps[:, middle], self.gaps[middle]
+        before, after = np.flatnonzero(to_middle >= 0), np.flatnonzero(from_middle >= 0)
+        two_steps = combine.outer(to_middle[before], from_middle[after])
+        excess = sign * (self.gaps[np.ix_(before, after)] - two_steps)
+        # A "triple" with a repeated arm says nothing.
+        excess[before[:, None] == after[None, :]] = 0.0
+        excess[before == middle] = 0.0
+        excess[:, after == middle] = 0.0
+        return bool(excess.min() >= -_TRANSITIVITY_TOLERANCE)
+
+    def regret_per_pair(
+        self, notion: str = "copeland", *, include_self: bool = False
+    ) -> NDArray[np.float64]:
+        """Compute the regret of one duel of every pair.
+
+        Parameters
+        ----------
+        notion : str
+            One of `theory.REGRET_NOTIONS`; their formulas and sources are in
+            `theory.regret_notions.pair_regret`.
+        include_self : bool
+            Only for ``borda``: count a duel of an arm with itself in its score.
+
+        Returns
+        -------
+        float64 (K, K)
+            Symmetric; entry (i, i) is the regret of a duel of i with itself.
+
+        Raises
+        ------
+        InvalidPreferenceError
+            If the notion is unknown, or needs a Condorcet winner and there is none.
+
+        Examples
+        --------
+        >>> matrix = PreferenceMatrix([[0.5, 0.7], [0.3, 0.5]])
+        >>> matrix.regret_per_pair("copeland").tolist()
+        [[0.0, 0.5], [0.5, 1.0]]
+        """
+        return pair_regret(self.values, self.gaps, notion, include_self=include_self)
+
+    def submatrix(self, indices: Sequence[int]) -> PreferenceMatrix:
+        """Select arms.
+
+        Parameters
+        ----------
+        indices : sequence of at least two different int
+            Arms in the wanted order.
+
+        Returns
+        -------
+        PreferenceMatrix
+            Their matrix, with the names of the arms and the source, without the name.
+
+        Raises
+        ------
+        InvalidPreferenceError
+            If an index is repeated or not among 0, ..., K - 1, or fewer than two are
+            given.
+        """
+        arms = [arm_index(arm, self.num_arms, "indices") for arm in indices]
+        if len(set(arms)) < len(arms) or len(arms) < 2:
+            raise InvalidPreferenceError(
+                f"indices must be at least two different arms; got {arms}."
+            )
+        names = self.arm_names
+        return PreferenceMatrix(
+            self.values[np.ix_(arms, arms)],
+            arm_names=None if names is None else [names[arm] for arm in arms],
+            source=self.source,
+        )
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of the values as little-endian float64 in C order, hexadecimal."""
+        return hashlib.sha256(self.values.astype("<f8").tobytes()).hexdigest()
+
+
+def as_preference_matrix(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
+    """Return a preference matrix as it is, and check anything else.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+        Entry (i, j) is the probability that arm i beats arm j.
+
+    Returns
+    -------
+    PreferenceMatrix
+        The same object, or a new one with a copy of the numbers.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If it is no preference matrix.
+    TypeError
+        If the entries are no numbers.
+    """
+    return matrix if isinstance(matrix, PreferenceMatrix) else PreferenceMatrix(matrix)
+
+
+def _rebuild(
+    values: NDArray[np.float64],
+    name: str | None,
+    arm_names: tuple[str, ...] | None,
+    source: str | None,
+) -> PreferenceMatrix:
+    return PreferenceMatrix(values, name=name, arm_names=arm_names, source=source)
+
+
+def _read_only[T: np.generic](array: NDArray[T]) -> NDArray[T]:
+    array.setflags(write=False)
+    return array
+
+
+def _checked_names(arm_names: Sequence[str], num_arms: int) -> tuple[str, ...]:
+    names = tuple(arm_names)
+    if isinstance(arm_names, str) or not all(isinstance(name, str) for name in names):
+        raise InvalidPreferenceError(
+            f"arm_names must be a sequence of strings; got {arm_names!r}."
+        )
+    if len(names) != num_arms or len(set(names)) < len(names):
+        raise InvalidPreferenceError(
+            f"arm_names must be {num_arms} different names, one per arm; got "
+            f"{len(names)} names, {len(set(names))} different."
+        )
+    return names

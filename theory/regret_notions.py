@@ -1,0 +1,134 @@
+"""Regret of one duel, for every notion of regret between two arms."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.errors import InvalidPreferenceError
+
+REGRET_NOTIONS: tuple[str, ...] = (
+    "copeland",
+    "copeland_losses",
+    "copeland_zoghi",
+    "copeland_binary",
+    "borda",
+    "condorcet_mean",
+    "condorcet_sum",
+    "condorcet_max",
+    "weak",
+    "weak_binary",
+    "strong_binary",
+)
+"""Names of the notions; those after "borda" need a Condorcet winner."""
+
+_NEED_WINNER = REGRET_NOTIONS[REGRET_NOTIONS.index("borda") + 1 :]
+
+
+def pair_regret(
+    values: NDArray[np.float64],
+    gaps: NDArray[np.float64],
+    notion: str,
+    *,
+    include_self: bool = False,
+) -> NDArray[np.float64]:
+    """Compute the regret of one duel of every pair.
+
+    Parameters
+    ----------
+    values : float (K, K)
+        A preference matrix that was checked before.
+    gaps : float (K, K)
+        Its antisymmetric part; exactly 0 where two arms tie.
+    notion : str
+        One of `REGRET_NOTIONS`. With beats_i and L_i the numbers of arms that i beats
+        and that beat i, zeta_i = beats_i / (K - 1), w the Condorcet winner, and gap_i
+        = gaps[w, i], a duel of a and b costs
+
+        - ``copeland``: max zeta - (zeta_a + zeta_b) / 2 (Wu and Liu 2016, eq. 1).
+        - ``copeland_losses``: (L_a + L_b - 2 min L) / (2 (K - 1)) (Komiyama et al.
+          2016, section 2). The same as ``copeland`` unless arms tie.
+        - ``copeland_zoghi``: twice ``copeland`` (Zoghi et al. 2015).
+        - ``copeland_binary``: 1 unless both arms are Copeland winners by beats.
+        - ``borda``: max b - (b_a + b_b) / 2, where b_i is the mean of values[i, j] over
+          the other arms, or over all K arms with `include_self` (Agrawal and Chaporkar
+          2019).
+        - ``condorcet_mean``: (gap_a + gap_b) / 2 (Komiyama et al. 2015).
+        - ``condorcet_sum``: gap_a + gap_b, the strong regret of Yue et al. 2012.
+        - ``condorcet_max``: max(gap_a, gap_b).
+        - ``weak``: min(gap_a, gap_b) (Yue et al. 2012).
+        - ``weak_binary``: 1 unless one of the two is w (Chen and Frazier 2017).
+        - ``strong_binary``: 1 unless both are w (Chen and Frazier 2017).
+    include_self : bool
+        Only for ``borda``: count a duel of an arm with itself in its score.
+
+    Returns
+    -------
+    float64 (K, K)
+        Symmetric; entry (i, i) is the regret of a duel of i with itself.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If the notion is unknown, or needs a Condorcet winner and there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gaps = np.array([[0.0, 0.2], [-0.2, 0.0]])
+    >>> pair_regret(0.5 + gaps, gaps, "condorcet_mean").tolist()
+    [[0.0, 0.1], [0.1, 0.2]]
+    """
+    if notion not in REGRET_NOTIONS:
+        raise InvalidPreferenceError(
+            f"notion must be one of {', '.join(REGRET_NOTIONS)}; got {notion!r}."
+        )
+    if notion == "borda":
+        means = (values.sum(axis=1) - 0.5) / (values.shape[0] - 1)
+        if include_self:
+            means = values.mean(axis=1)
+        return _mean_of_pair(means.max() - means)
+    if notion in _NEED_WINNER:
+        return _condorcet_regret(gaps, notion)
+    return _copeland_regret(gaps, notion)
+
+
+def _mean_of_pair(shortfall: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (shortfall[:, None] + shortfall[None, :]) / 2
+
+
+def _copeland_regret(gaps: NDArray[np.float64], notion: str) -> NDArray[np.float64]:
+    wins = (gaps > 0).sum(axis=1)
+    losses = (gaps < 0).sum(axis=1)
+    # Differences of integers: exactly 0 for winners.
+    shortfall = losses - losses.min() if notion == "copeland_losses" else None
+    if shortfall is None:
+        shortfall = wins.max() - wins
+    if notion == "copeland_binary":
+        both = (shortfall[:, None] == 0) & (shortfall[None, :] == 0)
+        return 1.0 - both.astype(np.float64)
+    mean = _mean_of_pair(shortfall / (gaps.shape[0] - 1))
+    return 2 * mean if notion == "copeland_zoghi" else mean
+
+
+def _condorcet_regret(gaps: NDArray[np.float64], notion: str) -> NDArray[np.float64]:
+    winners = np.flatnonzero((gaps > 0).sum(axis=1) == gaps.shape[0] - 1)
+    if winners.size == 0:
+        raise InvalidPreferenceError(
+            f"notion {notion!r} needs an arm that beats all others, and this matrix "
+            "has no Condorcet winner: use 'copeland' or 'borda'."
+        )
+    gap = gaps[winners[0]]
+    first, second = gap[:, None], gap[None, :]
+    if notion == "condorcet_mean":
+        return (first + second) / 2
+    if notion == "condorcet_sum":
+        return first + second
+    if notion == "condorcet_max":
+        return np.maximum(first, second)
+    if notion == "weak":
+        return np.minimum(first, second)
+    # The gap of the winner is exactly 0, that of every other arm is positive.
+    if notion == "weak_binary":
+        return ((first > 0) & (second > 0)).astype(np.float64)
+    return ((first > 0) | (second > 0)).astype(np.float64)
