@@ -1,0 +1,1 @@
+"""Dueling bandits: exact simulation, regret bounds, Bayesian preference models."""

@@ -1,0 +1,36 @@
+"""Preference matrices: the papers' instances, families of them, and users' files.
+
+``load("gap")`` returns a printed matrix, ``load("mallows:num_arms=8,phi=0.5")`` a
+member of a family, ``load("mine.csv")`` a file. Arms are numbered from 0, and entry
+(i, j) of a matrix is the probability that arm i beats arm j.
+"""
+
+from bayesduel.datasets import generators
+from bayesduel.datasets.catalog import (
+    Description,
+    describe,
+    family_names,
+    load,
+    names,
+)
+from bayesduel.datasets.files import read_matrix
+from bayesduel.datasets.generators import Instance
+from bayesduel.datasets.mslr import (
+    MSLR_SELECTIONS,
+    mslr_submatrix,
+    random_submatrix,
+)
+
+__all__ = [
+    "MSLR_SELECTIONS",
+    "Description",
+    "Instance",
+    "describe",
+    "family_names",
+    "generators",
+    "load",
+    "mslr_submatrix",
+    "names",
+    "random_submatrix",
+    "read_matrix",
+]

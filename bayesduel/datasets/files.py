@@ -1,0 +1,199 @@
+"""Read preference matrices from users' files: text tables, NPY and NPZ."""
+
+import io
+import logging
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesduel.datasets.text_tables import parse_table
+from theory.errors import InvalidPreferenceError
+from theory.preferences import PreferenceMatrix
+
+_LOGGER = logging.getLogger(__name__)
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".npy", ".npz")
+"""Endings by which `bayesduel.datasets.load` knows a file from a name."""
+
+_LARGEST_REPAIR = 1e-3
+# What PreferenceMatrix accepts by itself; such entries are left as they are.
+_ACCEPTED = 1e-9
+
+
+def read_matrix(
+    path: str | os.PathLike[str], *, key: str | None = None, repair: bool = False
+) -> PreferenceMatrix:
+    r"""Read a preference matrix from a file.
+
+    What the file is, is told from its content: NPY, NPZ, or text in UTF-8. A text
+    table has one row a line, separated by commas, semicolons, tabs or spaces, with or
+    without a first row and a first column of arm names; lines that begin with # are
+    skipped. Pickled objects are never loaded.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. Entry (i, j) is the probability that arm i beats arm j.
+    key : str, optional
+        Which array of an NPZ file to read; needed when it holds several.
+    repair : bool
+        Accept abs(p_ij + p_ji - 1) < 1e-3 and divide both entries by their sum. What
+        was changed stands in the `source` of the result and in a log message of level
+        WARNING.
+
+    Returns
+    -------
+    PreferenceMatrix
+        Its `name` is the file's name without the ending.
+
+    Raises
+    ------
+    OSError
+        When there is no such file (FileNotFoundError), when it is a folder
+        (IsADirectoryError) or cannot be read.
+    InvalidPreferenceError
+        When the content is no preference matrix; the text names the file, and the
+        line or the entry.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesduel.datasets import read_matrix
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "drinks.csv")
+    ...     _ = path.write_text("tea;coffee\n0,5;0,7\n0,3;0,5\n")
+    ...     matrix = read_matrix(path)
+    >>> matrix.name, matrix.values.tolist()
+    ('drinks', [[0.5, 0.7], [0.3, 0.5]])
+    """
+    path = Path(path)
+    content = _content(path)
+    try:
+        values, arm_names = _decode(content, key)
+        values, note = _repaired(values, repair)
+        matrix = PreferenceMatrix(
+            values,
+            name=path.stem,
+            arm_names=arm_names or None,
+            source=f"file {path}{'; ' if note else ''}{note}",
+        )
+    except InvalidPreferenceError as error:
+        raise InvalidPreferenceError(f"{path}: {error}") from error
+    if note:
+        _LOGGER.warning("%s: %s", path, note)
+    return matrix
+
+
+def _content(path: Path) -> bytes:
+    """Return the bytes of a file that exists."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the path of a matrix file")
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist; give the path of a file")
+    if not path.is_file():
+        raise OSError(f"{path} is not a regular file")
+    return path.read_bytes()
+
+
+def _decode(
+    content: bytes, key: str | None
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Return the numbers and the arm names that the bytes of a file hold."""
+    if content.startswith(b"PK"):
+        return _from_npz(content, key), ()
+    if key is not None:
+        raise InvalidPreferenceError(f"key={key!r} is for NPZ files, this is none")
+    if content.startswith(b"\x93NUMPY"):
+        return _as_square(_load_array(io.BytesIO(content))), ()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise InvalidPreferenceError(
+            "the file is neither an NPY or NPZ file nor text in UTF-8"
+        )
+    return parse_table(text)
+
+
+def _load_array(stream: io.BytesIO) -> np.ndarray:
+    """Read one NPY array, never a pickle."""
+    try:
+        return np.lib.format.read_array(stream, allow_pickle=False)
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise InvalidPreferenceError(
+            f"the array cannot be read ({error}); save it with numpy.save as float64"
+        ) from error
+
+
+def _from_npz(content: bytes, key: str | None) -> NDArray[np.float64]:
+    """Read the only array of an NPZ file, or the one called `key`."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    except zipfile.BadZipFile as error:
+        raise InvalidPreferenceError(f"the NPZ file is damaged ({error})") from error
+    with archive:
+        arrays = {
+            name.removesuffix(".npy"): name
+            for name in archive.namelist()
+            if name.endswith(".npy")
+        }
+        listed = ", ".join(sorted(arrays)) or "none"
+        if key is None and len(arrays) != 1:
+            raise InvalidPreferenceError(
+                f"an NPZ file must hold exactly one array, found {listed}; "
+                "choose one with key=..."
+            )
+        if key is not None and key not in arrays:
+            raise InvalidPreferenceError(
+                f"key={key!r} names no array of the file; its arrays: {listed}"
+            )
+        try:
+            data = archive.read(arrays[key] if key else next(iter(arrays.values())))
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+            raise InvalidPreferenceError(
+                f"the NPZ file is damaged or encrypted ({error})"
+            ) from error
+    return _as_square(_load_array(io.BytesIO(data)))
+
+
+def _as_square(array: np.ndarray) -> NDArray[np.float64]:
+    """Return a two-dimensional real array as float64."""
+    if array.dtype.kind not in "fiu":
+        raise InvalidPreferenceError(
+            f"the array must hold real numbers, found dtype {array.dtype}"
+        )
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InvalidPreferenceError(
+            f"the array must be square, found shape {array.shape}"
+        )
+    return array.astype(np.float64)
+
+
+def _repaired(
+    values: NDArray[np.float64], repair: bool
+) -> tuple[NDArray[np.float64], str]:
+    """Divide p_ij and p_ji by their sum where it is nearly 1, and say so.
+
+    A matrix with a larger fault is returned as it is: PreferenceMatrix names the fault.
+    """
+    total = values + values.T
+    deviation = np.abs(total - 1.0)
+    wrong = deviation > _ACCEPTED
+    in_range = (values >= 0).all() and (values <= 1).all()
+    if not (in_range and wrong.any() and deviation.max() < _LARGEST_REPAIR):
+        return values, ""
+    i, j = np.unravel_index(int(np.triu(deviation).argmax()), deviation.shape)
+    pairs = int(np.triu(wrong).sum())
+    worst = f"the worst is ({i}, {j}): {values[i, j]} + {values[j, i]} = {total[i, j]}"
+    if not repair:
+        raise InvalidPreferenceError(
+            f"p_ij + p_ji must be 1, but {pairs} pairs differ by less than "
+            f"{_LARGEST_REPAIR:g}; {worst}; repair=True divides both entries by their "
+            "sum"
+        )
+    note = f"repaired: {pairs} pairs were divided by their sum; {worst}"
+    return np.where(wrong, values / np.where(wrong, total, 1.0), values), note

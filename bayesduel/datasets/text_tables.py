@@ -1,0 +1,207 @@
+"""Turn the text of a table into numbers and arm names, and say what is wrong with it.
+
+Errors name the line and the column, both counted from 1 as editors do.
+"""
+
+import csv
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.errors import InvalidPreferenceError
+
+# In the order of preference where two of them split a line equally well.
+_SEPARATORS = (";", "\t", ",", " ")
+
+
+class _Row(NamedTuple):
+    line: int
+    cells: list[str]
+
+
+def parse_table(text: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    r"""Read a square table of probabilities.
+
+    Cells are separated by semicolons, tabs, commas or spaces, whichever splits the
+    last line into most numbers. Blank lines and lines that begin with # are skipped.
+    A first row and a first column of arm names are recognized. With semicolons the
+    decimal mark may be a comma.
+
+    Parameters
+    ----------
+    text : str
+        The content of a file.
+
+    Returns
+    -------
+    values : float64 (K, K)
+        Finite and in [0, 1]; nothing else is checked here.
+    arm_names : tuple of str
+        K names, or empty when the table has none.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        When the text is no such table.
+
+    Examples
+    --------
+    >>> values, arm_names = parse_table("tea,coffee\n0.5,0.7\n0.3,0.5\n")
+    >>> arm_names
+    ('tea', 'coffee')
+    """
+    rows, comma = _split(text)
+    header = _header(rows, comma)
+    body = rows[1:] if header else rows
+    width = _width(body, header)
+    has_names = width == len(body) + 1
+    if width != len(body) and not has_names:
+        # A first column of names does not count as a column of numbers.
+        columns = width - (_number(body[0].cells[0], comma) is None)
+        raise InvalidPreferenceError(
+            f"the table must be square, found {len(body)} rows of {columns} numbers"
+        )
+    row_names = [row.cells[0].strip() for row in body] if has_names else []
+    values = np.array(
+        [
+            [
+                _probability(row, column, comma)
+                for column in range(int(has_names), width)
+            ]
+            for row in body
+        ]
+    )
+    return values, _arm_names(header, row_names, width)
+
+
+def _split(text: str) -> tuple[list[_Row], bool]:
+    """Cut the text into rows of cells; also say whether 0,5 means one half."""
+    lines = [
+        (number, line.strip(" "))
+        for number, line in enumerate(
+            text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1
+        )
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not lines:
+        raise InvalidPreferenceError(
+            "the file holds no numbers" if text.strip() else "the file is empty"
+        )
+
+    def cells(line: str, separator: str) -> list[str]:
+        if separator == " ":
+            line = " ".join(line.split())
+        try:
+            return next(csv.reader([line], delimiter=separator, strict=True))
+        except csv.Error:  # an open quote; the cell will be reported as no number
+            return line.split(separator)
+
+    def numbers(separator: str) -> int:
+        last = cells(lines[-1][1], separator)
+        return sum(_number(cell, separator == ";") is not None for cell in last)
+
+    separator = max(_SEPARATORS, key=numbers)
+    rows = [_Row(number, cells(line, separator)) for number, line in lines]
+    return rows, separator == ";"
+
+
+def _number(cell: str, comma: bool) -> float | None:
+    """Return the number in a cell, or None when it is text."""
+    if "_" in cell:  # Python reads 0_5 as 5
+        return None
+    try:
+        return float(cell.replace(",", ".") if comma else cell)
+    except ValueError:
+        return None
+
+
+def _header(rows: list[_Row], comma: bool) -> list[str]:
+    """Return the first row's cells when it holds names, else nothing.
+
+    A row of the matrix has 1/2 on the diagonal, so a row of names is one without a
+    number strictly between 0 and 1. Whether its first cell is the name of its row,
+    the corner of a table with names on both sides, or the first column's name is
+    told by the shape.
+    """
+    first = rows[0].cells
+    if len(rows) == 1:
+        # One row is either a name and a number, or names without a table.
+        if all(_number(cell, comma) is None for cell in first):
+            raise InvalidPreferenceError(
+                f"line {rows[0].line}: the table ends after its header; rows of "
+                "probabilities must follow"
+            )
+        return []
+    values = [_number(cell, comma) for cell in first]
+    if any(value is not None and 0 < value < 1 for value in values[1:]):
+        return []
+    if any(value is None for value in values[1:]) or _number_labels(rows, values):
+        return [cell.strip() for cell in first]
+    return []
+
+
+def _number_labels(rows: list[_Row], values: list[float | None]) -> bool:
+    """Say whether a first row of numbers is a row of labels such as 1, 2, 3."""
+    if any(value is None or value != round(value) for value in values[1:]):
+        return False
+    one_row_more = len(rows) == len(values) + 1
+    return one_row_more or (values[0] is None and len(rows) == len(values))
+
+
+def _width(body: list[_Row], header: list[str]) -> int:
+    """Return the number of cells that every row of the body has."""
+    width = len(body[0].cells)
+    for row in body:
+        if len(row.cells) != width:
+            raise InvalidPreferenceError(
+                f"line {row.line} has {len(row.cells)} cells, but line {body[0].line} "
+                f"has {width}; every row must have as many"
+            )
+    # R leaves the corner out: one name less than the rows have cells.
+    if header and len(header) != width and len(header) != width - 1:
+        raise InvalidPreferenceError(
+            f"the header has {len(header)} cells, but line {body[0].line} has {width}"
+        )
+    return width
+
+
+def _probability(row: _Row, column: int, comma: bool) -> float:
+    """Return a cell as a number in [0, 1]."""
+    cell = row.cells[column].strip()
+    value = _number(cell, comma)
+    where = f"line {row.line}, column {column + 1}"
+    if value is None:
+        what = f"{cell!r} is not a number" if cell else "the cell is empty"
+        raise InvalidPreferenceError(f"{where}: {what}")
+    if not math.isfinite(value) or not 0 <= value <= 1:
+        raise InvalidPreferenceError(
+            f"{where}: {cell} is not a probability; entries must lie in [0, 1] (row i, "
+            "column j: the probability that i beats j)"
+        )
+    return value
+
+
+def _arm_names(header: list[str], row_names: list[str], width: int) -> tuple[str, ...]:
+    """Return the names of the arms, which must agree where both sides have them."""
+    num_arms = width - bool(row_names)
+    if header and not row_names and len(header) != width:
+        raise InvalidPreferenceError(
+            f"the header has {len(header)} cells for {width} columns"
+        )
+    column_names = header[-num_arms:]
+    for column, row in zip(column_names, row_names, strict=False):
+        if column != row:
+            raise InvalidPreferenceError(
+                f"rows and columns must name the same arms in the same order, but "
+                f"column {column!r} stands where row {row!r} does"
+            )
+    names = tuple(column_names or row_names)
+    for position, name in enumerate(names):
+        if not name or name in names[:position]:
+            raise InvalidPreferenceError(
+                f"arm names must be distinct and not empty, got {name!r} for arm "
+                f"{position}"
+            )
+    return names
