@@ -1,0 +1,42 @@
+"""Slow NumPy twins of the policies, written from the papers and from nothing else.
+
+Nothing here imports JAX or `bayesduel`. Each twin performs one round at a time and
+spells its rule out literally, so that a fast policy can be compared with it: duel by
+duel where the rule is deterministic, in distribution where it is random.
+
+A twin is a class with
+
+- ``__init__(num_arms, rng, **parameters)``; rules that walk through the arms or the
+  pairs in a fixed order take it as ``order``, a permutation of the arms;
+- ``choose() -> (first, second)`` for the round about to be played, whose index is
+  ``t = rounds + 1`` with ``rounds`` the number of rounds played so far;
+- ``update(first, second, first_won)``, called once after each ``choose()``;
+- ``recommend() -> arm``.
+"""
+
+from tests.reference.common import (
+    Twin,
+    bernoulli_divergence,
+    copeland_regret,
+    divergence_from_half,
+    relative_bounds,
+    simulate,
+)
+from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
+from tests.reference.ecw_rmed import EfficientCopelandRMED
+from tests.reference.rmed1 import RMED1
+from tests.reference.rucb import RelativeUCB
+
+__all__ = [
+    "RMED1",
+    "DoubleThompson",
+    "DoubleThompsonPlus",
+    "EfficientCopelandRMED",
+    "RelativeUCB",
+    "Twin",
+    "bernoulli_divergence",
+    "copeland_regret",
+    "divergence_from_half",
+    "relative_bounds",
+    "simulate",
+]

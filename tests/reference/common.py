@@ -1,0 +1,262 @@
+"""What the twins share: confidence bounds, divergences, ties, and the round loop."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+TIE_TOLERANCE = 1e-9
+"""Values closer than this, relatively, are ties (see `first_minimum`)."""
+
+
+class Twin(Protocol):
+    """What `simulate` asks of a policy."""
+
+    def choose(self) -> tuple[int, int]:
+        """Return the pair of arms of the round about to be played."""
+        ...
+
+    def update(self, first: int, second: int, first_won: bool) -> None:
+        """Learn the outcome of the round just played."""
+        ...
+
+    def recommend(self) -> int:
+        """Return the arm that looks best."""
+        ...
+
+
+def relative_bounds(
+    wins: ArrayLike, round_index: int, alpha: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return upper and lower confidence bounds of every preference probability.
+
+    For a pair compared N > 0 times, B/N +- sqrt(alpha log(t) / N). Every quotient
+    with denominator 0 is 1, separately for the ratio and for the width, so a pair
+    never compared has the bounds 1 + 1 = 2 and 1 - 1 = 0 (Zoghi et al. 2014; Wu and
+    Liu 2016, Algorithm 1). The diagonals are 1/2. Nothing is clipped to [0, 1].
+
+    Parameters
+    ----------
+    wins : int (K, K)
+        Row beat column so often.
+    round_index : int
+        Index t >= 1 of the round about to be played; natural logarithm.
+    alpha : float
+        Factor of the logarithm.
+
+    Returns
+    -------
+    upper, lower : float (K, K)
+
+    Examples
+    --------
+    >>> upper, lower = relative_bounds([[0, 3], [2, 0]], 10, alpha=0.51)
+    >>> float(upper[0, 1]), float(lower[1, 0])
+    (1.0846274, -0.0846274)
+    >>> upper, lower = relative_bounds([[0, 0], [0, 0]], 10, alpha=0.51)
+    >>> float(upper[0, 1]), float(lower[0, 1])
+    (2.0, 0.0)
+    """
+    wins = np.asarray(wins)
+    plays = wins + wins.T
+    compared = plays > 0
+    denominator = np.where(compared, plays, 1)
+    ratio = np.where(compared, wins / denominator, 1.0)
+    width = np.where(compared, np.sqrt(alpha * math.log(round_index) / denominator), 1)
+    upper, lower = ratio + width, ratio - width
+    np.fill_diagonal(upper, 0.5)
+    np.fill_diagonal(lower, 0.5)
+    return upper, lower
+
+
+def bernoulli_divergence(p: float, q: float) -> float:
+    """Return the Kullback-Leibler divergence of Bernoulli(p) from Bernoulli(q).
+
+    Natural logarithm; 0 log 0 = 0; infinite when q is 0 or 1 and p is not q.
+
+    Examples
+    --------
+    >>> bernoulli_divergence(1.0, 0.5) == math.log(2)
+    True
+    >>> bernoulli_divergence(0.5, 1.0)
+    inf
+    """
+    if p == q:
+        return 0.0
+    if q in (0.0, 1.0):
+        return math.inf
+    total = 0.0
+    if p > 0:
+        total += p * math.log(p / q)
+    if p < 1:
+        total += (1 - p) * math.log((1 - p) / (1 - q))
+    return total
+
+
+def divergence_from_half(wins: int, losses: int) -> float:
+    """Return d(mu, 1/2) for the empirical mean mu = wins / (wins + losses).
+
+    The mean of a pair never compared is 1/2 by convention, so the value is 0. With
+    n = wins + losses and x = (wins - losses) / n = 2 mu - 1, the terms mu log(1 + x)
+    and (1 - mu) log(1 - x) lose fewer digits near 1/2 than logarithms of quotients.
+    Both orientations of a pair give the same float.
+
+    Examples
+    --------
+    >>> divergence_from_half(3, 1)
+    0.130812
+    >>> divergence_from_half(0, 0), divergence_from_half(2, 2)
+    (0.0, 0.0)
+    """
+    if wins == losses:
+        return 0.0
+    plays = wins + losses
+    excess = (wins - losses) / plays
+    total = 0.0
+    if wins:
+        total += wins / plays * math.log1p(excess)
+    if losses:
+        total += losses / plays * math.log1p(-excess)
+    return total
+
+
+def first_minimum(values: Iterable[float]) -> int:
+    """Return the lowest index whose value ties with the minimum.
+
+    Equal sums of divergences, added in another order, may differ in the last digits.
+    Values within the relative `TIE_TOLERANCE` of the minimum therefore count as equal.
+    Values are non-negative.
+
+    Examples
+    --------
+    >>> first_minimum([2.0, 1.0 + 1e-12, 1.0])
+    1
+    """
+    values = list(values)
+    bound = min(values) * (1 + TIE_TOLERANCE)
+    return next(index for index, value in enumerate(values) if value <= bound)
+
+
+def random_choice(rng: np.random.Generator, mask: ArrayLike) -> int:
+    """Return a uniformly random index at which the mask is true."""
+    indices = np.flatnonzero(mask)
+    if len(indices) == 1:
+        return int(indices[0])
+    return int(indices[rng.integers(len(indices))])
+
+
+def most_beaten(wins: NDArray[np.int64], rng: np.random.Generator) -> int:
+    """Return the arm that beats the most others empirically.
+
+    Ties go to the arm with more wins in total, then to a random one.
+    """
+    beaten = np.count_nonzero(wins > wins.T, axis=1)
+    best = beaten == beaten.max()
+    totals = np.where(best, wins.sum(axis=1), -1)
+    return random_choice(rng, totals == totals.max())
+
+
+def check_order(order: Sequence[int] | None, num_arms: int) -> list[int]:
+    """Return the order as a list, the identity by default."""
+    if order is None:
+        return list(range(num_arms))
+    checked = [int(arm) for arm in order]
+    if sorted(checked) != list(range(num_arms)):
+        raise ValueError(f"order must permute 0..{num_arms - 1}; got {checked}.")
+    return checked
+
+
+def simulate(
+    twin: Twin,
+    preference: ArrayLike,
+    horizon: int,
+    checkpoints: Sequence[int],
+    rng: np.random.Generator,
+    outcomes: NDArray[np.bool_] | None = None,
+    *,
+    return_duels: bool = False,
+) -> NDArray[np.int64] | tuple[NDArray[np.int64], list[tuple[int, int]]]:
+    """Play rounds 1 to `horizon`, one at a time.
+
+    Parameters
+    ----------
+    twin : Twin
+        The policy; it is changed.
+    preference : float (K, K)
+        Probability that row beats column.
+    horizon : int
+        Number of rounds.
+    checkpoints : sequence of int
+        Rounds, increasing and at most `horizon`, after which the plays are recorded.
+    rng : numpy.random.Generator
+        For the outcomes; not used for them when `outcomes` is given.
+    outcomes : bool (K, K, N), optional
+        Entry [i, j, n] with i < j says whether i wins the n-th duel, counted from 0,
+        of the unordered pair {i, j}. Self-duels count as won by the first.
+    return_duels : bool
+        Also return the pairs in the order and orientation in which they were played.
+
+    Returns
+    -------
+    plays : int64 (C, K, K)
+        Rounds of each unordered pair up to each checkpoint: upper triangle, self-duels
+        on the diagonal.
+    duels : list of (int, int)
+        Only with `return_duels`.
+    """
+    preference = np.asarray(preference, dtype=np.float64)
+    steps = [int(checkpoint) for checkpoint in checkpoints]
+    if steps != sorted(set(steps)) or steps[0] < 1 or steps[-1] > horizon:
+        raise ValueError(f"checkpoints must increase within 1..{horizon}; got {steps}.")
+    current = np.zeros(preference.shape, dtype=np.int64)
+    recorded = np.zeros((len(steps), *preference.shape), dtype=np.int64)
+    row = {checkpoint: index for index, checkpoint in enumerate(steps)}
+    duels: list[tuple[int, int]] = []
+    for round_index in range(1, horizon + 1):
+        first, second = twin.choose()
+        low, high = min(first, second), max(first, second)
+        if outcomes is None:
+            first_won = bool(rng.random() < preference[first, second])
+        elif first == second:
+            first_won = True
+        else:
+            low_won = bool(outcomes[low, high, current[low, high]])
+            first_won = low_won == (first == low)
+        twin.update(first, second, first_won)
+        current[low, high] += 1
+        if return_duels:
+            duels.append((first, second))
+        if round_index in row:
+            recorded[row[round_index]] = current
+    return (recorded, duels) if return_duels else recorded
+
+
+def copeland_regret(plays: ArrayLike, preference: ArrayLike) -> NDArray[np.float64]:
+    """Return the cumulative Copeland regret of counted duels.
+
+    A duel of i and j costs z* - (z_i + z_j) / 2, where z_i is the number of arms that
+    i beats with probability above 1/2, over K - 1 (Wu and Liu 2016, Equation 1).
+
+    Parameters
+    ----------
+    plays : int (..., K, K)
+        Rounds of each pair.
+    preference : float (K, K)
+        Probability that row beats column.
+
+    Returns
+    -------
+    float (...)
+
+    Examples
+    --------
+    >>> preference = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
+    >>> float(copeland_regret([[9, 2, 0], [0, 0, 1], [0, 0, 0]], preference))
+    1.25
+    """
+    preference = np.asarray(preference, dtype=np.float64)
+    scores = np.count_nonzero(preference > 0.5, axis=1) / (len(preference) - 1)
+    regret = scores.max() - (scores[:, None] + scores[None, :]) / 2
+    return (np.asarray(plays) * regret).sum(axis=(-2, -1))

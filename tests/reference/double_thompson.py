@@ -1,0 +1,143 @@
+"""Double Thompson sampling: D-TS, its ablation without elimination, and D-TS+."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlog1py
+
+from tests.reference.common import most_beaten, random_choice, relative_bounds
+
+SMALLEST_DIVERGENCE = 1e-300
+"""Keeps the quotients of D-TS+ finite when a sample lies next to 1/2."""
+
+
+class DoubleThompson:
+    """D-TS (Wu and Liu 2016, Algorithm 1), with every Beta draw of the text.
+
+    Parameters
+    ----------
+    num_arms : int
+        Number of arms K.
+    rng : numpy.random.Generator
+        For the samples and the ties.
+    alpha : float
+        Factor of log(t) in the confidence bounds.
+    elimination : bool
+        False leaves both uses of the bounds out ("pure" D-TS, Appendix D.2.4).
+    """
+
+    def __init__(
+        self,
+        num_arms: int,
+        rng: np.random.Generator,
+        *,
+        alpha: float = 0.51,
+        elimination: bool = True,
+    ) -> None:
+        self.num_arms = num_arms
+        self.rng = rng
+        self.alpha = alpha
+        self.elimination = elimination
+        self.rounds = 0
+        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+        self._upper = np.triu_indices(num_arms, 1)
+
+    def candidates(self) -> NDArray[np.bool_]:
+        """Return which arms may be first: the largest optimistic Copeland count."""
+        if not self.elimination:
+            return np.ones(self.num_arms, dtype=bool)
+        upper, _ = relative_bounds(self.wins, self.rounds + 1, self.alpha)
+        # The diagonal is 1/2 and the inequality strict: no arm counts itself.
+        optimistic = np.count_nonzero(upper > 0.5, axis=1)
+        return optimistic == optimistic.max()
+
+    def eligible(self, first: int) -> NDArray[np.bool_]:
+        """Return which arms may be second: those not surely better than the first."""
+        if not self.elimination:
+            return np.ones(self.num_arms, dtype=bool)
+        _, lower = relative_bounds(self.wins, self.rounds + 1, self.alpha)
+        return lower[:, first] <= 0.5
+
+    def sample_preference(self) -> NDArray[np.float64]:
+        """Draw one Beta sample per unordered pair and mirror it."""
+        rows, columns = self._upper
+        draws = self.rng.beta(
+            self.wins[rows, columns] + 1, self.wins[columns, rows] + 1
+        )
+        theta = np.full((self.num_arms, self.num_arms), 0.5)
+        theta[rows, columns] = draws
+        theta[columns, rows] = 1 - draws
+        return theta
+
+    def sample_column(self, first: int) -> NDArray[np.float64]:
+        """Draw the probability that each arm beats the first one, afresh."""
+        column = self.rng.beta(self.wins[:, first] + 1, self.wins[first, :] + 1)
+        column[first] = 0.5
+        return column
+
+    def choose_first(self, theta: NDArray[np.float64]) -> int:
+        """Return a candidate with the largest sampled Copeland count."""
+        scores = np.count_nonzero(theta > 0.5, axis=1)
+        among = np.where(self.candidates(), scores, -1)
+        return self.break_ties(among == among.max(), theta, scores)
+
+    def break_ties(
+        self,
+        tied: NDArray[np.bool_],
+        theta: NDArray[np.float64],
+        scores: NDArray[np.int64],
+    ) -> int:
+        """Return a uniformly random arm of the tied ones."""
+        return random_choice(self.rng, tied)
+
+    def choose(self) -> tuple[int, int]:
+        """Return the pair of the round about to be played."""
+        first = self.choose_first(self.sample_preference())
+        column = np.where(self.eligible(first), self.sample_column(first), -1.0)
+        return first, random_choice(self.rng, column == column.max())
+
+    def update(self, first: int, second: int, first_won: bool) -> None:
+        """Count the outcome; a self-duel only advances the round."""
+        self.rounds += 1
+        if first != second:
+            winner, loser = (first, second) if first_won else (second, first)
+            self.wins[winner, loser] += 1
+
+    def recommend(self) -> int:
+        """Return the arm that beats the most others empirically."""
+        return most_beaten(self.wins, self.rng)
+
+
+class DoubleThompsonPlus(DoubleThompson):
+    """D-TS+ (Wu and Liu 2016, Section 4.3): ties by the estimated regret.
+
+    Among the candidates with the largest sampled count, the first arm minimizes
+
+        R_i = sum over j != i, theta_ij != 1/2, of  r_ij / d(theta_ij, 1/2),
+        r_ij = z_max - (z_i + z_j) / 2,
+
+    with z the sampled Copeland scores and z_max their maximum over all arms, candidates
+    or not. Remaining ties are random.
+    """
+
+    def break_ties(
+        self,
+        tied: NDArray[np.bool_],
+        theta: NDArray[np.float64],
+        scores: NDArray[np.int64],
+    ) -> int:
+        """Return the tied arm of least estimated regret."""
+        if np.count_nonzero(tied) == 1:
+            return int(np.flatnonzero(tied)[0])
+        estimates = np.where(tied, self.estimated_regret(theta, scores), np.inf)
+        return random_choice(self.rng, estimates == estimates.min())
+
+    def estimated_regret(
+        self, theta: NDArray[np.float64], scores: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return R_i of every arm."""
+        normalized = scores / (self.num_arms - 1)
+        regret = normalized.max() - (normalized[:, None] + normalized[None, :]) / 2
+        excess = 2 * (theta - 0.5)
+        divergence = xlog1py(theta, excess) + xlog1py(1 - theta, -excess)
+        quotient = regret / np.maximum(divergence, SMALLEST_DIVERGENCE)
+        return np.where(theta != 0.5, quotient, 0.0).sum(axis=1)
