@@ -1,0 +1,28 @@
+"""What a simulation says in numbers: slopes, summaries, anchored bounds.
+
+Theory speaks about slopes: a lower bound says that regret grows at least like
+``C log t``, where log is natural. The functions here measure that slope with its
+standard error over runs and put it beside the constant of the bound.
+
+They read the result trees of :func:`bayesduel.simulate` (one node) and
+:func:`bayesduel.compare` (``/<environment>/<policy>``).
+"""
+
+from bayesduel.analysis.bounds import AnchoredBound, anchored_bound, lower_bound
+from bayesduel.analysis.measurements import Measurement, measurements
+from bayesduel.analysis.slopes import Slope, slope
+from bayesduel.analysis.summaries import FinalRegret, Summary, SummaryRow, summary
+
+__all__ = [
+    "AnchoredBound",
+    "FinalRegret",
+    "Measurement",
+    "Slope",
+    "Summary",
+    "SummaryRow",
+    "anchored_bound",
+    "lower_bound",
+    "measurements",
+    "slope",
+    "summary",
+]

@@ -1,0 +1,119 @@
+"""Bounds beside measurements: where they are defined and where they are drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from theory import Optimum, PreferenceMatrix, RegretBound
+
+__all__ = ["AnchoredBound", "anchored_bound", "lower_bound"]
+
+
+@dataclass(frozen=True)
+class AnchoredBound:
+    """An asymptotic bound as a slope through one measured point.
+
+    Attributes
+    ----------
+    bound : theory.RegretBound
+        Its growth is used, its level is not.
+    anchor_round : int
+        The checkpoint where it touches the measurement.
+    anchor_value : float
+        The regret there.
+    """
+
+    bound: RegretBound
+    anchor_round: int
+    anchor_value: float
+
+    def __call__(self, rounds: ArrayLike) -> NDArray[np.float64]:
+        """Return anchor_value + bound(rounds) - bound(anchor_round), float64."""
+        rounds = np.asarray(rounds, dtype=np.float64)
+        level = np.asarray(self.bound(float(self.anchor_round)), dtype=np.float64)
+        return self.anchor_value + np.asarray(self.bound(rounds)) - level
+
+
+def anchored_bound(
+    bound: RegretBound | Optimum, anchor_round: int, anchor_value: float
+) -> AnchoredBound:
+    """Anchor an asymptotic bound at a stated checkpoint.
+
+    A lower bound ``C log T - o(log T)`` says nothing about the level of regret at a
+    finite horizon (measured regret may lie below ``C log T``), only about its growth;
+    so it is drawn as a slope through one point of the measurement.
+
+    Parameters
+    ----------
+    bound : theory.RegretBound or theory.Optimum
+        An optimum stands for its ``bound``.
+    anchor_round : int
+        At least 2.
+    anchor_value : float
+        Regret at that round, in the notion the bound speaks of.
+
+    Returns
+    -------
+    AnchoredBound
+        Callable on rounds.
+
+    Raises
+    ------
+    ValueError
+        When the round is below 2 or the value is not finite.
+
+    Examples
+    --------
+    >>> from theory import copeland_lower_bound
+    >>> optimum = copeland_lower_bound([[0.5, 0.6], [0.4, 0.5]])
+    >>> line = anchored_bound(optimum, 1000, 120.0)
+    >>> print(f"{optimum.value:.2f} {line(1000):.1f} {line(1000 * 2.718281828):.1f}")
+    24.83 120.0 144.8
+    """
+    if anchor_round < 2:
+        raise ValueError(f"anchor_round: must be at least 2, but is {anchor_round}")
+    if not math.isfinite(anchor_value):
+        raise ValueError(f"anchor_value: must be finite, but is {anchor_value}")
+    inner: Any = getattr(bound, "bound", bound)
+    return AnchoredBound(inner, int(anchor_round), float(anchor_value))
+
+
+def lower_bound(
+    preference: ArrayLike | PreferenceMatrix, arms: tuple[str, ...] = ()
+) -> tuple[Optimum | None, str]:
+    """Return the Copeland lower bound, or say why there is none.
+
+    Parameters
+    ----------
+    preference : float (K, K)
+        The matrix.
+    arms : tuple of str, optional
+        Labels for the text; indices (zero-based) otherwise.
+
+    Returns
+    -------
+    optimum : theory.Optimum or None
+        ``copeland_lower_bound`` of the matrix (Komiyama et al. 2016).
+    note : str
+        Empty, or e.g. "lower bound: not defined (tie between 4 and 6)".
+    """
+    from theory import PreferenceMatrix, ProgramError, TieError, copeland_lower_bound
+
+    matrix = PreferenceMatrix(np.asarray(preference, dtype=np.float64))
+    labels = arms or tuple(str(arm) for arm in range(matrix.num_arms))
+    if matrix.ties:
+        first, second = matrix.ties[0]
+        more = f" and {len(matrix.ties) - 1} more" if len(matrix.ties) > 1 else ""
+        pair = f"tie between {labels[first]} and {labels[second]}{more}"
+        return None, f"lower bound: not defined ({pair})"
+    try:
+        return copeland_lower_bound(matrix), ""
+    except (TieError, ProgramError) as error:
+        return None, f"lower bound: not computed ({error})"

@@ -1,0 +1,169 @@
+"""The policies inside a result tree, one by one.
+
+A result of :func:`bayesduel.compare` is a tree ``/<environment>/<policy>``; one of
+:func:`bayesduel.simulate` is a single node. Analysis and plots read both through the
+list made here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from numpy.typing import NDArray
+
+    Result = xr.DataTree | xr.Dataset
+
+__all__ = ["Measurement", "checkpoint_index", "measurements", "standard_error"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One policy on one environment, found in a result tree.
+
+    Attributes
+    ----------
+    environment, policy : str
+        Name of the environment and label of the policy.
+    data : xarray.Dataset
+        Variables ``regret (notion, run, checkpoint)`` and the rest; without
+        variables if the policy failed.
+    preference : float (K, K) or None
+        The matrix, where the tree holds it.
+    arms : tuple of str
+        Labels of the arms; empty where the tree does not hold the matrix.
+    """
+
+    environment: str
+    policy: str
+    data: xr.Dataset
+    preference: NDArray[np.float64] | None = None
+    arms: tuple[str, ...] = ()
+
+    @property
+    def error(self) -> str:
+        """Why the policy failed; empty if it did not."""
+        return str(self.data.attrs.get("error", ""))
+
+    @property
+    def rounds(self) -> NDArray[np.int64]:
+        """The checkpoints, int64 (checkpoint,), ascending."""
+        return np.asarray(self.data["checkpoint"].values, dtype=np.int64)
+
+    def regret(self, notion: str = "copeland") -> NDArray[np.float64]:
+        """Return cumulative regret, float64 (run, checkpoint).
+
+        Raises
+        ------
+        ValueError
+            When the run failed or this notion was not recorded.
+        """
+        if "regret" not in self.data:
+            reason = self.error or "no variable 'regret'"
+            raise ValueError(
+                f"result: {self.policy} on {self.environment} holds no regret "
+                f"({reason}); simulate it again"
+            )
+        available = [str(name) for name in self.data["notion"].values]
+        if notion not in available:
+            raise ValueError(
+                f"notion: {notion!r} was not recorded; the result holds "
+                f"{', '.join(available)}; simulate with regret=({notion!r},)"
+            )
+        index = available.index(notion)
+        ordered = self.data["regret"].transpose("notion", "run", "checkpoint")
+        return np.asarray(ordered.values[index], dtype=np.float64)
+
+
+def measurements(result: Result) -> list[Measurement]:
+    """List the policies of a result tree, in its order.
+
+    Parameters
+    ----------
+    result : xarray.DataTree or xarray.Dataset
+        One node of :func:`bayesduel.simulate`, one environment, or the whole tree
+        of :func:`bayesduel.compare`.
+
+    Returns
+    -------
+    list of Measurement
+        Failed policies included (they carry ``error``).
+
+    Raises
+    ------
+    ValueError
+        When nothing in it is a result of bayesduel.
+    """
+    found = list(_walk(result))
+    if not found:
+        raise ValueError(
+            "result: no policy with a variable 'regret' in it; give what "
+            "bayesduel.simulate or bayesduel.compare returned"
+        )
+    return found
+
+
+def _walk(node: Result) -> Iterator[Measurement]:
+    children: Mapping[str, Any] = getattr(node, "children", {})
+    if "regret" in node.data_vars or "error" in node.attrs:
+        yield _measurement(node)
+    for child in children.values():
+        yield from _walk(child)
+
+
+def _measurement(node: Result) -> Measurement:
+    data: Any = node.to_dataset() if hasattr(node, "to_dataset") else node
+    parent: Any = getattr(node, "parent", None)
+    environment = data.attrs.get("environment") or getattr(parent, "name", None)
+    policy = data.attrs.get("policy") or getattr(node, "name", None)
+    source = next(
+        (part for part in (node, parent) if part is not None and "preference" in part),
+        None,
+    )
+    preference, arms = None, ()
+    if source is not None:
+        array = source["preference"].transpose("arm", "opponent")
+        preference = np.asarray(array.values, dtype=np.float64)
+        named = "arm" in array.coords
+        labels = array["arm"].values if named else range(preference.shape[0])
+        arms = tuple(str(label) for label in labels)
+    return Measurement(
+        str(environment or "environment"),
+        str(policy or "policy"),
+        data,
+        preference,
+        arms,
+    )
+
+
+def checkpoint_index(rounds: NDArray[np.int64], round_: int, argument: str) -> int:
+    """Return the position of a round among the checkpoints.
+
+    Raises
+    ------
+    ValueError
+        When it is no checkpoint; the text names the nearest ones.
+    """
+    position = int(np.searchsorted(rounds, round_))
+    if position < rounds.size and rounds[position] == round_:
+        return position
+    near = rounds[max(0, position - 1) : position + 1]
+    names = " and ".join(str(int(each)) for each in near)
+    raise ValueError(
+        f"{argument}: {round_} is no checkpoint; the nearest "
+        f"{'are' if near.size > 1 else 'is'} {names}; "
+        "simulate with it among the checkpoints"
+    )
+
+
+def standard_error(values: NDArray[np.float64]) -> float:
+    """Return the standard error of the mean; ``math.inf`` for a single value."""
+    if values.size < 2:
+        return math.inf
+    return float(values.std(ddof=1) / math.sqrt(values.size))

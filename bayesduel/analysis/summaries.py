@@ -1,0 +1,279 @@
+"""One row per policy and environment: final regret, slope, bound, ratio."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.analysis.bounds import lower_bound
+from bayesduel.analysis.measurements import (
+    Measurement,
+    checkpoint_index,
+    measurements,
+    standard_error,
+)
+from bayesduel.analysis.slopes import Slope, last_decades, slope
+from bayesduel.analysis.text import format_number, format_rounds, format_with_error
+
+if TYPE_CHECKING:
+    from bayesduel.analysis.measurements import Result
+    from theory import Optimum
+
+__all__ = ["FinalRegret", "Summary", "SummaryRow", "summary"]
+
+# The notions whose unit is that of the Copeland lower bound (Komiyama et al. 2016
+# define it by losses; without ties the two agree).
+BOUNDED_NOTIONS = ("copeland", "copeland_losses")
+
+
+@dataclass(frozen=True)
+class FinalRegret:
+    """Cumulative regret at the last checkpoint, over runs.
+
+    Attributes
+    ----------
+    mean, standard_error, std, median, quantile_10, quantile_90 : float
+        Regret in the notion of the summary. The standard error and the standard
+        deviation (n - 1) of a single run are ``math.inf``: nothing is known of them.
+    """
+
+    mean: float
+    standard_error: float
+    std: float
+    median: float
+    quantile_10: float
+    quantile_90: float
+
+
+@dataclass(frozen=True)
+class SummaryRow:
+    """One policy on one environment, beside the lower bound of the environment.
+
+    Attributes
+    ----------
+    environment, policy : str
+        Where it was measured.
+    num_runs, horizon : int
+        Number of runs and last checkpoint (0 if the policy failed).
+    regret : FinalRegret or None
+        None if the policy failed.
+    slope : Slope or None
+        Over the last decades; None after a failure or where all runs have a single
+        checkpoint.
+    lower_bound : float or None
+        Constant of the Copeland lower bound per unit of natural log T.
+    lower_bound_winner : int or None
+        The winner that attains it, zero-based.
+    ratio : float or None
+        slope / lower_bound.
+    note : str
+        Why a number is missing, e.g. "lower bound: not defined (tie between 4 and 6)".
+    error : str
+        Why the policy failed; empty if it did not.
+    """
+
+    environment: str
+    policy: str
+    num_runs: int
+    horizon: int
+    regret: FinalRegret | None
+    slope: Slope | None
+    lower_bound: float | None
+    lower_bound_winner: int | None
+    ratio: float | None
+    note: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Rows of :func:`summary`; prints as a table.
+
+    Attributes
+    ----------
+    rows : tuple of SummaryRow
+        In the order of the result tree.
+    notion : str
+        Which regret.
+    seed, version : str
+        Of the simulation, as recorded.
+    """
+
+    rows: tuple[SummaryRow, ...]
+    notion: str
+    seed: str
+    version: str
+
+    HEADER = ("environment", "policy", "runs", "T", "regret", "median", "10-90 %",
+              "slope", "lower bound", "ratio")  # fmt: skip
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """Return the table as text, one tuple per row, in the order of ``HEADER``."""
+        return [_row_cells(row) for row in self.rows]
+
+    def notes(self) -> list[str]:
+        """Return why numbers are missing, each reason once per environment."""
+        texts = [f"{row.environment}: {row.note}" for row in self.rows if row.note]
+        failed = [
+            f"{row.environment}: {row.policy} failed: {row.error}"
+            for row in self.rows
+            if row.error
+        ]
+        return list(dict.fromkeys(texts + failed))
+
+    def __str__(self) -> str:
+        """Return an aligned plain-text table with seed and version."""
+        table = [self.HEADER, *self.cells()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if position < 2 else cell.rjust(width)
+                for position, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in table
+        ]
+        caption = (
+            f"{self.notion} regret; slope and lower bound per unit of natural log t; "
+            f"seed {self.seed}, bayesduel {self.version}"
+        )
+        return "\n".join([*lines, *self.notes(), caption])
+
+
+def _row_cells(row: SummaryRow) -> tuple[str, ...]:
+    missing = "-"
+    names = (row.environment, row.policy)
+    if row.regret is None:
+        return (*names, missing, missing, "failed", *(missing,) * 5)
+    final = row.regret
+    return (
+        *names,
+        str(row.num_runs),
+        format_rounds(row.horizon),
+        format_with_error(final.mean, final.standard_error),
+        format_number(final.median),
+        f"{format_number(final.quantile_10)} to {format_number(final.quantile_90)}",
+        format_with_error(row.slope.value, row.slope.standard_error)
+        if row.slope
+        else missing,
+        f"{row.lower_bound:.1f}" if row.lower_bound is not None else missing,
+        f"{row.ratio:.2f}" if row.ratio is not None else missing,
+    )
+
+
+def summary(
+    comparison: Result,
+    *,
+    notion: str = "copeland",
+    from_round: int | None = None,
+    to_round: int | None = None,
+) -> Summary:
+    """Summarize a comparison: final regret, slope, lower bound, their ratio.
+
+    Parameters
+    ----------
+    comparison : xarray.DataTree or xarray.Dataset
+        What :func:`bayesduel.compare` or :func:`bayesduel.simulate` returned.
+    notion : str, default "copeland"
+        Which recorded regret. The lower bound is stated for Copeland regret; for other
+        notions the row says so instead.
+    from_round, to_round : int, optional
+        Checkpoints of the slope. By default the last two decades: from the checkpoint
+        nearest (in log t) to horizon / 100, to the horizon, policy by policy.
+
+    Returns
+    -------
+    Summary
+        Ties and failed policies have their row, with the reason in words.
+
+    Raises
+    ------
+    ValueError
+        When the notion was not recorded or a round is no checkpoint.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr
+    >>> rounds = np.array([100, 1000, 10000])
+    >>> regret = np.log(rounds) * np.array([[2.0], [4.0]])
+    >>> data = xr.Dataset(
+    ...     {"regret": (("notion", "run", "checkpoint"), regret[None])},
+    ...     coords={"notion": ["copeland"], "checkpoint": rounds},
+    ...     attrs={"environment": "toy", "policy": "P"},
+    ... )
+    >>> row = summary(data).rows[0]
+    >>> print(row.slope, "|", row.note)
+    3.0 ± 1.0 per log-round | lower bound: the result does not hold the matrix
+    """
+    found = measurements(comparison)
+    bounds = {each.environment: each for each in found}
+    values = {name: _bound_of(each, notion) for name, each in bounds.items()}
+    rows = tuple(
+        _summary_row(each, notion, from_round, to_round, *values[each.environment])
+        for each in found
+    )
+    attrs = {**found[0].data.attrs, **getattr(comparison, "attrs", {})}
+    return Summary(
+        rows, notion, str(attrs.get("seed", "?")), str(attrs.get("version", "?"))
+    )
+
+
+def _bound_of(measured: Measurement, notion: str) -> tuple[Optimum | None, str]:
+    if notion not in BOUNDED_NOTIONS:
+        return None, f"lower bound: stated for Copeland regret, not for {notion}"
+    if measured.preference is None:
+        return None, "lower bound: the result does not hold the matrix"
+    return lower_bound(measured.preference, measured.arms)
+
+
+def _summary_row(
+    measured: Measurement,
+    notion: str,
+    from_round: int | None,
+    to_round: int | None,
+    optimum: Optimum | None,
+    note: str,
+) -> SummaryRow:
+    names = (measured.environment, measured.policy)
+    bound = float(optimum.value) if optimum is not None else None
+    winner = int(optimum.winner) if optimum is not None else None
+    if "regret" not in measured.data:
+        return SummaryRow(
+            *names, 0, 0, None, None, bound, winner, None, note, measured.error
+        )
+    measured_slope = _last_slope(measured, notion, from_round, to_round)
+    if measured_slope is None:
+        note = "; ".join(filter(None, [note, "slope: needs two checkpoints"]))
+    ratio = measured_slope.value / bound if measured_slope and bound else None
+    final = measured.regret(notion)[:, -1]
+    low, median, high = (float(q) for q in np.quantile(final, [0.1, 0.5, 0.9]))
+    spread = float(final.std(ddof=1)) if final.size > 1 else math.inf
+    regret = FinalRegret(
+        float(final.mean()), standard_error(final), spread, median, low, high
+    )
+    return SummaryRow(
+        *names,
+        final.size,
+        int(measured.rounds[-1]),
+        regret,
+        measured_slope,
+        bound,
+        winner,
+        ratio,
+        note,
+        "",
+    )
+
+
+def _last_slope(
+    measured: Measurement, notion: str, from_round: int | None, to_round: int | None
+) -> Slope | None:
+    rounds = measured.rounds
+    if to_round is not None:
+        rounds = rounds[: checkpoint_index(rounds, to_round, "to_round") + 1]
+    if rounds.size < 2:
+        return None
+    first, last = last_decades(rounds)
+    return slope(measured, first if from_round is None else from_round, last, notion)

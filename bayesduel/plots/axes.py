@@ -1,0 +1,287 @@
+"""What every regret figure does with its axes: lines, scales, labels at line ends."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
+from matplotlib.transforms import ScaledTranslation
+
+from bayesduel.plots.labels import spread
+from bayesduel.plots.lines import BANDS, Line, Panel
+from bayesduel.plots.style import FAINT, INK, Look, StyledFigure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+    from bayesduel.plots.bounds import DrawnBound
+
+__all__ = [
+    "band_text",
+    "caption_below",
+    "draw_bounds",
+    "draw_line",
+    "end_text",
+    "head_height",
+    "head_panel",
+    "label_ends",
+    "notion_label",
+    "place_at_ends",
+    "scale_axes",
+    "wrap_label",
+]
+
+_LOWER_DASHES = ((0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
+
+_NOTIONS = {
+    "copeland": "Copeland",
+    "copeland_losses": "Copeland (losses)",
+    "copeland_zoghi": "Copeland (Zoghi, doubled)",
+    "copeland_binary": "binary Copeland",
+    "condorcet_mean": "Condorcet (mean gap)",
+    "condorcet_sum": "strong (sum of gaps)",
+    "condorcet_max": "strong (larger gap)",
+    "weak": "weak (smaller gap)",
+    "weak_binary": "binary weak",
+    "strong_binary": "binary strong",
+    "borda": "Borda",
+}
+
+
+def notion_label(notion: str) -> str:
+    """Return the label of the vertical axis, e.g. "cumulative Copeland regret"."""
+    return f"cumulative {_NOTIONS.get(notion, notion)} regret"
+
+
+def band_text(groups: list[Panel], band: str) -> str:
+    """Return how many runs the means are of and what the band is."""
+    lines = [line for panel in groups for line in panel.lines]
+    runs = sorted({line.num_runs for line in lines})
+    if runs == [1]:
+        return "1 run"
+    count = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    parts = [f"mean of {count} runs", BANDS[band]]
+    return ", ".join(part for part in parts if part)
+
+
+def draw_line(axes: Axes, line: Line, look: Look, *, log_x: bool) -> None:
+    """Draw one mean with its band; markers about one per decade."""
+    if line.has_band:
+        axes.fill_between(
+            line.rounds, line.low, line.high, color=look.color, alpha=0.18, linewidth=0
+        )
+    axes.plot(
+        line.rounds,
+        line.mean,
+        color=look.color,
+        marker=look.marker,
+        linestyle=look.line,
+        markevery=_marked(line.rounds, log_x=log_x),
+        markeredgecolor="white",
+        markeredgewidth=0.4,
+        zorder=3,
+    )
+
+
+def _marked(rounds: np.ndarray, *, log_x: bool) -> list[int]:
+    """Return the checkpoints that get a marker: evenly spaced on the axis, the last."""
+    place = np.log10(rounds) if log_x else rounds / rounds[-1] * 6.0
+    step = max(1.0, (place[-1] - place[0]) / 8.0)
+    targets = np.arange(place[-1], place[0] - 1e-9, -step)
+    return sorted({int(np.argmin(np.abs(place - target))) for target in targets})
+
+
+def scale_axes(axes: Axes, panel: Panel, *, log_x: bool, log_y: bool) -> None:
+    """Set scales, limits and ticks; the lines decide the limits, never the bounds."""
+    first = min(int(line.rounds[0]) for line in panel.lines)
+    if log_x and first < panel.horizon:
+        axes.set_xscale("log")
+        axes.set_xlim(first, panel.horizon)
+        axes.xaxis.set_major_locator(LogLocator(base=10.0, numticks=8))
+        axes.xaxis.set_minor_locator(NullLocator())
+    elif not log_x:
+        axes.set_xlim(0, panel.horizon)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+    if log_y:
+        axes.set_yscale("log")
+        smallest = min(float(line.mean[line.mean > 0].min()) for line in panel.lines)
+        axes.set_ylim(smallest * 0.8, panel.top * 2.0)
+    else:
+        axes.set_ylim(0, panel.top * 1.06 or 1.0)
+        axes.yaxis.set_major_locator(MaxNLocator(5))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        if panel.top < 10:
+            axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.grid(axis="y", color="#E4E4E4", linewidth=0.5)
+    axes.set_axisbelow(True)
+
+
+def draw_bounds(axes: Axes, bounds: list[DrawnBound]) -> list[Line2D]:
+    """Draw the bounds that have a curve; return one legend entry for each bound."""
+    handles: list[Line2D] = []
+    limits = axes.get_ylim()
+    for index, bound in enumerate(bounds):
+        if not bound.rounds.size:
+            handles.append(Line2D([], [], linestyle="none", label=bound.text))
+            continue
+        dashes: Any = _LOWER_DASHES[index % len(_LOWER_DASHES)]
+        line: dict[str, Any] = {
+            "color": INK,
+            "linewidth": 1.1,
+            "linestyle": dashes if bound.lower else (0, (1, 1)),
+        }
+        axes.plot(bound.rounds, bound.values, zorder=4, **line)
+        if bound.lower:
+            axes.plot(bound.rounds[:1], bound.values[:1], "|", color=INK, zorder=4)
+        handles.append(Line2D([], [], label=bound.text, **line))
+    axes.set_ylim(limits)
+    return handles
+
+
+def head_panel(axes: Axes, name: str, handles: list[Line2D], inches: float) -> None:
+    """Write the environment and its bounds above the panel, where no line can be."""
+    for handle in handles:
+        handle.set_label(wrap_label(str(handle.get_label()), inches))
+    legend = axes.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        title=name,
+        alignment="left",
+        borderaxespad=0.3,
+        borderpad=0.1,
+        handlelength=1.8 if any(each.get_linestyle() != "None" for each in handles)
+        else 0.0,
+    )  # fmt: skip
+    legend.get_title().set_fontweight("bold")
+    legend.get_title().set_fontsize(mpl.rcParams["axes.titlesize"])
+
+
+def wrap_label(text: str, inches: float) -> str:
+    """Break a label into lines that fit above a panel of this width.
+
+    A round number written as mathematics, such as "$10^{6}$", is eight characters but
+    three wide: stand-ins keep the measure honest.
+    """
+    size = 6.5 if inches < 3.45 else 8.0
+    characters = max(20, int((inches - 0.85) * 72.0 / (0.55 * size)))
+    short = re.sub(r"\$10\^\{(\d+)\}\$", "\ue000\\1\ue001", text)
+    wrapped = textwrap.fill(short, characters, break_long_words=False)
+    return re.sub("\ue000(\\d+)\ue001", r"$10^{\1}$", wrapped)
+
+
+def head_height(texts: list[str], inches: float) -> float:
+    """Return about how many inches the head of a panel takes."""
+    lines = 1 + sum(1 + wrap_label(text, inches).count("\n") for text in texts)
+    return lines * (0.13 if inches < 3.45 else 0.165) + 0.05
+
+
+def caption_below(
+    figure: StyledFigure, caption: str, look: dict[str, Look], columns: int
+) -> None:
+    """Write below all panels what the band is, with a legend of policies if given."""
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=each.color,
+            marker=each.marker,
+            linestyle=each.line,
+            markeredgecolor="white",
+            markeredgewidth=0.4,
+            label=label,
+        )  # fmt: skip
+        for label, each in look.items()
+    ]
+    legend = figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=max(1, min(len(handles), columns)),
+        title=caption,
+        columnspacing=1.4,
+        borderpad=0.1,
+    )
+    legend.get_title().set_color(FAINT)
+
+
+def label_ends(
+    figure: StyledFigure, axes: Axes, panel: Panel, look: dict[str, Look]
+) -> None:
+    """Write the name of each policy beside the end of its line."""
+    rows = [
+        [end_text(axes, line.policy, look[line.policy].text_color, bold=True)]
+        for line in panel.lines
+    ]
+    place_at_ends(figure, axes, panel, rows, look)
+
+
+def end_text(axes: Axes, text: str, color: str, *, bold: bool = False) -> Text:
+    """Return a text for the margin right of the axes; its place comes later."""
+    weight = "bold" if bold else "normal"
+    return axes.text(
+        1.0, 0.5, text, transform=axes.transAxes, color=color, fontweight=weight,
+        va="center_baseline",
+    )  # fmt: skip
+
+
+def place_at_ends(
+    figure: StyledFigure,
+    axes: Axes,
+    panel: Panel,
+    rows: list[list[Text]],
+    look: dict[str, Look],
+    heading: list[list[Text]] | None = None,
+) -> None:
+    """Put rows of texts right of the axes at the heights of the line ends, apart.
+
+    The first text of each row forms a column, so do the second ones. A thin leader
+    joins every line end with its row. Rows of ``heading`` are stacked upward from the
+    top of the axes.
+    """
+    size = float(rows[0][0].get_fontsize()) / 72.0
+    lead = 1.4 * size
+    heading = heading or []
+    _align_columns(figure, axes, [*rows, *heading], lead, size)
+    figure.draw_without_rendering()
+    ends = np.array([float(line.mean[-1]) for line in panel.lines])
+    pixels = axes.transData.transform(np.column_stack([np.ones_like(ends), ends]))
+    wanted = axes.transAxes.inverted().transform(pixels)[:, 1]
+    height = size * figure.dpi * 1.25 / axes.bbox.height
+    top = 1.0 - (1.2 if heading else 0.25) * height
+    placed = spread(wanted, height, height / 2, top)
+    for position, row in enumerate(reversed(heading)):
+        for text in row:
+            text.set_y(1.0 + position * 1.1 * height)
+    reach = 0.78 * lead * figure.dpi / axes.bbox.width
+    for row, line, start, end in zip(rows, panel.lines, wanted, placed, strict=True):
+        for text in row:
+            text.set_y(end)
+        axes.plot(
+            [1.0, 1.0 + reach], [start, end], transform=axes.transAxes,
+            color=look[line.policy].color, linewidth=0.6, clip_on=False,
+        )  # fmt: skip
+
+
+def _align_columns(
+    figure: StyledFigure, axes: Axes, rows: list[list[Text]], lead: float, size: float
+) -> None:
+    """Shift each column of texts right of the one before.
+
+    A row of a single text among longer rows runs across the columns.
+    """
+    offset = lead
+    count = max(map(len, rows))
+    for index in range(count):
+        column = [row[index] for row in rows if index < len(row)]
+        shift = ScaledTranslation(offset, 0.0, figure.dpi_scale_trans)
+        for text in column:
+            text.set_transform(axes.transAxes + shift)
+        inside = [row[index] for row in rows if len(row) == count]
+        widest = max(text.get_window_extent().width for text in inside)
+        offset += widest / figure.dpi + 0.9 * size

@@ -1,0 +1,178 @@
+"""``plots.regret``: mean cumulative regret with bands and bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayesduel.plots.axes import (
+    band_text,
+    caption_below,
+    draw_bounds,
+    draw_line,
+    head_height,
+    head_panel,
+    label_ends,
+    notion_label,
+    scale_axes,
+)
+from bayesduel.plots.bounds import bounds_of_panel
+from bayesduel.plots.lines import Panel, panels
+from bayesduel.plots.style import (
+    Look,
+    StyledFigure,
+    font_style,
+    looks,
+    styled,
+    width_in_inches,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesduel.analysis.measurements import Result
+    from bayesduel.plots.bounds import Bounds
+
+__all__ = ["regret"]
+
+
+def regret(
+    result: Result,
+    *,
+    notion: str = "copeland",
+    band: str = "standard error",
+    bounds: Bounds = "auto",
+    anchor: int | None = None,
+    log_x: bool = True,
+    log_y: bool = False,
+    columns: int | None = None,
+    width: str | float = "full",
+    height: float | None = None,
+    labels: str = "auto",
+) -> StyledFigure:
+    """Draw mean cumulative regret over rounds, one panel per environment.
+
+    Parameters
+    ----------
+    result : xarray.DataTree or xarray.Dataset
+        What :func:`bayesduel.simulate` or :func:`bayesduel.compare` returned. Failed
+        policies are left out.
+    notion : str, default "copeland"
+        Which recorded regret.
+    band : {"standard error", "quantiles 10-90", "none"}
+        Mean ± 1 standard error over runs, or the 10 % and 90 % quantiles of runs. The
+        figure says which, and how many runs.
+    bounds : "auto", None, bound, list of bounds or mapping, default "auto"
+        ``theory.RegretBound`` or ``theory.Optimum``, or per environment. "auto" is the
+        Copeland lower bound of the stored matrix, and the constant of ECW-RMED where
+        it differs and that policy is shown. Lower bounds are asymptotic: each is
+        drawn as a dashed slope from one checkpoint on. Upper bounds are drawn where
+        they fit on the axes and named in words otherwise.
+    anchor : int, optional
+        The checkpoint where lower bounds touch the lowest mean; two decades before
+        the horizon by default.
+    log_x, log_y : bool
+        Logarithmic axes.
+    columns : int, optional
+        Panels per row; by default two at full width, one at column width.
+    width : "full" (7 in), "column" (3.4 in) or float
+        Width in inches.
+    height : float, optional
+        Height in inches.
+    labels : {"auto", "direct", "legend"}
+        Names at the ends of the lines or in a legend below; "auto" writes them at
+        the ends when there is one panel.
+
+    Returns
+    -------
+    StyledFigure
+        A :class:`matplotlib.figure.Figure` that pyplot does not know: nothing to
+        close, no global setting changed.
+
+    Raises
+    ------
+    ValueError
+        For an unknown notion, band, width or label mode, or a bound that speaks of
+        another regret.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr
+    >>> rounds = np.array([100, 1000, 10000])
+    >>> values = np.log(rounds) * np.array([[2.0], [4.0]])
+    >>> data = xr.Dataset(
+    ...     {"regret": (("notion", "run", "checkpoint"), values[None])},
+    ...     coords={"notion": ["copeland"], "checkpoint": rounds},
+    ...     attrs={"environment": "toy", "policy": "P"},
+    ... )
+    >>> figure = regret(data, width="column")
+    >>> figure.axes[0].get_xlabel()
+    'round t'
+    """
+    groups = panels(result, notion, band)
+    if labels not in ("auto", "direct", "legend"):
+        raise ValueError(
+            f"labels: must be 'auto', 'direct' or 'legend', but is {labels!r}"
+        )
+    direct = labels == "direct" or (labels == "auto" and len(groups) == 1)
+    inches = width_in_inches(width)
+    columns = _columns(columns, len(groups), inches)
+    rows = -(-len(groups) // columns)
+    drawn = {
+        panel.environment: bounds_of_panel(bounds, panel, notion, anchor)
+        for panel in groups
+    }
+    heads = sum(
+        head_height([each.text for each in shown], inches / columns)
+        for shown in list(drawn.values())[::columns]
+    )
+    tall = heads + rows * _panel_height(inches / columns, direct) + 0.55
+    style = font_style(inches)
+    with styled(style):
+        figure = StyledFigure(
+            style=style,
+            figsize=(inches, height or tall),
+            layout="constrained",
+        )
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        look = looks(line.policy for panel in groups for line in panel.lines)
+        for axes, panel in zip(grid, groups, strict=False):
+            _draw_panel(axes, panel, look, log_x=log_x, log_y=log_y)
+            handles = draw_bounds(axes, drawn[panel.environment])
+            head_panel(axes, panel.environment, handles, inches / columns)
+        for axes in grid[len(groups) :]:
+            axes.remove()
+        for index, axes in enumerate(grid[: len(groups)]):
+            if index % columns == 0:
+                axes.set_ylabel(notion_label(notion))
+            if index + columns >= len(groups):
+                axes.set_xlabel("round t")
+        caption_below(
+            figure,
+            band_text(groups, band),
+            {} if direct else look,
+            3 if inches < 5.0 else 6,
+        )
+        if direct:
+            for axes, panel in zip(grid, groups, strict=False):
+                label_ends(figure, axes, panel, look)
+    return figure
+
+
+def _columns(columns: int | None, count: int, inches: float) -> int:
+    if columns is None:
+        return min(count, 2 if inches >= 5.0 else 1)
+    if columns < 1:
+        raise ValueError(f"columns: must be at least 1, but is {columns}")
+    return min(columns, count)
+
+
+def _panel_height(inches: float, direct: bool) -> float:
+    return inches * (0.5 if direct and inches >= 5.0 else 0.62)
+
+
+def _draw_panel(
+    axes: Axes, panel: Panel, look: dict[str, Look], *, log_x: bool, log_y: bool
+) -> None:
+    for line in panel.lines:
+        draw_line(axes, line, look[line.policy], log_x=log_x)
+    scale_axes(axes, panel, log_x=log_x, log_y=log_y)

@@ -1,0 +1,233 @@
+"""``plots.slopes``: measured growth of regret beside the constant of the bound."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from bayesduel.analysis.bounds import anchored_bound, lower_bound
+from bayesduel.analysis.measurements import checkpoint_index, measurements
+from bayesduel.analysis.slopes import Slope, last_decades, slope
+from bayesduel.analysis.text import format_with_error
+from bayesduel.plots.axes import (
+    band_text,
+    caption_below,
+    draw_line,
+    end_text,
+    head_panel,
+    notion_label,
+    place_at_ends,
+    scale_axes,
+    wrap_label,
+)
+from bayesduel.plots.bounds import power_text
+from bayesduel.plots.lines import Panel, panels
+from bayesduel.plots.style import (
+    FAINT,
+    INK,
+    Look,
+    StyledFigure,
+    font_style,
+    looks,
+    styled,
+    width_in_inches,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesduel.analysis.measurements import Measurement, Result
+    from theory import Optimum, RegretBound
+
+__all__ = ["slopes"]
+
+
+def slopes(
+    result: Result,
+    *,
+    from_round: int | None = None,
+    to_round: int | None = None,
+    notion: str = "copeland",
+    band: str = "standard error",
+    bound: Optimum | RegretBound | str | None = "auto",
+    width: str | float = "full",
+    height: float | None = None,
+) -> StyledFigure:
+    """Draw regret far out, with each measured slope written beside its line.
+
+    On a logarithmic axis of rounds, regret that grows like C log t is a straight line
+    with slope C. A dashed line with the slope of the lower bound starts on every
+    measured line at ``from_round``: where the two stay together, the policy grows as
+    slowly as theory allows.
+
+    Parameters
+    ----------
+    result : xarray.DataTree or xarray.Dataset
+        Policies on one environment.
+    from_round, to_round : int, optional
+        Checkpoints between which the slopes are measured. By default the second half
+        of the decades: from the checkpoint nearest to the square root of the horizon
+        (in rounds), to the horizon.
+    notion : str, default "copeland"
+        Which recorded regret.
+    band : {"standard error", "quantiles 10-90", "none"}
+        See :func:`regret`.
+    bound : "auto", theory.Optimum, theory.RegretBound or None
+        The lower bound; "auto" computes the Copeland lower bound of the stored matrix.
+    width, height
+        See :func:`regret`.
+
+    Returns
+    -------
+    StyledFigure
+        See :func:`regret`.
+
+    Raises
+    ------
+    ValueError
+        When there are several environments, a round is no checkpoint, or a policy has
+        fewer than two checkpoints.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr
+    >>> rounds = np.array([100, 1000, 10000])
+    >>> values = np.log(rounds) * np.array([[2.0], [4.0]])
+    >>> data = xr.Dataset(
+    ...     {"regret": (("notion", "run", "checkpoint"), values[None])},
+    ...     coords={"notion": ["copeland"], "checkpoint": rounds},
+    ...     attrs={"environment": "toy", "policy": "P"},
+    ... )
+    >>> figure = slopes(data)
+    >>> [text.get_text() for text in figure.axes[0].texts][:2]
+    ['P', '3.0 ± 1.0']
+    """
+    groups = panels(result, notion, band)
+    if len(groups) != 1:
+        names = ", ".join(panel.environment for panel in groups)
+        raise ValueError(
+            f"result: slopes are drawn for one environment, but there are "
+            f"{len(groups)} ({names}); pick one, e.g. result[{groups[0].environment!r}]"
+        )
+    panel, inches = groups[0], width_in_inches(width)
+    measured = [m for m in measurements(result) if "regret" in m.data]
+    start, end = _span(measured, from_round, to_round)
+    values = [slope(each, start, end, notion) for each in measured]
+    theory_bound, note = _bound(bound, panel)
+    style = font_style(inches)
+    with styled(style):
+        figure = StyledFigure(
+            style=style,
+            figsize=(inches, height or inches * (0.58 if inches >= 5.0 else 0.9)),
+            layout="constrained",
+        )
+        axes = figure.subplots()
+        look = looks(line.policy for line in panel.lines)
+        for line in panel.lines:
+            draw_line(axes, line, look[line.policy], log_x=True)
+        scale_axes(axes, panel, log_x=True, log_y=False)
+        axes.axvspan(start, end, color="#F4F4F1", zorder=0, linewidth=0)
+        handles = _dashes(axes, panel, theory_bound, note, start, end)
+        caption = band_text([panel], band)
+        if inches < 5.0 and handles:
+            # No room above the panel: the margin right of it holds the slopes.
+            entry = wrap_label(f"dashed: {handles[0].get_label()}", inches)
+            caption, handles = f"{entry}\n{caption}", []
+        head_panel(axes, panel.environment, handles, inches - 1.6)
+        axes.set_xlabel("round t")
+        axes.set_ylabel(notion_label(notion))
+        caption_below(figure, caption, {}, 1)
+        _write_slopes(figure, axes, panel, values, look, theory_bound)
+    return figure
+
+
+def _span(
+    measured: list[Measurement], from_round: int | None, to_round: int | None
+) -> tuple[int, int]:
+    """Return the two checkpoints; the second half of the decades by default."""
+    horizon = min(int(each.rounds[-1]) for each in measured)
+    end = horizon if to_round is None else to_round
+    if from_round is not None:
+        return from_round, end
+    rounds = measured[0].rounds
+    rounds = rounds[: checkpoint_index(rounds, end, "to_round") + 1]
+    return last_decades(rounds, decades=math.log10(end) / 2.0)[0], end
+
+
+def _bound(
+    bound: Optimum | RegretBound | str | None, panel: Panel
+) -> tuple[RegretBound | Optimum | None, str]:
+    if isinstance(bound, str):
+        if bound != "auto":
+            raise ValueError(
+                f"bound: must be 'auto', a bound or None, but is {bound!r}"
+            )
+        if panel.first.preference is None:
+            return None, ""
+        return lower_bound(panel.first.preference, panel.first.arms)
+    return bound, ""
+
+
+def _dashes(
+    axes: Axes,
+    panel: Panel,
+    bound: RegretBound | Optimum | None,
+    note: str,
+    start: int,
+    end: int,
+) -> list[Line2D]:
+    """Start the slope of the bound on every line; return the legend entry."""
+    if bound is None:
+        return [Line2D([], [], linestyle="none", label=note)] if note else []
+    ends = np.array([float(start), float(end)])
+    dashed = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 2))}
+    limits = axes.get_ylim()
+    inner: RegretBound = getattr(bound, "bound", bound)
+    for line in panel.lines:
+        anchor = float(line.mean[checkpoint_index(line.rounds, start, "from_round")])
+        anchored = anchored_bound(inner, start, anchor)
+        axes.plot(ends, anchored(ends), zorder=5, **dashed)
+    text = (
+        f"{inner.name}: {inner.log_coefficient:.1f} per log-round, "
+        f"from t\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{power_text(start)} on"
+    )
+    axes.set_ylim(limits[0], max(limits[1], axes.dataLim.ymax * 1.03))
+    return [Line2D([], [], label=text, **dashed)]
+
+
+def _write_slopes(
+    figure: StyledFigure,
+    axes: Axes,
+    panel: Panel,
+    values: list[Slope],
+    look: dict[str, Look],
+    bound: RegretBound | Optimum | None,
+) -> None:
+    """Write name and slope at the end of each line, under one common heading."""
+    rows = []
+    for line, value in zip(panel.lines, values, strict=True):
+        color = look[line.policy].text_color
+        number = format_with_error(value.value, value.standard_error)
+        rows.append(
+            [
+                end_text(axes, line.policy, color, bold=True),
+                end_text(axes, number, color),
+            ]
+        )
+    first = values[0]
+    span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
+    heading = [
+        [end_text(axes, text, FAINT)] for text in ("regret per log-round,", span)
+    ]
+    if bound is not None:
+        constant = float(getattr(bound, "bound", bound).log_coefficient)
+        heading.append(
+            [
+                end_text(axes, "lower bound", INK, bold=True),
+                end_text(axes, f"{constant:.1f}", INK),
+            ]
+        )
+    place_at_ends(figure, axes, panel, rows, look, heading=heading)

@@ -1,0 +1,97 @@
+"""From a result tree to lines with bands, panel by panel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.analysis.measurements import Measurement, measurements
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bayesduel.analysis.measurements import Result
+
+__all__ = ["BANDS", "Line", "Panel", "panels"]
+
+#: What a band can be, and how the caption calls it.
+BANDS = {
+    "standard error": "band: ± 1 standard error",
+    "quantiles 10-90": "band: 10 % to 90 % quantiles of runs",
+    "none": "",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """Mean regret of one policy with its band, at its checkpoints."""
+
+    policy: str
+    rounds: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    num_runs: int
+
+    @property
+    def has_band(self) -> bool:
+        """Whether the band has an inside (one run has none)."""
+        return bool(np.any(self.high > self.low))
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The policies measured on one environment."""
+
+    environment: str
+    lines: tuple[Line, ...]
+    first: Measurement
+
+    @property
+    def horizon(self) -> int:
+        """Last checkpoint of any line."""
+        return max(int(line.rounds[-1]) for line in self.lines)
+
+    @property
+    def top(self) -> float:
+        """Largest value that a line or its band reaches."""
+        return max(float(np.max(line.high)) for line in self.lines)
+
+
+def panels(result: Result, notion: str, band: str) -> list[Panel]:
+    """Group the policies of a result by environment, without the failed ones.
+
+    Raises
+    ------
+    ValueError
+        For an unknown band, a notion that was not recorded, or when every policy
+        failed.
+    """
+    if band not in BANDS:
+        raise ValueError(
+            f"band: must be one of {', '.join(map(repr, BANDS))}, but is {band!r}"
+        )
+    groups: dict[str, list[Measurement]] = {}
+    for measured in measurements(result):
+        if "regret" in measured.data:
+            groups.setdefault(measured.environment, []).append(measured)
+    if not groups:
+        raise ValueError("result: every policy in it failed, nothing can be drawn")
+    return [
+        Panel(name, tuple(_line(each, notion, band) for each in members), members[0])
+        for name, members in groups.items()
+    ]
+
+
+def _line(measured: Measurement, notion: str, band: str) -> Line:
+    regret = measured.regret(notion)
+    mean, runs = regret.mean(axis=0), regret.shape[0]
+    low = high = mean
+    if band == "standard error" and runs > 1:
+        error = regret.std(axis=0, ddof=1) / np.sqrt(runs)
+        low, high = mean - error, mean + error
+    elif band == "quantiles 10-90" and runs > 1:
+        low, high = np.quantile(regret, [0.1, 0.9], axis=0)
+    return Line(measured.policy, measured.rounds, mean, low, high, runs)

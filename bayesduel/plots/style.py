@@ -1,0 +1,187 @@
+"""Looks shared by all figures: widths, colors, markers, fonts.
+
+Nothing here touches the global ``rcParams``: a :class:`StyledFigure` opens the style
+in its own scope whenever it is drawn or saved.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import matplotlib as mpl
+from matplotlib.backend_bases import RendererBase
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+
+__all__ = [
+    "WIDTHS",
+    "StyledFigure",
+    "Look",
+    "looks",
+    "save",
+    "styled",
+    "width_in_inches",
+]
+
+#: Widths in inches of one column and of the text of a two-column paper.
+WIDTHS = {"column": 3.4, "full": 7.0}
+
+# Okabe and Ito (2008), safe for the common color deficiencies; yellow is left out (it
+# vanishes on white), black is kept for bounds.
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# Policies are solid until the colors run out: dashes are the mark of theory.
+_LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+
+INK = "#222222"
+FAINT = "#6E6E6E"
+
+STYLE: dict[str, Any] = {
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.6,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.unicode_minus": True,
+    "font.family": ["DejaVu Sans"],
+    "legend.frameon": False,
+    "legend.handlelength": 1.8,
+    "mathtext.fontset": "dejavusans",
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    # Fixed identifiers: the same figure gives the same SVG file.
+    "svg.hashsalt": "bayesduel",
+    "text.color": INK,
+    "xtick.color": INK,
+    "xtick.major.width": 0.6,
+    "xtick.minor.visible": False,
+    "ytick.color": INK,
+    "ytick.major.width": 0.6,
+    "ytick.minor.visible": False,
+}
+
+
+def font_style(width: float) -> dict[str, Any]:
+    """Return the style with font sizes for a figure of this width in inches."""
+    base = 7.0 if width < 5.0 else 8.5
+    sizes = {
+        "font.size": base,
+        "axes.labelsize": base,
+        "axes.titlesize": base,
+        "legend.fontsize": base - 0.5,
+        "legend.title_fontsize": base - 0.5,
+        "xtick.labelsize": base - 0.5,
+        "ytick.labelsize": base - 0.5,
+        "lines.linewidth": 1.2 if width < 5.0 else 1.5,
+        "lines.markersize": 2.8 if width < 5.0 else 3.6,
+        "xtick.major.size": 2.5,
+        "ytick.major.size": 2.5,
+    }
+    return {**STYLE, **sizes}
+
+
+@contextmanager
+def styled(style: dict[str, Any]) -> Iterator[None]:
+    """Open a style for a while; the global settings are as before afterwards."""
+    settings: Any = style
+    with mpl.rc_context(settings):
+        yield
+
+
+class StyledFigure(Figure):
+    """A figure that carries its style and is unknown to pyplot.
+
+    It needs no ``plt.close``: it is freed with its last reference. Save it with
+    ``figure.savefig("regret.png")``; a notebook shows it as the value of a cell.
+    """
+
+    def __init__(self, *args: Any, style: dict[str, Any], **kwargs: Any) -> None:  # noqa: ANN401
+        self._style = style
+        with styled(style):
+            super().__init__(*args, **kwargs)
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Draw under the style of this figure."""
+        with styled(self._style):
+            super().draw(renderer)
+
+    def savefig(self, fname: str | PathLike[str] | IO[bytes], **kwargs: Any) -> None:  # noqa: ANN401
+        """Save under the style of this figure; 300 dots per inch unless told."""
+        kwargs.setdefault("dpi", 300)
+        with styled(self._style):
+            super().savefig(fname, **kwargs)
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=144)
+        return buffer.getvalue()
+
+
+class Look(NamedTuple):
+    """How one policy is drawn, the same in every panel.
+
+    Color tells policies apart, the marker does so without color.
+    """
+
+    color: str
+    marker: str
+    line: Any
+
+    @property
+    def text_color(self) -> str:
+        """The color, darkened until small text in it is readable on white."""
+        red, green, blue = (0.72 * part for part in to_rgb(self.color))
+        return to_hex((red, green, blue))
+
+
+def looks(labels: Iterable[str]) -> dict[str, Look]:
+    """Give every label its look, by order of first appearance."""
+    unique = list(dict.fromkeys(labels))
+    return {
+        label: Look(
+            _COLORS[index % len(_COLORS)],
+            _MARKERS[index % len(_MARKERS)],
+            _LINES[(index // len(_COLORS)) % len(_LINES)],
+        )
+        for index, label in enumerate(unique)
+    }
+
+
+def width_in_inches(width: str | float) -> float:
+    """Return the width in inches of "column", "full" or a number.
+
+    Raises
+    ------
+    ValueError
+        For another name, or a width outside 1.5 to 40 inches.
+    """
+    if isinstance(width, str):
+        if width not in WIDTHS:
+            raise ValueError(
+                f"width: must be {' or '.join(map(repr, WIDTHS))} or inches, "
+                f"but is {width!r}"
+            )
+        return WIDTHS[width]
+    if not 1.5 <= width <= 40.0:
+        raise ValueError(f"width: must be 1.5 to 40 inches, but is {width}")
+    return float(width)
+
+
+def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
+    """Save a figure as ``stem.<format>`` for every format; return the paths.
+
+    The files do not contain the time: the same figure gives the same bytes.
+    """
+    paths = []
+    for kind in formats:
+        path = stem.with_name(f"{stem.name}.{kind}")
+        metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+        figure.savefig(path, format=kind, metadata=metadata)
+        paths.append(path)
+    return paths
