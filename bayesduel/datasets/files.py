@@ -123,7 +123,8 @@ def _load_array(stream: io.BytesIO) -> np.ndarray:
     """Read one NPY array, never a pickle."""
     try:
         return np.lib.format.read_array(stream, allow_pickle=False)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    # NumPy lets errors of its parsers through for a damaged header: any kind.
+    except Exception as error:
         raise InvalidPreferenceError(
             f"the array cannot be read ({error}); save it with numpy.save as float64"
         ) from error
@@ -131,32 +132,29 @@ def _load_array(stream: io.BytesIO) -> np.ndarray:
 
 def _from_npz(content: bytes, key: str | None) -> NDArray[np.float64]:
     """Read the only array of an NPZ file, or the one called `key`."""
+    arrays: dict[str, zipfile.ZipInfo] = {}
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
-    except zipfile.BadZipFile as error:
-        raise InvalidPreferenceError(f"the NPZ file is damaged ({error})") from error
-    with archive:
-        arrays = {
-            name.removesuffix(".npy"): name
-            for name in archive.namelist()
-            if name.endswith(".npy")
-        }
-        listed = ", ".join(sorted(arrays)) or "none"
-        if key is None and len(arrays) != 1:
-            raise InvalidPreferenceError(
-                f"an NPZ file must hold exactly one array, found {listed}; "
-                "choose one with key=..."
-            )
-        if key is not None and key not in arrays:
-            raise InvalidPreferenceError(
-                f"key={key!r} names no array of the file; its arrays: {listed}"
-            )
-        try:
-            data = archive.read(arrays[key] if key else next(iter(arrays.values())))
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-            raise InvalidPreferenceError(
-                f"the NPZ file is damaged or encrypted ({error})"
-            ) from error
+        for member in archive.infolist():
+            if member.filename.endswith(".npy"):
+                arrays[member.filename.removesuffix(".npy")] = member
+        chosen = key if key is not None else next(iter(arrays), "")
+        data = archive.read(arrays[chosen]) if chosen in arrays else b""
+    # A damaged archive fails in zipfile, zlib, seek or decryption: any kind.
+    except Exception as error:
+        raise InvalidPreferenceError(
+            f"the NPZ file is damaged or encrypted ({error}); save it again"
+        ) from error
+    listed = ", ".join(sorted(arrays)) or "none"
+    if key is None and len(arrays) != 1:
+        raise InvalidPreferenceError(
+            f"an NPZ file must hold exactly one array, found {listed}; "
+            "choose one with key=..."
+        )
+    if chosen not in arrays:
+        raise InvalidPreferenceError(
+            f"key={key!r} names no array of the file; its arrays: {listed}"
+        )
     return _as_square(_load_array(io.BytesIO(data)))
 
 
@@ -187,13 +185,14 @@ def _repaired(
     if not (in_range and wrong.any() and deviation.max() < _LARGEST_REPAIR):
         return values, ""
     i, j = np.unravel_index(int(np.triu(deviation).argmax()), deviation.shape)
-    pairs = int(np.triu(wrong).sum())
+    count = int(np.triu(wrong).sum())
+    pairs = f"{count} {'pair' if count == 1 else 'pairs'}"
     worst = f"the worst is ({i}, {j}): {values[i, j]} + {values[j, i]} = {total[i, j]}"
     if not repair:
         raise InvalidPreferenceError(
-            f"p_ij + p_ji must be 1, but {pairs} pairs differ by less than "
-            f"{_LARGEST_REPAIR:g}; {worst}; repair=True divides both entries by their "
+            f"p_ij + p_ji must be 1; {pairs} deviate by less than "
+            f"{_LARGEST_REPAIR:g}, {worst}; repair=True divides both entries by their "
             "sum"
         )
-    note = f"repaired: {pairs} pairs were divided by their sum; {worst}"
+    note = f"repaired: {pairs} divided by their sum, {worst}"
     return np.where(wrong, values / np.where(wrong, total, 1.0), values), note

@@ -56,12 +56,17 @@ def parse_table(text: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:
     header = _header(rows, comma)
     body = rows[1:] if header else rows
     width = _width(body, header)
-    has_names = width == len(body) + 1
-    if width != len(body) and not has_names:
-        # A first column of names does not count as a column of numbers.
-        columns = width - (_number(body[0].cells[0], comma) is None)
+    labels = [_number(row.cells[0], comma) for row in body]
+    texts = sum(label is None for label in labels)
+    # A column of numbers names the arms only if it counts them.
+    counts = all(label is not None and label.is_integer() for label in labels)
+    has_names = width == len(body) + 1 and (texts > 0 or counts)
+    if not has_names and (width != len(body) or texts == len(body)):
+        trailing = all(not row.cells[-1].strip() for row in body)
         raise InvalidPreferenceError(
-            f"the table must be square, found {len(body)} rows of {columns} numbers"
+            f"the table must be square, found {len(body)} rows of "
+            f"{width - (texts == len(body))} entries"
+            + (", the last of them empty" if trailing else "")
         )
     row_names = [row.cells[0].strip() for row in body] if has_names else []
     values = np.array(
@@ -121,7 +126,7 @@ def _header(rows: list[_Row], comma: bool) -> list[str]:
     """Return the first row's cells when it holds names, else nothing.
 
     A row of the matrix has 1/2 on the diagonal, so a row of names is one without a
-    number strictly between 0 and 1. Whether its first cell is the name of its row,
+    number between 0 and 1. Whether its first cell is the name of its row,
     the corner of a table with names on both sides, or the first column's name is
     told by the shape.
     """
@@ -135,7 +140,7 @@ def _header(rows: list[_Row], comma: bool) -> list[str]:
             )
         return []
     values = [_number(cell, comma) for cell in first]
-    if any(value is not None and 0 < value < 1 for value in values[1:]):
+    if any(value is not None and 0 < value < 1 for value in values):
         return []
     if any(value is None for value in values[1:]) or _number_labels(rows, values):
         return [cell.strip() for cell in first]
@@ -144,7 +149,7 @@ def _header(rows: list[_Row], comma: bool) -> list[str]:
 
 def _number_labels(rows: list[_Row], values: list[float | None]) -> bool:
     """Say whether a first row of numbers is a row of labels such as 1, 2, 3."""
-    if any(value is None or value != round(value) for value in values[1:]):
+    if any(value is None or not value.is_integer() for value in values[1:]):
         return False
     one_row_more = len(rows) == len(values) + 1
     return one_row_more or (values[0] is None and len(rows) == len(values))
