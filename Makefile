@@ -1,0 +1,77 @@
+# Every target first makes or repairs the private environment .venv:
+# tools/bootstrap.sh.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+# Worker processes of the tests, and options added to pytest:
+#   make test WORKERS=4 ARGS="-k copeland -x"
+WORKERS ?= 2
+ARGS ?=
+
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+# Modules of other projects must not leak in.
+unexport PYTHONPATH
+unexport PYTHONHOME
+
+# The type checker takes Node.js from its own package and looks for no newer release.
+export PYRIGHT_PYTHON_GLOBAL_NODE := 0
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+.PHONY: help venv demo test test-slow lint format types docs bench build constraints \
+	clean distclean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+venv: ## Make or repair the environment in .venv
+	@sh tools/bootstrap.sh
+
+demo: venv ## Run a small experiment and draw its regret beside the lower bound
+	@$(BIN)/bayesduel demo
+
+test: venv ## Run the tests, without the slow ones
+	@$(PYTEST) -m "not slow" $(ARGS)
+
+# pytest ends with code 5 when it has selected no test.
+test-slow: venv ## Run the slow tests
+	@$(PYTEST) -m slow $(ARGS) || { code=$$?; test $$code -eq 5 \
+		&& echo "no slow test in this selection" || exit $$code; }
+
+lint: venv ## Check style, formatting and spelling
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@git ls-files -z 2>/dev/null | xargs -0 $(BIN)/codespell
+
+format: venv ## Format the code and repair what the linter can
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format .
+
+types: venv ## Check types
+	@$(BIN)/pyright
+
+docs: venv ## Build the documentation (warnings are errors)
+	@if test -f docs/conf.py; then \
+		$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html; \
+	else echo "no documentation to build yet"; fi
+
+bench: venv ## Run the benchmarks
+	@if test -f benchmarks/__main__.py; then $(BIN)/python -m benchmarks $(ARGS); \
+	else echo "no benchmarks yet"; fi
+
+build: venv ## Build the source distribution and the wheel into dist
+	@$(BIN)/python -m build --no-isolation --outdir dist
+
+constraints: venv ## Pin the newest versions that fit pyproject.toml
+	@uv=uv; uv --version >/dev/null 2>&1 || uv=.tools/uv/bin/uv; \
+	$$uv pip compile pyproject.toml --universal --python-version 3.12 --upgrade \
+		--all-extras --group dev --quiet --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --output-file constraints.txt
+
+clean: ## Remove what tests, builds and caches leave behind
+	@rm -rf build dist docs/_build .hypothesis .pytest_cache .ruff_cache
+	@find bayesduel theory tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## Remove the environment as well
+	@rm -rf .venv .venv.old .tools
