@@ -1,0 +1,220 @@
+"""Kullback-Leibler divergence between Bernoulli laws, and its inverses.
+
+Natural logarithms. Every function runs on NumPy arrays and, traced, on arrays of any
+library that follows the array-API standard, in the precision of its input; lists and
+integers become float64. NumPy input is checked; a compiled program cannot raise, and
+outside the stated ranges its result is undefined.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from theory._arrays import Array, floating, is_concrete
+
+_NEWTON_STEPS = 12
+
+
+def kl_to_half(gaps: Array) -> Array:
+    """Compute KL(Bernoulli(1/2 + gap), Bernoulli(1/2)), exact near 1/2.
+
+    With u = 2 abs(gap) the divergence is (u atanh u)/2 + log(1 - u^2)/2, which keeps
+    all digits of small gaps, and ((1 + u) log(1 + u) + (1 - u) log(1 - u))/2, which
+    keeps them near u = 1; they meet at u = 1/2. The textbook form loses half of the
+    digits near 1/2 (relative error 3e-11 at gap 1e-6).
+
+    Parameters
+    ----------
+    gaps : float array, any shape
+        Probabilities minus 1/2, within [-1/2, 1/2].
+
+    Returns
+    -------
+    float array, same shape
+        In [0, log 2], relative error a few units in the last place; the same bits for
+        gap and -gap.
+
+    Raises
+    ------
+    ValueError
+        If a NumPy input has an entry outside [-1/2, 1/2] or nan.
+
+    Examples
+    --------
+    >>> kl_to_half([0.0, 1e-6, 0.1, 0.5])
+    array([0.00000000e+00, 2.00000000e-12, 2.01355135e-02, 6.93147181e-01])
+    """
+    xp, gaps = floating(gaps)
+    u = 2.0 * xp.abs(gaps)
+    _check_range(u, 0.0, 1.0, "2 |gaps|")
+    small = u <= 0.5
+    log_up = xp.log1p(u)
+    log_down = xp.log1p(xp.where(u < 1.0, -u, 0.0))
+    near = u * (log_up - log_down) + xp.log1p(xp.where(small, -u * u, 0.0))
+    far = (1.0 + u) * log_up + (1.0 - u) * log_down
+    return 0.5 * xp.where(small, near, far)
+
+
+def bernoulli_kl(p: Array, q: Array) -> Array:
+    """Compute KL(Bernoulli(p), Bernoulli(q)) = p log(p/q) + (1-p) log((1-p)/(1-q)).
+
+    Conventions: 0 log 0 = 0; 0 where p = q; infinite where q is 0 or 1 and p is not.
+    Use `kl_to_half` for q = 1/2: here the error near p = q is about 1e-16 |p - q|,
+    while the value is of the order of its square.
+
+    Parameters
+    ----------
+    p, q : float arrays
+        Probabilities; shapes broadcast.
+
+    Returns
+    -------
+    float array
+        Non-negative.
+
+    Raises
+    ------
+    ValueError
+        If a NumPy input has an entry outside [0, 1] or nan.
+
+    Examples
+    --------
+    >>> bernoulli_kl([0.9, 0.0, 0.5, 1.0], [0.1, 0.5, 1.0, 1.0])
+    array([1.75777966, 0.69314718,        inf, 0.        ])
+    """
+    xp, p = _first_array(p, q)
+    p, q = floating(p)[1], floating(q)[1]
+    _check_range(p, 0.0, 1.0, "p")
+    _check_range(q, 0.0, 1.0, "q")
+    inner = (q > 0.0) & (q < 1.0)
+    q_safe = xp.where(inner, q, 0.5)
+    value = _relative(xp, p, q_safe) + _relative(xp, 1.0 - p, 1.0 - q_safe)
+    outer = xp.where(p == q, 0.0, math.inf)
+    # Rounding may leave a negative number next to p = q.
+    return xp.where(inner & (p != q), xp.maximum(value, 0.0), outer)
+
+
+def kl_upper(p: Array, level: Array) -> Array:
+    """Compute the largest q >= p with KL(p, q) <= level.
+
+    Newton's method in s = -log(1 - q), in which the divergence is convex with the
+    asymptotic slope 1 - p, started to the right of the solution: it decreases to the
+    solution and needs no safeguard. The upper confidence bound of KL-UCB (Garivier and
+    Cappe 2011).
+
+    Parameters
+    ----------
+    p : float array
+        Probabilities.
+    level : float array
+        Non-negative, infinity allowed; shapes broadcast.
+
+    Returns
+    -------
+    float array
+        In [p, 1]; p itself where the level is 0. Relative error about 1e-14.
+
+    Raises
+    ------
+    ValueError
+        If a NumPy input has p outside [0, 1], a negative level, or nan.
+
+    Examples
+    --------
+    >>> kl_upper([0.0, 0.3, 0.5, 1.0], 0.1)
+    array([0.09516258, 0.52102761, 0.71287863, 1.        ])
+    """
+    xp, p = _first_array(p, level)
+    p, level = floating(p)[1], floating(level)[1]
+    q = -xp.expm1(-_upper_log(xp, p, 1.0 - p, level))
+    return xp.minimum(xp.maximum(q, p), 1.0)
+
+
+def kl_lower(p: Array, level: Array) -> Array:
+    """Compute the smallest q <= p with KL(p, q) <= level.
+
+    The mirror image of `kl_upper`: 1 - kl_upper(1 - p, level), without the subtraction.
+
+    Parameters
+    ----------
+    p : float array
+        Probabilities.
+    level : float array
+        Non-negative, infinity allowed; shapes broadcast.
+
+    Returns
+    -------
+    float array
+        In [0, p]; p itself where the level is 0. Absolute error about 1e-15.
+
+    Raises
+    ------
+    ValueError
+        If a NumPy input has p outside [0, 1], a negative level, or nan.
+
+    Examples
+    --------
+    >>> kl_lower([0.0, 0.3, 0.5, 1.0], 0.1)
+    array([0.        , 0.12913012, 0.28712137, 0.90483742])
+    """
+    xp, p = _first_array(p, level)
+    p, level = floating(p)[1], floating(level)[1]
+    q = xp.exp(-_upper_log(xp, 1.0 - p, p, level))
+    return xp.minimum(q, p)
+
+
+def _upper_log(xp: Array, p: Array, rest: Array, level: Array) -> Array:
+    """Return s = -log(1 - q) of the upper inverse; `rest` is 1 - p, given apart."""
+    _check_range(p, 0.0, 1.0, "p")
+    _check_range(level, 0.0, math.inf, "level")
+    inner = (p > 0.0) & (rest > 0.0) & (level < math.inf)
+    m, r = xp.where(inner, p, 0.5), xp.where(inner, rest, 0.5)
+    bound = xp.where(inner, level, 1.0)
+    # Two starts to the right of the solution: KL >= -log(1 - q)(1 - p) - entropy, and
+    # KL >= max(2 (q - p)^2, (q - p)^2 / (2 q)).
+    s = (bound - m * xp.log(m)) / r - xp.log(r)
+    width = xp.minimum(
+        xp.sqrt(bound / 2), bound + xp.sqrt(bound * bound + 2 * bound * m)
+    )
+    s = xp.where(
+        width < r, xp.minimum(s, -xp.log(r - xp.where(width < r, width, 0.0))), s
+    )
+    for _ in range(_NEWTON_STEPS):
+        q = -xp.expm1(-s)
+        gap = xp.maximum(q - m, 0.0)
+        near = gap < 0.5 * r
+        log_rest = xp.where(
+            near, -xp.log1p(-xp.where(near, gap, 0.0) / r), s + xp.log(r)
+        )
+        excess = r * log_rest - m * xp.log1p(gap / m) - bound
+        moves = (gap > 0.0) & (excess > 0.0)
+        s = s - xp.where(moves, excess * q / xp.where(moves, gap, 1.0), 0.0)
+    edge = xp.where(p <= 0.0, level, math.inf)
+    return xp.where(inner, s, edge)
+
+
+def _relative(xp: Array, p: Array, q: Array) -> Array:
+    """Return p log(p / q) with 0 log 0 = 0, for 0 < q."""
+    positive = p > 0.0
+    return xp.where(positive, p * xp.log(xp.where(positive, p, 1.0) / q), 0.0)
+
+
+def _first_array(first: Array, second: Array) -> tuple[Array, Array]:
+    """Return the namespace of the argument that decides it, and the first argument."""
+    traced = [
+        a
+        for a in (first, second)
+        if hasattr(a, "__array_namespace__") and not is_concrete(a)
+    ]
+    return floating(traced[0] if traced else first)[0], first
+
+
+def _check_range(array: Array, low: float, high: float, name: str) -> None:
+    if is_concrete(array) and not ((array >= low) & (array <= high)).all():
+        bad = ~((array >= low) & (array <= high))
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"{name} must lie in [{low:g}, {high:g}]; entry {index} is {array[index]}."
+        )

@@ -1,0 +1,71 @@
+"""Losses, levels and costs of a matrix of gaps, on NumPy and on traced arrays.
+
+Notation of Komiyama, Honda and Nakagawa (2016): L_i is the number of arms that beat i,
+L(1) <= L(2) are the two smallest elements of the multiset {L_i}, arms with L_i = L(1)
+are the Copeland winners, r_ij = (L_i + L_j - 2 L(1)) / (2 (K - 1)) is the regret of one
+duel, d_ij the divergence between P(i beats j) and 1/2, and c_ij = r_ij / d_ij the price
+of one unit of evidence. "Evidence" on a pair is N_ij d_ij / log T.
+"""
+
+from __future__ import annotations
+
+from theory._arrays import Array, floating
+from theory.divergences import kl_to_half
+
+
+def losses(gaps: Array) -> Array:
+    """Count the superiors L_i of every arm.
+
+    Parameters
+    ----------
+    gaps : float (K, K)
+        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
+
+    Returns
+    -------
+    int32 (K,)
+        Number of negative entries per row.
+    """
+    xp, gaps = floating(gaps)
+    return xp.sum(gaps < 0, axis=-1, dtype=xp.int32)
+
+
+def two_smallest(counts: Array) -> tuple[Array, Array]:
+    """Return the smallest and the second smallest element of a multiset.
+
+    Parameters
+    ----------
+    counts : int (K,)
+        K >= 2 numbers of losses, at most K - 1 each.
+
+    Returns
+    -------
+    least, second : int scalars
+        L(1) and L(2); equal if the smallest number occurs twice.
+    """
+    xp = counts.__array_namespace__()
+    index = xp.arange(counts.shape[0])
+    others = xp.where(index == xp.argmin(counts), counts.shape[0], counts)
+    return xp.min(counts), xp.min(others)
+
+
+def evidence_costs(gaps: Array) -> Array:
+    """Compute the price c_ij of one unit of evidence on every pair.
+
+    Parameters
+    ----------
+    gaps : float (K, K)
+        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
+
+    Returns
+    -------
+    float (K, K)
+        Copeland regret (from losses) per unit of N_ij d_ij; symmetric, 0 on the
+        diagonal and for tied pairs.
+    """
+    xp, gaps = floating(gaps)
+    counts = losses(gaps)
+    excess = xp.astype(counts - xp.min(counts), gaps.dtype)
+    regret = (excess[:, None] + excess[None, :]) / (2 * (gaps.shape[0] - 1))
+    decided = gaps != 0
+    return xp.where(decided, regret / xp.where(decided, kl_to_half(gaps), 1.0), 0.0)
