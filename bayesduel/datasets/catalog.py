@@ -181,6 +181,8 @@ def load(
     if not isinstance(name_or_path, str):
         return read_matrix(name_or_path, key=key, repair=repair)
     name, colon, parameters = name_or_path.partition(":")
+    if key is not None and (name in PUBLISHED or name in FAMILIES):
+        raise ValueError(f"key={key!r} is for NPZ files, {name!r} is a name")
     if name in PUBLISHED:
         if colon:
             raise ValueError(

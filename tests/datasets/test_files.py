@@ -1,8 +1,5 @@
 """Reading users' files: what is accepted, and what every refusal says."""
 
-import io
-import logging
-import pickle
 import re
 from pathlib import Path
 
@@ -126,7 +123,6 @@ def test_what_is_taken_for_a_path(
     monkeypatch.chdir(tmp_path)
     _write(tmp_path, PLAIN, "gap")
     _write(tmp_path, PLAIN, "mine.csv")
-    assert datasets.load("gap") == datasets.load("gap:".rstrip(":"))
     assert datasets.load("gap").num_arms == 5
     assert datasets.load("./gap").values.tolist() == VALUES
     assert datasets.load(Path("gap")).values.tolist() == VALUES
@@ -135,24 +131,6 @@ def test_what_is_taken_for_a_path(
         datasets.load("other.csv")
     with pytest.raises(FileNotFoundError, match="other does not exist"):
         datasets.load("./other")
-
-
-def test_npy_and_npz(tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", np.array(VALUES))
-    np.savez(tmp_path / "b.npz", whatever=np.array(VALUES))
-    np.savez_compressed(tmp_path / "c.npz", x=np.array(VALUES), y=np.eye(3) / 2)
-    np.save(tmp_path / "d.npy", np.asfortranarray(VALUES))
-    np.save(tmp_path / "e.npy", np.array([[0.5, 1], [0, 0.5]], dtype=">f4"))
-    (tmp_path / "npz_without_ending").write_bytes((tmp_path / "b.npz").read_bytes())
-    assert datasets.load(tmp_path / "a.npy").values.tolist() == VALUES
-    assert datasets.load(tmp_path / "a.npy").name == "a"
-    assert datasets.load(tmp_path / "b.npz").values.tolist() == VALUES
-    assert datasets.load(tmp_path / "b.npz", key="whatever").name == "b"
-    assert datasets.load(tmp_path / "c.npz", key="x").values.tolist() == VALUES
-    assert datasets.load(tmp_path / "d.npy").values.tolist() == VALUES
-    assert datasets.load(tmp_path / "e.npy").values.tolist() == [[0.5, 1], [0, 0.5]]
-    path = tmp_path / "npz_without_ending"
-    assert datasets.read_matrix(path).values.tolist() == VALUES
 
 
 BAD_TEXTS = {
@@ -239,99 +217,6 @@ def test_the_printed_mslr_misprint_is_refused_even_with_repair(tmp_path: Path) -
             datasets.load(_write(tmp_path, text), repair=repair)
 
 
-def _npy(array: np.ndarray, *, allow_pickle: bool = False) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array, allow_pickle=allow_pickle)
-    return stream.getvalue()
-
-
-def _npz(**arrays: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)  # ty: ignore
-    return stream.getvalue()
-
-
-GOOD = np.array(VALUES)
-BAD_BYTES = {
-    "pickled": (_npy(np.array([[None, 1]], dtype=object), allow_pickle=True), "pickle"),
-    "bare pickle": (pickle.dumps(VALUES), "neither an NPY or NPZ file nor text"),
-    "cut off": (_npy(GOOD)[:-8], "the array cannot be read"),
-    "header cut off": (_npy(GOOD)[:20], "the array cannot be read"),
-    "vector": (_npy(GOOD[0]), r"must be square, found shape \(3,\)"),
-    "not square": (_npy(GOOD[:2]), r"must be square, found shape \(2, 3\)"),
-    "three axes": (_npy(np.full((2, 2, 2), 0.5)), r"found shape \(2, 2, 2\)"),
-    "one arm": (_npy(np.array([[0.5]])), "at least 2 x 2"),
-    "no arms": (_npy(np.empty((0, 0))), "at least 2 x 2"),
-    "nan": (_npy(np.where(GOOD == 0.9, np.nan, GOOD)), r"\(0, 2\) is nan"),
-    "out of range": (_npy(np.where(GOOD == 0.9, 1.9, GOOD)), r"\(0, 2\) is 1\.9"),
-    "does not add up": (_npy(np.where(GOOD == 0.9, 0.8, GOOD)), r"\(0, 2\): 0\.8 \+ 0"),
-    "complex": (_npy(GOOD + 0j), "real numbers, found dtype complex128"),
-    "strings": (_npy(GOOD.astype(str)), "real numbers, found dtype <U32"),
-    "two arrays": (_npz(x=GOOD, y=GOOD), "exactly one array, found x, y; .*key="),
-    "no arrays": (_npz(), "exactly one array, found none"),
-    "npz cut off": (_npz(x=GOOD)[:-30], "NPZ file is damaged"),
-    "other archive": (b"PK\x03\x04 something", "NPZ file is damaged"),
-    "picture": (b"\x89PNG\r\n\x1a\n\xff\xfe", "neither an NPY or NPZ file nor text"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_BYTES)
-def test_bad_binary_files_are_refused(case: str, tmp_path: Path) -> None:
-    content, message = BAD_BYTES[case]
-    path = tmp_path / "matrix.bin"
-    path.write_bytes(content)
-    with pytest.raises(InvalidPreferenceError, match=message) as caught:
-        datasets.load(path)
-    assert str(caught.value).startswith(f"{path}: ")
-
-
-def test_pickles_are_not_run(tmp_path: Path) -> None:
-    class Bomb:
-        def __reduce__(self) -> tuple:
-            return (tmp_path.joinpath("touched").touch, ())
-
-    bomb = np.array([[Bomb()]], dtype=object)
-    for name, content in {
-        "a.npy": _npy(bomb, allow_pickle=True),
-        "b.npz": _npz(x=bomb),
-        "c.npy": pickle.dumps(Bomb()),
-    }.items():
-        (tmp_path / name).write_bytes(content)
-        with pytest.raises(InvalidPreferenceError):
-            datasets.load(tmp_path / name)
-    assert not (tmp_path / "touched").exists()
-
-
-@pytest.mark.parametrize("kind", ["npy", "npz", "text"])
-def test_damaged_files_are_read_or_refused(kind: str, tmp_path: Path) -> None:
-    text = _table(",", header=" abc", names="abc").encode()
-    content = {"npy": _npy(GOOD), "npz": _npz(x=GOOD), "text": text}[kind]
-    rng = np.random.default_rng(20)
-    path = tmp_path / "damaged"
-    refused = 0
-    for _ in range(300):
-        damaged = bytearray(content)
-        for position in rng.integers(len(content), size=2):
-            damaged[position] = rng.integers(256)
-        cut = int(rng.integers(len(content)))
-        path.write_bytes(damaged[: cut if rng.random() < 0.3 else None])
-        try:
-            matrix = datasets.load(path)
-        except InvalidPreferenceError:
-            refused += 1
-        else:
-            assert matrix.num_arms >= 2
-    assert refused > 0
-
-
-def test_keys(tmp_path: Path) -> None:
-    np.savez(tmp_path / "two.npz", x=GOOD, y=GOOD)
-    with pytest.raises(InvalidPreferenceError, match="'z' names no array.*: x, y"):
-        datasets.load(tmp_path / "two.npz", key="z")
-    with pytest.raises(InvalidPreferenceError, match="key='x' is for NPZ files"):
-        datasets.load(_write(tmp_path, PLAIN), key="x")
-
-
 def test_folders_and_missing_files(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError, match="is a folder; give the path of a"):
         datasets.load(tmp_path)
@@ -339,80 +224,6 @@ def test_folders_and_missing_files(tmp_path: Path) -> None:
         datasets.load(tmp_path / "none.npy")
     with pytest.raises(FileNotFoundError, match="does not exist"):
         datasets.load(tmp_path / "missing" / "none.npy")
-
-
-class TestRepair:
-    """Deviations of the sum below 1e-3 are divided out on request only."""
-
-    # (0, 1) adds up to 1.0005 and (1, 2) to 0.9998.
-    TEXT = "0.5 0.7003 0.9\n0.3002 0.5 0.625\n0.1 0.3748 0.5\n"
-
-    def test_is_offered_where_it_helps(self, tmp_path: Path) -> None:
-        path = _write(tmp_path, self.TEXT)
-        with pytest.raises(InvalidPreferenceError) as caught:
-            datasets.load(path)
-        message = str(caught.value)
-        assert "2 pairs deviate by less than 0.001" in message
-        assert "(0, 1): 0.7003 + 0.3002" in message
-        assert "repair=True" in message
-
-    def test_divides_by_the_sum_and_reports(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        path = _write(tmp_path, self.TEXT)
-        with caplog.at_level(logging.WARNING, logger="bayesduel"):
-            matrix = datasets.load(path, repair=True)
-        np.testing.assert_allclose(
-            matrix.values,
-            [
-                [0.5, 0.7003 / 1.0005, 0.9],
-                [0.3002 / 1.0005, 0.5, 0.625 / 0.9998],
-                [0.1, 0.3748 / 0.9998, 0.5],
-            ],
-            rtol=0,
-            atol=1e-15,
-        )
-        assert matrix.values[0, 2] == 0.9
-        assert matrix.source is not None
-        assert "repaired: 2 pairs" in matrix.source
-        assert "(0, 1)" in matrix.source
-        assert [record.levelname for record in caplog.records] == ["WARNING"]
-        assert "repaired: 2 pairs" in caplog.text
-        assert str(path) in caplog.text
-
-    def test_touches_nothing_else(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        matrix = datasets.load(_write(tmp_path, PLAIN), repair=True)
-        assert matrix.values.tolist() == VALUES
-        assert "repaired" not in (matrix.source or "")
-        assert caplog.records == []
-        assert datasets.load("gap", repair=True) == datasets.load("gap")
-
-    def test_diagonal(self, tmp_path: Path) -> None:
-        path = _write(tmp_path, "0.5003 0.7\n0.3 0.5\n")
-        assert datasets.load(path, repair=True).values.tolist() == [
-            [0.5, 0.7],
-            [0.3, 0.5],
-        ]
-
-    def test_refuses_larger_faults(self, tmp_path: Path) -> None:
-        for text in (
-            self.TEXT.replace("0.9", "0.901"),
-            self.TEXT.replace("0.9", "0.89"),
-        ):
-            path = _write(tmp_path, text)
-            with pytest.raises(InvalidPreferenceError, match=r"\(0, 2\)") as caught:
-                datasets.load(path, repair=True)
-            assert "repair" not in str(caught.value)
-
-    def test_float32_files(self, tmp_path: Path) -> None:
-        path = tmp_path / "single.npy"
-        np.save(path, np.array(VALUES, dtype=np.float32))
-        with pytest.raises(InvalidPreferenceError, match="repair=True"):
-            datasets.load(path)
-        repaired = datasets.load(path, repair=True)
-        np.testing.assert_allclose(repaired.values, VALUES, rtol=0, atol=1e-7)
 
 
 def test_text_files_of_the_printed_matrices_read_back(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_wrong_parameters(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("name", "near"),
     [
-        ("ciclic", "cyclic"),
+        ("cyclic4", "cyclic"),
         ("Strong_Borda", "strong-borda"),
         ("mslr5", "mslr5-condorcet"),
         ("uniform_random:num_arms=3", "uniform-random"),
