@@ -1,0 +1,106 @@
+"""Settings and fixtures of all tests. Imports no JAX: the tests of theory need none."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("BAYESDUEL_SHARED", ROOT.parent / "shared"))
+
+# Figures are drawn without a screen.
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Our own code never relies on arrays of different rank meeting silently. JAX reads the
+# variable when it is imported, here or in a worker process.
+os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
+if "jax" in sys.modules:
+    sys.modules["jax"].config.update("jax_numpy_rank_promotion", "raise")
+
+# `fast` draws the same examples every time, so that a failure can be repeated;
+# HYPOTHESIS_PROFILE=nightly looks further. No deadline: the first call may compile.
+_slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile(
+    "fast",
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=_slow_is_fine,
+)
+settings.register_profile(
+    "nightly",
+    max_examples=1000,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=_slow_is_fine,
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that read the shared data; skip them where there is none."""
+    for item in items:
+        if "shared_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.shared)
+        if item.get_closest_marker("shared") and not SHARED.is_dir():
+            item.add_marker(pytest.mark.skip(reason=f"needs the data in {SHARED}"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip the tests that need an accelerator where there is none."""
+    if item.get_closest_marker("gpu"):
+        import jax
+
+        if jax.default_backend() == "cpu":
+            pytest.skip("needs an accelerator")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Iterator[None]:
+    """Turn a skip into a failure where everything must run (BAYESDUEL_REQUIRE_ALL=1).
+
+    Only outside data and accelerators may be missing there.
+    """
+    report = yield
+    if (
+        os.environ.get("BAYESDUEL_REQUIRE_ALL") == "1"
+        and report.skipped
+        and not hasattr(report, "wasxfail")
+        and not item.get_closest_marker("shared")
+        and not item.get_closest_marker("gpu")
+    ):
+        report.outcome = "failed"
+        report.longrepr = f"skipped where nothing may be: {report.longrepr}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def project_dir() -> Path:
+    """Return the root of the checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Path:
+    """Return the folder of data beside the checkout (marks its tests as `shared`)."""
+    if not SHARED.is_dir():
+        pytest.skip(f"needs the data in {SHARED}")
+    return SHARED
+
+
+@pytest.fixture
+def strict_jax() -> Iterator[None]:
+    """Let JAX refuse mixed dtypes and a key that is used twice.
+
+    For policies, environments and the simulator; NumPyro's samplers fail under both.
+    """
+    import jax
+
+    with jax.numpy_dtype_promotion("strict"), jax.debug_key_reuse(True):
+        yield
