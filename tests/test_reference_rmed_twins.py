@@ -156,6 +156,14 @@ def test_published_constants(name, lower_bound, efficient):
             )
 
 
+def test_equal_costs_go_to_the_lowest_index():
+    # Rival 4 beats the winner 0 and loses to 1 and 2 at the same cost c; evidence 1
+    # on one pair and 1/2 on both cost the same. The smallest number of pairs wins.
+    signs, divergence, _ = instance(matrices.GAP)
+    _, evidence = efficient_allocation(signs, divergence, 0)
+    assert evidence[4].tolist() == [0, 1, 0, 0, 0]
+
+
 def reversals(signs, winner):
     """Return all sets of reversed pairs after which `winner` is none any more."""
     num_arms = len(signs)
@@ -256,6 +264,29 @@ def test_ecw_list_of_a_cycle():
     twin.wins[1, 2] = 400
     # Arm 0 is safe whatever the third pair, which only it could lose more by.
     assert twin._wanted() == [(0, 0)]
+
+
+def test_ecw_does_not_ask_again_for_pairs_still_in_the_list():
+    twin = EfficientCopelandRMED(3, np.random.default_rng(0), alpha=0.1)
+    twin.wins[:] = [[0, 400, 1], [1, 0, 9], [2, 1, 0]]
+    twin.rounds = 1000
+    assert twin._wanted() == [(1, 2), (0, 0)]
+    twin.current = [(0, 1), (1, 2), (0, 0)]
+    twin.remaining = list(twin.current)
+    for first, second in [(0, 1), (1, 2)]:
+        assert twin.choose() == (first, second)
+        twin.update(first, second, first_won=True)
+        assert twin.following == []
+        twin.wins[1, 2] = 400
+    assert twin.choose() == (0, 0)
+    twin.update(0, 0, first_won=True)
+    assert twin.current == twin.remaining == [(0, 0)]
+
+
+def test_ecw_slack_of_the_test():
+    signs = ((0, 1), (-1, 0))
+    assert suffices(signs, 0, np.array([1 - 5e-13]))
+    assert not suffices(signs, 0, np.array([1 - 2e-12]))
 
 
 def test_ecw_takes_the_winner_that_passes():
