@@ -1,0 +1,133 @@
+"""What importing the packages may load, change or write: next to nothing.
+
+Each check runs in a fresh interpreter, because this one has already loaded the lot.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HEAVY = {"jax", "jaxlib", "numpyro", "cvxpy", "arviz", "matplotlib", "xarray"}
+
+
+def run(code: str, cwd: Path, *arguments: str) -> str:
+    """Run code in a fresh interpreter, outside the checkout, and return its output."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("JAX_", "XLA_", "PYTEST_", "COV_"))
+    }
+    root = Path(__file__).resolve().parent.parent
+    environment |= {
+        "HOME": str(cwd),
+        "PYTHONPATH": str(root),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONWARNINGS": "error",
+        "COLUMNS": "80",
+    }
+    result = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def loaded_by(code: str, cwd: Path, *arguments: str) -> set[str]:
+    """Return the top-level modules in memory after running the code."""
+    report = "\nimport json as _json, sys as _sys\nprint()\nprint(_json.dumps(sorted("
+    report += "{name.partition('.')[0] for name in _sys.modules})))"
+    return set(json.loads(run(code + report, cwd, *arguments).splitlines()[-1]))
+
+
+def test_the_probe_sees_what_is_loaded(tmp_path: Path) -> None:
+    assert "matplotlib" in loaded_by("import matplotlib", tmp_path)
+    assert "matplotlib" not in loaded_by("import numpy", tmp_path)
+
+
+def test_theory_loads_neither_jax_nor_bayesduel_nor_cvxpy(tmp_path: Path) -> None:
+    loaded = loaded_by("import theory", tmp_path)
+    assert not loaded & (HEAVY | {"bayesduel"})
+
+
+def test_no_module_of_theory_loads_jax_or_bayesduel(tmp_path: Path) -> None:
+    code = """
+import importlib, pkgutil, theory
+for module in pkgutil.walk_packages(theory.__path__, "theory."):
+    importlib.import_module(module.name)
+"""
+    loaded = loaded_by(code, tmp_path)
+    assert not loaded & {"bayesduel", "jax", "jaxlib", "numpyro", "arviz", "xarray"}
+
+
+def test_bayesduel_loads_nothing_heavy(tmp_path: Path) -> None:
+    assert not loaded_by("import bayesduel", tmp_path) & HEAVY
+
+
+def test_help_of_the_command_loads_nothing_heavy(tmp_path: Path) -> None:
+    code = """
+import sys
+from bayesduel.cli import main
+sys.argv = ["bayesduel", "--help"]
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+"""
+    assert not loaded_by(code, tmp_path) & (HEAVY - {"xarray"})
+
+
+def test_import_writes_nothing_and_opens_no_connection(tmp_path: Path) -> None:
+    code = """
+import os, sys
+import numpy  # what it does on import is its own affair
+seen = []
+def watch(event, args):
+    if event == "open":
+        path, mode, flags = args
+        # os.open passes flags only, open() passes both.
+        if flags is not None and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            seen.append(f"open {path} {mode}")
+    elif event in {"os.mkdir", "os.rename", "os.remove", "socket.connect",
+                   "subprocess.Popen", "os.fork", "os.putenv"}:
+        seen.append(f"{event} {args}")
+sys.addaudithook(watch)
+import bayesduel, theory
+found = list(seen)
+seen.clear()
+open(os.devnull, "w").close()
+assert seen, "the watch is blind"
+print(found)
+"""
+    assert run(code, tmp_path).strip() == "[]"
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_module_starts_a_device_or_changes_jax(tmp_path: Path) -> None:
+    """Every module of bayesduel, once JAX and NumPyro are there."""
+    code = """
+import importlib, pkgutil
+import jax, numpyro
+from jax._src import xla_bridge
+before = dict(jax.config.values)
+import bayesduel
+names = ["bayesduel"]
+for module in pkgutil.walk_packages(bayesduel.__path__, "bayesduel."):
+    if not module.name.endswith("__main__"):
+        names.append(module.name)
+        importlib.import_module(module.name)
+after = dict(jax.config.values)
+changed = {key for key in after if after[key] != before.get(key, after[key])}
+assert not changed, changed
+assert not xla_bridge.backends_are_initialized(), "a computation ran"
+jax.numpy.zeros(1).block_until_ready()
+assert xla_bridge.backends_are_initialized(), "the probe is blind"
+print(len(names))
+"""
+    assert int(run(code, tmp_path)) >= 1
