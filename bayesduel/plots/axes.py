@@ -108,10 +108,10 @@ def scale_axes(axes: Axes, panel: Panel, *, log_x: bool, log_y: bool) -> None:
     elif not log_x:
         axes.set_xlim(0, panel.horizon)
         axes.xaxis.set_major_locator(MaxNLocator(5))
-    if log_y:
+    positive = np.concatenate([line.mean[line.mean > 0] for line in panel.lines])
+    if log_y and positive.size:
         axes.set_yscale("log")
-        smallest = min(float(line.mean[line.mean > 0].min()) for line in panel.lines)
-        axes.set_ylim(smallest * 0.8, panel.top * 2.0)
+        axes.set_ylim(float(positive.min()) * 0.8, panel.top * 2.0)
     else:
         axes.set_ylim(0, panel.top * 1.06 or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(5))

@@ -1,0 +1,239 @@
+"""Slopes, summaries and anchored bounds, on result trees with known numbers."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bayesduel.analysis import (
+    anchored_bound,
+    lower_bound,
+    measurements,
+    slope,
+    summary,
+)
+from bayesduel.analysis.slopes import last_decades
+from bayesduel.analysis.text import format_number, format_rounds, format_with_error
+from tests import fake_results as fake
+from theory import copeland_lower_bound
+
+ROUNDS = np.array([100, 1000, 10_000, 100_000])
+
+
+def exact_node(constants, level=7.0):
+    """Return a node whose run r has regret constants[r] * log t + level."""
+    node = fake.policy_node(rounds=ROUNDS, num_runs=len(constants))
+    regret = np.outer(constants, np.log(ROUNDS)) + level
+    node["regret"] = (("notion", "run", "checkpoint"), regret[None])
+    return node
+
+
+def test_slope_is_the_mean_over_runs_with_its_standard_error():
+    constants = [60.0, 66.0, 75.0]
+    found = slope(exact_node(constants), 1000, 100_000)
+    assert found.value == pytest.approx(67.0, rel=1e-12)
+    expected = np.std(constants, ddof=1) / math.sqrt(3)
+    assert found.standard_error == pytest.approx(expected, rel=1e-10)
+    assert (found.from_round, found.to_round, found.num_runs) == (1000, 100_000, 3)
+    assert float(found) == found.value
+
+
+def test_slope_uses_only_the_two_checkpoints():
+    node = exact_node([10.0, 20.0])
+    node["regret"][:, :, 0] = 12345.0
+    node["regret"][:, :, 2] = -99.0
+    assert slope(node, 1000, 100_000).value == pytest.approx(15.0)
+    assert slope(node, 100, 100_000).value < 0
+
+
+def test_slope_of_one_run_has_an_infinite_standard_error():
+    found = slope(exact_node([66.0]), 100, 100_000)
+    assert found.value == pytest.approx(66.0)
+    assert found.standard_error == math.inf
+    assert "1 run" in str(found)
+
+
+def test_slope_names_the_nearest_checkpoints():
+    with pytest.raises(ValueError, match=r"from_round: 500 .* 100 and 1000;"):
+        slope(exact_node([1.0, 2.0]), 500, 100_000)
+    with pytest.raises(ValueError, match=r"to_round: 200000 .* is 100000;"):
+        slope(exact_node([1.0, 2.0]), 1000, 200_000)
+    with pytest.raises(ValueError, match=r"from_round: 5 .* is 100;"):
+        slope(exact_node([1.0, 2.0]), 5, 100_000)
+
+
+@pytest.mark.parametrize("rounds", [(1000, 1000), (10_000, 1000)])
+def test_slope_needs_increasing_rounds(rounds):
+    with pytest.raises(ValueError, match="must come before"):
+        slope(exact_node([1.0, 2.0]), *rounds)
+
+
+def test_slope_of_another_notion():
+    node = fake.policy_node(notions=("copeland", "borda"))
+    first, last = 10_000, 10**6
+    ratio = slope(node, first, last, "borda").value / slope(node, first, last).value
+    assert ratio == pytest.approx(2.0)
+    with pytest.raises(ValueError, match="'weak' was not recorded.*copeland, borda"):
+        slope(node, first, last, notion="weak")
+
+
+def test_slope_of_a_tree_needs_one_policy():
+    tree = fake.comparison(labels=("D-TS", "RUCB"))
+    with pytest.raises(ValueError, match="2 .*mslr5-condorcet/D-TS"):
+        slope(tree, 10_000, 10**6)
+    assert slope(tree["mslr5-condorcet/D-TS"], 10_000, 10**6).num_runs == 40
+
+
+def test_measurements_keep_order_matrix_and_failures():
+    tree = fake.comparison(
+        {"a": fake.CONDORCET, "b": fake.TIED},
+        ("RUCB", "D-TS"),
+        failed={("b", "D-TS"): "boom"},
+    )
+    found = measurements(tree)
+    assert [(each.environment, each.policy) for each in found] == [
+        ("a", "RUCB"), ("a", "D-TS"), ("b", "RUCB"), ("b", "D-TS"),
+    ]  # fmt: skip
+    assert found[3].error == "boom"
+    assert not found[0].error
+    assert np.array_equal(found[2].preference, fake.TIED)
+    with pytest.raises(ValueError, match="boom"):
+        found[3].regret()
+
+
+def test_measurements_refuse_something_else():
+    with pytest.raises(ValueError, match="no policy"):
+        measurements(fake.environment_node(fake.CONDORCET, "only a matrix"))
+
+
+def test_last_decades_ends_before_the_horizon():
+    assert last_decades(ROUNDS) == (1000, 100_000)
+    assert last_decades(np.array([90, 100])) == (90, 100)
+    assert last_decades(fake.decade_grid(10**6), 4.0) == (100, 10**6)
+    with pytest.raises(ValueError, match="at least two"):
+        last_decades(np.array([100]))
+
+
+def test_summary_statistics_of_the_last_checkpoint():
+    constants = np.array([40.0, 60.0, 66.0, 75.0, 80.0])
+    row = summary(exact_node(constants, level=0.0)).rows[0]
+    final = constants * math.log(100_000)
+    assert row.regret.mean == pytest.approx(final.mean())
+    assert row.regret.std == pytest.approx(final.std(ddof=1))
+    assert row.regret.standard_error == pytest.approx(final.std(ddof=1) / math.sqrt(5))
+    assert row.regret.median == pytest.approx(final[2])
+    assert row.regret.quantile_10 == pytest.approx(np.quantile(final, 0.1))
+    assert row.regret.quantile_90 == pytest.approx(np.quantile(final, 0.9))
+    assert (row.slope.from_round, row.slope.to_round) == (1000, 100_000)
+
+
+def test_summary_puts_the_lower_bound_beside_the_slope():
+    row = summary(fake.comparison(labels=("D-TS",))).rows[0]
+    assert row.lower_bound == pytest.approx(66.769318, rel=1e-6)
+    assert row.lower_bound_winner == 0
+    assert row.ratio == pytest.approx(row.slope.value / 66.769318, rel=1e-6)
+    assert row.note == ""
+
+
+def test_summary_says_in_words_that_a_tie_leaves_no_bound():
+    found = summary(fake.comparison({"arxiv": fake.TIED}, ("D-TS",)))
+    row = found.rows[0]
+    assert row.lower_bound is None
+    assert row.ratio is None
+    assert row.note == "lower bound: not defined (tie between 3 and 5)"
+    assert row.slope is not None
+    assert "not defined (tie between 3 and 5)" in str(found)
+
+
+def test_summary_of_another_notion_has_no_lower_bound():
+    tree = fake.comparison(labels=("D-TS",), notions=("copeland", "borda"))
+    row = summary(tree, notion="borda").rows[0]
+    assert row.lower_bound is None
+    assert "not for borda" in row.note
+
+
+def test_summary_keeps_a_failed_policy_and_the_others():
+    key = ("mslr5-condorcet", "RUCB")
+    found = summary(fake.comparison(labels=("D-TS", "RUCB"), failed={key: "boom"}))
+    good, bad = found.rows
+    assert good.regret is not None
+    assert bad.regret is None
+    assert bad.error == "boom"
+    assert "RUCB failed: boom" in str(found)
+
+
+def test_summary_of_one_run_or_one_checkpoint():
+    one_run = summary(fake.comparison(labels=("D-TS",), num_runs=1)).rows[0]
+    assert one_run.regret.standard_error == math.inf
+    assert one_run.regret.std == math.inf
+    one_point = summary(
+        fake.comparison(labels=("D-TS",), rounds=np.array([1000]))
+    ).rows[0]
+    assert one_point.slope is None
+    assert "two checkpoints" in one_point.note
+
+
+def test_summary_text_says_seed_and_version():
+    text = str(summary(fake.comparison(labels=("D-TS", "RUCB"))))
+    assert "seed 1, bayesduel 0.1.0" in text
+    lines = text.splitlines()
+    assert lines[0].startswith("environment")
+    assert lines[1].startswith("mslr5-condorcet")
+
+
+def test_summary_between_given_rounds():
+    tree = fake.comparison(labels=("D-TS",))
+    row = summary(tree, from_round=1000, to_round=100_000).rows[0]
+    assert (row.slope.from_round, row.slope.to_round) == (1000, 100_000)
+    with pytest.raises(ValueError, match="no checkpoint"):
+        summary(tree, from_round=1234)
+
+
+def test_anchored_bound_has_the_slope_of_the_bound():
+    optimum = copeland_lower_bound(fake.CONDORCET)
+    line = anchored_bound(optimum, 10_000, 300.0)
+    values = line([10_000, 10_000 * math.e])
+    assert values[0] == pytest.approx(300.0)
+    assert values[1] - values[0] == pytest.approx(optimum.value, rel=1e-9)
+    assert anchored_bound(optimum.bound, 10_000, 300.0)(10**6) == pytest.approx(
+        300.0 + optimum.value * math.log(100)
+    )
+
+
+def test_anchored_bound_refuses_a_bad_anchor():
+    bound = copeland_lower_bound(fake.CONDORCET)
+    with pytest.raises(ValueError, match="anchor_round"):
+        anchored_bound(bound, 1, 0.0)
+    with pytest.raises(ValueError, match="anchor_value"):
+        anchored_bound(bound, 10, math.nan)
+
+
+def test_lower_bound_names_arms_and_counts_ties():
+    arms = ("a", "b", "c", "d", "e", "f")
+    assert lower_bound(fake.TIED, arms)[1].endswith("(tie between d and f)")
+    halves = np.full((3, 3), 0.5)
+    assert lower_bound(halves)[1].endswith("(tie between 0 and 1 and 2 more)")
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (65.58, 0.93, "65.6 ± 0.9"),
+        (601.72, 53.9, "602 ± 54"),
+        (66.0, 9.96, "66 ± 10"),
+        (1.2345, 0.0123, "1.23 ± 0.01"),
+        (5.0, 0.0, "5.00 ± 0"),
+        (5.0, math.inf, "5.00 (1 run)"),
+    ],
+)
+def test_format_with_error(value, error, text):
+    assert format_with_error(value, error) == text
+
+
+def test_format_numbers_and_rounds():
+    assert format_number(0.0) == "0"
+    assert format_number(17962.4) == "17962"
+    assert format_rounds(10**12) == "10^12"
+    assert format_rounds(2 * 10**5) == "2·10^5"
+    assert format_rounds(123456) == "123456"
+    assert format_rounds(1000) == "1000"
