@@ -19,7 +19,7 @@ unexport PYTHONHOME
 export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help venv demo test test-slow lint format types docs bench build constraints \
+.PHONY: help venv demo test test-slow test-oldest lint format types docs bench build constraints \
 	clean distclean
 
 help: ## List the targets
@@ -64,14 +64,23 @@ build: venv ## Build the source distribution and the wheel into dist
 	@$(BIN)/python -m build --no-isolation --outdir dist
 
 constraints: venv ## Pin the newest versions that fit pyproject.toml
-	@uv=uv; uv --version >/dev/null 2>&1 || uv=.tools/uv/bin/uv; \
-	$$uv pip compile pyproject.toml --universal --python-version 3.12 --upgrade \
-		--all-extras --group dev --quiet --no-header --no-annotate \
-		--no-emit-index-url --no-emit-find-links --output-file constraints.txt
+	@$$(sh tools/bootstrap.sh uv) pip compile pyproject.toml --universal \
+		--python-version 3.12 --upgrade --all-extras --group dev --quiet --no-header \
+		--no-annotate --no-emit-index-url --no-emit-find-links \
+		--output-file constraints.txt >/dev/null
+
+# Old releases may warn about what they use themselves.
+test-oldest: venv ## Run the tests with the oldest versions that pyproject.toml allows
+	@uv=$$(sh tools/bootstrap.sh uv) && \
+	$$uv venv --quiet --clear --no-project --python $(BIN)/python .venv.oldest && \
+	$$uv pip install --quiet --python .venv.oldest/bin/python --editable '.[zarr]' \
+		--group test --group build --resolution lowest-direct
+	@.venv.oldest/bin/python -m pytest -W ignore -n $(WORKERS) --dist worksteal \
+		-m "not slow" $(ARGS)
 
 clean: ## Remove what tests, builds and caches leave behind
 	@rm -rf build dist docs/_build .hypothesis .pytest_cache .ruff_cache
 	@find bayesduel theory tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## Remove the environment as well
-	@rm -rf .venv .venv.old .tools
+	@rm -rf .venv .venv.old .venv.oldest .tools

@@ -33,7 +33,7 @@ settings.register_profile(
 )
 settings.register_profile(
     "nightly",
-    max_examples=1000,
+    max_examples=400,
     deadline=None,
     print_blob=True,
     suppress_health_check=_slow_is_fine,

@@ -17,14 +17,13 @@ def run(code: str, cwd: Path, *arguments: str) -> str:
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("JAX_", "XLA_", "PYTEST_", "COV_"))
+        if not name.startswith(("JAX_", "PYTEST_", "PYTHON"))
     }
     root = Path(__file__).resolve().parent.parent
     environment |= {
         "HOME": str(cwd),
         "PYTHONPATH": str(root),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONWARNINGS": "error",
         "COLUMNS": "80",
     }
     result = subprocess.run(

@@ -2,6 +2,8 @@
 # Make or repair the project's private environment, .venv. Called by every `make`
 # target; with nothing to do it ends in a few hundredths of a second.
 #
+# `bootstrap.sh uv` prints the uv to use instead.
+#
 # Needs: a POSIX shell, a package index, and either uv or some python3 with venv.
 # Writes: .venv and .tools in the checkout, and uv's cache.
 # BAYESDUEL_PYTHON asks for an interpreter: a version (3.12) or a command.
@@ -226,6 +228,12 @@ repairable() {
 }
 
 main() {
+    if [ "${1:-}" = uv ]; then
+        python=$(find_python) || python=
+        find_uv
+        echo "$uv"
+        exit 0
+    fi
     ! finished || exit 0
     take_lock
     ! finished || exit 0 # another make has just done it
@@ -258,4 +266,4 @@ main() {
     rebuild
 }
 
-main
+main "$@"
