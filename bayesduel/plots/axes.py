@@ -134,10 +134,10 @@ def draw_bounds(axes: Axes, bounds: list[DrawnBound]) -> list[Line2D]:
         line: dict[str, Any] = {
             "color": INK,
             "linewidth": 1.1,
-            "linestyle": dashes if bound.lower else (0, (1, 1)),
+            "linestyle": dashes if bound.slope else (0, (1, 1)),
         }
         axes.plot(bound.rounds, bound.values, zorder=4, **line)
-        if bound.lower:
+        if bound.slope:
             axes.plot(bound.rounds[:1], bound.values[:1], "|", color=INK, zorder=4)
         handles.append(Line2D([], [], label=bound.text, **line))
     axes.set_ylim(limits)

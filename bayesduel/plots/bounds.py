@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DrawnBound", "anchor_of", "bounds_of_panel", "power_text"]
 
+# Statements about growth, not about the level at a finite horizon.
+_GROWTH_ONLY = ("asymptotic lower", "asymptotic upper", "heuristic")
 # Two constants closer than this (relative) share one line.
 _SAME = 1e-6
 
@@ -41,14 +43,14 @@ class DrawnBound:
         drawn.
     rounds, values : float (n,)
         The curve; empty when only the text is shown.
-    lower : bool
-        Whether it is a lower bound.
+    slope : bool
+        Whether it is a slope from an anchor; a curve of its own otherwise.
     """
 
     text: str
     rounds: NDArray[np.float64]
     values: NDArray[np.float64]
-    lower: bool
+    slope: bool
 
 
 def power_text(rounds: int) -> str:
@@ -124,7 +126,7 @@ def _automatic(panel: Panel, notion: str, anchor: int | None) -> list[DrawnBound
     optimum, note = lower_bound(panel.first.preference, panel.first.arms)
     if optimum is None:
         nothing = np.empty(0)
-        return [DrawnBound(note, nothing, nothing, lower=True)]
+        return [DrawnBound(note, nothing, nothing, slope=True)]
     shown = [_drawn(optimum.bound, panel, notion, anchor)]
     if any(line.policy.startswith("ECW-RMED") for line in panel.lines):
         from theory import ecw_rmed_constant
@@ -156,8 +158,8 @@ def _drawn(
     nothing = np.empty(0)
     if bound.kind == "order only":
         text = f"{bound.name}: order of growth only, not drawn"
-        return DrawnBound(text, nothing, nothing, lower=False)
-    if "lower" in bound.kind:
+        return DrawnBound(text, nothing, nothing, slope=False)
+    if bound.kind in _GROWTH_ONLY:
         return _anchored(bound, panel, anchor)
     return _upper(bound, panel)
 
@@ -170,7 +172,7 @@ def _anchored(bound: RegretBound, panel: Panel, anchor: int | None) -> DrawnBoun
         f"{bound.name}: slope {format_number(bound.log_coefficient)}, "
         f"from t\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{power_text(round_)}"
     )
-    return DrawnBound(text, rounds, line(rounds), lower=True)
+    return DrawnBound(text, rounds, line(rounds), slope=True)
 
 
 def _upper(bound: RegretBound, panel: Panel) -> DrawnBound:
@@ -183,6 +185,6 @@ def _upper(bound: RegretBound, panel: Panel) -> DrawnBound:
         rounds = np.geomspace(start, panel.horizon, 64)
         values = np.asarray(bound(rounds), dtype=np.float64)
         if float(values.max()) <= panel.top * 1.05:
-            return DrawnBound(text, rounds, values, lower=False)
+            return DrawnBound(text, rounds, values, slope=False)
     nothing = np.empty(0)
-    return DrawnBound(f"{text} (above the axes)", nothing, nothing, lower=False)
+    return DrawnBound(f"{text} (above the axes)", nothing, nothing, slope=False)

@@ -1,0 +1,58 @@
+"""The command itself: its subcommands and ``--version``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bayesduel.cli import bounds, compare, demo, listing, plot
+from bayesduel.cli.errors import FriendlyGroup
+from bayesduel.cli.options import flag
+from bayesduel.cli.output import version
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="bayesduel",
+    cls=FriendlyGroup,
+    help="Simulate dueling bandits exactly and compare them with their theory.",
+    epilog="Try: bayesduel compare -e mslr5-condorcet -p d-ts -p rucb --horizon 1e6",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    # Unexpected errors keep Python's own traceback: it can be pasted into a report.
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command("compare")(compare.compare)
+app.command("bounds")(bounds.bounds)
+app.command("plot")(plot.plot)
+app.command("list")(listing.list_)
+app.command("demo")(demo.demo)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"bayesduel {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _version: Annotated[
+        bool,
+        flag(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Simulate dueling bandits exactly and compare them with their theory."""
+
+
+def main() -> None:
+    """Run the command line; the entry point ``bayesduel``."""
+    app(prog_name="bayesduel")

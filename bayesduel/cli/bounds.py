@@ -1,0 +1,165 @@
+"""``bayesduel bounds``: what theory says about a matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bayesduel.cli.options import flag, json_flag, repair_flag
+from bayesduel.cli.output import console, print_json, say_warning, version
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from theory import Optimum, PreferenceMatrix
+
+__all__ = ["bounds"]
+
+# Longest allocation that is printed whole without --all.
+_PAIRS = 20
+
+
+def bounds(
+    matrix: Annotated[
+        str, typer.Argument(metavar="MATRIX", help="Name, or file (CSV, NPY, NPZ).")
+    ],
+    as_json: Annotated[bool, json_flag] = False,
+    repair: Annotated[
+        bool,
+        repair_flag,
+    ] = False,
+    everything: Annotated[
+        bool, flag("--all", help="Every pair of a long allocation.")
+    ] = False,
+) -> None:
+    """Print the constants of the regret bounds of a matrix, and the best allocation.
+
+    Constants are regret per unit of natural log T; arms are numbered from 0.
+    """
+    from bayesduel.cli.choices import load_matrix
+
+    preference = load_matrix(matrix, repair=repair, option="MATRIX: ")
+    lower, efficient, note = _constants(preference)
+    if note:
+        say_warning(note)
+    if as_json:
+        print_json(_json(preference, lower, efficient))
+        return
+    screen = console()
+    _print_head(screen, matrix, preference)
+    if lower is not None and efficient is not None:
+        screen.print(_constants_table(lower, efficient))
+    # OTHERS
+    if lower is not None:
+        screen.print(_allocation_table(preference, lower, everything=everything))
+    screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
+
+
+def _constants(
+    preference: PreferenceMatrix,
+) -> tuple[Optimum | None, Optimum | None, str]:
+    """Return both optima, or why they are not defined."""
+    from bayesduel.analysis import lower_bound
+    from theory import ecw_rmed_constant
+
+    labels = preference.arm_names or ()
+    lower, note = lower_bound(preference, tuple(labels))
+    if lower is None:
+        return None, None, note
+    return lower, ecw_rmed_constant(preference), ""
+
+
+def _json(
+    preference: PreferenceMatrix, lower: Optimum | None, efficient: Optimum | None
+) -> dict[str, object]:
+    return {
+        "num_arms": int(preference.num_arms),
+        "copeland_winners": [int(arm) for arm in preference.copeland_winners],
+        "copeland_lower_bound": None if lower is None else float(lower.value),
+        "copeland_lower_bound_winner": None if lower is None else int(lower.winner),
+        "ecw_rmed": None if efficient is None else float(efficient.value),
+        "ecw_rmed_winner": None if efficient is None else int(efficient.winner),
+    }
+
+
+def _print_head(screen: Console, text: str, preference: PreferenceMatrix) -> None:
+    labels = _labels(preference)
+    winners = ", ".join(labels[arm] for arm in preference.copeland_winners)
+    kind = "Copeland" if preference.condorcet_winner is None else "Condorcet"
+    noun = "winner" if len(preference.copeland_winners) == 1 else "winners"
+    name = preference.name or text
+    screen.print(
+        f"{name}: {preference.num_arms} arms, {kind} {noun} {winners}",
+        style="bold",
+        markup=False,
+    )
+    if preference.source:
+        screen.print(preference.source, style="dim", markup=False)
+
+
+def _labels(preference: PreferenceMatrix) -> list[str]:
+    """Return "3" or "3 salmon" for every arm."""
+    names = preference.arm_names
+    if not names or list(names) == [str(arm) for arm in range(len(names))]:
+        return [str(arm) for arm in range(preference.num_arms)]
+    return [f"{arm} {name}" for arm, name in enumerate(names)]
+
+
+def _constants_table(lower: Optimum, efficient: Optimum) -> Table:
+    """One row per Copeland winner; the best of each column is marked."""
+    from bayesduel.cli.tables import new_table
+
+    table = new_table(
+        "constants: Copeland regret per unit of natural log T",
+        "* the smallest: what a policy may aim at",
+    )
+    table.add_column("winner", justify="right")
+    table.add_column("lower bound C*", justify="right")
+    table.add_column("ECW-RMED", justify="right")
+    for arm, value in lower.value_by_winner.items():
+        cells = (
+            f"{number:.6g}{' *' if arm == best else '  '}"
+            for number, best in (
+                (value, lower.winner),
+                (efficient.value_by_winner[arm], efficient.winner),
+            )
+        )
+        table.add_row(str(arm), *cells)
+    return table
+
+
+def _allocation_table(
+    preference: PreferenceMatrix, lower: Optimum, *, everything: bool
+) -> Table:
+    """Which pairs the lower bound lets be compared, and how often per log T."""
+    import numpy as np
+
+    from bayesduel.cli.tables import new_table
+
+    duels = np.asarray(lower.duels_per_log_round, dtype=np.float64)
+    regret = np.asarray(preference.regret_per_pair("copeland_losses"))
+    first, second = np.triu_indices(preference.num_arms, k=1)
+    order = np.argsort(-duels[first, second], kind="stable")
+    pairs = [(int(first[k]), int(second[k])) for k in order]
+    pairs = [pair for pair in pairs if duels[pair] > 0]
+    shown = pairs if everything or len(pairs) <= _PAIRS else pairs[:_PAIRS]
+    hidden = len(pairs) - len(shown)
+    table = new_table(
+        f"allocation that attains C* = {lower.value:.6g} (winner {lower.winner})",
+        f"{hidden} more pairs: --all" if hidden else None,
+    )
+    headers = ("arm", "against", "P(arm wins)", "duels per log T", "regret per log T")
+    for position, header in enumerate(headers):
+        table.add_column(header, justify="left" if position < 2 else "right")
+    labels = _labels(preference)
+    for i, j in shown:
+        table.add_row(
+            labels[i],
+            labels[j],
+            f"{preference.values[i, j]:.3f}",
+            f"{duels[i, j]:.2f}",
+            f"{duels[i, j] * regret[i, j]:.2f}",
+        )
+    return table

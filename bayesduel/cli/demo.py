@@ -1,0 +1,193 @@
+"""``bayesduel demo``: five policies on two real matrices, beside their theory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesduel.cli import parse
+from bayesduel.cli.errors import FAILED, INTERRUPTED
+from bayesduel.cli.options import quiet_flag
+from bayesduel.cli.output import console, say, say_warning, version
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+__all__ = ["demo"]
+
+POLICIES = ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb")
+# Without a Condorcet winner these two never stop exploring: they get a tenth of the
+# rounds there.
+NEED_CONDORCET = ("rmed1", "rucb")
+CONDORCET = "mslr5-condorcet"
+NON_CONDORCET = "mslr5-non-condorcet"
+
+
+class Scale(StrEnum):
+    """How long the demonstration takes."""
+
+    full = "full"
+    small = "small"
+
+
+@dataclass(frozen=True)
+class _Size:
+    runs: int
+    horizon: int
+    far: int
+
+
+_SIZES = {
+    Scale.full: _Size(100, 10**6, 10**12),
+    Scale.small: _Size(20, 10**4, 10**8),
+}
+
+
+def demo(
+    scale: Annotated[
+        Scale, typer.Option(help="small: a look in seconds, with wide error bars.")
+    ] = Scale.full,
+    runs: Annotated[
+        int | None, typer.Option(metavar="R", help="Runs of each policy. Default: 100.")
+    ] = None,
+    horizon: Annotated[
+        str | None, typer.Option(metavar="T", help="Rounds of the table. Default: 1e6.")
+    ] = None,
+    far: Annotated[
+        str | None,
+        typer.Option(metavar="T", help="Rounds of the slope figure. Default: 1e12."),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="S", min=0)] = 1,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Worker processes.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder; replaced if it is there.")
+    ] = Path("demo-results"),
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Measure five policies on two real matrices and put theory beside them.
+
+    Far out, the measured slopes of all five meet the constant of the lower bound.
+    """
+    size = _SIZES[scale]
+    size = _Size(
+        parse.at_least_one(runs, "--runs") or size.runs,
+        size.horizon if horizon is None else parse.rounds(horizon),
+        size.far if far is None else parse.rounds(far, "--far"),
+    )
+    for option, value in (("--horizon", size.horizon), ("--far", size.far)):
+        if value < 1000:
+            raise ValueError(f"{option}: must be at least 1000 here, but is {value}")
+    parse.at_least_one(jobs, "--jobs")
+    parse.check_folder(out, overwrite=True)
+    begun = time.perf_counter()
+    runner = _Runner(size.runs, seed, jobs, quiet)
+    try:
+        near, beyond = _measure(runner, size)
+    except KeyboardInterrupt as error:
+        say("interrupted: the demonstration keeps nothing; run it again from the start")
+        raise typer.Exit(INTERRUPTED) from error
+    _print(near)
+    paths = _save(near, beyond, out)
+    _say_where(paths, time.perf_counter() - begun, quiet=quiet)
+    _end(near, beyond)
+
+
+@dataclass(frozen=True)
+class _Runner:
+    """Everything that the simulations of the demonstration have in common."""
+
+    runs: int
+    seed: int
+    jobs: int | None
+    quiet: bool
+
+    def compare(
+        self, environment: str, names: Sequence[str], horizon: int
+    ) -> xr.DataTree:
+        from bayesduel import experiments
+
+        listed = ", ".join(names)
+        say(f"{environment} to T = {horizon:.3g}: {listed}", quiet=self.quiet)
+        return experiments.compare(
+            [environment],
+            list(names),
+            num_runs=self.runs,
+            horizon=horizon,
+            checkpoints=parse.checkpoints("5", horizon),
+            seed=self.seed,
+            jobs=self.jobs,
+            progress=not self.quiet,
+        )
+
+
+def _measure(runner: _Runner, size: _Size) -> tuple[xr.DataTree, xr.DataTree]:
+    """Return both matrices to the horizon, and the Condorcet one far beyond."""
+    patient = tuple(name for name in POLICIES if name not in NEED_CONDORCET)
+    near = _merged(
+        [
+            runner.compare(CONDORCET, POLICIES, size.horizon),
+            runner.compare(NON_CONDORCET, patient, size.horizon),
+            runner.compare(NON_CONDORCET, NEED_CONDORCET, size.horizon // 10),
+        ]
+    )
+    return near, runner.compare(CONDORCET, POLICIES, size.far)
+
+
+def _merged(trees: Sequence[xr.DataTree]) -> xr.DataTree:
+    """Return one tree with the nodes of all; the first one names seed and version."""
+    import xarray as xr
+
+    nodes: dict[str, Any] = {}
+    for tree in trees:
+        for node in tree.subtree:
+            nodes.setdefault(node.path, node.to_dataset(inherit=False))
+    return xr.DataTree.from_dict(nodes)
+
+
+def _print(near: xr.DataTree) -> None:
+    from bayesduel.analysis import summary
+    from bayesduel.cli.tables import print_summary
+
+    print_summary(console(), summary(near))
+
+
+def _save(near: xr.DataTree, beyond: xr.DataTree, out: Path) -> dict[str, list[Path]]:
+    """Save both results and their figures; return the figures by what they show."""
+    from bayesduel import plots, results
+
+    results.save(near, out / "regret.nc", overwrite=True)
+    results.save(beyond, out / "slopes.nc", overwrite=True)
+    formats = ("png", "svg")
+    return {
+        "regret on both matrices, with the lower bounds": plots.save(
+            plots.regret(near), out / "regret", formats
+        ),
+        f"five policies on {CONDORCET}, far out, with measured slopes": plots.save(
+            plots.slopes(beyond), out / "slopes", formats
+        ),
+    }
+
+
+def _say_where(paths: dict[str, list[Path]], seconds: float, *, quiet: bool) -> None:
+    for meaning, files in paths.items():
+        say(f"{' and '.join(map(str, files))}: {meaning}", quiet=quiet)
+    say(f"bayesduel {version()}, {seconds:.0f} seconds", quiet=quiet)
+
+
+def _end(*trees: xr.DataTree) -> None:
+    """Exit with 1 when a policy failed; the others were kept."""
+    from bayesduel.analysis import measurements
+
+    failed = [each for tree in trees for each in measurements(tree) if each.error]
+    for each in failed:
+        say_warning(f"{each.policy} on {each.environment} failed: {each.error}")
+    if failed:
+        raise typer.Exit(FAILED)

@@ -1,0 +1,147 @@
+"""``bayesduel list``: environments, policies and notions of regret by name."""
+
+from __future__ import annotations
+
+import dataclasses
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from bayesduel.cli.options import json_flag
+from bayesduel.cli.output import console, print_json, version
+
+__all__ = ["list_"]
+
+
+class What(StrEnum):
+    """What can be listed."""
+
+    environments = "environments"
+    policies = "policies"
+    regrets = "regrets"
+
+
+def list_(
+    what: Annotated[
+        What | None, typer.Argument(help="Only these; everything by default.")
+    ] = None,
+    as_json: Annotated[bool, json_flag] = False,
+) -> None:
+    """List environments, policies with their parameters, and notions of regret."""
+    makers = {
+        What.environments: _environments,
+        What.policies: _policies,
+        What.regrets: _regrets,
+    }
+    chosen = [what] if what else list(What)
+    entries = {each.value: makers[each]() for each in chosen}
+    if as_json:
+        print_json(entries)
+        return
+    screen = console()
+    for name, rows in entries.items():
+        _print(name, rows)
+    screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
+
+
+def _environments() -> list[dict[str, object]]:
+    from bayesduel import datasets
+
+    named = [
+        {
+            "name": entry.name,
+            "num_arms": entry.num_arms,
+            "copeland_winners": list(entry.winners),
+            "source": entry.source,
+        }
+        for entry in map(datasets.describe, datasets.names())
+    ]
+    families = [
+        {
+            "name": f"{entry.name}:{','.join(entry.parameters)}",
+            "num_arms": None,
+            "copeland_winners": None,
+            "source": entry.source,
+        }
+        for entry in map(datasets.describe, datasets.family_names())
+    ]
+    return named + families
+
+
+def _policies() -> list[dict[str, object]]:
+    from bayesduel import policies
+
+    found = []
+    for name in policies.names():
+        policy = policies.get(name)
+        found.append(
+            {
+                "name": name,
+                "label": policy.label,
+                "parameters": {
+                    field.name: _plain(getattr(policy, field.name))
+                    for field in dataclasses.fields(policy)
+                },
+                "about": (type(policy).__doc__ or "").strip().split("\n")[0],
+            }
+        )
+    return found
+
+
+def _plain(value: object) -> object:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return value.item() if hasattr(value, "item") else str(value)  # pyright: ignore
+
+
+_MEANINGS = {
+    "copeland": "best score minus the mean score of the two arms (default)",
+    "copeland_losses": "the same from losses; differs only under ties",
+    "copeland_zoghi": "twice copeland",
+    "copeland_binary": "1 unless both arms are Copeland winners",
+    "borda": "best Borda score minus the mean of the two",
+    "condorcet_mean": "mean of the gaps to the Condorcet winner",
+    "condorcet_sum": "sum of these gaps (strong regret)",
+    "condorcet_max": "larger of these gaps",
+    "weak": "smaller of these gaps",
+    "weak_binary": "1 unless one of the two is the Condorcet winner",
+    "strong_binary": "1 unless both are the Condorcet winner",
+}
+
+
+def _regrets() -> list[dict[str, object]]:
+    from theory import REGRET_NOTIONS
+
+    needs = ("condorcet", "weak", "strong")
+    return [
+        {
+            "name": name,
+            "regret_of_one_duel": _MEANINGS.get(name, ""),
+            "needs_condorcet_winner": name.startswith(needs),
+        }
+        for name in REGRET_NOTIONS
+    ]
+
+
+def _print(name: str, rows: list[dict[str, object]]) -> None:
+    from bayesduel.cli.tables import new_table
+
+    table = new_table(name)
+    for index, header in enumerate(rows[0]):
+        table.add_column(header.replace("_", " "), no_wrap=index == 0)
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row.values()))
+    console().print(table)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={_cell(each)}" for key, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return str(value)

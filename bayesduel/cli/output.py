@@ -1,0 +1,70 @@
+"""Where text goes: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["console", "print_json", "say", "say_error", "say_warning", "version"]
+
+
+def version() -> str:
+    """Return the version of the installed distribution."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("bayesduel")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console; made anew, since tests and pipes replace the streams."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """Write a message for people to standard error."""
+    if not quiet:
+        console(stderr=True).print(text, soft_wrap=True, markup=False)
+
+
+def say_warning(text: str) -> None:
+    """Write what went wrong without ending the command."""
+    _prefixed("warning: ", "bold yellow", text)
+
+
+def say_error(text: str) -> None:
+    """Write why the command ends."""
+    _prefixed("error: ", "bold red", text)
+
+
+def _prefixed(prefix: str, style: str, text: str) -> None:
+    from rich.text import Text
+
+    message = Text.assemble((prefix, style), text)
+    console(stderr=True).print(message, soft_wrap=True)
+
+
+def print_json(data: object) -> None:
+    """Write JSON to standard output: null where a number is not defined, never NaN."""
+    json.dump(_defined(data), sys.stdout, indent=2, allow_nan=False, ensure_ascii=False)
+    sys.stdout.write("\n")
+
+
+def _defined(data: Any) -> Any:  # noqa: ANN401
+    if isinstance(data, dict):
+        return {key: _defined(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_defined(value) for value in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data

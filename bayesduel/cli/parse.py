@@ -1,0 +1,199 @@
+"""Reading what was typed: round numbers, counts, checkpoints, names.
+
+Every error says which option, what is allowed and what was given.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+__all__ = [
+    "MAX_HORIZON",
+    "at_least_one",
+    "checkpoints",
+    "check_folder",
+    "near_names",
+    "notions",
+    "rounds",
+]
+
+#: Rounds are counted in 64 bits; two bits are left for sums.
+MAX_HORIZON = 2**62
+
+_NUMBER = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]+))?(?:[eE]\+?([0-9]+))?")
+_POWER = re.compile(r"([0-9]+)\s*(?:\^|\*\*)\s*([0-9]+)")
+_TOO_LARGE = 2 * MAX_HORIZON
+
+
+def rounds(text: str, option: str = "--horizon") -> int:
+    """Return a number of rounds from "1000000", "1e6", "2.5e6" or "10^6".
+
+    Raises
+    ------
+    ValueError
+        When it is no whole number from 1 to 2^62.
+
+    Examples
+    --------
+    >>> rounds("1e6"), rounds("10^6"), rounds("1_000_000"), rounds("2.5e3")
+    (1000000, 1000000, 1000000, 2500)
+    """
+    value = _whole_number(text.strip())
+    if value is None:
+        raise ValueError(
+            f"{option}: must be a whole number of rounds such as 1000000, 1e6 or 10^6, "
+            f"but is {text!r}"
+        )
+    if not 1 <= value <= MAX_HORIZON:
+        limit = "at least 1" if value < 1 else "at most 2^62 (about 4.6e18)"
+        raise ValueError(f"{option}: must be {limit}, but is {text!r}")
+    return value
+
+
+def _whole_number(text: str) -> int | None:
+    """Return the number; None when it is none; -1 and 2^63 for what is out of range."""
+    if len(text) > 60:
+        # Nothing that long is in range, and Python refuses to read 5000 digits.
+        return _TOO_LARGE if text.isdecimal() else None
+    power = _POWER.fullmatch(text)
+    if power:
+        base, exponent = int(power[1]), int(power[2])
+        return base**exponent if base < 2 or exponent <= 63 else _TOO_LARGE
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return -1 if re.fullmatch(r"-[0-9][0-9_.eE+]*", text) else None
+    whole, fraction, exponent = match[1], (match[2] or "").rstrip("0"), match[3] or "0"
+    if len(fraction) > int(exponent):
+        return None
+    digits = int(whole.replace("_", "") + fraction)
+    shift = int(exponent) - len(fraction)
+    return digits * 10**shift if digits == 0 or shift <= 40 else _TOO_LARGE
+
+
+def at_least_one(value: int | None, option: str) -> int | None:
+    """Return a count; raise ValueError when it is below 1."""
+    if value is not None and value < 1:
+        raise ValueError(f"{option}: must be at least 1, but is {value}")
+    return value
+
+
+def checkpoints(text: str | None, horizon: int) -> tuple[int, ...] | None:
+    """Return the rounds to record, from "10" (per decade) or "100,1000,1e4".
+
+    A single number is how many checkpoints each factor of ten gets, from round 10 on; a
+    list names them. The horizon is always the last one.
+
+    Raises
+    ------
+    ValueError
+        When a round lies beyond the horizon, the list does not increase, or the number
+        per decade is not from 1 to 100.
+
+    Examples
+    --------
+    >>> checkpoints("1", 10_000)
+    (10, 100, 1000, 10000)
+    >>> checkpoints("100,1e3", 5000)
+    (100, 1000, 5000)
+    """
+    option = "--checkpoints"
+    if text is None:
+        return None
+    if "," not in text:
+        per_decade = rounds(text, option)
+        if per_decade > 100:
+            raise ValueError(
+                f"{option}: a single number is the checkpoints per decade, 1 to 100, "
+                f"but is {text!r}; end a list of one round with a comma: {text},"
+            )
+        return _grid(per_decade, horizon)
+    chosen = [rounds(part, option) for part in text.split(",") if part.strip()]
+    if not chosen:
+        raise ValueError(f"{option}: {text!r} names no round; give some, or a number")
+    for before, after in zip(chosen, chosen[1:], strict=False):
+        if before >= after:
+            raise ValueError(
+                f"{option}: rounds must increase, but {before} stands before {after}"
+            )
+    if chosen[-1] > horizon:
+        raise ValueError(
+            f"{option}: rounds must not exceed the horizon {horizon}, but one is "
+            f"{chosen[-1]}"
+        )
+    return tuple(chosen) if chosen[-1:] == [horizon] else (*chosen, horizon)
+
+
+def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
+    """Round 10^(k / per_decade) from 10 on; powers of ten are hit exactly."""
+    found, step = set(), per_decade
+    while True:
+        decade, part = divmod(step, per_decade)
+        # The factor below ten is rounded to 12 digits in integers: no float can bend
+        # the rounds beyond 2^53.
+        value = round(10 ** (part / per_decade) * 10**12) * 10**decade // 10**12
+        if value >= horizon:
+            return (*sorted(found), horizon)
+        found.add(value)
+        step += 1
+
+
+def notions(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return the notions of regret to record; Copeland regret is always the first.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; near ones are suggested.
+    """
+    chosen = ["copeland"]
+    for name in names:
+        spelled = name.strip().replace("-", "_")
+        if spelled not in known:
+            raise ValueError(
+                f"--regret: there is no notion {name!r}; "
+                f"{near_names(spelled, known)}all: {', '.join(known)}"
+            )
+        if spelled not in chosen:
+            chosen.append(spelled)
+    return tuple(chosen)
+
+
+def near_names(name: str, known: Iterable[str]) -> str:
+    """Return "did you mean a or b? ", or nothing when no name is near."""
+    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}? " if near else ""
+
+
+def check_folder(
+    folder: Path, *, resume: bool = False, overwrite: bool = False
+) -> None:
+    """Make the folder for results, before anything is computed.
+
+    Raises
+    ------
+    ValueError
+        When it is a file, cannot be written, or holds something and neither
+        ``--resume`` nor ``--overwrite`` was given.
+    """
+    if resume and overwrite:
+        raise ValueError("--resume: cannot be combined with --overwrite; choose one")
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--out: {folder} is a file; give the path of a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (resume or overwrite):
+        raise ValueError(
+            f"--out: {folder} is not empty; go on from what is in it with --resume, "
+            "replace it with --overwrite, or choose another folder"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK | os.X_OK)
+    except OSError as error:
+        raise ValueError(
+            f"--out: {folder} cannot be made ({error.strerror}); choose another folder"
+        ) from error
+    if not writable:
+        raise ValueError(f"--out: {folder} cannot be written to; choose another folder")

@@ -1,0 +1,164 @@
+"""``bayesduel plot``: draw saved results again."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bayesduel.cli import parse
+from bayesduel.cli.options import flag, quiet_flag
+from bayesduel.cli.output import say
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel.plots import StyledFigure
+
+__all__ = ["plot"]
+
+
+class Kind(StrEnum):
+    """Which figure."""
+
+    regret = "regret"
+    slopes = "slopes"
+
+
+class Band(StrEnum):
+    """What the band around a mean is."""
+
+    standard_error = "standard-error"
+    quantiles = "quantiles"
+    none = "none"
+
+
+class Format(StrEnum):
+    """File formats of figures."""
+
+    png = "png"
+    svg = "svg"
+    pdf = "pdf"
+
+
+_BANDS = {
+    Band.standard_error: "standard error",
+    Band.quantiles: "quantiles 10-90",
+    Band.none: "none",
+}
+
+
+def plot(
+    results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="Folder or file of saved results.")
+    ],
+    kind: Annotated[
+        Kind,
+        typer.Option(help="Regret with bounds, or slopes written beside the lines."),
+    ] = Kind.regret,
+    environment: Annotated[
+        str | None,
+        typer.Option("-e", "--environment", help="Only this environment."),
+    ] = None,
+    notion: Annotated[str, typer.Option(help="Which recorded regret.")] = "copeland",
+    band: Annotated[
+        Band, typer.Option(help="± 1 standard error, or 10-90 % quantiles of runs.")
+    ] = Band.standard_error,
+    width: Annotated[
+        str, typer.Option(help="column (3.4 in), full (7 in), or inches.")
+    ] = "full",
+    kinds: Annotated[
+        list[Format] | None,
+        typer.Option("-f", "--format", help="Repeatable. Default: png and svg."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Without ending. Default: beside the results."
+        ),
+    ] = None,
+    from_round: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="T",
+            help="Checkpoint where slopes and bounds start.",
+        ),
+    ] = None,
+    log_y: Annotated[bool, flag("--log-y", help="Logarithmic regret axis.")] = False,
+    linear_x: Annotated[
+        bool, flag("--linear-x", help="Linear axis of rounds.")
+    ] = False,
+    no_bounds: Annotated[
+        bool, flag("--no-bounds", help="Leave out the bounds of theory.")
+    ] = False,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Draw saved results again: other regret, band, width or format."""
+    start = None if from_round is None else parse.rounds(from_round, "--from")
+    size = _width(width)
+    tree = _saved(results, environment)
+    figure = _figure(
+        tree, kind, start, size, notion.replace("-", "_"), _BANDS[band],
+        bounds=None if no_bounds else "auto", log_x=not linear_x, log_y=log_y,
+    )  # fmt: skip
+    from bayesduel import plots
+
+    stem = out or (results if results.is_dir() else results.parent) / kind.value
+    formats = [each.value for each in kinds or (Format.png, Format.svg)]
+    stem = stem.with_suffix("") if stem.suffix.lstrip(".") in list(Format) else stem
+    for path in plots.save(figure, stem, formats):
+        say(f"saved {path}", quiet=quiet)
+
+
+def _width(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _saved(path: Path, environment: str | None) -> xr.DataTree:
+    """Read results; keep one environment if asked."""
+    if not path.exists():
+        raise ValueError(
+            f"RESULTS: {path} does not exist; give the folder of --out, or a file in it"
+        )
+    from bayesduel import results
+
+    tree = results.load(path)
+    if environment is None:
+        return tree
+    if environment not in tree.children:
+        near = parse.near_names(environment, tree.children)
+        raise ValueError(
+            f"--environment: {environment!r} is not in {path}; {near}it holds "
+            f"{', '.join(tree.children)}"
+        )
+    return tree[environment]
+
+
+def _figure(
+    tree: xr.DataTree,
+    kind: Kind,
+    start: int | None,
+    width: str | float,
+    notion: str,
+    band: str,
+    *,
+    bounds: str | None,
+    log_x: bool,
+    log_y: bool,
+) -> StyledFigure:
+    from bayesduel import plots
+
+    if kind is Kind.slopes:
+        return plots.slopes(
+            tree, from_round=start, notion=notion, band=band, bound=bounds, width=width
+        )
+    return plots.regret(
+        tree, anchor=start, notion=notion, band=band, bounds=bounds, width=width,
+        log_x=log_x, log_y=log_y,
+    )  # fmt: skip

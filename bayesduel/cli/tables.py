@@ -1,0 +1,134 @@
+"""Tables for people, by Rich: what does not fit in a narrow terminal is left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayesduel.analysis.text import format_number, format_rounds, format_with_error
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from bayesduel.analysis import Slope, Summary, SummaryRow
+
+__all__ = ["new_table", "print_summary"]
+
+_HEADERS = ("T", "regret ± se", "median", "10-90 %", "slope ± se", "bound", "ratio")
+# Left out in this order until the table fits.
+_OPTIONAL = ("10-90 %", "median", "bound", "ratio", "T", "slope ± se")
+
+
+def new_table(title: str, caption: str | None = None) -> Table:
+    """Return an empty table in the style of the command line."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(
+        title=title,
+        caption=caption,
+        title_justify="left",
+        caption_justify="left",
+        title_style="bold",
+        caption_style="dim",
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+        collapse_padding=True,
+    )
+
+
+def print_summary(console: Console, summary: Summary) -> None:
+    """Print one table per environment, then why numbers are missing."""
+    names = list(dict.fromkeys(row.environment for row in summary.rows))
+    for name in names:
+        rows = [row for row in summary.rows if row.environment == name]
+        console.print(_fitting_table(console, summary, rows))
+        console.print()
+    for note in summary.notes():
+        console.print(note, style="yellow", markup=False, soft_wrap=True)
+
+
+def _fitting_table(console: Console, summary: Summary, rows: list[SummaryRow]) -> Table:
+    """Return the table with as many columns as the console has room for."""
+    # Measured as if there were no limit: cells would be cut to fit any other.
+    unlimited = console.options.update(max_width=1000)
+    headers = list(_HEADERS)
+    table = _environment_table(summary, rows, headers)
+    for name in _OPTIONAL:
+        if console.measure(table, options=unlimited).maximum <= console.width:
+            break
+        headers.remove(name)
+        table = _environment_table(summary, rows, headers)
+    return table
+
+
+def _environment_table(
+    summary: Summary, rows: list[SummaryRow], headers: list[str]
+) -> Table:
+    runs = sorted({row.num_runs for row in rows if row.regret is not None})
+    counts = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else "".join(map(str, runs))
+    title = f"{rows[0].environment}: {summary.notion} regret"
+    table = new_table(
+        title + (f", {counts} run{'' if counts == '1' else 's'}" if counts else ""),
+        "\n".join(_caption(summary, rows, headers)),
+    )
+    table.add_column("policy", no_wrap=True)
+    for header in headers:
+        table.add_column(header, justify="right", no_wrap=True)
+    for row in rows:
+        cells = _cells(row)
+        style = "red" if row.error else None
+        table.add_row(row.policy, *(cells[name] for name in headers), style=style)
+    return table
+
+
+def _cells(row: SummaryRow) -> dict[str, str]:
+    missing = "-"
+    bound = missing if row.lower_bound is None else f"{row.lower_bound:.1f}"
+    if row.regret is None:
+        return {
+            "T": missing,
+            "regret ± se": "failed",
+            "median": missing,
+            "10-90 %": missing,
+            "slope ± se": missing,
+            "bound": bound,
+            "ratio": missing,
+        }
+    final = row.regret
+    low, high = format_number(final.quantile_10), format_number(final.quantile_90)
+    return {
+        "T": format_rounds(row.horizon),
+        "regret ± se": format_with_error(final.mean, final.standard_error),
+        "median": format_number(final.median),
+        "10-90 %": f"{low} to {high}",
+        "slope ± se": _slope_cell(row.slope) if row.slope else missing,
+        "bound": bound,
+        "ratio": missing if row.ratio is None else f"{row.ratio:.2f}",
+    }
+
+
+def _slope_cell(slope: Slope) -> str:
+    return format_with_error(slope.value, slope.standard_error)
+
+
+def _caption(summary: Summary, rows: list[SummaryRow], headers: list[str]) -> list[str]:
+    """Say what the columns mean, with seed and version."""
+    spans = dict.fromkeys(
+        f"{format_rounds(row.slope.from_round)} to {format_rounds(row.slope.to_round)}"
+        for row in rows
+        if row.slope
+    )
+    lines = []
+    if spans and "slope ± se" in headers:
+        lines.append(f"slope: regret per unit of natural log t, {', '.join(spans)}")
+    bounded = [row for row in rows if row.lower_bound is not None]
+    if bounded:
+        lines.append(
+            f"bound: lower bound on the slope, {bounded[0].lower_bound:.1f} (winner "
+            f"{bounded[0].lower_bound_winner}); ratio: slope / bound"
+        )
+    lines.append(f"seed {summary.seed}, bayesduel {summary.version}")
+    return lines

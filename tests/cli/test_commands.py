@@ -1,0 +1,252 @@
+"""``bounds``, ``plot``, ``list``, ``demo``, help and version."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests import fake_results as fake
+from tests.cli.conftest import install
+
+BOUND_KEYS = [
+    "num_arms", "copeland_winners", "copeland_lower_bound",
+    "copeland_lower_bound_winner", "ecw_rmed", "ecw_rmed_winner",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "winners", "lower", "efficient"),
+    [
+        ("cyclic", [0], 27.548665, 49.663496),
+        ("gap", [0], 11.024943, 1252.510763),
+        ("multisol", [0, 1, 2], 3.242630, 3.242630),
+        ("mslr5-condorcet", [0], 66.769318, 66.769318),
+    ],
+)
+def test_bounds_json(run, name, winners, lower, efficient):
+    result = run("bounds", name, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert list(found) == BOUND_KEYS
+    assert found["copeland_winners"] == winners
+    assert found["copeland_lower_bound"] == pytest.approx(lower, rel=1e-6)
+    assert found["ecw_rmed"] == pytest.approx(efficient, rel=1e-6)
+    assert found["copeland_lower_bound_winner"] == 0
+    assert found["ecw_rmed_winner"] == 0
+
+
+def test_bounds_of_a_tied_matrix_are_null_with_the_reason_elsewhere(run):
+    result = run("bounds", "arxiv", "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert found["num_arms"] == 6
+    assert found["copeland_winners"] == [0]
+    assert [found[key] for key in BOUND_KEYS[2:]] == [None] * 4
+    assert "not defined (tie between 3 and 5)" in result.stderr
+
+
+def test_bounds_tables(run):
+    result = run("bounds", "gap")
+    assert result.exit_code == 0, result.output
+    for words in ("11.0249", "1252.51", "winner", "duels per log T", "bayesduel"):
+        assert words in result.stdout
+
+
+def test_bounds_of_a_file(run, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("0.5,0.7\n0.3,0.5\n")
+    found = json.loads(run("bounds", path, "--json").stdout)
+    assert found["num_arms"] == 2
+    assert found["copeland_winners"] == [0]
+    wrong = run("bounds", tmp_path / "none.csv")
+    assert wrong.exit_code == 2
+    assert "does not exist" in wrong.stderr
+    unknown = run("bounds", "gapp", "--json")
+    assert unknown.exit_code == 2
+    assert "did you mean gap" in unknown.stderr
+    assert unknown.stdout == ""
+
+
+def test_repair_is_offered_and_works(run, tmp_path):
+    path = tmp_path / "rounded.csv"
+    path.write_text("0.5,0.7004\n0.3,0.5\n")
+    refused = run("bounds", path, "--json")
+    assert refused.exit_code == 2
+    assert "--repair" in refused.stderr
+    repaired = run("bounds", path, "--json", "--repair")
+    assert repaired.exit_code == 0, repaired.stderr
+
+
+@pytest.fixture
+def saved(monkeypatch, tmp_path):
+    """Return a folder of saved results, read by a fake."""
+    tree = fake.comparison(
+        {"mslr5-condorcet": fake.CONDORCET, "arxiv": fake.TIED},
+        notions=("copeland", "borda"),
+    )
+    install(monkeypatch, "results", load=lambda path: tree)
+    folder = tmp_path / "results"
+    folder.mkdir()
+    return folder
+
+
+def test_plot_draws_beside_the_results(run, saved):
+    result = run("plot", saved)
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in saved.iterdir()} == {"regret.png", "regret.svg"}
+    assert "regret.png" in result.stderr
+
+
+def test_plot_options(run, saved, tmp_path):
+    result = run(
+        "plot", saved, "--notion", "borda", "--band", "quantiles", "--width", "column",
+        "-f", "pdf", "--out", tmp_path / "figure.pdf", "-e", "arxiv", "--log-y",
+        "--from", "1e4", "--quiet",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
+    assert result.stderr == ""
+    slopes = run(
+        "plot", saved, "--kind", "slopes", "-e", "mslr5-condorcet", "-f", "svg"
+    )
+    assert slopes.exit_code == 0, slopes.output
+    assert (saved / "slopes.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--notion", "weak"], "'weak' was not recorded"),
+        (["--width", "huge"], "width"),
+        (["-e", "arxiw"], "did you mean arxiv"),
+        (["--from", "12345"], "no checkpoint"),
+        (["--kind", "slopes"], "for one environment"),
+        (["--from", "x"], "--from"),
+    ],
+)
+def test_wrong_plots(run, saved, arguments, words):
+    result = run("plot", saved, *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert not list(saved.iterdir())
+
+
+def test_plot_of_nothing(run, tmp_path):
+    result = run("plot", tmp_path / "none")
+    assert result.exit_code == 2
+    assert "does not exist" in result.stderr
+
+
+def test_list_names_everything(run, engine):
+    result = run("list")
+    assert result.exit_code == 0, result.output
+    for words in ("mslr5-condorcet", "d-ts+", "alpha=0.51", "condorcet_mean"):
+        assert words in result.stdout
+    found = json.loads(run("list", "--json").stdout)
+    assert list(found) == ["environments", "policies", "regrets"]
+    gap = next(row for row in found["environments"] if row["name"] == "gap")
+    assert gap["num_arms"] == 5
+    assert gap["copeland_winners"] == [0]
+    only = json.loads(run("list", "regrets", "--json").stdout)
+    assert list(only) == ["regrets"]
+
+
+def fake_demo(engine, monkeypatch):
+    """Let names stand for environments and policies, as the real simulator does."""
+    saved = {}
+    install(
+        monkeypatch,
+        "results",
+        save=lambda tree, path, **options: saved.update({path: 1}),
+    )
+    from bayesduel import datasets
+    from tests.cli.conftest import FakePolicy
+
+    original = engine.compare
+
+    def compare(environments, policies, **options):
+        loaded = [datasets.load(name) for name in environments]
+        return original(loaded, [FakePolicy(name) for name in policies], **options)
+
+    import bayesduel
+
+    monkeypatch.setattr(bayesduel.experiments, "compare", compare)
+    return saved
+
+
+def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
+    saved = fake_demo(engine, monkeypatch)
+    out = tmp_path / "demo"
+    result = run("demo", "--out", out, "--runs", 10, "--seed", 5)
+    assert result.exit_code == 0, result.output
+    horizons = {
+        (call.environments[0].name, policy.name): set()
+        for call in engine.calls
+        for policy in call.policies
+    }
+    for call in engine.calls:
+        for policy in call.policies:
+            horizons[call.environments[0].name, policy.name].add(call.horizon)
+    for name in ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb"):
+        assert horizons["mslr5-condorcet", name] == {10**6, 10**12}
+        short = 10**5 if name in ("rmed1", "rucb") else 10**6
+        assert horizons["mslr5-non-condorcet", name] == {short}
+    assert {call.num_runs for call in engine.calls} == {10}
+    assert {call.seed for call in engine.calls} == {5}
+    for words in ("mslr5-non-condorcet", "ECW-RMED", "66.8", "ratio", "seed"):
+        assert words in result.stdout
+    assert sorted(path.name for path in out.iterdir()) == [
+        "regret.png", "regret.svg", "slopes.png", "slopes.svg",
+    ]  # fmt: skip
+    assert sorted(path.name for path in saved) == ["regret.nc", "slopes.nc"]
+    assert "slopes.png" in result.stderr
+    again = run("demo", "--out", out, "--scale", "small", "--quiet")
+    assert again.exit_code == 0, again.output
+    assert again.stderr == ""
+
+
+def test_demo_wrong_input_and_interruption(run, engine, tmp_path):
+    out = tmp_path / "demo"
+    assert run("demo", "--out", out, "--horizon", "10").exit_code == 2
+    assert run("demo", "--out", out, "--runs", "0").exit_code == 2
+    assert not engine.calls
+    engine.error = KeyboardInterrupt()
+    result = run("demo", "--out", out)
+    assert result.exit_code == 130
+    assert "interrupted" in result.stderr
+
+
+def test_help_of_every_command(run):
+    assert "compare" in run("--help").stdout
+    for name in ("compare", "bounds", "plot", "list", "demo"):
+        result = run(name, "--help")
+        assert result.exit_code == 0
+        assert "Usage" in result.stdout
+
+
+def test_version_and_unknown_commands(run):
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("bayesduel ")
+    wrong = run("compair")
+    assert wrong.exit_code == 2
+    assert "compare" in wrong.stderr
+    assert run().exit_code == 2
+
+
+HEAVY = ("jax", "xarray", "matplotlib", "cvxpy", "numpyro", "arviz", "scipy", "numpy")
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\n"
+        "sys.argv = ['bayesduel', 'compare', '--help']\n"
+        "from bayesduel.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert result.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,261 @@
+"""``bayesduel compare`` over a fake simulator."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bayesduel.cli.compare import json_rows
+from tests import fake_results as fake
+
+KEYS = [
+    "environment", "policy", "horizon", "runs", "look_ahead", "regret_mean",
+    "regret_se", "regret_std", "regret_median", "run_seconds", "compile_seconds",
+]  # fmt: skip
+BASIC = ("compare", "-e", "cyclic", "-p", "d-ts", "--horizon", "1e4")
+
+
+def test_json_has_exactly_the_promised_keys(run, engine):
+    result = run(*BASIC, "-e", "gap", "-p", "rucb", "--runs", 7, "--seed", 3, "--json")
+    assert result.exit_code == 0, result.stderr
+    rows = json.loads(result.stdout)
+    assert [list(row) for row in rows] == [KEYS] * 4
+    assert [(row["environment"], row["policy"]) for row in rows] == [
+        ("cyclic", "d-ts"), ("cyclic", "rucb"), ("gap", "d-ts"), ("gap", "rucb"),
+    ]  # fmt: skip
+    assert {row["runs"] for row in rows} == {7}
+    assert {row["horizon"] for row in rows} == {10_000}
+    assert {row["look_ahead"] for row in rows} == {True}
+    (call,) = engine.calls
+    assert (call.num_runs, call.horizon, call.seed) == (7, 10_000, 3)
+    assert [matrix.name for matrix in call.environments] == ["cyclic", "gap"]
+
+
+def test_json_numbers_are_those_of_the_last_checkpoint():
+    tree = fake.comparison(labels=("D-TS",))
+    (row,) = json_rows(tree, {"D-TS": "d-ts:alpha=0.51"})
+    final = tree["mslr5-condorcet/D-TS"]["regret"].values[0, :, -1]
+    assert row["regret_mean"] == pytest.approx(final.mean())
+    assert row["regret_se"] == pytest.approx(final.std(ddof=1) / np.sqrt(final.size))
+    assert row["regret_std"] == pytest.approx(final.std(ddof=1))
+    assert row["regret_median"] == pytest.approx(np.median(final))
+    assert row["policy"] == "d-ts:alpha=0.51"
+    assert row["run_seconds"] == 0.5
+    assert row["compile_seconds"] == 2.5
+
+
+def test_json_has_null_where_nothing_is_defined(run, engine):
+    result = run(*BASIC, "--runs", 1, "--json")
+    (row,) = json.loads(result.stdout)
+    assert row["regret_se"] is None
+    assert row["regret_std"] is None
+    assert row["regret_mean"] > 0
+
+
+def test_json_is_about_copeland_regret_whatever_else_is_recorded(run, engine):
+    plain = json.loads(run(*BASIC, "--json").stdout)
+    more = json.loads(run(*BASIC, "--regret", "borda", "--json").stdout)
+    assert plain == more
+    assert engine.calls[1].regret == ("copeland", "borda")
+
+
+def test_table_has_slope_bound_seed_and_version(run, engine):
+    result = run("compare", "-e", "mslr5-condorcet", "-p", "d-ts", "-p", "rucb")
+    assert result.exit_code == 0, result.stderr
+    for words in ("mslr5-condorcet", "D-TS", "RUCB", "slope", "66.8", "ratio", "seed 1",
+                  "bayesduel 0.1.0", "40 runs"):  # fmt: skip
+        assert words in result.stdout.replace("100 runs", "40 runs")
+    assert "nothing was saved" in result.stderr
+
+
+def test_quiet_says_nothing_on_standard_error(run, engine):
+    result = run(*BASIC, "--quiet")
+    assert result.stderr == ""
+    assert engine.calls[0].progress is False
+    assert run(*BASIC).exit_code == 0
+    assert engine.calls[1].progress is True
+
+
+def test_a_tie_leaves_the_bound_undefined_and_the_run_whole(run, engine):
+    result = run("compare", "-e", "arxiv", "-p", "d-ts")
+    assert result.exit_code == 0
+    assert "lower bound: not defined (tie between 3 and 5)" in result.stdout
+
+
+def test_options_reach_the_simulator(run, engine, tmp_path):
+    result = run(
+        *BASIC, "--checkpoints", "100,1e3", "--jobs", 2, "--no-shuffle",
+        "--no-look-ahead", "--out", tmp_path / "new", "-p", "d-ts:alpha=0.6",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    (call,) = engine.calls
+    assert call.checkpoints == (100, 1000, 10_000)
+    assert call.jobs == 2
+    assert call.shuffle is False
+    assert [policy.look_ahead for policy in call.policies] == [False, False]
+    assert [policy.alpha for policy in call.policies] == [0.51, 0.6]
+    assert call.out == tmp_path / "new"
+    assert (call.resume, call.overwrite) == (False, False)
+    assert (tmp_path / "new" / "regret.png").exists()
+    assert (tmp_path / "new" / "regret.svg").exists()
+
+
+def test_a_file_is_an_environment(run, engine, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("0.5,0.7\n0.3,0.5\n")
+    result = run("compare", "-e", path, "-p", "d-ts", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)[0]["environment"] == str(path)
+    assert engine.calls[0].environments[0].name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--horizon", "abc"], "--horizon: must be a whole number of rounds"),
+        (["--horizon", "0"], "--horizon: must be at least 1, but is '0'"),
+        (["--horizon", "-5"], "--horizon: must be at least 1"),
+        (["--horizon", "1e400"], "--horizon: must be at most 2^62"),
+        (["--horizon", "1.5"], "--horizon: must be a whole number"),
+        (["--runs", "-3"], "--runs: must be at least 1, but is -3"),
+        (["--runs", "0"], "--runs: must be at least 1"),
+        (["--jobs", "0"], "--jobs: must be at least 1"),
+        (["--checkpoints", "5,3"], "--checkpoints: rounds must increase"),
+        (["--regret", "copland"], "did you mean copeland"),
+        (["-e", "cyclik"], "did you mean cyclic"),
+        (["-e", "cyclic"], "'cyclic' is given twice"),
+        (["-p", "d-tss"], "did you mean d-ts"),
+        (["-p", "d-ts:alpah=1"], "did you mean alpha"),
+        (["-p", "d-ts:alpha=0.51"], "are both called 'D-TS'"),
+        (["-e", "nowhere.csv"], "nowhere.csv does not exist"),
+        (["-e", "gap", "--regret", "weak"], "no Condorcet winner"),
+        (["--resume"], "--resume: needs a folder"),
+        (["--overwrite"], "--overwrite: needs a folder"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):
+    result = run(*BASIC, *arguments)
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+    assert not engine.calls
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "--policy"),
+        (["-p", "d-ts", "--runs", "many"], "--runs"),
+        (["-p", "d-ts", "--seed", "-1"], "--seed"),
+        (["-p", "d-ts", "--hroizon", "5"], "--horizon"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(run, engine, arguments, words):
+    result = run("compare", "-e", "cyclic", *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert not engine.calls
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("0.5,0.6\n0.3,0.5\n", "0.6"),
+        ("0.5,1.6\n-0.6,0.5\n", "1.6"),
+        ("0.5,nan\n0.4,0.5\n", "nan"),
+        ("0.5,0.6,0.7\n0.4,0.5,0.6\n", "square"),
+        ("0.5\n", ""),
+        ("", ""),
+        ("hello\n", ""),
+    ],
+)
+def test_a_wrong_matrix_is_named(run, engine, tmp_path, content, words):
+    path = tmp_path / "wrong.csv"
+    path.write_text(content)
+    result = run("compare", "-e", path, "-p", "d-ts")
+    assert result.exit_code == 2
+    assert "wrong.csv" in result.stderr
+    assert words in result.stderr
+    assert not engine.calls
+
+
+def test_folders(run, engine, tmp_path):
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "something").write_text("x")
+    refused = run(*BASIC, "--out", full)
+    assert refused.exit_code == 2
+    assert "is not empty" in refused.stderr
+    assert "--resume" in refused.stderr
+    assert not engine.calls
+    assert run(*BASIC, "--out", full, "--resume").exit_code == 0
+    assert engine.calls[0].resume is True
+    assert run(*BASIC, "--out", full, "--overwrite").exit_code == 0
+    assert engine.calls[1].overwrite is True
+    both = run(*BASIC, "--out", full, "--overwrite", "--resume")
+    assert both.exit_code == 2
+    below_a_file = run(*BASIC, "--out", full / "something" / "below")
+    assert below_a_file.exit_code == 2
+    assert "--out" in below_a_file.stderr
+
+
+def test_a_failed_policy_keeps_the_others_and_exits_with_1(run, engine, tmp_path):
+    engine.failed = {("cyclic", "RUCB"): "it broke"}
+    result = run(*BASIC, "-p", "rucb", "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "failed" in result.stdout
+    assert "D-TS" in result.stdout
+    assert "RUCB on cyclic failed: it broke" in result.stderr
+    assert (tmp_path / "out" / "regret.png").exists()
+    rows = json.loads(run(*BASIC, "-p", "rucb", "--json").stdout)
+    assert [list(row) for row in rows] == [KEYS] * 2
+    assert rows[0]["regret_mean"] > 0
+    assert rows[1]["regret_mean"] is None
+
+
+def test_interruption_says_what_was_kept_and_exits_with_130(run, engine, tmp_path):
+    engine.error = KeyboardInterrupt()
+    result = run(*BASIC, "--json")
+    assert result.exit_code == 130
+    assert result.stdout == ""
+    assert "nothing was kept" in result.stderr
+    engine.error = KeyboardInterrupt()
+    engine.error.partial = fake.comparison(labels=("D-TS",))
+    result = run(*BASIC, "--out", tmp_path / "out")
+    assert result.exit_code == 130
+    assert f"kept 40 finished runs in {tmp_path / 'out'}" in result.stderr
+    assert "--resume" in result.stderr
+
+
+def test_an_unexpected_error_keeps_its_traceback(run, engine):
+    engine.error = ZeroDivisionError("a bug")
+    assert isinstance(run(*BASIC).exception, ZeroDivisionError)
+    engine.error = None
+
+    def library_fails(*args, **options):
+        return np.linspace(0, 1, num=-1)
+
+    import bayesduel
+
+    bayesduel.experiments.compare = library_fails
+    assert isinstance(run(*BASIC).exception, ValueError)
+
+
+def test_an_operating_system_error_is_one_line(run, engine):
+    engine.error = PermissionError(13, "Permission denied", "/some/where")
+    result = run(*BASIC)
+    assert result.exit_code == 2
+    assert result.stderr == "error: /some/where: Permission denied\n"
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+def test_tables_fit_the_terminal(run, engine, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    result = run("compare", "-e", "mslr5-condorcet", "-p", "d-ts", "-p", "ecw-rmed")
+    lines = result.stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert "…" not in result.stdout
+    assert "regret ± se" in result.stdout
+    assert ("10-90 %" in result.stdout) == (columns >= 80)
