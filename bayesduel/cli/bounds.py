@@ -11,7 +11,6 @@ from bayesduel.cli.output import console, print_json, say_warning, version
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from theory import Optimum, PreferenceMatrix
 
@@ -50,10 +49,10 @@ def bounds(
     screen = console()
     _print_head(screen, matrix, preference)
     if lower is not None and efficient is not None:
-        screen.print(_constants_table(lower, efficient))
+        _show_constants(screen, lower, efficient)
     # OTHERS
     if lower is not None:
-        screen.print(_allocation_table(preference, lower, everything=everything))
+        _show_allocation(screen, preference, lower, everything=everything)
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
@@ -107,14 +106,11 @@ def _labels(preference: PreferenceMatrix) -> list[str]:
     return [f"{arm} {name}" for arm, name in enumerate(names)]
 
 
-def _constants_table(lower: Optimum, efficient: Optimum) -> Table:
-    """One row per Copeland winner; the best of each column is marked."""
-    from bayesduel.cli.tables import new_table
+def _show_constants(screen: Console, lower: Optimum, efficient: Optimum) -> None:
+    """Print one row per Copeland winner; the best of each column is marked."""
+    from bayesduel.cli.tables import new_table, show
 
-    table = new_table(
-        "constants: Copeland regret per unit of natural log T",
-        "* the smallest: what a policy may aim at",
-    )
+    table = new_table()
     table.add_column("winner", justify="right")
     table.add_column("lower bound C*", justify="right")
     table.add_column("ECW-RMED", justify="right")
@@ -127,16 +123,18 @@ def _constants_table(lower: Optimum, efficient: Optimum) -> Table:
             )
         )
         table.add_row(str(arm), *cells)
-    return table
+    title = "Constants: Copeland regret per unit of natural log T"
+    show(screen, title, table, "* the smallest: what a policy may aim at")
 
 
-def _allocation_table(
-    preference: PreferenceMatrix, lower: Optimum, *, everything: bool
-) -> Table:
-    """Which pairs the lower bound lets be compared, and how often per log T."""
+def _show_allocation(
+    screen: Console, preference: PreferenceMatrix, lower: Optimum, *, everything: bool
+) -> None:
+    """Print which pairs the bound lets be compared, and how often per log T."""
     import numpy as np
+    from rich.markup import escape
 
-    from bayesduel.cli.tables import new_table
+    from bayesduel.cli.tables import new_table, show
 
     duels = np.asarray(lower.duels_per_log_round, dtype=np.float64)
     regret = np.asarray(preference.regret_per_pair("copeland_losses"))
@@ -144,22 +142,22 @@ def _allocation_table(
     order = np.argsort(-duels[first, second], kind="stable")
     pairs = [(int(first[k]), int(second[k])) for k in order]
     pairs = [pair for pair in pairs if duels[pair] > 0]
-    shown = pairs if everything or len(pairs) <= _PAIRS else pairs[:_PAIRS]
-    hidden = len(pairs) - len(shown)
-    table = new_table(
-        f"allocation that attains C* = {lower.value:.6g} (winner {lower.winner})",
-        f"{hidden} more pairs: --all" if hidden else None,
-    )
-    headers = ("arm", "against", "P(arm wins)", "duels per log T", "regret per log T")
-    for position, header in enumerate(headers):
-        table.add_column(header, justify="left" if position < 2 else "right")
+    shown = pairs if everything else pairs[:_PAIRS]
+    table = new_table()
+    for header in ("arm", "against"):
+        table.add_column(header, no_wrap=True, min_width=4, ratio=1)
+    for header in ("P(arm wins)", "duels", "regret"):
+        table.add_column(header, justify="right", no_wrap=True)
     labels = _labels(preference)
     for i, j in shown:
         table.add_row(
-            labels[i],
-            labels[j],
+            escape(labels[i]),
+            escape(labels[j]),
             f"{preference.values[i, j]:.3f}",
             f"{duels[i, j]:.2f}",
             f"{duels[i, j] * regret[i, j]:.2f}",
         )
-    return table
+    hidden = len(pairs) - len(shown)
+    more = [f"left out: {hidden} of {len(pairs)} pairs; see --all"] if hidden else []
+    title = "An allocation that attains C*, per unit of natural log T"
+    show(screen, f"{title} (winner {lower.winner})", table, *more)

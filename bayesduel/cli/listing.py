@@ -18,6 +18,7 @@ class What(StrEnum):
     """What can be listed."""
 
     environments = "environments"
+    families = "families"
     policies = "policies"
     regrets = "regrets"
 
@@ -31,6 +32,7 @@ def list_(
     """List environments, policies with their parameters, and notions of regret."""
     makers = {
         What.environments: _environments,
+        What.families: _families,
         What.policies: _policies,
         What.regrets: _regrets,
     }
@@ -39,16 +41,15 @@ def list_(
     if as_json:
         print_json(entries)
         return
-    screen = console()
     for name, rows in entries.items():
         _print(name, rows)
-    screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
+    console().print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
 def _environments() -> list[dict[str, object]]:
     from bayesduel import datasets
 
-    named = [
+    return [
         {
             "name": entry.name,
             "num_arms": entry.num_arms,
@@ -57,16 +58,19 @@ def _environments() -> list[dict[str, object]]:
         }
         for entry in map(datasets.describe, datasets.names())
     ]
-    families = [
+
+
+def _families() -> list[dict[str, object]]:
+    from bayesduel import datasets
+
+    return [
         {
-            "name": f"{entry.name}:{','.join(entry.parameters)}",
-            "num_arms": None,
-            "copeland_winners": None,
+            "name": entry.name,
+            "parameters": list(entry.parameters),
             "source": entry.source,
         }
         for entry in map(datasets.describe, datasets.family_names())
     ]
-    return named + families
 
 
 def _policies() -> list[dict[str, object]]:
@@ -124,15 +128,33 @@ def _regrets() -> list[dict[str, object]]:
     ]
 
 
-def _print(name: str, rows: list[dict[str, object]]) -> None:
-    from bayesduel.cli.tables import new_table
+_TITLES = {
+    "environments": "Environments: -e NAME, or a file (CSV, NPY, NPZ)",
+    "families": "Families of environments: -e NAME:PARAMETER=VALUE,...",
+    "policies": "Policies: -p NAME or -p NAME:PARAMETER=VALUE,...",
+    "regrets": "Notions of regret: --regret NAME",
+}
 
-    table = new_table(name)
+
+def _print(name: str, rows: list[dict[str, object]]) -> None:
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table, show
+
+    table = new_table()
     for index, header in enumerate(rows[0]):
-        table.add_column(header.replace("_", " "), no_wrap=index == 0)
+        table.add_column(_SHORT.get(header, header), no_wrap=index == 0)
     for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
-    console().print(table)
+        table.add_row(*(escape(_cell(value)) for value in row.values()))
+    show(console(), _TITLES[name], table)
+
+
+_SHORT = {
+    "num_arms": "K",
+    "copeland_winners": "winners",
+    "regret_of_one_duel": "regret of one duel",
+    "needs_condorcet_winner": "needs a Condorcet winner",
+}
 
 
 def _cell(value: object) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 __all__ = ["console", "print_json", "say", "say_error", "say_warning", "version"]
 
@@ -34,7 +35,7 @@ def console(*, stderr: bool = False) -> Console:
 def say(text: str, *, quiet: bool = False) -> None:
     """Write a message for people to standard error."""
     if not quiet:
-        console(stderr=True).print(text, soft_wrap=True, markup=False)
+        _write(text)
 
 
 def say_warning(text: str) -> None:
@@ -50,8 +51,13 @@ def say_error(text: str) -> None:
 def _prefixed(prefix: str, style: str, text: str) -> None:
     from rich.text import Text
 
-    message = Text.assemble((prefix, style), text)
-    console(stderr=True).print(message, soft_wrap=True)
+    _write(Text.assemble((prefix, style), text))
+
+
+def _write(text: str | Text) -> None:
+    """Write a message: broken between words on a screen, one line in a file."""
+    screen = console(stderr=True)
+    screen.print(text, soft_wrap=not screen.is_terminal, markup=False)
 
 
 def print_json(data: object) -> None:

@@ -12,25 +12,19 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis import Slope, Summary, SummaryRow
 
-__all__ = ["new_table", "print_summary"]
+__all__ = ["new_table", "print_summary", "show"]
 
 _HEADERS = ("T", "regret ± se", "median", "10-90 %", "slope ± se", "bound", "ratio")
 # Left out in this order until the table fits.
 _OPTIONAL = ("10-90 %", "median", "bound", "ratio", "T", "slope ± se")
 
 
-def new_table(title: str, caption: str | None = None) -> Table:
+def new_table() -> Table:
     """Return an empty table in the style of the command line."""
     from rich import box
     from rich.table import Table
 
     return Table(
-        title=title,
-        caption=caption,
-        title_justify="left",
-        caption_justify="left",
-        title_style="bold",
-        caption_style="dim",
         header_style="bold",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -39,48 +33,62 @@ def new_table(title: str, caption: str | None = None) -> Table:
     )
 
 
+def show(console: Console, title: str, table: Table, *captions: str) -> None:
+    """Print a table between its title and what its columns mean."""
+    console.print(title, style="bold", markup=False)
+    console.print(table)
+    for caption in captions:
+        console.print(caption, style="dim", markup=False)
+    console.print()
+
+
 def print_summary(console: Console, summary: Summary) -> None:
     """Print one table per environment, then why numbers are missing."""
     names = list(dict.fromkeys(row.environment for row in summary.rows))
     for name in names:
         rows = [row for row in summary.rows if row.environment == name]
-        console.print(_fitting_table(console, summary, rows))
-        console.print()
+        headers, table = _fitting_table(console, rows)
+        show(console, _title(summary, rows), table, *_caption(summary, rows, headers))
     for note in summary.notes():
-        console.print(note, style="yellow", markup=False, soft_wrap=True)
+        console.print(
+            note, style="yellow", markup=False, soft_wrap=not console.is_terminal
+        )
 
 
-def _fitting_table(console: Console, summary: Summary, rows: list[SummaryRow]) -> Table:
+def _title(summary: Summary, rows: list[SummaryRow]) -> str:
+    runs = sorted({row.num_runs for row in rows if row.regret is not None})
+    counts = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else "".join(map(str, runs))
+    title = f"{rows[0].environment}: {summary.notion} regret"
+    return f"{title}, {counts} run{'' if counts == '1' else 's'}" if counts else title
+
+
+def _fitting_table(console: Console, rows: list[SummaryRow]) -> tuple[list[str], Table]:
     """Return the table with as many columns as the console has room for."""
     # Measured as if there were no limit: cells would be cut to fit any other.
     unlimited = console.options.update(max_width=1000)
-    headers = list(_HEADERS)
-    table = _environment_table(summary, rows, headers)
+    headers: list[str] = list(_HEADERS)
+    table = _environment_table(rows, headers)
     for name in _OPTIONAL:
         if console.measure(table, options=unlimited).maximum <= console.width:
             break
         headers.remove(name)
-        table = _environment_table(summary, rows, headers)
-    return table
+        table = _environment_table(rows, headers)
+    return headers, table
 
 
-def _environment_table(
-    summary: Summary, rows: list[SummaryRow], headers: list[str]
-) -> Table:
-    runs = sorted({row.num_runs for row in rows if row.regret is not None})
-    counts = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else "".join(map(str, runs))
-    title = f"{rows[0].environment}: {summary.notion} regret"
-    table = new_table(
-        title + (f", {counts} run{'' if counts == '1' else 's'}" if counts else ""),
-        "\n".join(_caption(summary, rows, headers)),
-    )
+def _environment_table(rows: list[SummaryRow], headers: list[str]) -> Table:
+    from rich.markup import escape
+
+    table = new_table()
     table.add_column("policy", no_wrap=True)
     for header in headers:
         table.add_column(header, justify="right", no_wrap=True)
     for row in rows:
         cells = _cells(row)
         style = "red" if row.error else None
-        table.add_row(row.policy, *(cells[name] for name in headers), style=style)
+        table.add_row(
+            escape(row.policy), *(cells[name] for name in headers), style=style
+        )
     return table
 
 

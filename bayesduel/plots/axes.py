@@ -92,7 +92,7 @@ def draw_line(axes: Axes, line: Line, look: Look, *, log_x: bool) -> None:
 def _marked(rounds: np.ndarray, *, log_x: bool) -> list[int]:
     """Return the checkpoints that get a marker: evenly spaced on the axis, the last."""
     place = np.log10(rounds) if log_x else rounds / rounds[-1] * 6.0
-    step = max(1.0, (place[-1] - place[0]) / 8.0)
+    step = max(1.0, np.ceil((place[-1] - place[0]) / 8.0))
     targets = np.arange(place[-1], place[0] - 1e-9, -step)
     return sorted({int(np.argmin(np.abs(place - target))) for target in targets})
 

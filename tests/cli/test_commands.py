@@ -49,7 +49,14 @@ def test_bounds_of_a_tied_matrix_are_null_with_the_reason_elsewhere(run):
 def test_bounds_tables(run):
     result = run("bounds", "gap")
     assert result.exit_code == 0, result.output
-    for words in ("11.0249", "1252.51", "winner", "duels per log T", "bayesduel"):
+    for words in (
+        "11.0249",
+        "1252.51",
+        "winner",
+        "duels",
+        "per unit of natural log T",
+        "bayesduel",
+    ):
         assert words in result.stdout
 
 
@@ -144,7 +151,7 @@ def test_list_names_everything(run, engine):
     for words in ("mslr5-condorcet", "d-ts+", "alpha=0.51", "condorcet_mean"):
         assert words in result.stdout
     found = json.loads(run("list", "--json").stdout)
-    assert list(found) == ["environments", "policies", "regrets"]
+    assert list(found) == ["environments", "families", "policies", "regrets"]
     gap = next(row for row in found["environments"] if row["name"] == "gap")
     assert gap["num_arms"] == 5
     assert gap["copeland_winners"] == [0]
