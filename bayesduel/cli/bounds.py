@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,7 @@ from bayesduel.cli.output import console, print_json, say_warning, version
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from theory import Optimum, PreferenceMatrix
+    from theory import Optimum, PreferenceMatrix, RegretBound
 
 __all__ = ["bounds"]
 
@@ -50,7 +51,7 @@ def bounds(
     _print_head(screen, matrix, preference)
     if lower is not None and efficient is not None:
         _show_constants(screen, lower, efficient)
-    # OTHERS
+    _show_others(screen, preference)
     if lower is not None:
         _show_allocation(screen, preference, lower, everything=everything)
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
@@ -125,6 +126,68 @@ def _show_constants(screen: Console, lower: Optimum, efficient: Optimum) -> None
         table.add_row(str(arm), *cells)
     title = "Constants: Copeland regret per unit of natural log T"
     show(screen, title, table, "* the smallest: what a policy may aim at")
+
+
+def _show_others(screen: Console, preference: PreferenceMatrix) -> None:
+    """Print the other bounds, and in words why one is not defined."""
+    from bayesduel.cli.tables import new_table, show
+
+    rows, missing = _other_bounds(preference)
+    letters: dict[str, str] = {}
+    table = new_table()
+    table.add_column("bound", min_width=12)
+    for header in ("log T", "log log T"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for header in ("kind", "regret", "if"):
+        table.add_column(header)
+    for bound in rows:
+        loglog = bound.loglog_coefficient
+        needs = [
+            letters.setdefault(text, chr(ord("a") + len(letters)))
+            for text in bound.assumptions
+        ]
+        table.add_row(
+            bound.name,
+            f"{bound.log_coefficient:.6g}",
+            f"{loglog:.6g}" if loglog else "",
+            bound.kind,
+            bound.regret,
+            "".join(sorted(needs)),
+        )
+    notes = [f"{letter}: {text}" for text, letter in letters.items()]
+    notes.append("D-TS with alpha = 0.51, epsilon = 0.1, beta = 2.5")
+    if rows:
+        show(screen, "Other bounds: coefficients of log T and log log T", table, *notes)
+    for text in missing:
+        screen.print(text, style="yellow", markup=False)
+    if missing:
+        screen.print()
+
+
+def _other_bounds(preference: PreferenceMatrix) -> tuple[list[RegretBound], list[str]]:
+    """Return the bounds that are defined, and why the others are not."""
+    from theory import regret_bounds as theorems
+
+    makers = {
+        "Condorcet lower bound": theorems.condorcet_lower_bound,
+        "the same for Copeland regret": partial(
+            theorems.condorcet_lower_bound, regret="copeland"
+        ),
+        "RMED1": theorems.rmed1_bound,
+        "D-TS": theorems.double_thompson_bound,
+        "D-TS, refined": theorems.double_thompson_refined_bound,
+        "ECW-RMED, sum over losses": theorems.ecw_kl_sum_bound,
+        "ECW-RMED, worst case": theorems.ecw_kl_worst_case_bound,
+        "CCB": theorems.ccb_order,
+    }
+    rows: list[RegretBound] = []
+    missing: dict[str, list[str]] = {}
+    for name, make in makers.items():
+        try:
+            rows.append(make(preference))
+        except ValueError as error:
+            missing.setdefault(str(error), []).append(name)
+    return rows, [f"{'; '.join(n)}: not defined ({why})" for why, n in missing.items()]
 
 
 def _show_allocation(

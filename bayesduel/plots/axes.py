@@ -257,7 +257,7 @@ def place_at_ends(
     placed = spread(wanted, height, height / 2, top)
     for position, row in enumerate(reversed(heading)):
         for text in row:
-            text.set_y(1.0 + position * 1.1 * height)
+            text.set_y(1.0 + position * 1.2 * height)
     reach = 0.78 * lead * figure.dpi / axes.bbox.width
     for row, line, start, end in zip(rows, panel.lines, wanted, placed, strict=True):
         for text in row:

@@ -49,15 +49,24 @@ def test_bounds_of_a_tied_matrix_are_null_with_the_reason_elsewhere(run):
 def test_bounds_tables(run):
     result = run("bounds", "gap")
     assert result.exit_code == 0, result.output
-    for words in (
-        "11.0249",
-        "1252.51",
-        "winner",
-        "duels",
-        "per unit of natural log T",
-        "bayesduel",
-    ):
+    for words in ("11.0249", "1252.51", "winner", "duels", "natural log T",
+                  "CCB", "150000", "order only", "bayesduel",
+                  "RMED1: not defined"):  # fmt: skip
         assert words in result.stdout
+    condorcet = run("bounds", "mslr5-condorcet").stdout
+    assert "11.1531" in condorcet
+    assert "condorcet_mean" in condorcet
+    assert "not defined" not in condorcet
+    # Duels of the pair (0, 1): 1 / KL(0.535, 1/2).
+    assert "407.83" in condorcet
+
+
+def test_bounds_of_long_allocations(run):
+    short = run("bounds", "sushi").stdout
+    assert "left out: 1 of 21 pairs" in short
+    whole = run("bounds", "sushi", "--all").stdout
+    assert "left out" not in whole
+    assert len(whole.splitlines()) == len(short.splitlines())
 
 
 def test_bounds_of_a_file(run, tmp_path):
