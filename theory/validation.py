@@ -149,6 +149,53 @@ def probability_matrix(values: object, argument: str = "values") -> NDArray[np.f
     return array
 
 
+def symmetric_amounts(
+    values: object, num_arms: int, argument: str
+) -> NDArray[np.float64]:
+    """Copy a table of counts or of evidence: symmetric and non-negative.
+
+    Parameters
+    ----------
+    values : array-like (K, K)
+        Entry (i, j) belongs to the unordered pair; the diagonal is ignored.
+    num_arms : int
+        K.
+    argument : str
+        Name of the argument, for the error text.
+
+    Returns
+    -------
+    float64 (K, K)
+        A fresh copy.
+
+    Raises
+    ------
+    ValueError
+        If the shape is wrong, or an entry is not finite, negative, or different from
+        its mirror image.
+    TypeError
+        If the entries are no numbers.
+    """
+    array = square_matrix(values, argument)
+    if array.shape[0] != num_arms:
+        raise ValueError(
+            f"{argument} must have one row per arm, shape ({num_arms}, {num_arms}); "
+            f"got {array.shape}."
+        )
+    if array.min() < 0.0:
+        i, j = _worst(-array)
+        raise ValueError(
+            f"{argument} must not be negative; entry ({i}, {j}) is {array[i, j]}."
+        )
+    if (array != array.T).any():
+        i, j = _worst(np.abs(array - array.T))
+        raise ValueError(
+            f"{argument} must be symmetric; entries ({i}, {j}) and ({j}, {i}) are "
+            f"{array[i, j]} and {array[j, i]}: add both directions of a duel."
+        )
+    return array
+
+
 def arm_index(arm: object, num_arms: int, argument: str) -> int:
     """Check the number of an arm.
 

@@ -1,0 +1,129 @@
+"""Slow and obvious solutions of the exploration programs, for small matrices.
+
+Nothing here knows about templates, prefixes, or closed forms.
+"""
+
+from itertools import combinations, product
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array
+
+MAXIMAL_ARMS = 7
+
+
+def quantities(matrix):
+    """Gaps, numbers of losses, and cost of one unit of evidence per pair."""
+    values = np.asarray(matrix, dtype=float)
+    num_arms = len(values)
+    gaps = (values - values.T) / 2
+    gaps[np.abs(gaps) < 1e-8] = 0.0
+    losses = (gaps < 0).sum(axis=1)
+    costs = np.zeros_like(gaps)
+    for i, j in combinations(range(num_arms), 2):
+        if gaps[i, j] != 0:
+            p = [0.5 + gaps[i, j], 0.5 - gaps[i, j]]
+            divergence = sum(q * np.log(2 * q) for q in p if q > 0)
+            regret = (losses[i] + losses[j] - 2 * losses.min()) / (2 * (num_arms - 1))
+            costs[i, j] = costs[j, i] = regret / divergence
+    return gaps, losses, costs
+
+
+def solve_cover(costs, sets, num_arms):
+    """Minimize the cost of x in [0, 1] with sum(x over every set of pairs) >= 1."""
+    pairs = list(combinations(range(num_arms), 2))
+    number = {pair: k for k, pair in enumerate(pairs)}
+    sets = {frozenset(s) for s in sets}
+    price = np.array([costs[pair] for pair in pairs])
+    if not sets:
+        return 0.0
+    rows, columns = [], []
+    for row, members in enumerate(sets):
+        for i, j in members:
+            rows.append(row)
+            columns.append(number[min(i, j), max(i, j)])
+    shape = (len(sets), len(pairs))
+    matrix = csr_array((-np.ones(len(rows)), (rows, columns)), shape=shape)
+    # Divided by the largest price, because the tolerances of the solver are absolute.
+    scale = price.max() or 1.0
+    result = linprog(
+        price / scale, A_ub=matrix, b_ub=-np.ones(len(sets)), bounds=(0, 1)
+    )
+    assert result.status == 0, result.message
+    return result.fun * scale
+
+
+def constraints(matrix, winner):
+    """All sets of pairs of the program (P), by enumeration of l, H and O."""
+    gaps, losses, _ = quantities(matrix)
+    num_arms = len(gaps)
+    if num_arms > MAXIMAL_ARMS:
+        raise ValueError(f"enumeration needs K <= {MAXIMAL_ARMS}; got {num_arms}")
+    least, second = np.sort(losses)[:2]
+    inferiors = [j for j in range(num_arms) if gaps[winner, j] > 0]
+    found = []
+    for rival in range(num_arms):
+        if rival == winner:
+            continue
+        superiors = [j for j in range(num_arms) if gaps[rival, j] < 0 and j != winner]
+        for level in range(max(0, least - 1), second + 1):
+            for chosen in combinations(inferiors, level + 1 - least):
+                size = max(0, losses[rival] - level - (rival in chosen))
+                for others in combinations(superiors, size):
+                    pairs = [(winner, j) for j in chosen] + [(rival, j) for j in others]
+                    assert pairs, "a constraint without pairs cannot hold"
+                    found.append(frozenset(tuple(sorted(pair)) for pair in pairs))
+    return found
+
+
+def enumerate_program(matrix, winner):
+    """Optimum of (P) by enumeration, K <= 7."""
+    _, _, costs = quantities(matrix)
+    return solve_cover(costs, constraints(matrix, winner), len(costs))
+
+
+def enumerate_efficient_program(matrix, winner):
+    """Optimum of the efficient program by enumeration of its sets of superiors."""
+    gaps, losses, costs = quantities(matrix)
+    num_arms = len(gaps)
+    sets = [[(winner, j)] for j in range(num_arms) if gaps[winner, j] > 0]
+    for rival in range(num_arms):
+        if rival == winner:
+            continue
+        pool = [j for j in range(num_arms) if gaps[rival, j] < 0 and j != winner]
+        for chosen in combinations(pool, losses[rival] - losses.min() + 1):
+            sets.append([(rival, j) for j in chosen])
+    return solve_cover(costs, sets, num_arms)
+
+
+def reversal_program(matrix, winner, *, free_ties=True):
+    """Optimum when every set of reversals that dethrones the winner must be excluded.
+
+    Knows nothing of l, H and O: enumerates all sets of pairs, K <= 5. Tied pairs may
+    fall either way at no cost (`free_ties`), or are left out.
+    """
+    gaps, losses, costs = quantities(matrix)
+    num_arms = len(gaps)
+    assert num_arms <= 5
+    pairs = list(combinations(range(num_arms), 2))
+    decided = [pair for pair in pairs if gaps[pair] != 0]
+    tied = [pair for pair in pairs if gaps[pair] == 0] if free_ties else []
+    dethroning = []
+    for size in range(len(decided) + 1):
+        for chosen in combinations(decided, size):
+            members = frozenset(chosen)
+            if any(smaller <= members for smaller in dethroning):
+                continue
+            for fall in product((-1, 1), repeat=len(tied)):
+                turned = np.sign(gaps)
+                for (i, j), sign in zip(tied, fall, strict=True):
+                    turned[i, j], turned[j, i] = sign, -sign
+                for i, j in chosen:
+                    turned[i, j], turned[j, i] = turned[j, i], turned[i, j]
+                after = (turned < 0).sum(axis=1)
+                if after[winner] > after.min():
+                    dethroning.append(members)
+                    break
+    if frozenset() in dethroning:
+        return np.inf
+    return solve_cover(costs, dethroning, num_arms)

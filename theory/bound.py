@@ -1,0 +1,117 @@
+"""A regret bound: its constants, what it speaks of, and what it assumes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+KINDS: tuple[str, ...] = (
+    "asymptotic lower",
+    "asymptotic upper",
+    "upper",
+    "order only",
+    "heuristic",
+)
+"""Kinds of bounds; "order only" has an unspecified constant factor."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegretBound:
+    """Leading terms of a regret bound, callable on horizons.
+
+    Its value at T is constant + log_coefficient log T + loglog_coefficient log log T,
+    with natural logarithms. Terms without an explicit constant stand in `remainder` as
+    text and are never added.
+
+    Parameters
+    ----------
+    name : str
+        What is bounded, and by whom.
+    log_coefficient, loglog_coefficient, constant : float
+        The three coefficients.
+    kind : str
+        One of `KINDS`.
+    regret : str
+        The notion of regret, one of `theory.REGRET_NOTIONS`. Bounds of different
+        notions must not be compared.
+    assumptions : tuple of str
+        What must hold. What can be read from the matrix was checked.
+    remainder : str
+        The terms that are left out.
+    source : str
+        Author, year, theorem or equation.
+    minimum_horizon : int
+        Smallest horizon at which the bound can be evaluated.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown or a coefficient is not finite.
+
+    Examples
+    --------
+    >>> bound = RegretBound(
+    ...     name="example", log_coefficient=2.0, kind="upper", regret="copeland"
+    ... )
+    >>> bound([10, 100])
+    array([4.60517019, 9.21034037])
+    """
+
+    name: str
+    log_coefficient: float
+    loglog_coefficient: float = 0.0
+    constant: float = 0.0
+    kind: str
+    regret: str
+    assumptions: tuple[str, ...] = ()
+    remainder: str = ""
+    source: str = ""
+    minimum_horizon: int = 2
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(
+                f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}."
+            )
+        for name in ("log_coefficient", "loglog_coefficient", "constant"):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f"{name} must be finite; got {getattr(self, name)}.")
+
+    @property
+    def order_only(self) -> bool:
+        """Whether an unspecified constant factor is missing: a shape, no number."""
+        return self.kind == "order only"
+
+    def __call__(self, horizons: ArrayLike) -> NDArray[np.float64]:
+        """Evaluate the leading terms.
+
+        Parameters
+        ----------
+        horizons : array-like of numbers, any shape
+            Numbers of rounds T.
+
+        Returns
+        -------
+        float64 array, same shape
+            Cumulative regret.
+
+        Raises
+        ------
+        ValueError
+            If a horizon is not finite or below `minimum_horizon`.
+        """
+        rounds = np.asarray(horizons, dtype=np.float64)
+        bad = ~(np.isfinite(rounds) & (rounds >= self.minimum_horizon))
+        if bad.any():
+            raise ValueError(
+                f"horizons must be finite and at least {self.minimum_horizon} for "
+                f"{self.name!r}; got {rounds[bad].flat[0]}."
+            )
+        logs = np.log(rounds)
+        value = self.constant + self.log_coefficient * logs
+        if self.loglog_coefficient:
+            value = value + self.loglog_coefficient * np.log(logs)
+        return np.asarray(value)
