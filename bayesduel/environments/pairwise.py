@@ -1,0 +1,125 @@
+"""A preference matrix that answers duels, and the ledger of who met whom."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Bool, Float, Int
+
+from bayesduel.types import Arm, Duel, RoundCount, RunKey
+
+
+class PairwiseLane(NamedTuple):
+    """One run's share of the environment."""
+
+    order: Int[Array, " K"]
+    """``order[position]`` is the arm that the policy knows as ``position``."""
+
+    plays: Int[Array, "K K"]
+    """Rounds per unordered pair of positions: [first, second] as it was presented."""
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["preference"],
+    meta_fields=["shuffle"],
+)
+@dataclass(frozen=True)
+class PairwiseEnvironment:
+    """Independent answers with fixed probabilities.
+
+    Parameters
+    ----------
+    preference : float64 (K, K)
+        P(arm i is preferred to arm j).
+    shuffle : bool
+        Relabel the arms at random in each run, so that no policy profits from their
+        order. Static: it changes the program.
+    """
+
+    preference: Float[Array, "K K"]
+    shuffle: bool = True
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return self.preference.shape[0]
+
+    def init(self, rng_key: RunKey) -> PairwiseLane:
+        """Return an empty ledger and the run's labels; consumes ``rng_key``."""
+        order = jnp.arange(self.num_arms, dtype=jnp.int32)
+        if self.shuffle:
+            order = jax.random.permutation(rng_key, order)
+        return PairwiseLane(
+            order=order,
+            plays=jnp.zeros((self.num_arms, self.num_arms), dtype=jnp.int64),
+        )
+
+    def answer(
+        self,
+        rng_key: RunKey,
+        lane: PairwiseLane,
+        first: Arm,
+        second: Arm,
+        rounds: RoundCount,
+        *,
+        in_bulk: bool,
+    ) -> RoundCount:
+        """Draw how many of ``rounds`` comparisons ``first`` wins.
+
+        ``in_bulk=False`` promises that ``rounds`` is 0 or 1, which saves the binomial
+        generator.
+        """
+        probability = self.preference[lane.order[first], lane.order[second]]
+        if in_bulk:
+            drawn = jax.random.binomial(
+                rng_key, rounds.astype(jnp.float64), probability, dtype=jnp.float64
+            )
+            return jnp.where(rounds > 0, drawn, 0.0).astype(rounds.dtype)
+        won = jax.random.uniform(rng_key, dtype=jnp.float64) < probability
+        return jnp.where(won, rounds, 0)
+
+    def record(self, lane: PairwiseLane, duel: Duel) -> PairwiseLane:
+        """Add what was played to the ledger."""
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        champion = one_hot_pair(arms, duel.champion, duel.champion)
+        pair = one_hot_pair(arms, duel.first, duel.second)
+        plays = (
+            lane.plays
+            + jnp.where(champion, duel.exploit_rounds, 0)
+            + jnp.where(pair, duel.explore_rounds, 0)
+        )
+        return lane._replace(plays=plays)
+
+    def ledger(self, lane: PairwiseLane) -> dict[str, Int[Array, "K K"]]:
+        """Return what is written down at a checkpoint."""
+        return {"plays": lane.plays}
+
+    @staticmethod
+    def unshuffle(
+        plays: Int[np.ndarray, "run C K K"], order: Int[np.ndarray, "run K"]
+    ) -> Int[np.ndarray, "run C K K"]:
+        """Give recorded plays their original labels.
+
+        Rounds of {i, j} go to [min(i, j), max(i, j)]; self-duels stay on the diagonal.
+        """
+        num_arms = plays.shape[-1]
+        position = np.argsort(order, axis=1)
+        run = np.arange(len(plays))[:, None, None, None]
+        checkpoint = np.arange(plays.shape[1])[None, :, None, None]
+        row = position[:, None, :, None]
+        column = position[:, None, None, :]
+        own = plays[run, checkpoint, row, column]
+        both = own + np.swapaxes(own, 2, 3)
+        upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
+        diagonal = np.eye(num_arms, dtype=bool)
+        return np.where(upper, both, np.where(diagonal, own, 0))
+
+
+def one_hot_pair(arms: Int[Array, " K"], row: Arm, column: Arm) -> Bool[Array, "K K"]:
+    """True at [row, column] only (a select is cheaper than a scatter here)."""
+    return (arms == row)[:, None] & (arms == column)[None, :]

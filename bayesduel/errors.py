@@ -1,0 +1,42 @@
+"""Everything this toolkit raises on purpose.
+
+All of them say which argument broke which rule, with the value, and what to do.
+"""
+
+from theory.errors import InvalidPreferenceError, ProgramError
+
+
+class BayesduelError(Exception):
+    """Common base of the errors below."""
+
+
+class PolicyParameterError(BayesduelError, ValueError):
+    """A policy's parameter is out of range or does not fit the problem."""
+
+
+class UnknownNameError(BayesduelError, ValueError):
+    """No policy, notion or data set has that name."""
+
+
+class SimulationArgumentError(BayesduelError, ValueError):
+    """A run count, horizon, checkpoint or seed that cannot be simulated."""
+
+
+class OutputFolderError(BayesduelError, ValueError):
+    """A folder that results cannot be written to."""
+
+
+class SimulationError(BayesduelError, RuntimeError):
+    """A run stopped with a status; names run and round."""
+
+
+__all__ = [
+    "BayesduelError",
+    "InvalidPreferenceError",
+    "OutputFolderError",
+    "PolicyParameterError",
+    "ProgramError",
+    "SimulationArgumentError",
+    "SimulationError",
+    "UnknownNameError",
+]

@@ -1,0 +1,1 @@
+"""Posterior models of preferences."""

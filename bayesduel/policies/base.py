@@ -1,0 +1,164 @@
+"""The protocol of a policy and what most of them share."""
+
+import json
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, dataclass_transform
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Bool, Int
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.sampling import choose_among
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
+
+
+class Policy:
+    """Decides which arms meet next. A policy is asked, not looped.
+
+    Subclasses are made by :func:`policy_class`: frozen dataclasses that JAX takes apart
+    as pytrees. Numbers are leaves, so a sweep over them does not recompile; fields
+    marked ``metadata={"static": True}`` change the program. Every method is pure and
+    describes one run; the simulator adds the batch axis.
+    """
+
+    title: ClassVar[str] = ""
+    """The name in words, for tables."""
+
+    explores_in_bulk: ClassVar[bool] = False
+    """Whether ``explore_rounds`` may exceed 1."""
+
+    needs_horizon: ClassVar[bool] = False
+    """Whether the rule reads the horizon (not "anytime")."""
+
+    assisted: ClassVar[bool] = False
+    """Whether the policy sometimes waits for the host (``is_waiting``, ``assist``)."""
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` where a parameter does not fit the problem.
+
+        Called once, on concrete values, before anything is compiled.
+        """
+
+    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> State:
+        """Return the state before the first round; consumes ``rng_key``."""
+        raise NotImplementedError
+
+    def choose(
+        self, rng_key: RunKey, state: State, round_: RoundCount
+    ) -> tuple[Duel, State]:
+        """Say what to play from ``round_`` on; consumes ``rng_key``.
+
+        Only loop positions may move in the state here, never statistics.
+        """
+        raise NotImplementedError
+
+    def update(
+        self,
+        rng_key: RunKey,
+        state: State,
+        round_: RoundCount,
+        duel: Duel,
+        outcome: Outcome,
+    ) -> State:
+        """Take in what was played; ``round_`` is the last round of it."""
+        raise NotImplementedError
+
+    def recommend(self, rng_key: RunKey, state: State) -> Arm:
+        """Return the arm that the policy believes to be best."""
+        raise NotImplementedError
+
+
+    def is_waiting(self, state: State) -> Bool[Array, ""]:
+        """Say whether this run cannot go on before ``assist`` has served it."""
+        return jnp.bool_(False)
+
+    def assist(self, state: State) -> State:
+        """Do on the host, in NumPy, what JAX cannot do well.
+
+        Called between two events with the state of one waiting run; must leave it not
+        waiting, and be a function of the state alone.
+        """
+        raise NotImplementedError
+
+
+@dataclass_transform(frozen_default=True)
+def policy_class[T: type](cls: T) -> T:
+    """Turn a class into a frozen dataclass and a JAX pytree."""
+    cls = dataclass(frozen=True)(cls)
+    static = [field.name for field in fields(cls) if field.metadata.get("static")]
+    data = [field.name for field in fields(cls) if field.name not in static]
+    return jax.tree_util.register_dataclass(cls, data, static)
+
+
+def parameters(policy: Policy) -> dict[str, Any]:
+    """Return the fields of a policy as plain Python values."""
+    values = {
+        field.name: getattr(policy, field.name)
+        for field in fields(policy)  # ty: all policies are dataclasses
+    }
+    return {
+        name: value.item() if isinstance(value, np.ndarray | np.generic) else value
+        for name, value in values.items()
+    }
+
+
+def parameters_json(policy: Policy) -> str:
+    """Return the fields of a policy as a JSON object."""
+    return json.dumps(parameters(policy), sort_keys=True)
+
+
+def one_round(first: Arm, second: Arm) -> Duel:
+    """Return a duel of a single round, as a step-by-step policy asks for it."""
+    return Duel(
+        champion=first,
+        exploit_rounds=jnp.int64(0),
+        first=first,
+        second=second,
+        explore_rounds=jnp.int64(1),
+    )
+
+
+def most_beaten(rng_key: RunKey, wins: Int[Array, "K K"]) -> Arm:
+    """Return the arm that beats the most others empirically.
+
+    Ties by the larger total of wins, then at random.
+    """
+    beaten = jnp.sum(wins > wins.T, axis=1, dtype=jnp.int32)
+    total = jnp.sum(wins, axis=1, dtype=jnp.int32)
+    best = beaten == jnp.max(beaten)
+    best = best & (total == jnp.max(jnp.where(best, total, -1)))
+    return choose_among(jax.random.uniform(rng_key, dtype=jnp.float64), best)
+
+
+def others_mask(num_arms: int) -> Bool[np.ndarray, "K K"]:
+    """True off the diagonal."""
+    return ~np.eye(num_arms, dtype=bool)
+
+
+def check_above(name: str, value: float, bound: float, *, why: str = "") -> None:
+    """Raise unless ``value`` is finite and above ``bound``."""
+    if not (np.isfinite(value) and value > bound):
+        reason = f" ({why})" if why else ""
+        raise PolicyParameterError(
+            f"{name} must be a finite number above {bound}{reason}, got {value!r}"
+        )
+
+
+def check_at_least(name: str, value: float, bound: float, *, why: str = "") -> None:
+    """Raise unless ``value`` is finite and at least ``bound``."""
+    if not (np.isfinite(value) and value >= bound):
+        reason = f" ({why})" if why else ""
+        raise PolicyParameterError(
+            f"{name} must be a finite number not below {bound}{reason}, got {value!r}"
+        )
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        raise PolicyParameterError(
+            f"{name} must be one of {', '.join(choices)}, got {value!r}"
+        )

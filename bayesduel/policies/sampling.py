@@ -1,0 +1,79 @@
+"""Small exact samplers on short vectors, cheap under ``vmap``.
+
+All of them take ready-made uniforms (one draw per event is far cheaper than a key per
+draw) and compare, count and sum instead of sorting or scattering.
+"""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Bool, Float, Int
+
+# Uniforms lie on multiples of 2^-53 below 1; shrinking a target by this keeps it
+# strictly below the total it is compared with, whatever the rounding.
+_BELOW_ONE = 1.0 - 2.0**-52
+
+
+def cumulative(values: Float[Array, " n"]) -> Float[Array, " n"]:
+    """Inclusive running sum; a masked sum beats a scan for a few arms."""
+    size = values.shape[-1]
+    upto = np.tri(size, dtype=bool)
+    return jnp.sum(jnp.where(upto, values[None, :], 0.0), axis=1)
+
+
+def pick(target: Float[Array, ""], running: Float[Array, " n"]) -> Int[Array, ""]:
+    """Smallest index whose running sum exceeds ``target``.
+
+    ``target`` is first pulled below the total, so the index found always carries
+    weight, also where rounding would leave none.
+    """
+    target = jnp.minimum(target, running[-1] * _BELOW_ONE)
+    return jnp.sum(running <= target, dtype=jnp.int32)
+
+
+def choose_weighted(
+    uniform: Float[Array, ""], weights: Float[Array, " n"]
+) -> Int[Array, ""]:
+    """Draw an index with probability proportional to ``weights``."""
+    running = cumulative(weights)
+    return pick(uniform * running[-1], running)
+
+
+def choose_among(
+    uniform: Float[Array, ""], candidates: Bool[Array, " n"]
+) -> Int[Array, ""]:
+    """Draw a uniform member of a non-empty set."""
+    return choose_weighted(uniform, candidates.astype(uniform.dtype))
+
+
+def truncated_exponential(
+    uniform: Float[Array, ""], total: Float[Array, ""]
+) -> Float[Array, ""]:
+    """Draw the first point of a unit-rate process given that it lies in (0, total).
+
+    Locates the first success among independent events with rates summing to
+    ``total``, given that there is one.
+    """
+    return -jnp.log1p(uniform * jnp.expm1(-total))
+
+
+def at_least_one(
+    uniform: Float[Array, ""],
+    rates: Float[Array, " n"],
+    free: Bool[Array, " n"],
+) -> Bool[Array, " n"]:
+    """Independent events with the given rates, conditioned on at least one.
+
+    Parameters
+    ----------
+    uniform : float64
+        Decides which event is the first to happen, in index order.
+    rates : float64 (n,)
+        ``-log(1 - probability)``; 0 for an impossible event. Not all 0.
+    free : bool (n,)
+        An unconditioned draw of the same events; used behind the first success.
+    """
+    running = cumulative(rates)
+    first = pick(truncated_exponential(uniform, running[-1]), running)
+    index = jnp.arange(rates.shape[-1], dtype=jnp.int32)
+    return (index == first) | ((index > first) & free)

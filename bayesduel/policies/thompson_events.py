@@ -1,0 +1,256 @@
+"""The next round of D-TS that may teach something, drawn without stepping to it.
+
+A round is *idle* if no relevant sign flips (see ``idle_rounds``) and the first arm
+meets no success in its column. Rounds being independent while the sets hold, the idle
+rounds before the next other one are geometric in number, and that one is drawn from the
+law of a round given that it is not idle: either some relevant sign flips (with
+probability A), or none does and an eligible challenger succeeds (Bq).
+
+All probabilities are kept as rates, -log(1 - p), and added: late in a run A + Bq is
+1e-6 to 1e-12, and 1 - (1 - A - Bq) would have no digits left.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Bool, Float, Int
+
+from bayesduel.models.beta_above_half import UNIFORMS_PER_ATTEMPT, offsets_above_half
+from bayesduel.policies.idle_rounds import RoundSets, challenge_rates, majority
+from bayesduel.policies.least_regret import least_estimated_regret, sampled_winners
+from bayesduel.policies.pair_beliefs import PairBeliefs
+from bayesduel.policies.sampling import (
+    at_least_one,
+    choose_weighted,
+    cumulative,
+    pick,
+    truncated_exponential,
+)
+from bayesduel.types import Arm, RoundCount, RunKey
+
+_NUM_SCALARS = 7
+
+
+class EventDraws(NamedTuple):
+    """One event's uniforms on [0, 1), by purpose; one generator call makes them all."""
+
+    wait: Float[Array, ""]
+    branch: Float[Array, ""]
+    flip: Float[Array, ""]
+    idle: Float[Array, ""]
+    first: Float[Array, ""]
+    success: Float[Array, ""]
+    column_rank: Float[Array, ""]
+    signs: Float[Array, "K K"]
+    idle_signs: Float[Array, "K K"]
+    column: Float[Array, " K"]
+    contest: Float[Array, "U K"]
+
+
+class Event(NamedTuple):
+    """Idle rounds of ``champion``, then one round of ``first`` with these successes."""
+
+    champion: Arm
+    idle_rounds: RoundCount
+    happens: Bool[Array, ""]
+    """False when the sets change before anything happens."""
+
+    first: Arm
+    successes: Bool[Array, " K"]
+    """Eligible arms whose second sample against ``first`` exceeds 1/2."""
+
+
+def draw_event_uniforms(
+    rng_key: RunKey, num_arms: int, *, ties_by_regret: bool
+) -> EventDraws:
+    """Draw all uniforms of one event; consumes ``rng_key``."""
+    pairs = num_arms * (num_arms - 1) // 2
+    sizes = (
+        *(1,) * _NUM_SCALARS,
+        pairs,
+        pairs if ties_by_regret else 0,
+        num_arms,
+        UNIFORMS_PER_ATTEMPT * num_arms,
+    )
+    flat = jax.random.uniform(rng_key, (sum(sizes),), dtype=jnp.float64)
+    # Without the barrier XLA regenerates the bits inside each of their consumers.
+    flat = jax.lax.optimization_barrier(flat)
+    parts = jnp.split(flat, np.cumsum(sizes)[:-1])
+    index = _pair_index(num_arms)
+    scalars = [part[0] for part in parts[:_NUM_SCALARS]]
+    signs, idle_signs, column, contest = parts[_NUM_SCALARS:]
+    return EventDraws(
+        *scalars,
+        signs=signs[index],
+        idle_signs=idle_signs[index] if ties_by_regret else signs[index],
+        column=column,
+        contest=contest.reshape(UNIFORMS_PER_ATTEMPT, num_arms),
+    )
+
+
+def _pair_index(num_arms: int) -> Int[np.ndarray, "K K"]:
+    """Position of {i, j} in a flat list of the unordered pairs (0 at i = j)."""
+    index = np.zeros((num_arms, num_arms), dtype=np.int32)
+    index[np.triu_indices(num_arms, 1)] = np.arange(num_arms * (num_arms - 1) // 2)
+    return index + index.T
+
+
+def next_event(
+    rng_key: RunKey,
+    draws: EventDraws,
+    beliefs: PairBeliefs,
+    sets: RoundSets,
+    round_: RoundCount,
+    *,
+    ties_by_regret: bool,
+) -> Event:
+    """Draw the idle rounds from ``round_`` on and the round that ends them.
+
+    ``rng_key`` serves the tie-break of D-TS+ only, which needs magnitudes of samples.
+    """
+    now = majority(beliefs, sets.candidates)
+    flip_rates = jnp.where(now.relevant, beliefs.rate, 0.0)
+    flip_rows = cumulative(jnp.sum(flip_rates, axis=1))
+    column_rates = challenge_rates(beliefs, sets)
+    challenged = -jnp.expm1(-column_rates)
+    leader_columns = cumulative(jnp.where(now.leaders, column_rates, 0.0))
+    num_leaders = jnp.sum(now.leaders, dtype=jnp.int32)
+
+    some_flip = -jnp.expm1(-flip_rows[-1])
+    if ties_by_regret:
+        # The champion's law is not known in closed form, so a round counts as idle only
+        # if the columns of all leaders, imagined as drawn together, stay empty.
+        some_success = -jnp.expm1(-leader_columns[-1])
+    else:
+        some_success = (
+            jnp.sum(jnp.where(now.leaders, challenged, 0.0)) / num_leaders
+        )
+    chance = some_flip + jnp.exp(-flip_rows[-1]) * some_success
+    idle_rounds, happens = _waiting_time(
+        draws.wait, chance, sets.last_round - round_ + 1
+    )
+    is_flip = draws.branch * chance < some_flip
+
+    trailing = now.signs.T
+    free = trailing & (draws.signs < beliefs.chance)
+    unconditioned = free & ~now.relevant
+    flips = jnp.where(
+        is_flip,
+        _some_flip(draws.flip, flip_rates, flip_rows, now.relevant, free),
+        unconditioned,
+    )
+    signs = _with_flips(now.signs, flips)
+    if ties_by_regret:
+        idle_flips = trailing & (draws.idle_signs < beliefs.chance) & ~now.relevant
+        both = jnp.stack([_with_flips(now.signs, idle_flips), signs])
+        champion, first = _least_regret_champions(
+            rng_key,
+            jnp.stack([draws.idle, draws.first]),
+            beliefs,
+            sets,
+            both,
+            jnp.stack([idle_rounds > 0, happens]),
+        )
+    else:
+        staying = jnp.where(now.leaders, jnp.exp(-column_rates), 0.0)
+        # With one leader no weight may underflow to "nobody".
+        staying = jnp.where(num_leaders == 1, now.leaders.astype(staying.dtype), staying)
+        champion = choose_weighted(draws.idle, staying)
+        winners = sampled_winners(sets.candidates, signs).astype(staying.dtype)
+        leaving = jnp.where(now.leaders, challenged, 0.0)
+        first = choose_weighted(draws.first, jnp.where(is_flip, winners, leaving))
+
+    freely = sets.eligible[:, first] & (draws.column < beliefs.chance[:, first])
+    rates = jnp.where(sets.eligible[:, first], beliefs.rate[:, first], 0.0)
+    conditioned = at_least_one(draws.success, rates, freely)
+    successes = jnp.where(is_flip, freely, conditioned)
+    if ties_by_regret:
+        rank = truncated_exponential(draws.column_rank, leader_columns[-1])
+        succeeding = pick(rank, leader_columns)
+        unsettled = jnp.where(first < succeeding, False, freely)
+        successes = jnp.where(
+            is_flip | (first == succeeding), successes, unsettled
+        )
+    return Event(champion, idle_rounds, happens, first, successes)
+
+
+def _waiting_time(
+    uniform: Float[Array, ""], chance: Float[Array, ""], rounds: RoundCount
+) -> tuple[RoundCount, Bool[Array, ""]]:
+    """Idle rounds among the next ``rounds``, and whether another one follows.
+
+    floor(Exp(1) / -log(1 - chance)) is exactly geometric. It is compared with
+    ``rounds`` as a float: it may be infinite.
+    """
+    hazard = -jnp.log1p(-chance)
+    waiting = jnp.floor(-jnp.log1p(-uniform) / hazard)
+    happens = (hazard > 0.0) & (waiting < rounds.astype(waiting.dtype))
+    idle = jnp.where(happens, waiting, 0.0).astype(rounds.dtype)
+    return jnp.where(happens, idle, rounds), happens
+
+
+def _some_flip(
+    uniform: Float[Array, ""],
+    rates: Float[Array, "K K"],
+    row_totals: Float[Array, " K"],
+    relevant: Bool[Array, "K K"],
+    free: Bool[Array, "K K"],
+) -> Bool[Array, "K K"]:
+    """Flips of all pairs given at least one relevant flip, row by row.
+
+    The first relevant flip lies where the running rate passes a truncated exponential;
+    relevant pairs before it stay, all others flip freely.
+    """
+    num_arms = rates.shape[0]
+    target = truncated_exponential(uniform, row_totals[-1])
+    row = pick(target, row_totals)
+    before = jnp.where(row > 0, row_totals[jnp.maximum(row - 1, 0)], 0.0)
+    column = pick(target - before, cumulative(rates[row]))
+    position = np.arange(num_arms * num_arms, dtype=np.int32).reshape(num_arms, -1)
+    first = row * num_arms + column
+    later = free & ((position > first) | ~relevant)
+    return later | (position == first)
+
+
+def _with_flips(
+    signs: Bool[Array, "K K"], flips: Bool[Array, "K K"]
+) -> Bool[Array, "K K"]:
+    """Turn pairs round; ``flips[i, j]`` lets i, which trails, beat j."""
+    return (signs & ~flips.T) | flips
+
+
+def _least_regret_champions(
+    rng_key: RunKey,
+    uniforms: Float[Array, " 2"],
+    beliefs: PairBeliefs,
+    sets: RoundSets,
+    signs: Bool[Array, "2 K K"],
+    wanted: Bool[Array, " 2"],
+) -> tuple[Arm, Arm]:
+    """Champions of the idle stretch and of the event, ties by estimated regret.
+
+    Magnitudes are drawn given the signs, and only for pairs of tied arms: signs and
+    magnitudes outside those pairs do not enter the comparison.
+    """
+    tied = jax.vmap(sampled_winners, in_axes=(None, 0))(sets.candidates, signs)
+    several = (jnp.sum(tied, axis=1, dtype=jnp.int32) > 1) & wanted
+    # Flat lists of the unordered pairs: half the draws, and one long axis.
+    num_arms = tied.shape[1]
+    row, column = np.triu_indices(num_arms, 1)
+    touched = (tied[:, row] | tied[:, column]) & several[:, None]
+    forward = signs[:, row, column]
+    one, other = beliefs.wins[row, column], beliefs.wins[column, row]
+    flat = offsets_above_half(
+        rng_key,
+        jnp.where(forward, one, other).reshape(-1),
+        jnp.where(forward, other, one).reshape(-1),
+        touched.reshape(-1),
+    ).reshape(2, -1)
+    offsets = flat[:, _pair_index(num_arms)]
+    champions = jax.vmap(least_estimated_regret, in_axes=(0, None, 0, 0))(
+        uniforms, sets.candidates, signs, offsets
+    )
+    return champions[0], champions[1]

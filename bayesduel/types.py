@@ -1,0 +1,48 @@
+"""What a policy, an environment and the simulator say to one another.
+
+Everything here describes one run; the simulator adds the batch axis.
+"""
+
+from typing import Any, NamedTuple
+
+from jax import Array
+from jaxtyping import Int, Key
+
+State = Any
+"""A pytree of arrays: what a policy needs to know for its next decision."""
+
+RunKey = Key[Array, ""]
+"""A typed random key, as made by :func:`jax.random.key`."""
+
+RoundCount = Int[Array, ""]
+"""A number of rounds, int64."""
+
+Arm = Int[Array, ""]
+"""A zero-based arm index, int32."""
+
+
+class Duel(NamedTuple):
+    """What a policy asks for.
+
+    ``champion`` duels itself for ``exploit_rounds`` rounds, then ``first`` is compared
+    with ``second`` for ``explore_rounds`` rounds. Only the horizon cuts it short. Both
+    parts may be empty; with both empty the policy is asked again at the same round.
+    """
+
+    champion: Arm
+    exploit_rounds: RoundCount
+    first: Arm
+    second: Arm
+    explore_rounds: RoundCount
+
+
+class Outcome(NamedTuple):
+    """What came of a :class:`Duel`, as far as it was played.
+
+    ``exploit_rounds`` and ``rounds`` are the two parts as really played (0 is possible);
+    ``wins`` counts the rounds of the second part that ``first`` won.
+    """
+
+    exploit_rounds: RoundCount
+    rounds: RoundCount
+    wins: RoundCount
