@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from theory import Optimum, PreferenceMatrix, RegretBound
 
-__all__ = ["AnchoredBound", "anchored_bound", "lower_bound"]
+__all__ = ["AnchoredBound", "anchored_bound", "lower_bound", "regret_bound"]
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,25 @@ def anchored_bound(
         raise ValueError(f"anchor_round: must be at least 2, but is {anchor_round}")
     if not math.isfinite(anchor_value):
         raise ValueError(f"anchor_value: must be finite, but is {anchor_value}")
-    inner: Any = getattr(bound, "bound", bound)
-    return AnchoredBound(inner, int(anchor_round), float(anchor_value))
+    return AnchoredBound(regret_bound(bound), int(anchor_round), float(anchor_value))
+
+
+def regret_bound(bound: object) -> RegretBound:
+    """Return the bound itself; an optimum stands for its ``bound``.
+
+    Raises
+    ------
+    ValueError
+        When it is neither.
+    """
+    from theory import Optimum, RegretBound
+
+    inner = bound.bound if isinstance(bound, Optimum) else bound
+    if not isinstance(inner, RegretBound):
+        raise ValueError(
+            f"bounds: {bound!r} is neither a theory.RegretBound nor a theory.Optimum"
+        )
+    return inner
 
 
 def lower_bound(

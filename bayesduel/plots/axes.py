@@ -108,7 +108,7 @@ def scale_axes(axes: Axes, panel: Panel, *, log_x: bool, log_y: bool) -> None:
     elif not log_x:
         axes.set_xlim(0, panel.horizon)
         axes.xaxis.set_major_locator(MaxNLocator(5))
-    positive = np.concatenate([line.mean[line.mean > 0] for line in panel.lines])
+    positive = np.concatenate([line.low[line.low > 0] for line in panel.lines])
     if log_y and positive.size:
         axes.set_yscale("log")
         axes.set_ylim(float(positive.min()) * 0.8, panel.top * 2.0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.analysis.bounds import anchored_bound, lower_bound
+from bayesduel.analysis.bounds import anchored_bound, lower_bound, regret_bound
 from bayesduel.analysis.measurements import checkpoint_index
 from bayesduel.analysis.slopes import last_decades
 from bayesduel.analysis.summaries import BOUNDED_NOTIONS
@@ -105,7 +105,8 @@ def bounds_of_panel(
         understood.
     """
     if isinstance(bounds, Mapping):
-        bounds = bounds.get(panel.environment)
+        per_environment: Any = bounds
+        bounds = per_environment.get(panel.environment)
     if bounds is None or bounds is False:
         return []
     if isinstance(bounds, str):
@@ -116,7 +117,7 @@ def bounds_of_panel(
             )
         return _automatic(panel, notion, anchor)
     many = bounds if isinstance(bounds, Iterable) else [bounds]
-    return [_drawn(_regret_bound(each), panel, notion, anchor) for each in many]
+    return [_drawn(regret_bound(each), panel, notion, anchor) for each in many]
 
 
 def _automatic(panel: Panel, notion: str, anchor: int | None) -> list[DrawnBound]:
@@ -135,15 +136,6 @@ def _automatic(panel: Panel, notion: str, anchor: int | None) -> list[DrawnBound
         if efficient.value > optimum.value * (1 + _SAME):
             shown.append(_drawn(efficient.bound, panel, notion, anchor))
     return shown
-
-
-def _regret_bound(bound: object) -> RegretBound:
-    inner: Any = getattr(bound, "bound", bound)
-    if not callable(inner) or not hasattr(inner, "log_coefficient"):
-        raise ValueError(
-            f"bounds: {bound!r} is neither a theory.RegretBound nor a theory.Optimum"
-        )
-    return inner
 
 
 def _drawn(
@@ -168,8 +160,9 @@ def _anchored(bound: RegretBound, panel: Panel, anchor: int | None) -> DrawnBoun
     round_, value = anchor_of(panel, anchor)
     line = anchored_bound(bound, round_, value)
     rounds = np.geomspace(round_, panel.horizon, 2)
+    kind = "" if bound.kind == "asymptotic lower" else f" ({bound.kind})"
     text = (
-        f"{bound.name}: slope {format_number(bound.log_coefficient)}, "
+        f"{bound.name}{kind}: slope {format_number(bound.log_coefficient)}, "
         f"from t\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{power_text(round_)}"
     )
     return DrawnBound(text, rounds, line(rounds), slope=True)

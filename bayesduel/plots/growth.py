@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 
-from bayesduel.analysis.bounds import anchored_bound, lower_bound
+from bayesduel.analysis.bounds import anchored_bound, lower_bound, regret_bound
 from bayesduel.analysis.measurements import checkpoint_index, measurements
 from bayesduel.analysis.slopes import Slope, last_decades, slope
 from bayesduel.analysis.text import format_with_error
@@ -185,7 +185,7 @@ def _dashes(
     ends = np.array([float(start), float(end)])
     dashed = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 2))}
     limits = axes.get_ylim()
-    inner: RegretBound = getattr(bound, "bound", bound)
+    inner = regret_bound(bound)
     for line in panel.lines:
         anchor = float(line.mean[checkpoint_index(line.rounds, start, "from_round")])
         anchored = anchored_bound(inner, start, anchor)
@@ -223,7 +223,7 @@ def _write_slopes(
         [end_text(axes, text, FAINT)] for text in ("regret per log-round,", span)
     ]
     if bound is not None:
-        constant = float(getattr(bound, "bound", bound).log_coefficient)
+        constant = regret_bound(bound).log_coefficient
         heading.append(
             [
                 end_text(axes, "lower bound", INK, bold=True),
