@@ -40,4 +40,4 @@ def floating(values: Array) -> tuple[ModuleType, Array]:
 
 def is_concrete(array: Array) -> bool:
     """Return whether the entries can be looked at: only NumPy's surely can."""
-    return isinstance(array, np.ndarray)
+    return isinstance(array, (np.ndarray, np.generic))

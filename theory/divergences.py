@@ -169,7 +169,9 @@ def _upper_log(xp: Array, p: Array, rest: Array, level: Array) -> Array:
     """Return s = -log(1 - q) of the upper inverse; `rest` is 1 - p, given apart."""
     _check_range(p, 0.0, 1.0, "p")
     _check_range(level, 0.0, math.inf, "level")
-    inner = (p > 0.0) & (rest > 0.0) & (level < math.inf)
+    # Below this a quotient by p could overflow.
+    tiny = xp.finfo(p.dtype).smallest_normal / xp.finfo(p.dtype).eps
+    inner = (p > tiny) & (rest > tiny) & (level < math.inf)
     m, r = xp.where(inner, p, 0.5), xp.where(inner, rest, 0.5)
     bound = xp.where(inner, level, 1.0)
     # Two starts to the right of the solution: KL >= -log(1 - q)(1 - p) - entropy, and
@@ -191,7 +193,7 @@ def _upper_log(xp: Array, p: Array, rest: Array, level: Array) -> Array:
         excess = r * log_rest - m * xp.log1p(gap / m) - bound
         moves = (gap > 0.0) & (excess > 0.0)
         s = s - xp.where(moves, excess * q / xp.where(moves, gap, 1.0), 0.0)
-    edge = xp.where(p <= 0.0, level, math.inf)
+    edge = xp.where(p <= tiny, level, math.inf)
     return xp.where(inner, s, edge)
 
 

@@ -29,7 +29,7 @@ def quantities(matrix):
     return gaps, losses, costs
 
 
-def solve_cover(costs, sets, num_arms):
+def solve_cover(costs, sets, num_arms, *, with_solution=False):
     """Minimize the cost of x in [0, 1] with sum(x over every set of pairs) >= 1."""
     pairs = list(combinations(range(num_arms), 2))
     number = {pair: k for k, pair in enumerate(pairs)}
@@ -50,6 +50,11 @@ def solve_cover(costs, sets, num_arms):
         price / scale, A_ub=matrix, b_ub=-np.ones(len(sets)), bounds=(0, 1)
     )
     assert result.status == 0, result.message
+    if with_solution:
+        x = np.zeros((num_arms, num_arms))
+        for pair, value in zip(pairs, result.x, strict=True):
+            x[pair] = x[pair[::-1]] = value
+        return result.fun * scale, x
     return result.fun * scale
 
 

@@ -1,0 +1,541 @@
+"""The optimal exploration program: every form, every certificate, every error."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.theory.brute_force import (
+    enumerate_program,
+    quantities,
+    reversal_program,
+)
+from tests.theory.matrices import (
+    ALL_WIN,
+    CYCLIC,
+    GAP,
+    MSLR5,
+    MULTISOL,
+    REFERENCE,
+    SHAPES,
+    from_upper,
+    gaps_of,
+    levels,
+    random_matrix,
+    shaped,
+    winners,
+)
+from theory import (
+    InvalidPreferenceError,
+    PreferenceMatrix,
+    ProgramError,
+    TieError,
+    candidate_slack,
+    copeland_lower_bound,
+    ecw_rmed_constant,
+    ecw_slack,
+    find_violations,
+    lower_bounds,
+)
+
+METHODS = ["prefix", "cvxpy"]
+
+# Komiyama, Honda and Nakagawa (2016): matrices of Tables 2 and 3; constants computed by
+# enumeration of all constraints.
+CONSTANTS = {
+    "cyclic": (27.548665, 49.663496),
+    "gap": (11.024943, 1252.510763),
+    "multisol": (3.242630, 3.242630),
+    "mslr5": (66.769318, 66.769318),
+}
+
+
+def check_optimum(optimum, matrix, *, efficient=False):
+    """Check what every result promises, from the matrix alone."""
+    gaps, _, costs = quantities(matrix)
+    x, certificate = optimum.evidence, optimum.certificate
+    assert isinstance(optimum.value, float) and isinstance(optimum.winner, int)
+    assert float(optimum) == optimum.value == optimum.value_by_winner[optimum.winner]
+    assert x.dtype == np.float64 and np.array_equal(x, x.T)
+    assert x.min() >= 0 and x.max() <= 1
+    assert (x[gaps == 0] == 0).all()
+    assert np.triu(x * costs).sum() == pytest.approx(optimum.value, rel=1e-9, abs=1e-12)
+    slack = (ecw_slack if efficient else candidate_slack)(x, gaps, optimum.winner)
+    assert slack >= 1 - 1e-9
+    divergence = np.zeros_like(gaps)
+    p = 0.5 + gaps[gaps != 0]
+    divergence[gaps != 0] = p * np.log(2 * p) + (1 - p) * np.log(2 * (1 - p))
+    assert optimum.duels_per_log_round * divergence == pytest.approx(x, rel=1e-6)
+    assert certificate.primal_value == optimum.value
+    assert abs(certificate.relative_gap) <= 1e-8
+    assert certificate.dual_bound <= optimum.value * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", REFERENCE)
+def test_reference_constants(name, method):
+    matrix = REFERENCE[name]
+    optimal, efficient = CONSTANTS[name]
+    optimum = copeland_lower_bound(matrix, method=method)
+    assert optimum.value == pytest.approx(optimal, rel=1e-6)
+    assert optimum.winner == 0
+    check_optimum(optimum, matrix)
+    relaxed = ecw_rmed_constant(matrix)
+    assert relaxed.value == pytest.approx(efficient, rel=1e-6)
+    assert relaxed.winner == 0
+    check_optimum(relaxed, matrix, efficient=True)
+    assert enumerate_program(matrix, 0) == pytest.approx(optimal, rel=1e-6)
+
+
+def test_published_facts_about_the_reference_matrices():
+    # Komiyama et al. 2016, section 5: the ratio on Gap exceeds 100.
+    ratio = ecw_rmed_constant(GAP).value / copeland_lower_bound(GAP).value
+    assert ratio == pytest.approx(113.607, rel=1e-5)
+    # The same, Table 3(c): three equally good winners.
+    optimum = copeland_lower_bound(MULTISOL)
+    assert list(optimum.value_by_winner) == [0, 1, 2]
+    assert list(optimum.value_by_winner.values()) == pytest.approx([3.242630] * 3, 1e-6)
+    # Optima that are known; others may exist, so only feasibility and value count.
+    half = np.full((4, 4), 0.5)
+    assert find_violations(half, CYCLIC, 0) == []
+    costs = np.triu(quantities(CYCLIC)[2])
+    assert (half * costs).sum() == pytest.approx(27.548665, rel=1e-6)
+    known = np.ones((5, 5))
+    for i, j in [(0, 3), (0, 4)]:
+        known[i, j] = known[j, i] = 0
+    np.fill_diagonal(known, 0)
+    assert find_violations(known, GAP, 0) == []
+    costs = np.triu(quantities(GAP)[2])
+    assert (known * costs).sum() == pytest.approx(11.024943, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("grid", [None, [0.1, 0.2, 0.4]])
+def test_against_enumeration(name, grid):
+    for seed in range(4):
+        matrix = shaped(name, seed, grid=grid)
+        optimum = copeland_lower_bound(matrix)
+        check_optimum(optimum, matrix)
+        assert sorted(optimum.value_by_winner) == winners(matrix)
+        for arm, value in optimum.value_by_winner.items():
+            exact = enumerate_program(matrix, arm)
+            assert value == pytest.approx(exact, rel=1e-9, abs=1e-9)
+        if seed == 0:
+            slow = copeland_lower_bound(matrix, method="cvxpy")
+            check_optimum(slow, matrix)
+            for arm, value in slow.value_by_winner.items():
+                exact = optimum.value_by_winner[arm]
+                assert value == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+def test_random_matrices_against_enumeration():
+    rng = np.random.default_rng(11)
+    seen = set()
+    for _ in range(150):
+        matrix = random_matrix(rng, int(rng.integers(2, 8)))
+        seen.add(levels(matrix)[:2])
+        optimum = copeland_lower_bound(matrix)
+        for arm, value in optimum.value_by_winner.items():
+            exact = enumerate_program(matrix, arm)
+            assert value == pytest.approx(exact, rel=1e-9, abs=1e-9)
+    assert {(0, 1), (0, 2), (1, 1), (1, 2)} <= seen
+
+
+@pytest.mark.parametrize("num_arms", [2, 3, 4, 5])
+def test_against_all_reversals(num_arms):
+    # The oracle knows nothing of levels and sets: any reversal that dethrones counts.
+    rng = np.random.default_rng(num_arms)
+    for _ in range(40 if num_arms < 5 else 25):
+        matrix = random_matrix(rng, num_arms)
+        optimum = copeland_lower_bound(matrix)
+        for arm, value in optimum.value_by_winner.items():
+            exact = reversal_program(matrix, arm)
+            assert value == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+def test_reversals_where_the_second_best_is_far():
+    for name in ("condorcet, two levels", "two winners", "all win"):
+        matrix = shaped(name, 1)[:5, :5]
+        for arm, value in copeland_lower_bound(matrix).value_by_winner.items():
+            exact = reversal_program(matrix, arm)
+            assert value == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+def cutting_planes(matrix, arm):
+    """Form B: the box, and the constraints that the oracle finds missing."""
+    from tests.theory.brute_force import solve_cover
+
+    _, _, costs = quantities(matrix)
+    pairs = [(i, j) for i in range(len(costs)) for j in range(i)]
+    sets = set()
+    while True:
+        x = np.zeros_like(costs)
+        value = 0.0
+        if sets:
+            value, x = solve_cover(costs, sets, len(costs), with_solution=True)
+        found = find_violations(x, matrix, arm, tolerance=1e-7)
+        if not found:
+            return value
+        for violation in found:
+            rows = [(arm, j) for j in violation.inferiors]
+            rows += [(violation.rival, j) for j in violation.superiors]
+            sets.add(frozenset(tuple(sorted(pair)) for pair in rows))
+        assert len(sets) < 10_000, pairs
+
+
+@pytest.mark.parametrize("num_arms", range(8, 17, 2))
+def test_forms_agree_beyond_enumeration(num_arms):
+    rng = np.random.default_rng(num_arms)
+    for noise in (0.5, 2.0):
+        matrix = random_matrix(rng, num_arms, noise=noise)
+        optimum = copeland_lower_bound(matrix)
+        check_optimum(optimum, matrix)
+        slow = copeland_lower_bound(matrix, method="cvxpy")
+        check_optimum(slow, matrix)
+        assert slow.value == pytest.approx(optimum.value, rel=1e-8)
+        cut = cutting_planes(matrix, optimum.winner)
+        assert cut == pytest.approx(optimum.value, rel=1e-6)
+        assert find_violations(optimum.evidence, matrix, optimum.winner) == []
+
+
+def test_many_levels():
+    # One arm with a single loss, all others a rotation: L(2) - L(1) is large.
+    num_arms = 15
+    rng = np.random.default_rng(0)
+    signs = np.array(
+        [[1 if 0 < (j - i) % 14 <= 6 else -1 for j in range(14)] for i in range(14)]
+    )
+    upper = np.zeros((num_arms, num_arms))
+    upper[0, 1:] = rng.uniform(0.05, 0.45, num_arms - 1)
+    upper[0, 1] *= -1
+    upper[1:, 1:] = signs * rng.uniform(0.05, 0.45, (14, 14))
+    matrix = from_upper(upper)
+    least, second, count = levels(matrix)
+    assert least == 1 and second >= 7 and count == 1
+    optimum = copeland_lower_bound(matrix)
+    check_optimum(optimum, matrix)
+    slow = copeland_lower_bound(matrix, method="cvxpy")
+    assert slow.value == pytest.approx(optimum.value, rel=1e-8)
+
+
+@pytest.mark.parametrize("exponent", [3, 5, 7])
+def test_gaps_of_very_different_size_are_certified(exponent):
+    rng = np.random.default_rng(exponent)
+    for _ in range(30):
+        matrix = random_matrix(rng, int(rng.integers(3, 11)), exponent=exponent)
+        optimum = copeland_lower_bound(matrix)
+        assert abs(optimum.certificate.relative_gap) <= 1e-8
+        assert optimum.certificate.slack >= 1 - 1e-9
+        relaxed = ecw_rmed_constant(matrix)
+        assert relaxed.value >= optimum.value * (1 - 1e-9)
+
+
+def test_deterministic_preferences():
+    order = from_upper(np.full((4, 4), 0.5))
+    optimum = copeland_lower_bound(order)
+    check_efficient = ecw_rmed_constant(order)
+    # Arm i has i losses: r_0i = i / 6, and a unit of evidence takes 1 / log 2 duels.
+    assert optimum.value == pytest.approx(1 / np.log(2), rel=1e-12)
+    assert check_efficient.value == pytest.approx(1 / np.log(2), rel=1e-12)
+    assert optimum.value == pytest.approx(enumerate_program(order, 0), rel=1e-9)
+
+
+def test_all_arms_win():
+    for matrix in (ALL_WIN, shaped("all win", 3)):
+        for optimum in (copeland_lower_bound(matrix), ecw_rmed_constant(matrix)):
+            assert optimum.value == 0.0
+            assert optimum.value_by_winner == dict.fromkeys(range(5), 0.0)
+            assert optimum.winner == 0
+            assert optimum.certificate.relative_gap == 0.0
+            assert optimum.bound(100) == 0.0
+        assert find_violations(optimum.evidence, matrix, 0) == []
+
+
+def test_two_arms():
+    for p in (0.5 + 1e-7, 0.6, 1.0):
+        gap = p - 0.5
+        divergence = 2 * gap**2 if gap < 1e-6 else p * np.log(2 * p)
+        if 1e-6 < gap < 0.5:
+            divergence += (1 - p) * np.log(2 * (1 - p))
+        matrix = [[0.5, p], [1 - p, 0.5]]
+        for method in METHODS:
+            value = copeland_lower_bound(matrix, method=method).value
+            assert value == pytest.approx(0.5 / divergence, rel=1e-8)
+
+
+# Relations.
+
+
+@given(st.integers(0, 10**6), st.integers(2, 10))
+def test_efficient_program_costs_at_least_as_much(seed, num_arms):
+    matrix = random_matrix(np.random.default_rng(seed), num_arms)
+    optimal, efficient = copeland_lower_bound(matrix), ecw_rmed_constant(matrix)
+    assert optimal.value_by_winner.keys() == efficient.value_by_winner.keys()
+    several = len(optimal.value_by_winner) > 1
+    for arm, value in optimal.value_by_winner.items():
+        assert efficient.value_by_winner[arm] >= value * (1 - 1e-9)
+        if several:  # Theorem 6
+            assert efficient.value_by_winner[arm] == value
+
+
+def test_ratio_of_the_constants_is_unbounded():
+    efficient = []
+    for gap in (1e-2, 1e-3, 1e-4, 1e-5):
+        matrix = GAP.copy()
+        matrix[0, 3], matrix[3, 0] = 0.5 + gap, 0.5 - gap
+        assert copeland_lower_bound(matrix).value == pytest.approx(11.024943, rel=1e-6)
+        efficient.append(ecw_rmed_constant(matrix).value * gap**2)
+    # Growth like 1 / gap^2.
+    assert efficient[-1] == pytest.approx(efficient[-2], rel=1e-3)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 9))
+def test_relabelling(seed, num_arms):
+    rng = np.random.default_rng(seed)
+    matrix = random_matrix(rng, num_arms)
+    order = rng.permutation(num_arms)
+    first = copeland_lower_bound(matrix)
+    second = copeland_lower_bound(matrix[np.ix_(order, order)])
+    for arm, value in second.value_by_winner.items():
+        assert value == pytest.approx(first.value_by_winner[order[arm]], rel=1e-9)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 9))
+def test_a_clearer_pair_never_costs_more(seed, num_arms):
+    rng = np.random.default_rng(seed)
+    matrix = random_matrix(rng, num_arms)
+    i, j = rng.choice(num_arms, 2, replace=False)
+    gap = (matrix[i, j] - 0.5) * min(rng.uniform(1, 3), 0.5 / abs(matrix[i, j] - 0.5))
+    clearer = matrix.copy()
+    clearer[i, j], clearer[j, i] = 0.5 + gap, 0.5 - gap
+    before, after = copeland_lower_bound(matrix), copeland_lower_bound(clearer)
+    assert after.value <= before.value * (1 + 1e-9)
+
+
+# Choice of the winner.
+
+
+def test_smallest_index_among_equally_good_winners():
+    for seed in range(20):
+        matrix = shaped("two winners", seed)
+        optimum = ecw_rmed_constant(matrix)
+        first, second = winners(matrix)
+        values = optimum.value_by_winner
+        better = first if values[first] <= values[second] * (1 + 1e-9) else second
+        assert optimum.winner == better
+        for arm in (first, second):
+            asked = copeland_lower_bound(matrix, winner=np.int64(arm))
+            assert asked.winner == arm and asked.value == values[arm]
+            check_optimum(asked, matrix)
+            # Only the best winner gives a bound on the regret.
+            assert asked.bound.log_coefficient == values[better]
+
+
+def test_values_within_1e_9_are_equal():
+    # A rotation on three arms that all beat a fourth; one gap differs by very little.
+    upper = np.array([[0, 0.2, -0.2, 0.3], [0, 0, 0.2, 0.3], [0, 0, 0, 0.3]])
+    matrix = from_upper(np.vstack((upper, np.zeros(4))))
+    for shift, best in ((1e-13, 0), (1e-6, 2)):
+        moved = matrix.copy()
+        moved[2, 3], moved[3, 2] = 0.8 + shift, 0.2 - shift
+        optimum = copeland_lower_bound(moved)
+        assert optimum.value_by_winner[2] < optimum.value_by_winner[0]
+        assert optimum.winner == best
+
+
+# Ties.
+
+
+def test_tie_away_from_the_winners():
+    # The honest problem lets the tied pair fall either way.
+    rng = np.random.default_rng(4)
+    compared = 0
+    for _ in range(120):
+        matrix = random_matrix(rng, int(rng.integers(3, 6)))
+        i, j = rng.choice(len(matrix), 2, replace=False)
+        matrix[i, j] = matrix[j, i] = 0.5
+        with pytest.raises(TieError, match=f"arms {min(i, j)} and {max(i, j)}"):
+            copeland_lower_bound(matrix)
+        with pytest.raises(TieError):
+            ecw_rmed_constant(matrix)
+        if i in winners(matrix) or j in winners(matrix):
+            continue
+        optimum = copeland_lower_bound(matrix, ties="ignore")
+        check_optimum(optimum, matrix)
+        assert optimum.bound.regret == "copeland_losses"
+        for arm, value in optimum.value_by_winner.items():
+            for free_ties in (True, False):
+                exact = reversal_program(matrix, arm, free_ties=free_ties)
+                assert value == pytest.approx(exact, rel=1e-9, abs=1e-9)
+        slow = copeland_lower_bound(matrix, ties="ignore", method="cvxpy")
+        assert slow.value == pytest.approx(optimum.value, rel=1e-9, abs=1e-9)
+        relaxed = ecw_rmed_constant(matrix, ties="ignore")
+        assert relaxed.value >= optimum.value * (1 - 1e-9)
+        compared += 1
+    assert compared > 30
+
+
+def test_tie_at_a_winner_is_refused():
+    matrix = GAP.copy()
+    matrix[0, 3] = matrix[3, 0] = 0.5
+    for ties in ("error", "ignore"):
+        for bound in (copeland_lower_bound, ecw_rmed_constant):
+            with pytest.raises(TieError, match="arms 0 and 3"):
+                bound(matrix, ties=ties)
+        with pytest.raises(TieError):
+            find_violations(np.ones((5, 5)), matrix, 0, ties=ties)
+
+
+def test_a_tie_is_a_gap_below_1e_8():
+    matrix = MSLR5.copy()
+    matrix[3, 4], matrix[4, 3] = 0.5 + 9e-9, 0.5 - 9e-9
+    with pytest.raises(TieError):
+        copeland_lower_bound(matrix)
+    matrix[3, 4], matrix[4, 3] = 0.5 + 1.1e-8, 0.5 - 1.1e-8
+    assert copeland_lower_bound(matrix).value > 0
+
+
+def test_published_tie_is_a_jump():
+    # Komiyama et al. 2016, Table 3(d): arms 3 and 5 tie.
+    values = [
+        [0.50, 0.55, 0.55, 0.54, 0.61, 0.61],
+        [0.45, 0.50, 0.55, 0.55, 0.58, 0.60],
+        [0.45, 0.45, 0.50, 0.54, 0.51, 0.56],
+        [0.46, 0.45, 0.46, 0.50, 0.54, 0.50],
+        [0.39, 0.42, 0.49, 0.46, 0.50, 0.51],
+        [0.39, 0.40, 0.44, 0.50, 0.49, 0.50],
+    ]
+    left_out = ecw_rmed_constant(values, ties="ignore").value
+    for tilt in (1e-6, -1e-6):
+        broken = np.array(values)
+        broken[3, 5], broken[5, 3] = 0.5 + tilt, 0.5 - tilt
+        assert 0.85 < left_out / ecw_rmed_constant(broken).value < 0.985
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize("function", [copeland_lower_bound, ecw_rmed_constant])
+def test_bad_arguments(function):
+    for winner in (1, 4):
+        with pytest.raises(InvalidPreferenceError, match=r"one of \[0\]"):
+            function(CYCLIC if winner < 4 else MSLR5, winner=winner)
+    for winner in (-1, 4, 0.0, True, "0"):
+        with pytest.raises(InvalidPreferenceError, match="integer from 0 to 3"):
+            function(CYCLIC, winner=winner)
+    with pytest.raises(ValueError, match="ties must be one of"):
+        function(CYCLIC, ties="random")
+    with pytest.raises(TypeError):
+        function([["a", "b"], ["c", "d"]])
+    for bad in ([[0.5]], np.full((2, 3), 0.5), [[0.5, np.nan], [0.5, 0.5]]):
+        with pytest.raises(InvalidPreferenceError):
+            function(bad)
+
+
+def test_unknown_method():
+    with pytest.raises(ValueError, match="prefix, cvxpy"):
+        copeland_lower_bound(CYCLIC, method="simplex")
+
+
+def test_enumeration_refuses_large_matrices():
+    with pytest.raises(ValueError, match="K <= 7"):
+        enumerate_program(random_matrix(np.random.default_rng(0), 8), 0)
+
+
+def test_input_is_left_alone_and_objects_are_accepted():
+    matrix = GAP.copy()
+    first = copeland_lower_bound(matrix)
+    assert np.array_equal(matrix, GAP)
+    second = copeland_lower_bound(PreferenceMatrix(GAP, name="Gap"))
+    assert second.value == first.value
+    assert np.array_equal(second.evidence, first.evidence)
+    assert copeland_lower_bound(GAP.tolist()).value == first.value
+    assert repr(first).startswith("Optimum(value=11.0249, winner=0")
+
+
+def test_bounds_say_what_they_are():
+    lower, upper = copeland_lower_bound(GAP).bound, ecw_rmed_constant(GAP).bound
+    assert lower.kind == "asymptotic lower" and "Theorem 2" in lower.source
+    assert upper.kind == "asymptotic upper" and "Theorem 4" in upper.source
+    assert lower.regret == upper.regret == "copeland"
+    assert lower(np.e**2) == pytest.approx(2 * 11.024943, rel=1e-6)
+
+
+# Failures of a solver must not pass.
+
+
+def test_wrong_allocation_is_refused(monkeypatch):
+    from theory import prefix_program
+
+    honest = prefix_program.solve
+
+    def careless(instance, winner):
+        solution = honest(instance, winner)
+        solution.evidence[:] *= 0.999
+        return solution
+
+    monkeypatch.setattr(lower_bounds.prefix_program, "solve", careless)
+    with pytest.raises(ProgramError, match="smallest left-hand side 0.999"):
+        copeland_lower_bound(GAP)
+
+
+def test_too_expensive_allocation_is_refused(monkeypatch):
+    from theory import prefix_program
+
+    honest = prefix_program.solve
+
+    def wasteful(instance, winner):
+        solution = honest(instance, winner)
+        solution.evidence[0, 3] = solution.evidence[3, 0] = 1e-6
+        return solution
+
+    monkeypatch.setattr(lower_bounds.prefix_program, "solve", wasteful)
+    with pytest.raises(ProgramError, match="relative gap"):
+        copeland_lower_bound(GAP)
+
+
+def test_rounding_errors_of_a_solver_are_scaled_away(monkeypatch):
+    from theory import prefix_program
+
+    honest = prefix_program.solve
+
+    def rounded(instance, winner):
+        solution = honest(instance, winner)
+        solution.evidence[:] *= 1 - 1e-9
+        return solution
+
+    monkeypatch.setattr(lower_bounds.prefix_program, "solve", rounded)
+    optimum = copeland_lower_bound(GAP)
+    assert optimum.certificate.slack >= 1 - 1e-15
+    assert optimum.value == pytest.approx(11.024943, rel=1e-6)
+
+
+def test_status_of_the_solver_is_reported(monkeypatch):
+    import highspy
+
+    # The status is read again after every run; no run means no optimum.
+    monkeypatch.setattr(highspy.Highs, "run", lambda self: None)
+    with pytest.raises(ProgramError, match="HiGHS says 'Not Set'"):
+        copeland_lower_bound(GAP)
+
+
+def test_status_of_cvxpy_is_reported(monkeypatch):
+    import cvxpy
+
+    monkeypatch.setattr(cvxpy.Problem, "solve", lambda self, **options: None)
+    with pytest.raises(ProgramError, match="CVXPY says None"):
+        copeland_lower_bound(GAP, method="cvxpy")
+
+
+@pytest.mark.shared
+def test_136_rankers(shared_dir):
+    path = shared_dir / "data" / "mslr" / "MSLR_Informational_PMat.npz"
+    with np.load(path) as file:
+        matrix = PreferenceMatrix(file["PMat"])
+    assert matrix.loss_winners == (114,) and matrix.superiors(114) == (109,)
+    optimal, efficient = copeland_lower_bound(matrix), ecw_rmed_constant(matrix)
+    assert optimal.winner == efficient.winner == 114
+    assert optimal.value <= efficient.value * (1 + 1e-9)
+    gaps = gaps_of(matrix)
+    assert candidate_slack(optimal.evidence, gaps, 114) >= 1 - 1e-9
+    assert abs(optimal.certificate.relative_gap) <= 1e-8
