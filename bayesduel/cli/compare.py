@@ -180,6 +180,9 @@ def _plan(request: _Request) -> _Plan:
         for notion in notions:
             matrix.regret_per_pair(notion)
     policies = parse_policies(request.policy, look_ahead=request.look_ahead)
+    for matrix in environments.values():
+        for policy in policies.values():
+            policy.check(matrix.num_arms, horizon)
     if request.out is not None:
         parse.check_folder(
             request.out, resume=request.resume, overwrite=request.overwrite

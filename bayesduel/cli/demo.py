@@ -163,7 +163,7 @@ def _save(near: xr.DataTree, beyond: xr.DataTree, out: Path) -> dict[str, list[P
     """Save both results and their figures; return the figures by what they show."""
     from bayesduel import plots, results
 
-    results.save(near, out / "regret.nc", overwrite=True)
+    results.save(near, out / results.FILE_NAME, overwrite=True)
     results.save(beyond, out / "slopes.nc", overwrite=True)
     formats = ("png", "svg")
     return {

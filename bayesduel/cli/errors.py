@@ -64,9 +64,12 @@ def _exit_code(error: Exception) -> int | None:
         return None
     if isinstance(error, OSError):
         return WRONG_INPUT
+    from bayesduel.errors import BayesduelError, ProgramError
+
+    ours = isinstance(error, BayesduelError | ProgramError)
     if isinstance(error, ValueError):
-        return WRONG_INPUT if _raised_here(error.__traceback__) else None
-    return FAILED if type(error).__name__ == "ProgramError" else None
+        return WRONG_INPUT if ours or _raised_here(error.__traceback__) else None
+    return FAILED if ours else None
 
 
 def _raised_here(trace: TracebackType | None) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from enum import StrEnum
 from typing import Annotated
 
@@ -83,20 +82,11 @@ def _policies() -> list[dict[str, object]]:
             {
                 "name": name,
                 "label": policy.label,
-                "parameters": {
-                    field.name: _plain(getattr(policy, field.name))
-                    for field in dataclasses.fields(policy)
-                },
-                "about": (type(policy).__doc__ or "").strip().split("\n")[0],
+                "parameters": policies.parameters(policy),
+                "about": policy.title,
             }
         )
     return found
-
-
-def _plain(value: object) -> object:
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return value.item() if hasattr(value, "item") else str(value)  # pyright: ignore
 
 
 _MEANINGS = {
@@ -163,7 +153,12 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{key}={_cell(each)}" for key, each in value.items())
+        return ", ".join(f"{key}={_typed(each)}" for key, each in value.items())
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return str(value)
+
+
+def _typed(value: object) -> str:
+    """Return a value as it is typed on the command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -137,7 +137,7 @@ def _saved(path: Path, environment: str | None) -> xr.DataTree:
             f"--environment: {environment!r} is not in {path}; {near}it holds "
             f"{', '.join(tree.children)}"
         )
-    return tree[environment]
+    return tree.children[environment]
 
 
 def _figure(

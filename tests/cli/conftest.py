@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import bayesduel
 from bayesduel.cli import app
+from bayesduel.errors import PolicyParameterError
 from tests import fake_results as fake
 
 
@@ -21,6 +22,12 @@ class FakePolicy:
     name: str
     alpha: float = 0.51
     look_ahead: bool = True
+
+    title = "a fake"
+
+    def check(self, num_arms, horizon):
+        if self.alpha <= 0.5:
+            raise PolicyParameterError(f"alpha must be above 0.5, got {self.alpha}")
 
     @property
     def label(self):
@@ -89,6 +96,10 @@ def engine(monkeypatch):
         names=lambda: NAMES,
         get=lambda name, **parameters: FakePolicy(name, **parameters),
         parse=parse,
+        parameters=lambda policy: {
+            "alpha": policy.alpha,
+            "look_ahead": policy.look_ahead,
+        },
     )
     return found
 

@@ -174,6 +174,7 @@ def fake_demo(engine, monkeypatch):
     install(
         monkeypatch,
         "results",
+        FILE_NAME="results.nc",
         save=lambda tree, path, **options: saved.update({path: 1}),
     )
     from bayesduel import datasets
@@ -215,7 +216,7 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
     assert sorted(path.name for path in out.iterdir()) == [
         "regret.png", "regret.svg", "slopes.png", "slopes.svg",
     ]  # fmt: skip
-    assert sorted(path.name for path in saved) == ["regret.nc", "slopes.nc"]
+    assert sorted(path.name for path in saved) == ["results.nc", "slopes.nc"]
     assert "slopes.png" in result.stderr
     again = run("demo", "--out", out, "--scale", "small", "--quiet")
     assert again.exit_code == 0, again.output

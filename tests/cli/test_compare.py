@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bayesduel.cli.compare import json_rows
+from bayesduel.errors import SimulationError
 from tests import fake_results as fake
 
 KEYS = [
@@ -126,6 +127,7 @@ def test_a_file_is_an_environment(run, engine, tmp_path):
         (["-e", "cyclic"], "'cyclic' is given twice"),
         (["-p", "d-tss"], "did you mean d-ts"),
         (["-p", "d-ts:alpah=1"], "did you mean alpha"),
+        (["-p", "d-ts:alpha=0.4"], "alpha must be above 0.5"),
         (["-p", "d-ts:alpha=0.51"], "are both called 'D-TS'"),
         (["-e", "nowhere.csv"], "nowhere.csv does not exist"),
         (["-e", "gap", "--regret", "weak"], "no Condorcet winner"),
@@ -241,6 +243,13 @@ def test_an_unexpected_error_keeps_its_traceback(run, engine):
 
     bayesduel.experiments.compare = library_fails
     assert isinstance(run(*BASIC).exception, ValueError)
+
+
+def test_errors_of_ours_after_the_start_are_one_line(run, engine):
+    engine.error = SimulationError("run 3 stopped at round 17")
+    result = run(*BASIC)
+    assert result.exit_code == 1
+    assert result.stderr == "error: run 3 stopped at round 17\n"
 
 
 def test_an_operating_system_error_is_one_line(run, engine):
