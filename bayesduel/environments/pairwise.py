@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
+from bayesduel.arrays import ordered_pair_mask
 from bayesduel.types import Arm, Duel, RoundCount, RunKey
 
 
@@ -85,9 +86,8 @@ class PairwiseEnvironment:
 
     def record(self, lane: PairwiseLane, duel: Duel) -> PairwiseLane:
         """Add what was played to the ledger."""
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        champion = one_hot_pair(arms, duel.champion, duel.champion)
-        pair = one_hot_pair(arms, duel.first, duel.second)
+        champion = ordered_pair_mask(self.num_arms, duel.champion, duel.champion)
+        pair = ordered_pair_mask(self.num_arms, duel.first, duel.second)
         plays = (
             lane.plays
             + jnp.where(champion, duel.exploit_rounds, 0)
@@ -118,8 +118,3 @@ class PairwiseEnvironment:
         upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
         diagonal = np.eye(num_arms, dtype=bool)
         return np.where(upper, both, np.where(diagonal, own, 0))
-
-
-def one_hot_pair(arms: Int[Array, " K"], row: Arm, column: Arm) -> Bool[Array, "K K"]:
-    """True at [row, column] only (a select is cheaper than a scatter here)."""
-    return (arms == row)[:, None] & (arms == column)[None, :]

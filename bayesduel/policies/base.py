@@ -36,6 +36,20 @@ class Policy:
     assisted: ClassVar[bool] = False
     """Whether the policy sometimes waits for the host (``is_waiting``, ``assist``)."""
 
+    @property
+    def name(self) -> str:
+        """Name in the registry."""
+        from bayesduel.policies.registry import name_of
+
+        return name_of(self)
+
+    @property
+    def label(self) -> str:
+        """Acronym with the parameters that are not the default ones."""
+        from bayesduel.policies.registry import label_of
+
+        return label_of(self)
+
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` where a parameter does not fit the problem.
 

@@ -79,7 +79,7 @@ class DoubleThompson(Policy):
     --------
     >>> from bayesduel import policies
     >>> policies.get("d-ts", alpha=0.6).label
-    'd-ts:alpha=0.6'
+    'D-TS:alpha=0.6'
     """
 
     alpha: float = 0.51

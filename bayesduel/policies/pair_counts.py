@@ -2,25 +2,37 @@
 
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
-from bayesduel.types import Duel, Outcome
+from bayesduel.arrays import ordered_pair_mask
+from bayesduel.types import Arm, Duel, Outcome
 
 
-def add_wins(
-    wins: Int[Array, "K K"], duel: Duel, outcome: Outcome
-) -> Int[Array, "K K"]:
+def pair_mask(num_arms: int, duel: Duel) -> Bool[Array, "K K"]:
+    """True at both orientations of the pair that was compared."""
+    forward = ordered_pair_mask(num_arms, duel.first, duel.second)
+    return forward | ordered_pair_mask(num_arms, duel.second, duel.first)
+
+
+def add_wins(wins: Int[Array, "K K"], duel: Duel, outcome: Outcome) -> Int[Array, "K K"]:
     """Add an outcome to ``wins[i, j]``, duels of {i, j} that i won.
 
-    A self-duel counts nothing. Selects, not scatters: those are slow in a batch.
+    A self-duel counts nothing.
     """
-    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
-    is_first, is_second = arms == duel.first, arms == duel.second
+    num_arms = wins.shape[0]
     other = duel.first != duel.second
     won = jnp.where(other, outcome.wins, 0).astype(wins.dtype)
     lost = jnp.where(other, outcome.rounds - outcome.wins, 0).astype(wins.dtype)
-    return (
-        wins
-        + jnp.where(is_first[:, None] & is_second[None, :], won, 0)
-        + jnp.where(is_second[:, None] & is_first[None, :], lost, 0)
-    )
+    forward = ordered_pair_mask(num_arms, duel.first, duel.second)
+    backward = ordered_pair_mask(num_arms, duel.second, duel.first)
+    return wins + jnp.where(forward, won, 0) + jnp.where(backward, lost, 0)
+
+
+def lowest(values: Array) -> Arm:
+    """Return the position of the smallest entry, the lowest of equal ones.
+
+    Entries within a relative 1e-9 count as equal: they are sums that different orders
+    of addition change in their last digits.
+    """
+    least = jnp.min(values)
+    return jnp.argmax(values <= least + 1e-9 * jnp.abs(least)).astype(jnp.int32)

@@ -1,0 +1,290 @@
+"""Simulations as they are asked for: grids of environment, policy and runs.
+
+A grid is cut into jobs (one policy, one matrix, some runs) that run here or in worker
+processes. A run is a function of the seed and its number, so the cut changes nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from os import cpu_count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
+
+from bayesduel import requests, results
+from bayesduel.jobs import Job, JobResult, run_jobs
+from bayesduel.output_folder import OutputFolder
+from bayesduel.policies.base import Policy, parameters_json
+from bayesduel.progress import progress_reporter
+from bayesduel.results import Setting
+from theory import PreferenceMatrix
+
+Environment = PreferenceMatrix | str | ArrayLike
+"""A matrix, the name or file of one, or its values."""
+
+_RUNS_PER_JOB = 64
+"""Runs of a job at most: what an interrupt can lose, and what cores can share."""
+
+
+def simulate(
+    environment: Environment,
+    policy: Policy | str,
+    *,
+    num_runs: int = 100,
+    horizon: float = 10**5,
+    checkpoints: Sequence[int] | None = None,
+    seed: int = 0,
+    regret: Sequence[str] = ("copeland",),
+    shuffle: bool = True,
+    num_lanes: int | None = None,
+    progress: bool = False,
+) -> xr.DataTree:
+    """Simulate one policy on one preference matrix, in this process.
+
+    Parameters
+    ----------
+    environment : PreferenceMatrix, str or array-like (K, K)
+        A matrix, its name or file (see :func:`bayesduel.load`), or its values.
+    policy : Policy or str
+        A policy, or its name with parameters such as ``"d-ts:alpha=0.6"``.
+    num_runs : int
+        Independent runs; run r is the same whatever their number.
+    horizon : int
+        Rounds of each run; an integral float such as ``1e9`` is fine.
+    checkpoints : sequence of int, optional
+        Rounds at which plays and regret are recorded; the horizon is added. By default
+        ten per decade. They change nothing else.
+    seed : int
+        The same seed gives the same runs.
+    regret : sequence of str
+        Notions of regret to record; see ``theory.REGRET_NOTIONS``.
+    shuffle : bool
+        Relabel the arms at random in each run (results keep the original labels).
+    num_lanes : int, optional
+        Runs simulated side by side; a matter of speed only.
+    progress : bool
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``regret`` (notion, run, checkpoint), cumulative; ``plays`` (run, checkpoint,
+        arm, opponent): rounds per unordered pair in the upper triangle, self-duels on
+        the diagonal; ``recommendation`` (run); provenance in the attributes.
+
+    Raises
+    ------
+    ValueError
+        For any argument that cannot be simulated, before anything is computed.
+
+    Examples
+    --------
+    >>> import bayesduel
+    >>> result = bayesduel.simulate("cyclic", "d-ts", num_runs=4, horizon=1000)
+    >>> result["regret"].sizes["run"]
+    4
+    """
+    plan = _plan(
+        [environment], [policy], num_runs, horizon, checkpoints, seed, regret, shuffle
+    )
+    (key,) = plan.settings
+    job = plan.job(key, range(plan.num_runs), num_lanes=num_lanes)
+    with progress_reporter(enabled=progress) as report:
+        result = job.run(report.update(job))
+    if result.failure is not None:
+        raise result.failure
+    dataset = result.dataset
+    dataset.attrs["created"] = _now()
+    return xr.DataTree(dataset, name=plan.settings[key].policy)
+
+
+def compare(
+    environments: Environment | Sequence[Environment],
+    policies: Policy | str | Sequence[Policy | str],
+    *,
+    num_runs: int = 100,
+    horizon: float = 10**5,
+    checkpoints: Sequence[int] | None = None,
+    seed: int = 0,
+    regret: Sequence[str] = ("copeland",),
+    shuffle: bool = True,
+    jobs: int | None = 1,
+    progress: bool = False,
+    out: Path | str | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+) -> xr.DataTree:
+    """Simulate every policy on every matrix.
+
+    Parameters
+    ----------
+    environments, policies : one or several
+        As in :func:`simulate`.
+    jobs : int or None
+        Worker processes; None takes one per core. They import the main module anew, so
+        a script that asks for more than one needs ``if __name__ == "__main__":``.
+    out : path, optional
+        Folder to keep results in, new or empty: finished jobs are written at once, and
+        ``results.nc`` at the end.
+    resume : bool
+        Go on from what ``out`` already holds of the same request.
+    overwrite : bool
+        Replace the results in ``out``.
+    num_runs, horizon, checkpoints, seed, regret, shuffle, progress
+        As in :func:`simulate`. Every policy meets the same relabelings of the arms.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``/environment/policy`` with a node as in :func:`simulate` each. A policy that
+        failed leaves a node without variables whose attribute ``error`` says why.
+
+    Raises
+    ------
+    ValueError
+        For any argument that cannot be simulated, before anything is computed.
+    KeyboardInterrupt
+        After Ctrl-C, with the finished runs as ``.partial`` (also in ``out``).
+
+    Examples
+    --------
+    >>> import bayesduel
+    >>> tree = bayesduel.compare("cyclic", ["d-ts", "rucb"], num_runs=2, horizon=500)
+    >>> sorted(tree["cyclic"].children)
+    ['D-TS', 'RUCB']
+    """
+    plan = _plan(
+        requests.as_sequence(environments, Environment),
+        requests.as_sequence(policies, Policy | str),
+        num_runs,
+        horizon,
+        checkpoints,
+        seed,
+        regret,
+        shuffle,
+    )
+    workers = requests.check_count("jobs", jobs or cpu_count() or 1)
+    folder = OutputFolder.prepare(out, resume=resume, overwrite=overwrite)
+    finished = folder.finished_jobs(plan.jobs(workers))
+    todo = [job for job in plan.jobs(workers) if job.name not in finished]
+
+    def keep(result: JobResult) -> None:
+        finished[result.job.name] = result
+        folder.keep(result)
+
+    try:
+        with progress_reporter(enabled=progress) as report:
+            run_jobs(todo, workers, keep, report)
+    except KeyboardInterrupt as interrupt:
+        interrupt.partial = plan.tree(finished)  # pyright: ignore
+        raise
+    tree = plan.tree(finished)
+    folder.finish(tree)
+    return tree
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A checked request."""
+
+    environments: dict[str, PreferenceMatrix]
+    policies: dict[str, Policy]
+    settings: dict[tuple[str, str], Setting]
+    num_runs: int
+
+    def job(
+        self, key: tuple[str, str], runs: range, *, num_lanes: int | None = None
+    ) -> Job:
+        """Return the job of some runs of one policy on one matrix."""
+        return Job(
+            setting=self.settings[key],
+            policy=self.policies[key[1]],
+            runs=runs,
+            num_lanes=num_lanes,
+        )
+
+    def jobs(self, workers: int) -> list[Job]:
+        """Cut the grid; more finely when there are fewer nodes than workers."""
+        parts = -(-self.num_runs // _RUNS_PER_JOB)
+        parts = max(parts, -(-workers // len(self.settings)))
+        size = -(-self.num_runs // min(parts, self.num_runs))
+        starts = range(0, self.num_runs, size)
+        return [
+            self.job(key, range(start, min(start + size, self.num_runs)))
+            for key in self.settings
+            for start in starts
+        ]
+
+    def tree(self, finished: dict[str, JobResult]) -> xr.DataTree:
+        """Assemble what is finished; policies without a finished run are left out."""
+        nodes: dict[tuple[str, str], xr.Dataset] = {}
+        for key, setting in self.settings.items():
+            own = [each for each in finished.values() if each.job.setting == setting]
+            failures = [each.failure for each in own if each.failure is not None]
+            if failures:
+                text = f"{type(failures[0]).__name__}: {failures[0]}"
+                nodes[key] = results.failed_dataset(setting, self.num_runs, text)
+            elif own:
+                nodes[key] = results.join_chunks([each.dataset for each in own])
+        first = next(iter(self.settings.values()))
+        attributes = {
+            "seed": first.seed,
+            "num_runs": self.num_runs,
+            "horizon": first.horizon,
+            "version": results.package_version(),
+            "created": _now(),
+        }
+        return results.build_tree(self.environments, nodes, attributes)
+
+
+def _plan(
+    environments: Sequence[Environment],
+    policies: Sequence[Policy | str],
+    num_runs: int,
+    horizon: float,
+    checkpoints: Sequence[int] | None,
+    seed: int,
+    regret: Sequence[str],
+    shuffle: bool,
+) -> _Plan:
+    """Check the whole request, the cheap parts first."""
+    num_runs = requests.check_count("num_runs", num_runs)
+    horizon = requests.check_horizon(horizon)
+    seed = requests.check_seed(seed)
+    notions = requests.check_notions(regret)
+    chosen = requests.resolve_policies(policies)
+    matrices = requests.resolve_environments(environments)
+    most_arms = max(matrix.num_arms for matrix in matrices.values())
+    grid = requests.check_checkpoints(checkpoints, horizon, most_arms)
+    for matrix in matrices.values():
+        for notion in notions:
+            matrix.regret_per_pair(notion)
+        for policy in chosen.values():
+            policy.check(matrix.num_arms, horizon)
+    settings = {
+        (environment, label): Setting(
+            matrix=matrix,
+            environment=environment,
+            policy=label,
+            policy_name=policy.name,
+            parameters=parameters_json(policy),
+            checkpoints=grid,
+            seed=seed,
+            shuffle=bool(shuffle),
+            notions=notions,
+        )
+        for environment, matrix in matrices.items()
+        for label, policy in chosen.items()
+    }
+    return _Plan(matrices, chosen, settings, num_runs)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+__all__ = ["Environment", "compare", "simulate"]

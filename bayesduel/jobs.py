@@ -1,0 +1,183 @@
+"""Jobs, and the worker processes that run them."""
+
+import signal
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from bayesduel.policies.base import Policy
+from bayesduel.results import Setting, chunk_dataset
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel.progress import ProgressReport
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some runs of one policy on one matrix."""
+
+    setting: Setting
+    policy: Policy
+    runs: range
+    num_lanes: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Name that no other job of the same request has."""
+        last = self.runs.stop - 1
+        return (
+            f"{self.setting.environment}, {self.setting.policy}, "
+            f"runs {self.runs.start} to {last}"
+        )
+
+    @property
+    def program(self) -> tuple[str, str, int, int]:
+        """What decides whether a process has compiled this before."""
+        return (
+            type(self.policy).__name__,
+            self.setting.policy,
+            self.setting.matrix.num_arms,
+            len(self.runs),
+        )
+
+    def run(self, on_progress: Callable[[float], None] | None = None) -> "JobResult":
+        """Simulate; an exception becomes part of the result."""
+        try:
+            return JobResult(job=self, dataset=self._simulate(on_progress))
+        except Exception as error:  # noqa: BLE001  one failure must not lose the others
+            return JobResult(job=self, failure=error)
+
+    def _simulate(self, on_progress: Callable[[float], None] | None) -> "xr.Dataset":
+        import jax
+        import numpy as np
+
+        from bayesduel.environments.pairwise import PairwiseEnvironment
+        from bayesduel.simulator import run_chunk
+
+        setting = self.setting
+        records = run_chunk(
+            PairwiseEnvironment(np.array(setting.matrix.values), setting.shuffle),
+            self.policy,
+            runs=self.runs,
+            checkpoints=np.asarray(setting.checkpoints, dtype=np.int64),
+            seed=setting.seed,
+            num_lanes=self.num_lanes,
+            on_progress=on_progress,
+        )
+        return chunk_dataset(
+            setting,
+            self.runs,
+            plays=records.ledger["plays"],
+            recommendation=records.recommendation,
+            events=records.events,
+            run_seconds=records.run_seconds,
+            compile_seconds=records.compile_seconds,
+            device=jax.devices()[0].device_kind,
+        )
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """What came of a job: results, or the exception that ended it."""
+
+    job: Job
+    dataset: "xr.Dataset | None" = None
+    failure: Exception | None = None
+
+
+def run_jobs(
+    jobs: list[Job],
+    workers: int,
+    keep: Callable[[JobResult], None],
+    report: "ProgressReport",
+) -> None:
+    """Run all jobs, and hand each result over as soon as it is there."""
+    report.expect(len(jobs))
+    workers = min(workers, len(jobs))
+    if workers <= 1:
+        for job in jobs:
+            result = job.run(report.update(job))
+            report.finished(job)
+            keep(result)
+        return
+    _Dispatcher(workers).run(jobs, keep, report)
+
+
+class _Dispatcher:
+    """One process per worker, so that a policy is compiled where it already was."""
+
+    def __init__(self, workers: int) -> None:
+        context = get_context("spawn")
+        self.pools = [
+            ProcessPoolExecutor(1, mp_context=context, initializer=_ignore_interrupt)
+            for _ in range(workers)
+        ]
+        self.compiled: list[set[tuple]] = [set() for _ in range(workers)]
+
+    def run(
+        self,
+        jobs: list[Job],
+        keep: Callable[[JobResult], None],
+        report: "ProgressReport",
+    ) -> None:
+        waiting = list(jobs)
+        running: dict[Future, tuple[int, Job]] = {}
+        idle = list(range(len(self.pools)))
+        try:
+            while waiting or running:
+                while waiting and idle:
+                    worker = idle.pop()
+                    job = self._next(waiting, worker)
+                    waiting.remove(job)
+                    self.compiled[worker].add(job.program)
+                    running[self.pools[worker].submit(Job.run, job)] = (worker, job)
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    worker, job = running.pop(future)
+                    idle.append(worker)
+                    error = future.exception()
+                    # A worker that died (out of memory, say) fails its own job only.
+                    result = (
+                        future.result()
+                        if error is None
+                        else JobResult(job=job, failure=RuntimeError(str(error)))
+                    )
+                    if error is not None:
+                        self._restart(worker)
+                    report.finished(job)
+                    keep(replace(result, job=job))
+        except BaseException:
+            for pool in self.pools:
+                for process in list((pool._processes or {}).values()):
+                    process.terminate()
+            raise
+        finally:
+            for pool in self.pools:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _next(self, waiting: list[Job], worker: int) -> Job:
+        """Prefer what this worker has compiled, then what nobody has."""
+        own = self.compiled[worker]
+        anybody = set().union(*self.compiled)
+        return min(
+            waiting,
+            key=lambda job: (job.program not in own) + (
+                job.program not in own and job.program in anybody
+            ),
+        )
+
+    def _restart(self, worker: int) -> None:
+        self.pools[worker].shutdown(wait=False, cancel_futures=True)
+        self.pools[worker] = ProcessPoolExecutor(
+            1, mp_context=get_context("spawn"), initializer=_ignore_interrupt
+        )
+        self.compiled[worker] = set()
+
+
+def _ignore_interrupt() -> None:
+    """Leave Ctrl-C to the parent, which ends the workers itself."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,22 @@
+"""Who asks: one file per algorithm, and a registry by name."""
+
+from bayesduel.policies.base import Policy, parameters
+from bayesduel.policies.double_thompson import DoubleThompson
+from bayesduel.policies.ecw_rmed import ECWRMED
+from bayesduel.policies.registry import get, label_of, name_of, names, parse
+from bayesduel.policies.rmed1 import RMED1
+from bayesduel.policies.rucb import RelativeUCB
+
+__all__ = [
+    "ECWRMED",
+    "RMED1",
+    "DoubleThompson",
+    "Policy",
+    "RelativeUCB",
+    "get",
+    "label_of",
+    "name_of",
+    "names",
+    "parameters",
+    "parse",
+]

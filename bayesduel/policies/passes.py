@@ -1,0 +1,89 @@
+"""The lists of the RMED family (Komiyama et al. 2015, 2016).
+
+A pass plays the elements of a current list, in order; meanwhile elements due again are
+appended, in order, to the list of the next pass. Lists are kept as *ranks*: the place
+of every element in the list, or -1. Finding the element to play and appending are then
+comparisons and sums of fixed shape, and "not yet played in this pass" is rank >= place.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+from jaxtyping import Bool, Int
+
+_ABSENT = -1
+
+
+class Passes(NamedTuple):
+    """Where a run stands in its lists of M elements."""
+
+    current: Int[Array, " M"]
+    """Rank in the list of this pass, -1 if not in it."""
+
+    place: Int[Array, ""]
+    """Rank of the element to play next."""
+
+    upcoming: Int[Array, " M"]
+    """Rank in the list of the next pass, -1 if not (yet) in it."""
+
+
+def first_pass(members: Bool[Array, " M"]) -> Passes:
+    """Return lists whose first pass plays ``members`` in index order."""
+    ranks = jnp.cumsum(members, dtype=jnp.int32) - 1
+    return Passes(
+        current=jnp.where(members, ranks, _ABSENT),
+        place=jnp.int32(0),
+        upcoming=jnp.full(members.shape, _ABSENT, dtype=jnp.int32),
+    )
+
+
+def begin_pass_if_over(passes: Passes) -> Passes:
+    """Make the next list the current one when all of the current one was played.
+
+    When nothing was appended (outcomes may be delayed) the pass is repeated.
+    """
+    over = passes.place > jnp.max(passes.current)
+    fresh = jnp.any(passes.upcoming != _ABSENT)
+    swapped = Passes(
+        current=jnp.where(fresh, passes.upcoming, passes.current),
+        place=jnp.int32(0),
+        upcoming=jnp.full_like(passes.upcoming, _ABSENT),
+    )
+    return Passes(
+        current=jnp.where(over, swapped.current, passes.current),
+        place=jnp.where(over, swapped.place, passes.place),
+        upcoming=jnp.where(over, swapped.upcoming, passes.upcoming),
+    )
+
+
+def element_to_play(passes: Passes) -> Int[Array, ""]:
+    """Return the element at the current place."""
+    index = jnp.arange(passes.current.shape[0], dtype=jnp.int32)
+    return jnp.sum(
+        jnp.where(passes.current == passes.place, index, 0), dtype=jnp.int32
+    )
+
+
+def is_only_element(passes: Passes, element: Int[Array, ""]) -> Bool[Array, ""]:
+    """Say whether a pass that contains nothing but ``element`` is about to begin."""
+    index = jnp.arange(passes.current.shape[0], dtype=jnp.int32)
+    alone = (passes.current != _ABSENT) == (index == element)
+    return (
+        jnp.all(alone)
+        & (passes.place == 0)
+        & jnp.all(passes.upcoming == _ABSENT)
+    )
+
+
+def append(passes: Passes, due: Bool[Array, " M"]) -> Passes:
+    """Append the elements that are ``due``, in index order, to the next list.
+
+    Elements that are already in it, or still to be played in this pass, stay as they
+    are. ``place`` must already be past the element that was just played.
+    """
+    still_to_come = passes.current >= passes.place
+    new = due & ~still_to_come & (passes.upcoming == _ABSENT)
+    length = jnp.max(passes.upcoming) + 1
+    ranks = length + jnp.cumsum(new, dtype=jnp.int32) - 1
+    return passes._replace(upcoming=jnp.where(new, ranks, passes.upcoming))

@@ -1,0 +1,179 @@
+"""Policies by name."""
+
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from bayesduel.errors import PolicyParameterError, UnknownNameError
+from bayesduel.policies.base import Policy
+from bayesduel.policies.double_thompson import DoubleThompson
+from bayesduel.policies.ecw_rmed import ECWRMED
+from bayesduel.policies.rmed1 import RMED1
+from bayesduel.policies.rucb import RelativeUCB
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A registered policy: its acronym, and its default form."""
+
+    acronym: str
+    default: Policy
+
+
+_ENTRIES: dict[str, Entry] = {
+    "d-ts": Entry("D-TS", DoubleThompson()),
+    "d-ts+": Entry("D-TS+", DoubleThompson(tie_break="regret")),
+    "rucb": Entry("RUCB", RelativeUCB()),
+    "rmed1": Entry("RMED1", RMED1()),
+    "ecw-rmed": Entry("ECW-RMED", ECWRMED()),
+}
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all policies.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> "d-ts" in policies.names()
+    True
+    """
+    return tuple(_ENTRIES)
+
+
+def get(name: str, **parameters: Any) -> Policy:
+    """Return the policy called ``name``, with some of its parameters changed.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+    **parameters
+        Fields of the policy; the others keep their defaults.
+
+    Raises
+    ------
+    UnknownNameError
+        For an unknown name; near ones are suggested.
+    PolicyParameterError
+        For a parameter that the policy does not have, or a value of the wrong kind.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rucb", alpha=1.0)
+    RelativeUCB(alpha=1.0, look_ahead=True)
+    """
+    if name not in _ENTRIES:
+        raise UnknownNameError(
+            f"there is no policy {name!r}; {_near(name, _ENTRIES)}all: "
+            f"{', '.join(_ENTRIES)}"
+        )
+    default = _ENTRIES[name].default
+    known = {field.name for field in fields(default)}  # pyright: ignore
+    for parameter, value in parameters.items():
+        if parameter not in known:
+            raise PolicyParameterError(
+                f"{name} has no parameter {parameter!r}; {_near(parameter, known)}"
+                f"all: {', '.join(sorted(known))}"
+            )
+        parameters[parameter] = _as_kind(
+            name, parameter, value, getattr(default, parameter)
+        )
+    return replace(default, **parameters)  # pyright: ignore[reportArgumentType]
+
+
+def parse(text: str) -> Policy:
+    """Read a policy with parameters, as the command line writes it.
+
+    Parameters
+    ----------
+    text : str
+        ``name`` or ``name:parameter=value,parameter=value``.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.parse("d-ts:alpha=0.6,look_ahead=false").alpha
+    0.6
+    """
+    name, _, rest = text.strip().partition(":")
+    parameters: dict[str, Any] = {}
+    for part in filter(None, (each.strip() for each in rest.split(","))):
+        parameter, equals, value = (each.strip() for each in part.partition("="))
+        if not equals or not parameter or not value:
+            raise PolicyParameterError(
+                f"{text!r}: {part!r} is not of the form parameter=value"
+            )
+        if parameter in parameters:
+            raise PolicyParameterError(f"{text!r} gives {parameter} twice")
+        parameters[parameter] = _literal(value)
+    return get(name.strip().lower(), **parameters)
+
+
+def name_of(policy: Policy) -> str:
+    """Return the registered name that fits ``policy`` best, or its class's name.
+
+    Among forms of one class, the one that shares the most parameters.
+    """
+    same = [
+        (sum(a == b for a, b in _pairs(policy, entry.default)), name)
+        for name, entry in _ENTRIES.items()
+        if type(entry.default) is type(policy)
+    ]
+    if not same:
+        return type(policy).__name__
+    most = max(count for count, _ in same)
+    return next(name for count, name in same if count == most)
+
+
+def label_of(policy: Policy) -> str:
+    """Return the acronym, with the parameters that are not the default ones."""
+    name = name_of(policy)
+    if name not in _ENTRIES:
+        return name
+    entry = _ENTRIES[name]
+    changed = [
+        f"{field.name}={getattr(policy, field.name)}"
+        for field in fields(policy)  # pyright: ignore
+        if getattr(policy, field.name) != getattr(entry.default, field.name)
+    ]
+    return entry.acronym + (":" + ",".join(changed) if changed else "")
+
+
+def _pairs(one: Policy, other: Policy) -> list[tuple[Any, Any]]:
+    return [
+        (getattr(one, field.name), getattr(other, field.name))
+        for field in fields(one)  # pyright: ignore
+    ]
+
+
+def _literal(text: str) -> Any:
+    lowered = text.lower()
+    if lowered in ("true", "false"):
+        return lowered == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
+    """Check ``value`` against the kind of the default; ints become floats."""
+    kind = type(default)
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        return value
+    words = {bool: "true or false", float: "a number", int: "an integer", str: "a word"}
+    raise PolicyParameterError(
+        f"{policy}: {parameter} must be {words.get(kind, kind.__name__)}, "
+        f"got {value!r}"
+    )
+
+
+def _near(name: str, known: Any) -> str:
+    close = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(close)}? " if close else ""

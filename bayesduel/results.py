@@ -1,0 +1,248 @@
+"""Results as labelled arrays: into an xarray DataTree, to disk, and back."""
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.errors import OutputFolderError
+from theory import PreferenceMatrix
+
+FILE_NAME = "results.nc"
+"""Name of the results in an output folder."""
+
+_ENGINE = "h5netcdf"
+_CONCATENATED = ("run_seconds", "compile_seconds", "events", "num_runs")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything that a result depends on besides the code."""
+
+    matrix: PreferenceMatrix
+    environment: str
+    policy: str
+    policy_name: str
+    parameters: str
+    checkpoints: tuple[int, ...]
+    seed: int
+    shuffle: bool
+    notions: tuple[str, ...]
+
+    @property
+    def horizon(self) -> int:
+        """Rounds of each run."""
+        return self.checkpoints[-1]
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what must agree for runs to belong together."""
+        return {
+            "matrix_sha256": self.matrix.checksum,
+            "policy_name": self.policy_name,
+            "parameters": self.parameters,
+            "horizon": self.horizon,
+            "checkpoints": list(self.checkpoints),
+            "seed": self.seed,
+            "shuffle": int(self.shuffle),
+            "version": package_version(),
+        }
+
+
+def package_version() -> str:
+    """Return the version of this distribution."""
+    return _version("bayesduel")
+
+
+def chunk_dataset(
+    setting: Setting,
+    runs: range,
+    *,
+    plays: np.ndarray,
+    recommendation: np.ndarray,
+    events: np.ndarray,
+    run_seconds: float,
+    compile_seconds: float,
+    device: str,
+) -> xr.Dataset:
+    """Label the results of some runs of one policy on one matrix.
+
+    Parameters
+    ----------
+    plays : int64 (run, checkpoint, K, K)
+        Rounds per unordered pair (upper triangle) and of self-duels (diagonal).
+
+    Returns
+    -------
+    xarray.Dataset
+        ``plays``, ``regret`` (notion, run, checkpoint), ``recommendation`` and
+        ``events`` (run), with the provenance in the attributes.
+    """
+    regret = [
+        np.tensordot(
+            plays.astype(np.float64),
+            setting.matrix.regret_per_pair(notion),
+            axes=((2, 3), (0, 1)),
+        )
+        for notion in setting.notions
+    ]
+    arms = arm_labels(setting.matrix)
+    return xr.Dataset(
+        {
+            "regret": (("notion", "run", "checkpoint"), np.stack(regret)),
+            "plays": (("run", "checkpoint", "arm", "opponent"), plays),
+            "recommendation": (("run",), recommendation.astype(np.int64)),
+            "num_events": (("run",), events.astype(np.int64)),
+        },
+        coords={
+            "notion": list(setting.notions),
+            "run": np.arange(runs.start, runs.stop),
+            "checkpoint": np.asarray(setting.checkpoints, dtype=np.int64),
+            "arm": arms,
+            "opponent": arms,
+        },
+        attrs={
+            **node_attributes(setting),
+            "num_runs": len(runs),
+            "events": int(events.sum()),
+            "run_seconds": run_seconds,
+            "compile_seconds": compile_seconds,
+            "device": device,
+        },
+    )
+
+
+def node_attributes(setting: Setting) -> dict[str, Any]:
+    """Return the provenance of a node, also of one whose policy failed."""
+    look_ahead = json.loads(setting.parameters).get("look_ahead", False)
+    return {
+        "environment": setting.environment,
+        "policy": setting.policy,
+        "policy_name": setting.policy_name,
+        "parameters": setting.parameters,
+        "horizon": setting.horizon,
+        "seed": setting.seed,
+        "look_ahead": int(look_ahead),
+        "shuffle": int(setting.shuffle),
+        "matrix_sha256": setting.matrix.checksum,
+        "version": package_version(),
+        "versions": json.dumps(_versions()),
+        "fingerprint": json.dumps(setting.fingerprint(), sort_keys=True),
+    }
+
+
+def join_chunks(chunks: Sequence[xr.Dataset]) -> xr.Dataset:
+    """Concatenate chunks of runs in the order of their numbers."""
+    ordered = sorted(chunks, key=lambda chunk: int(chunk["run"][0]))
+    joined = xr.concat(ordered, dim="run", data_vars="minimal", combine_attrs="override")
+    for name in _CONCATENATED:
+        joined.attrs[name] = sum(chunk.attrs[name] for chunk in ordered)
+    return joined
+
+
+def failed_dataset(setting: Setting, num_runs: int, error: str) -> xr.Dataset:
+    """Return the node of a policy that failed: attributes, no variables."""
+    return xr.Dataset(
+        attrs={**node_attributes(setting), "num_runs": num_runs, "error": error}
+    )
+
+
+def environment_dataset(matrix: PreferenceMatrix) -> xr.Dataset:
+    """Return the node of an environment: its matrix and where that comes from."""
+    arms = arm_labels(matrix)
+    return xr.Dataset(
+        {"preference": (("arm", "opponent"), np.array(matrix.values))},
+        coords={"arm": arms, "opponent": arms},
+        attrs={"name": matrix.name or "", "source": matrix.source or ""},
+    )
+
+
+def build_tree(
+    environments: Mapping[str, PreferenceMatrix],
+    nodes: Mapping[tuple[str, str], xr.Dataset],
+    attributes: Mapping[str, Any],
+) -> xr.DataTree:
+    """Assemble ``/environment/policy`` nodes into one tree."""
+    contents: dict[str, xr.Dataset] = {"/": xr.Dataset(attrs=dict(attributes))}
+    for name, matrix in environments.items():
+        contents[f"/{name}"] = environment_dataset(matrix)
+    for (environment, policy), dataset in nodes.items():
+        contents[f"/{environment}/{policy}"] = dataset
+    return xr.DataTree.from_dict(contents)
+
+
+def save(tree: xr.DataTree, path: Path | str, *, overwrite: bool = False) -> Path:
+    """Write a result tree as netCDF, all of it or nothing.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        Results of :func:`bayesduel.compare` or :func:`bayesduel.simulate`.
+    path : path
+        File to write.
+    overwrite : bool
+        Replace an existing file.
+
+    Raises
+    ------
+    OutputFolderError
+        If the file exists and ``overwrite`` is false.
+    """
+    path = Path(path)
+    if path.exists() and not overwrite:
+        raise OutputFolderError(f"{path} exists; pass overwrite=True to replace it")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    tree.to_netcdf(part, engine=_ENGINE)
+    part.replace(path)
+    return path
+
+
+def load(path: Path | str) -> xr.DataTree:
+    """Read results that were saved: a file, or the folder that holds ``results.nc``.
+
+    Raises
+    ------
+    OutputFolderError
+        If there is no result to read.
+    """
+    path = Path(path)
+    file = path / FILE_NAME if path.is_dir() else path
+    if not file.is_file():
+        raise OutputFolderError(
+            f"{file} does not exist; give the folder of saved results, or a .nc file"
+        )
+    try:
+        with xr.open_datatree(file, engine=_ENGINE) as tree:
+            return tree.load()
+    except (OSError, ValueError) as error:
+        raise OutputFolderError(f"{file} cannot be read as results: {error}") from error
+
+
+def arm_labels(matrix: PreferenceMatrix) -> Any:
+    """Return the names of the arms, or their numbers."""
+    if matrix.arm_names is None:
+        return np.arange(matrix.num_arms)
+    return list(matrix.arm_names)
+
+
+@cache
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@cache
+def _versions() -> dict[str, str]:
+    packages = ("jax", "jaxlib", "numpy", "xarray")
+    return {"python": platform.python_version()} | {
+        name: _version(name) for name in packages
+    }
