@@ -165,8 +165,9 @@ class _Dispatcher:
         anybody = set().union(*self.compiled)
         return min(
             waiting,
-            key=lambda job: (job.program not in own) + (
-                job.program not in own and job.program in anybody
+            key=lambda job: (
+                (job.program not in own)
+                + (job.program not in own and job.program in anybody)
             ),
         )
 

@@ -36,9 +36,7 @@ class ProgressReport:
         """Count a finished job."""
         self._done += 1
         if self._bar is not None:
-            self._bar.update(
-                self._task, completed=self._done, description=_words(job)
-            )
+            self._bar.update(self._task, completed=self._done, description=_words(job))
 
 
 def _words(job: Any) -> str:

@@ -62,9 +62,15 @@ def check_seed(value: int) -> int:
 def check_horizon(value: float) -> int:
     """Return ``value`` as a number of rounds."""
     number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or isinstance(value, bool) or value != value or value in (
-        float("inf"),
-        float("-inf"),
+    if (
+        not number
+        or isinstance(value, bool)
+        or value != value
+        or value
+        in (
+            float("inf"),
+            float("-inf"),
+        )
     ):
         raise SimulationArgumentError(
             f"horizon must be a number of rounds, got {value!r}"

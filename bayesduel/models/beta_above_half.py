@@ -58,7 +58,9 @@ def attempt(
     inside = y_tangent < 0.5
     y_safe = jnp.where(inside, y_tangent, 0.25)
     log_ratio = (
-        above * jnp.log1p(2.0 * y_safe) + below * jnp.log1p(-2.0 * y_safe) + slope * y_safe
+        above * jnp.log1p(2.0 * y_safe)
+        + below * jnp.log1p(-2.0 * y_safe)
+        + slope * y_safe
     )
     tangent_accepted = inside & (jnp.log1p(-uniforms[1]) <= log_ratio)
 

@@ -84,7 +84,6 @@ class Policy:
         """Return the arm that the policy believes to be best."""
         raise NotImplementedError
 
-
     def is_waiting(self, state: State) -> Bool[Array, ""]:
         """Say whether this run cannot go on before ``assist`` has served it."""
         return jnp.bool_(False)

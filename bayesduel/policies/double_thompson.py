@@ -123,9 +123,7 @@ class DoubleThompson(Policy):
     ) -> DoubleThompsonState:
         """Count the outcome."""
         alpha = jnp.asarray(self.alpha, dtype=jnp.float64)
-        return state._replace(
-            beliefs=add_outcome(state.beliefs, duel, outcome, alpha)
-        )
+        return state._replace(beliefs=add_outcome(state.beliefs, duel, outcome, alpha))
 
     def recommend(self, rng_key: RunKey, state: DoubleThompsonState) -> Arm:
         """Return the arm that empirically beats the most others."""
@@ -145,9 +143,7 @@ class DoubleThompson(Policy):
         signs = offset > 0.0
         tie = jax.random.uniform(key_tie, dtype=jnp.float64)
         if self.tie_break == "regret":
-            first = least_estimated_regret(
-                tie, sets.candidates, signs, jnp.abs(offset)
-            )
+            first = least_estimated_regret(tie, sets.candidates, signs, jnp.abs(offset))
         else:
             first = choose_among(tie, sampled_winners(sets.candidates, signs))
         eta = jax.random.beta(key_second, wins[:, first] + 1.0, wins[first, :] + 1.0)
@@ -182,9 +178,7 @@ class DoubleThompson(Policy):
         # rather than in a loop in which all lanes would wait for the slowest one.
         num_successes = jnp.sum(event.successes, dtype=jnp.int32)
         entered = event.successes & event.happens & (num_successes > 1)
-        contest = jnp.where(
-            undecided, state.contest, jnp.where(entered, 0.0, -1.0)
-        )
+        contest = jnp.where(undecided, state.contest, jnp.where(entered, 0.0, -1.0))
         offset, accepted = attempt(
             draws.contest, beliefs.wins[:, first], beliefs.wins[first, :]
         )

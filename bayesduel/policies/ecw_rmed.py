@@ -98,9 +98,7 @@ class ECWRMED(Policy):
         check_above("alpha", self.alpha, 0.0)
         check_at_least("beta", self.beta, 0.0)
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> ECWRMEDState:
+    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> ECWRMEDState:
         """Return the state before the first round."""
         num_pairs = num_arms * (num_arms - 1) // 2
         elements = np.arange(num_pairs + num_arms)
@@ -139,18 +137,14 @@ class ECWRMED(Policy):
             explore_rounds=jnp.where(exploits, 0, 1).astype(jnp.int64),
         )
         place = jnp.where(forced, passes.place, passes.place + 1)
-        return duel, state._replace(
-            passes=passes._replace(place=place), forced=forced
-        )
+        return duel, state._replace(passes=passes._replace(place=place), forced=forced)
 
     def _count_limit(self, pairs: PairEvidence) -> Float[Array, "K K"]:
         """Log of the last round at which a pair was compared often enough."""
         duels = (pairs.wins + pairs.wins.T).astype(jnp.float64)
         return (duels / self.alpha) ** 2
 
-    def _is_urgent(
-        self, pairs: PairEvidence, round_: RoundCount
-    ) -> Bool[Array, "K K"]:
+    def _is_urgent(self, pairs: PairEvidence, round_: RoundCount) -> Bool[Array, "K K"]:
         """Pairs to be drawn out of turn at ``round_``."""
         log_t = log_round(round_)
         # log log t is below 1, or undefined, before round 16.

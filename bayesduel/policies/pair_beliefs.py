@@ -65,9 +65,7 @@ def add_outcome(
     return PairBeliefs(
         wins=put(beliefs.wins, won, lost),
         resolution=put(beliefs.resolution, resolved_until, resolved_until),
-        chance=put(
-            beliefs.chance, -jnp.expm1(-rate_above), -jnp.expm1(-rate_below)
-        ),
+        chance=put(beliefs.chance, -jnp.expm1(-rate_above), -jnp.expm1(-rate_below)),
         rate=put(beliefs.rate, rate_above, rate_below),
     )
 

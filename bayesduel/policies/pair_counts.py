@@ -14,7 +14,9 @@ def pair_mask(num_arms: int, duel: Duel) -> Bool[Array, "K K"]:
     return forward | ordered_pair_mask(num_arms, duel.second, duel.first)
 
 
-def add_wins(wins: Int[Array, "K K"], duel: Duel, outcome: Outcome) -> Int[Array, "K K"]:
+def add_wins(
+    wins: Int[Array, "K K"], duel: Duel, outcome: Outcome
+) -> Int[Array, "K K"]:
     """Add an outcome to ``wins[i, j]``, duels of {i, j} that i won.
 
     A self-duel counts nothing.

@@ -60,20 +60,14 @@ def begin_pass_if_over(passes: Passes) -> Passes:
 def element_to_play(passes: Passes) -> Int[Array, ""]:
     """Return the element at the current place."""
     index = jnp.arange(passes.current.shape[0], dtype=jnp.int32)
-    return jnp.sum(
-        jnp.where(passes.current == passes.place, index, 0), dtype=jnp.int32
-    )
+    return jnp.sum(jnp.where(passes.current == passes.place, index, 0), dtype=jnp.int32)
 
 
 def is_only_element(passes: Passes, element: Int[Array, ""]) -> Bool[Array, ""]:
     """Say whether a pass that contains nothing but ``element`` is about to begin."""
     index = jnp.arange(passes.current.shape[0], dtype=jnp.int32)
     alone = (passes.current != _ABSENT) == (index == element)
-    return (
-        jnp.all(alone)
-        & (passes.place == 0)
-        & jnp.all(passes.upcoming == _ABSENT)
-    )
+    return jnp.all(alone) & (passes.place == 0) & jnp.all(passes.upcoming == _ABSENT)
 
 
 def append(passes: Passes, due: Bool[Array, " M"]) -> Passes:

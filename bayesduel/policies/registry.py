@@ -169,8 +169,7 @@ def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
         return value
     words = {bool: "true or false", float: "a number", int: "an integer", str: "a word"}
     raise PolicyParameterError(
-        f"{policy}: {parameter} must be {words.get(kind, kind.__name__)}, "
-        f"got {value!r}"
+        f"{policy}: {parameter} must be {words.get(kind, kind.__name__)}, got {value!r}"
     )
 
 

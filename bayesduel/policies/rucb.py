@@ -175,9 +175,7 @@ class RelativeUCB(Policy):
         return most_beaten(rng_key, state.wins)
 
 
-def _surely_beaten(
-    state: RelativeUCBState, round_: RoundCount
-) -> Bool[Array, "K K"]:
+def _surely_beaten(state: RelativeUCBState, round_: RoundCount) -> Bool[Array, "K K"]:
     """[i, j]: u_ij < 1/2, that is, j beats i for sure."""
     behind = state.wins < state.wins.T
     return behind & ~is_unresolved(log_round(round_), state.resolution)

@@ -125,9 +125,7 @@ def next_event(
         # if the columns of all leaders, imagined as drawn together, stay empty.
         some_success = -jnp.expm1(-leader_columns[-1])
     else:
-        some_success = (
-            jnp.sum(jnp.where(now.leaders, challenged, 0.0)) / num_leaders
-        )
+        some_success = jnp.sum(jnp.where(now.leaders, challenged, 0.0)) / num_leaders
     chance = some_flip + jnp.exp(-flip_rows[-1]) * some_success
     idle_rounds, happens = _waiting_time(
         draws.wait, chance, sets.last_round - round_ + 1
@@ -157,7 +155,9 @@ def next_event(
     else:
         staying = jnp.where(now.leaders, jnp.exp(-column_rates), 0.0)
         # With one leader no weight may underflow to "nobody".
-        staying = jnp.where(num_leaders == 1, now.leaders.astype(staying.dtype), staying)
+        staying = jnp.where(
+            num_leaders == 1, now.leaders.astype(staying.dtype), staying
+        )
         champion = choose_weighted(draws.idle, staying)
         winners = sampled_winners(sets.candidates, signs).astype(staying.dtype)
         leaving = jnp.where(now.leaders, challenged, 0.0)
@@ -171,9 +171,7 @@ def next_event(
         rank = truncated_exponential(draws.column_rank, leader_columns[-1])
         succeeding = pick(rank, leader_columns)
         unsettled = jnp.where(first < succeeding, False, freely)
-        successes = jnp.where(
-            is_flip | (first == succeeding), successes, unsettled
-        )
+        successes = jnp.where(is_flip | (first == succeeding), successes, unsettled)
     return Event(champion, idle_rounds, happens, first, successes)
 
 

@@ -47,9 +47,7 @@ def log_round(round_: RoundCount) -> Float[Array, ""]:
     return jnp.log(round_.astype(jnp.float64))
 
 
-def last_resolved_round(
-    round_: RoundCount, resolution: Float[Array, ""]
-) -> RoundCount:
+def last_resolved_round(round_: RoundCount, resolution: Float[Array, ""]) -> RoundCount:
     """Last round, not before ``round_``, at which ``resolution`` still resolves.
 
     ``floor(exp(x))`` corrected against the predicate itself: rounding moves it by one
