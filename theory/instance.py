@@ -157,3 +157,28 @@ def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
                 "advantage can vanish at no cost, so there is no lower bound of this "
                 "kind, and no tie rule helps."
             )
+
+
+def matrix_without_ties(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
+    """Check a preference matrix for a theorem that assumes no ties.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+        Entry (i, j) is the probability that arm i beats arm j.
+
+    Returns
+    -------
+    PreferenceMatrix
+        The matrix.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If it is no preference matrix.
+    TieError
+        If two arms tie; one tied pair is named.
+    """
+    checked = as_preference_matrix(matrix)
+    check_ties(checked, "error")
+    return checked
