@@ -85,6 +85,10 @@ def demo(
     for option, value in (("--horizon", size.horizon), ("--far", size.far)):
         if value < 1000:
             raise ValueError(f"{option}: must be at least 1000 here, but is {value}")
+    if size.far < size.horizon:
+        raise ValueError(
+            f"--far: must not be below the horizon {size.horizon}, but is {size.far}"
+        )
     parse.at_least_one(jobs, "--jobs")
     parse.check_folder(out, overwrite=True)
     begun = time.perf_counter()
@@ -110,18 +114,18 @@ class _Runner:
     quiet: bool
 
     def compare(
-        self, environment: str, names: Sequence[str], horizon: int
+        self, environment: str, names: Sequence[str], grid: Sequence[int]
     ) -> xr.DataTree:
         from bayesduel import experiments
 
-        listed = ", ".join(names)
-        say(f"{environment} to T = {horizon:.3g}: {listed}", quiet=self.quiet)
+        words = f"{environment} to T = {grid[-1]:.3g}: {', '.join(names)}"
+        say(words, quiet=self.quiet)
         return experiments.compare(
             [environment],
             list(names),
             num_runs=self.runs,
-            horizon=horizon,
-            checkpoints=parse.checkpoints("5", horizon),
+            horizon=grid[-1],
+            checkpoints=tuple(grid),
             seed=self.seed,
             jobs=self.jobs,
             progress=not self.quiet,
@@ -129,16 +133,36 @@ class _Runner:
 
 
 def _measure(runner: _Runner, size: _Size) -> tuple[xr.DataTree, xr.DataTree]:
-    """Return both matrices to the horizon, and the Condorcet one far beyond."""
+    """Return both matrices to the horizon, and the Condorcet one far beyond.
+
+    Nothing depends on rounds to come, so the first rounds of the far runs are the runs
+    to the horizon.
+    """
     patient = tuple(name for name in POLICIES if name not in NEED_CONDORCET)
-    near = _merged(
-        [
-            runner.compare(CONDORCET, POLICIES, size.horizon),
-            runner.compare(NON_CONDORCET, patient, size.horizon),
-            runner.compare(NON_CONDORCET, NEED_CONDORCET, size.horizon // 10),
-        ]
-    )
-    return near, runner.compare(CONDORCET, POLICIES, size.far)
+    grid = sorted({*_grid(size.horizon), *_grid(size.far)})
+    beyond = runner.compare(CONDORCET, POLICIES, grid)
+    others = [
+        runner.compare(NON_CONDORCET, patient, _grid(size.horizon)),
+        runner.compare(NON_CONDORCET, NEED_CONDORCET, _grid(size.horizon // 10)),
+    ]
+    return _merged([_until(beyond, size.horizon), *others]), beyond
+
+
+def _grid(horizon: int) -> Sequence[int]:
+    # Five per decade from round 10 on: enough for a smooth curve, and for the slopes.
+    return parse.checkpoints("5", horizon) or ()
+
+
+def _until(tree: xr.DataTree, horizon: int) -> xr.DataTree:
+    """Return the checkpoints up to a horizon."""
+
+    def cut(data: xr.Dataset) -> xr.Dataset:
+        if "checkpoint" not in data.dims:
+            return data
+        kept = data.sel(checkpoint=slice(None, horizon))
+        return kept.assign_attrs({**data.attrs, "horizon": horizon})
+
+    return tree.map_over_datasets(cut)
 
 
 def _merged(trees: Sequence[xr.DataTree]) -> xr.DataTree:

@@ -175,7 +175,7 @@ def fake_demo(engine, monkeypatch):
         monkeypatch,
         "results",
         FILE_NAME="results.nc",
-        save=lambda tree, path, **options: saved.update({path: 1}),
+        save=lambda tree, path, **options: saved.update({path: tree}),
     )
     from bayesduel import datasets
     from tests.cli.conftest import FakePolicy
@@ -206,7 +206,7 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
         for policy in call.policies:
             horizons[call.environments[0].name, policy.name].add(call.horizon)
     for name in ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb"):
-        assert horizons["mslr5-condorcet", name] == {10**6, 10**12}
+        assert horizons["mslr5-condorcet", name] == {10**12}
         short = 10**5 if name in ("rmed1", "rucb") else 10**6
         assert horizons["mslr5-non-condorcet", name] == {short}
     assert {call.num_runs for call in engine.calls} == {10}
@@ -218,6 +218,12 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
     ]  # fmt: skip
     assert sorted(path.name for path in saved) == ["results.nc", "slopes.nc"]
     assert "slopes.png" in result.stderr
+    near, beyond = saved[out / "results.nc"], saved[out / "slopes.nc"]
+    for label, last in (("D-TS", 10**6), ("RUCB", 10**5)):
+        assert int(near[f"mslr5-non-condorcet/{label}"]["checkpoint"][-1]) == last
+        assert int(near[f"mslr5-condorcet/{label}"]["checkpoint"][-1]) == 10**6
+        assert near[f"mslr5-condorcet/{label}"].attrs["horizon"] == 10**6
+        assert int(beyond[f"mslr5-condorcet/{label}"]["checkpoint"][-1]) == 10**12
     again = run("demo", "--out", out, "--scale", "small", "--quiet")
     assert again.exit_code == 0, again.output
     assert again.stderr == ""
@@ -227,6 +233,9 @@ def test_demo_wrong_input_and_interruption(run, engine, tmp_path):
     out = tmp_path / "demo"
     assert run("demo", "--out", out, "--horizon", "10").exit_code == 2
     assert run("demo", "--out", out, "--runs", "0").exit_code == 2
+    below = run("demo", "--out", out, "--far", "1e5")
+    assert below.exit_code == 2
+    assert "--far: must not be below the horizon" in below.stderr
     assert not engine.calls
     engine.error = KeyboardInterrupt()
     result = run("demo", "--out", out)
