@@ -1,0 +1,95 @@
+"""The command line over the real simulator, from the matrix to the figure."""
+
+import json
+
+import pytest
+
+import bayesduel
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Return a folder that ``bayesduel compare`` has filled, and what it printed."""
+    from typer.testing import CliRunner
+
+    from bayesduel.cli import app
+
+    folder = tmp_path_factory.mktemp("compare") / "out"
+    arguments = ["compare", "-e", "cyclic", "-p", "rucb", "--runs", "6", "--horizon",
+                 "3000", "--seed", "4", "--jobs", "1", "--regret", "weak", "--json",
+                 "--out", str(folder)]  # fmt: skip
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return folder, arguments, json.loads(result.stdout)
+
+
+def test_json_is_what_python_says(saved):
+    _, _, (row,) = saved
+    node = bayesduel.simulate("cyclic", "rucb", num_runs=6, horizon=3000, seed=4)
+    final = node["regret"].values[0, :, -1]
+    assert row["regret_mean"] == pytest.approx(final.mean(), rel=1e-12)
+    assert row["regret_std"] == pytest.approx(final.std(ddof=1), rel=1e-12)
+    assert (row["environment"], row["policy"]) == ("cyclic", "rucb")
+    assert (row["horizon"], row["runs"], row["look_ahead"]) == (3000, 6, True)
+    assert row["run_seconds"] > 0
+
+
+def test_the_folder_holds_results_and_figures(saved):
+    folder, _, _ = saved
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"results.nc", "regret.png", "regret.svg"}
+    tree = bayesduel.results.load(folder)
+    assert list(tree["cyclic/RUCB"]["notion"].values) == ["copeland", "weak"]
+
+
+def test_resume_gives_the_same_numbers(run, saved):
+    folder, arguments, rows = saved
+    again = run(*arguments, "--resume")
+    assert again.exit_code == 0, again.output
+    drop = {"run_seconds", "compile_seconds"}
+    assert [
+        {key: value for key, value in row.items() if key not in drop}
+        for row in json.loads(again.stdout)
+    ] == [{key: value for key, value in row.items() if key not in drop} for row in rows]
+    other = run(*arguments, "--resume", "--seed", "5")
+    assert other.exit_code == 2
+    assert "seed" in other.stderr
+    refused = run(*arguments)
+    assert refused.exit_code == 2
+    assert "is not empty" in refused.stderr
+
+
+def test_plot_redraws_what_was_saved(run, saved, tmp_path):
+    folder, _, _ = saved
+    for source in (folder, folder / "results.nc"):
+        result = run("plot", source, "--notion", "weak", "--out", tmp_path / "weak",
+                     "-f", "png")  # fmt: skip
+        assert result.exit_code == 0, result.output
+        assert (tmp_path / "weak.png").read_bytes().startswith(b"\x89PNG")
+    slopes = run("plot", folder, "--kind", "slopes", "--out", tmp_path / "slopes")
+    assert slopes.exit_code == 0, slopes.output
+
+
+def test_list_knows_every_policy(run):
+    listed = json.loads(run("list", "policies", "--json").stdout)["policies"]
+    assert [row["name"] for row in listed] == list(bayesduel.policies.names())
+    for row in listed:
+        assert row["about"]
+        text = ",".join(f"{key}={value}" for key, value in row["parameters"].items())
+        policy = bayesduel.policies.parse(f"{row['name']}:{text}")
+        assert policy.label == row["label"]
+
+
+def test_wrong_parameters_of_real_policies(run):
+    basic = ("compare", "-e", "cyclic", "--horizon", "100", "-p")
+    for text, words in (
+        ("d-ts:alpha=0.2", "alpha"),
+        ("d-ts:alpha=high", "alpha"),
+        ("d-ts:beta=1", "beta"),
+        ("d-ts:alpha", "parameter=value"),
+        ("rmed2x", "rmed1"),
+    ):
+        result = run(*basic, text)
+        assert result.exit_code == 2, result.output
+        assert words in result.stderr
+        assert result.stderr.count("\n") == 1
