@@ -1,8 +1,12 @@
-"""Masks that select where a scatter would be slow."""
+"""Reading and marking entries by masks.
+
+In a batch, where every lane has its own index, a masked sum over a few arms is cheaper
+than a gather and a select far cheaper than a scatter.
+"""
 
 import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Bool
+from jax import Array, lax
+from jaxtyping import Bool, Shaped
 
 from bayesduel.types import Arm
 
@@ -11,3 +15,43 @@ def ordered_pair_mask(num_arms: int, row: Arm, column: Arm) -> Bool[Array, "K K"
     """True at [row, column] only (a select is cheaper than a scatter in a batch)."""
     arms = jnp.arange(num_arms, dtype=jnp.int32)
     return (arms == row)[:, None] & (arms == column)[None, :]
+
+
+def materialize[*Values](*values: *Values) -> tuple[*Values]:
+    """Compute values once, before they are broadcast.
+
+    XLA merges a cheap-looking computation into each consumer; if that is K x K, numbers
+    of one lane are then computed K^2 times. Changes no result.
+    """
+    return lax.optimization_barrier(values)
+
+
+def row_of(matrix: Shaped[Array, "K K"], row: Arm) -> Shaped[Array, " K"]:
+    """Return ``matrix[row]``."""
+    return _pick(matrix, _is(row, matrix.shape[0])[:, None], axis=0)
+
+
+def column_of(matrix: Shaped[Array, "K K"], column: Arm) -> Shaped[Array, " K"]:
+    """Return ``matrix[:, column]``."""
+    return _pick(matrix, _is(column, matrix.shape[1])[None, :], axis=1)
+
+
+def entry_of(matrix: Shaped[Array, "K K"], row: Arm, column: Arm) -> Shaped[Array, ""]:
+    """Return ``matrix[row, column]``."""
+    return element_of(column_of(matrix, column), row)
+
+
+def element_of(vector: Shaped[Array, " K"], index: Arm) -> Shaped[Array, ""]:
+    """Return ``vector[index]``."""
+    return _pick(vector, _is(index, vector.shape[0]), axis=0)
+
+
+def _is(index: Arm, size: int) -> Bool[Array, " K"]:
+    return jnp.arange(size, dtype=jnp.int32) == index
+
+
+def _pick(values: Array, mask: Array, axis: int) -> Array:
+    if values.dtype == bool:
+        return jnp.any(values & mask, axis=axis)
+    zero = jnp.zeros((), dtype=values.dtype)
+    return jnp.sum(jnp.where(mask, values, zero), axis=axis, dtype=values.dtype)

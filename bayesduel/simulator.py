@@ -20,6 +20,7 @@ from jaxtyping import Bool, Int
 
 from bayesduel.environments.pairwise import PairwiseEnvironment
 from bayesduel.errors import SimulationError
+from bayesduel.lanes import map_lanes
 from bayesduel.policies.base import Policy
 from bayesduel.policies.thresholds import NEVER
 from bayesduel.types import Duel, Outcome, RoundCount, RunKey, State
@@ -38,7 +39,7 @@ _SEGMENT_SECONDS = 0.5
 
 
 class Lane(NamedTuple):
-    """One simulated run on its way; the batch axis is added by ``vmap``."""
+    """One simulated run on its way; in a batch, every leaf has a trailing lane axis."""
 
     run: Int[Array, ""]
     """Number of the run within the chunk; the number of runs when idle."""
@@ -156,9 +157,14 @@ def run_chunk(
 
 
 def default_num_lanes(num_runs: int) -> int:
-    """Return how many lanes suit this machine: powers of two, 32 on a CPU."""
-    most = 32 if jax.default_backend() == "cpu" else 4096
-    return min(most, 1 << max(0, num_runs - 1).bit_length())
+    """Return how many lanes suit this machine, a power of two.
+
+    Some runs take three times as many events as others, so a CPU gets a third as many
+    lanes as there are runs: at the end, few lanes are without one.
+    """
+    if jax.default_backend() != "cpu":
+        return min(4096, 1 << (num_runs - 1).bit_length())
+    return 1 << min(7, max(3, (num_runs // 3).bit_length()))
 
 
 def _problem(
@@ -203,13 +209,19 @@ def _new_lane(problem: Problem, run: Int[Array, ""]) -> Lane:
     )
 
 
+def _new_lanes(problem: Problem, runs: Int[Array, " lane"]) -> Lane:
+    return jax.vmap(partial(_new_lane, problem), out_axes=-1)(runs)
+
+
+def _vmap_last(function: Callable[..., Any]) -> Callable[..., Any]:
+    return jax.vmap(function, in_axes=-1, out_axes=-1)
+
+
 @partial(jax.jit, static_argnums=(1, 2))
 def _start(problem: Problem, num_runs: int, num_lanes: int) -> Carry:
-    lanes = jax.vmap(partial(_new_lane, problem))(
-        jnp.arange(num_lanes, dtype=jnp.int32)
-    )
+    lanes = _new_lanes(problem, jnp.arange(num_lanes, dtype=jnp.int32))
     ledger = problem.environment.ledger(
-        jax.tree.map(lambda leaf: leaf[0], lanes.environment)
+        jax.tree.map(lambda leaf: leaf[..., 0], lanes.environment)
     )
     rows = (num_runs, problem.checkpoints.shape[0])
     return Carry(
@@ -242,7 +254,7 @@ def _segment(
         count, carry = loop
         before = carry.lanes
         active = _is_active(problem, before, num_runs)
-        after, duel = jax.vmap(partial(_event, problem))(before)
+        after, duel = map_lanes(partial(_event, problem), before.run.shape[0])(before)
         after = _select(active, after, before)
         duel = duel._replace(
             exploit_rounds=jnp.where(active, duel.exploit_rounds, 0),
@@ -261,7 +273,7 @@ def _is_active(problem: Problem, lanes: Lane, num_runs: int) -> Bool[Array, " la
     """Lanes with a run to play, not waiting for the host, not out of event numbers."""
     active = (lanes.run < num_runs) & (lanes.event < problem.event_limit)
     if problem.policy.assisted:
-        active &= ~jax.vmap(problem.policy.is_waiting)(lanes.policy)
+        active &= ~_vmap_last(problem.policy.is_waiting)(lanes.policy)
     return active
 
 
@@ -317,8 +329,8 @@ def _record(
         exploit = jnp.clip(so_far, 0, duel.exploit_rounds)
         explore = jnp.clip(so_far - duel.exploit_rounds, 0, duel.explore_rounds)
         part = duel._replace(exploit_rounds=exploit, explore_rounds=explore)
-        lanes = jax.vmap(problem.environment.record)(before.environment, part)
-        values = jax.vmap(problem.environment.ledger)(lanes)
+        lanes = _vmap_last(problem.environment.record)(before.environment, part)
+        values = jax.vmap(problem.environment.ledger, in_axes=-1)(lanes)
         # An index past the end is dropped: those lanes have nothing to write.
         row = jnp.where(due, before.run, NO_ROW)
         ledger = jax.tree.map(
@@ -348,8 +360,8 @@ def _refill(problem: Problem, carry: Carry, num_runs: int) -> Carry:
         lanes = carry.lanes
         done = is_done(lanes)
         row = jnp.where(done, lanes.run, NO_ROW)
-        keys = jax.vmap(lambda lane: jax.random.fold_in(lane.key, lane.event))(lanes)
-        best = jax.vmap(problem.policy.recommend)(keys, lanes.policy)
+        keys = jax.vmap(jax.random.fold_in)(lanes.key, lanes.event)
+        best = _vmap_last(problem.policy.recommend)(keys, lanes.policy)
         old = carry.buffers
         buffers = old._replace(
             recommendation=old.recommendation.at[row].set(best, mode="drop"),
@@ -358,7 +370,7 @@ def _refill(problem: Problem, carry: Carry, num_runs: int) -> Carry:
         )
         waiting = jnp.cumsum(done, dtype=jnp.int32)
         run = jnp.minimum(carry.next_run + waiting - 1, num_runs)
-        fresh = jax.vmap(partial(_new_lane, problem))(run)
+        fresh = _new_lanes(problem, run)
         return Carry(
             lanes=_select(done, fresh, lanes),
             next_run=carry.next_run + waiting[-1],
@@ -373,7 +385,7 @@ def _select(which: Bool[Array, " lane"], one: Any, other: Any) -> Any:
     """Pick per lane between two batched pytrees."""
 
     def pick(a: Array, b: Array) -> Array:
-        return jnp.where(which.reshape(which.shape + (1,) * (a.ndim - 1)), a, b)
+        return jnp.where(jnp.expand_dims(which, tuple(range(a.ndim - 1))), a, b)
 
     return jax.tree.map(pick, one, other)
 
@@ -404,19 +416,19 @@ def _drive(
 def _assist(problem: Problem, carry: Carry, num_runs: int) -> Carry:
     """Serve, on the host, exactly the lanes whose policy waits for it."""
     lanes = carry.lanes
-    asking = jax.vmap(problem.policy.is_waiting)(lanes.policy)
+    asking = _vmap_last(problem.policy.is_waiting)(lanes.policy)
     asking = np.asarray(asking & (lanes.run < num_runs))
     if not asking.any():
         return carry
     states = jax.tree.map(lambda leaf: np.array(leaf), lanes.policy)
     for lane in np.flatnonzero(asking):
         served = problem.policy.assist(
-            jax.tree.map(lambda leaf, lane=lane: leaf[lane], states)
+            jax.tree.map(lambda leaf, lane=lane: leaf[..., lane], states)
         )
         for leaf, new in zip(
             jax.tree.leaves(states), jax.tree.leaves(served), strict=True
         ):
-            leaf[lane] = new
+            leaf[..., lane] = new
     return carry._replace(
         lanes=lanes._replace(policy=jax.tree.map(jnp.asarray, states))
     )
@@ -455,8 +467,8 @@ def _collect(
 ) -> RunRecords:
     """Bring the buffers to the host, with the arms' original labels."""
     number = jnp.arange(len(runs), dtype=jnp.int32)
-    lanes = jax.vmap(partial(_new_lane, problem))(number)
-    order = np.asarray(lanes.environment.order)
+    lanes = _new_lanes(problem, number)
+    order = np.asarray(lanes.environment.order).T
     buffers = jax.tree.map(np.asarray, carry.buffers)
     ledger = {
         name: problem.environment.unshuffle(values[:, :num_checkpoints], order)

@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
-from bayesduel.arrays import ordered_pair_mask
+from bayesduel.arrays import element_of, entry_of, ordered_pair_mask
 from bayesduel.types import Arm, Duel, RoundCount, RunKey
 
 
@@ -75,7 +75,8 @@ class PairwiseEnvironment:
         ``in_bulk=False`` promises that ``rounds`` is 0 or 1, which saves the binomial
         generator.
         """
-        probability = self.preference[lane.order[first], lane.order[second]]
+        one, other = element_of(lane.order, first), element_of(lane.order, second)
+        probability = entry_of(self.preference, one, other)
         if in_bulk:
             drawn = jax.random.binomial(
                 rng_key, rounds.astype(jnp.float64), probability, dtype=jnp.float64

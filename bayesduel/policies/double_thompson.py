@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
+from bayesduel.arrays import column_of, materialize, row_of
 from bayesduel.models.beta_above_half import attempt
 from bayesduel.policies.base import (
     Policy,
@@ -22,7 +23,11 @@ from bayesduel.policies.idle_rounds import RoundSets, round_sets
 from bayesduel.policies.least_regret import least_estimated_regret, sampled_winners
 from bayesduel.policies.pair_beliefs import PairBeliefs, add_outcome, empty_beliefs
 from bayesduel.policies.sampling import choose_among
-from bayesduel.policies.thompson_events import draw_event_uniforms, next_event
+from bayesduel.policies.thompson_events import (
+    CONTESTANTS,
+    draw_event_uniforms,
+    next_event,
+)
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
@@ -179,10 +184,7 @@ class DoubleThompson(Policy):
         num_successes = jnp.sum(event.successes, dtype=jnp.int32)
         entered = event.successes & event.happens & (num_successes > 1)
         contest = jnp.where(undecided, state.contest, jnp.where(entered, 0.0, -1.0))
-        offset, accepted = attempt(
-            draws.contest, beliefs.wins[:, first], beliefs.wins[first, :]
-        )
-        contest = jnp.where((contest == 0.0) & accepted, offset, contest)
+        contest = _draw_two(contest, draws.contest, beliefs, first)
         pending = jnp.any(contest == 0.0)
         arms = jnp.arange(contest.shape[0], dtype=jnp.int32)
         single = jnp.sum(jnp.where(event.successes, arms, 0), dtype=jnp.int32)
@@ -199,3 +201,29 @@ class DoubleThompson(Policy):
         )
         contest = jnp.where(pending, contest, -1.0)
         return duel, state._replace(champion=first, contest=contest)
+
+
+def _draw_two(
+    contest: Float[Array, " K"],
+    uniforms: Float[Array, "U 2"],
+    beliefs: PairBeliefs,
+    first: Arm,
+) -> Float[Array, " K"]:
+    """Try to draw the offsets of the first two undrawn arms of a contest.
+
+    Most contests are between two arms; more of them take more events.
+    """
+    arms = jnp.arange(contest.shape[0], dtype=jnp.int32)
+    undrawn = contest == 0.0
+    rank = jnp.where(undrawn, jnp.cumsum(undrawn, dtype=jnp.int32), 0)
+    slots = [rank == slot + 1 for slot in range(CONTESTANTS)]
+    wins, losses = column_of(beliefs.wins, first), row_of(beliefs.wins, first)
+    chosen = [
+        (jnp.sum(jnp.where(slot, wins, 0)), jnp.sum(jnp.where(slot, losses, 0)))
+        for slot in slots
+    ]
+    won, lost = (jnp.stack(counts).astype(jnp.int32) for counts in zip(*chosen))
+    offset, accepted = materialize(*attempt(uniforms, won, lost))
+    for index, slot in enumerate(slots):
+        contest = jnp.where(slot & accepted[index], offset[index], contest)
+    return contest

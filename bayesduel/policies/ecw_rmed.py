@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float
 
+from bayesduel.arrays import element_of
 from bayesduel.policies.base import (
     Policy,
     check_above,
@@ -164,7 +165,7 @@ class ECWRMED(Policy):
         slack = template_slack(pairs.evidence, estimated_gaps(pairs.wins))
         passing = _passes_test(pairs, slack, round_)
         chosen = jnp.argmax(passing).astype(jnp.int32)
-        limit = slack[arm] / (1.0 - _SLACK)
+        limit = element_of(slack, arm) / (1.0 - _SLACK)
         last_passing = last_resolved_round(round_, limit)
         until_test = jnp.where(jnp.any(passing), last_passing - round_ + 2, 1)
         others = others_mask(pairs.wins.shape[0])

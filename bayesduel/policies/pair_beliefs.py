@@ -11,6 +11,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.arrays import entry_of, materialize
 from bayesduel.models.beta_tails import half_tail_rates
 from bayesduel.policies.thresholds import resolution
 from bayesduel.types import Duel, Outcome
@@ -54,10 +55,24 @@ def add_outcome(
     there = is_second[:, None] & is_first[None, :] & learnt
 
     losses = outcome.rounds - outcome.wins
-    won = beliefs.wins[duel.first, duel.second] + outcome.wins.astype(jnp.int32)
-    lost = beliefs.wins[duel.second, duel.first] + losses.astype(jnp.int32)
+    won = entry_of(beliefs.wins, duel.first, duel.second) + outcome.wins.astype(
+        jnp.int32
+    )
+    lost = entry_of(beliefs.wins, duel.second, duel.first) + losses.astype(jnp.int32)
     resolved_until = resolution(won, lost, alpha)
     rate_above, rate_below = half_tail_rates(won, lost)
+    chance_above, chance_below = -jnp.expm1(-rate_above), -jnp.expm1(-rate_below)
+    won, lost, resolved_until, rate_above, rate_below, chance_above, chance_below = (
+        materialize(
+            won,
+            lost,
+            resolved_until,
+            rate_above,
+            rate_below,
+            chance_above,
+            chance_below,
+        )
+    )
 
     def put(old: Array, forward: Array, backward: Array) -> Array:
         return jnp.where(here, forward, jnp.where(there, backward, old))
@@ -65,7 +80,7 @@ def add_outcome(
     return PairBeliefs(
         wins=put(beliefs.wins, won, lost),
         resolution=put(beliefs.resolution, resolved_until, resolved_until),
-        chance=put(beliefs.chance, -jnp.expm1(-rate_above), -jnp.expm1(-rate_below)),
+        chance=put(beliefs.chance, chance_above, chance_below),
         rate=put(beliefs.rate, rate_above, rate_below),
     )
 

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float, Int
 
+from bayesduel.arrays import entry_of
 from bayesduel.policies.pair_counts import add_wins, pair_mask
 from bayesduel.types import Duel, Outcome
 from theory.divergences import kl_to_half
@@ -30,7 +31,10 @@ def empty_evidence(num_arms: int) -> PairEvidence:
 def add_evidence(known: PairEvidence, duel: Duel, outcome: Outcome) -> PairEvidence:
     """Count ``outcome`` and refresh the pair's evidence; a self-duel teaches nothing."""
     wins = add_wins(known.wins, duel, outcome)
-    won, lost = wins[duel.first, duel.second], wins[duel.second, duel.first]
+    won, lost = (
+        entry_of(wins, duel.first, duel.second),
+        entry_of(wins, duel.second, duel.first),
+    )
     duels = (won + lost).astype(jnp.float64)
     gap = 0.5 * (won - lost).astype(jnp.float64) / jnp.maximum(duels, 1.0)
     changed = pair_mask(known.wins.shape[0], duel) & (duel.first != duel.second)

@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
+from bayesduel.arrays import row_of
 from bayesduel.policies.base import (
     Policy,
     check_at_least,
@@ -121,7 +122,7 @@ class RMED1(Policy):
         """Return i* if ``arm`` may be worse than it or beats everybody, else its worst."""
         num_arms = pairs.wins.shape[0]
         arms = jnp.arange(num_arms, dtype=jnp.int32)
-        gaps = estimated_gaps(pairs.wins)[arm]
+        gaps = row_of(estimated_gaps(pairs.wins), arm)
         unbeaten = (gaps <= 0.0) & (arms != arm)
         takes_best = jnp.any(unbeaten & (arms == best)) | ~jnp.any(unbeaten)
         worst = jnp.argmin(jnp.where(arms == arm, jnp.inf, gaps)).astype(jnp.int32)

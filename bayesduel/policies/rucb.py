@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.arrays import column_of, row_of
 from bayesduel.policies.base import (
     Policy,
     check_above,
@@ -98,7 +99,7 @@ class RelativeUCB(Policy):
             beaten = _surely_beaten(state, round_)
             everybody = jnp.all(beaten | ~others_mask(beaten.shape[0]), axis=0)
             champion = jnp.sum(jnp.where(everybody, jnp.arange(beaten.shape[0]), 0))
-            weakest = jnp.min(state.resolution[:, champion])
+            weakest = jnp.min(column_of(state.resolution, champion))
             last = last_resolved_round(round_, weakest)
             stretch = jnp.where(jnp.any(everybody), last - round_ + 1, 0)
             hypothesis = jnp.where(
@@ -146,8 +147,8 @@ class RelativeUCB(Policy):
         self, state: RelativeUCBState, round_: RoundCount, champion: Arm
     ) -> Float[Array, " K"]:
         """u[j, champion] for all j; 1/2 for the champion, 2 if never compared."""
-        wins = state.wins[:, champion].astype(jnp.float64)
-        duels = wins + state.wins[champion, :].astype(jnp.float64)
+        wins = column_of(state.wins, champion).astype(jnp.float64)
+        duels = wins + row_of(state.wins, champion).astype(jnp.float64)
         compared = jnp.maximum(duels, 1.0)
         width = jnp.sqrt(self.alpha * log_round(round_) / compared)
         upper = jnp.where(duels > 0, wins / compared + width, 2.0)

@@ -18,6 +18,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.arrays import column_of, element_of, materialize, row_of
 from bayesduel.models.beta_above_half import UNIFORMS_PER_ATTEMPT, offsets_above_half
 from bayesduel.policies.idle_rounds import RoundSets, challenge_rates, majority
 from bayesduel.policies.least_regret import least_estimated_regret, sampled_winners
@@ -30,6 +31,9 @@ from bayesduel.policies.sampling import (
     truncated_exponential,
 )
 from bayesduel.types import Arm, RoundCount, RunKey
+
+CONTESTANTS = 2
+"""Second samples drawn per event when several arms exceed 1/2."""
 
 _NUM_SCALARS = 7
 
@@ -47,7 +51,7 @@ class EventDraws(NamedTuple):
     signs: Float[Array, "K K"]
     idle_signs: Float[Array, "K K"]
     column: Float[Array, " K"]
-    contest: Float[Array, "U K"]
+    contest: Float[Array, "U 2"]
 
 
 class Event(NamedTuple):
@@ -73,29 +77,36 @@ def draw_event_uniforms(
         pairs,
         pairs if ties_by_regret else 0,
         num_arms,
-        UNIFORMS_PER_ATTEMPT * num_arms,
+        UNIFORMS_PER_ATTEMPT * CONTESTANTS,
     )
     flat = jax.random.uniform(rng_key, (sum(sizes),), dtype=jnp.float64)
-    # Without the barrier XLA regenerates the bits inside each of their consumers.
-    flat = jax.lax.optimization_barrier(flat)
+    (flat,) = materialize(flat)
     parts = jnp.split(flat, np.cumsum(sizes)[:-1])
-    index = _pair_index(num_arms)
     scalars = [part[0] for part in parts[:_NUM_SCALARS]]
     signs, idle_signs, column, contest = parts[_NUM_SCALARS:]
+    sign_matrix = _symmetric(signs, num_arms)
     return EventDraws(
         *scalars,
-        signs=signs[index],
-        idle_signs=idle_signs[index] if ties_by_regret else signs[index],
+        signs=sign_matrix,
+        idle_signs=_symmetric(idle_signs, num_arms) if ties_by_regret else sign_matrix,
         column=column,
-        contest=contest.reshape(UNIFORMS_PER_ATTEMPT, num_arms),
+        contest=contest.reshape(UNIFORMS_PER_ATTEMPT, CONTESTANTS),
     )
 
 
-def _pair_index(num_arms: int) -> Int[np.ndarray, "K K"]:
-    """Position of {i, j} in a flat list of the unordered pairs (0 at i = j)."""
-    index = np.zeros((num_arms, num_arms), dtype=np.int32)
-    index[np.triu_indices(num_arms, 1)] = np.arange(num_arms * (num_arms - 1) // 2)
-    return index + index.T
+def _symmetric(values: Float[Array, " P"], num_arms: int) -> Float[Array, "K K"]:
+    """Lay out one number per unordered pair as a symmetric matrix.
+
+    By slices: a gather would put the lanes in the wrong order.
+    """
+    rows, start = [], 0
+    for arm in range(num_arms):
+        stop = start + num_arms - 1 - arm
+        before = jnp.zeros(arm + 1, dtype=values.dtype)
+        rows.append(jnp.concatenate([before, values[start:stop]]))
+        start = stop
+    upper = jnp.stack(rows)
+    return upper + upper.T
 
 
 def next_event(
@@ -130,7 +141,9 @@ def next_event(
     idle_rounds, happens = _waiting_time(
         draws.wait, chance, sets.last_round - round_ + 1
     )
-    is_flip = draws.branch * chance < some_flip
+    is_flip, idle_rounds, happens = materialize(
+        draws.branch * chance < some_flip, idle_rounds, happens
+    )
 
     trailing = now.signs.T
     free = trailing & (draws.signs < beliefs.chance)
@@ -163,8 +176,9 @@ def next_event(
         leaving = jnp.where(now.leaders, challenged, 0.0)
         first = choose_weighted(draws.first, jnp.where(is_flip, winners, leaving))
 
-    freely = sets.eligible[:, first] & (draws.column < beliefs.chance[:, first])
-    rates = jnp.where(sets.eligible[:, first], beliefs.rate[:, first], 0.0)
+    eligible = column_of(sets.eligible, first)
+    freely = eligible & (draws.column < column_of(beliefs.chance, first))
+    rates = jnp.where(eligible, column_of(beliefs.rate, first), 0.0)
     conditioned = at_least_one(draws.success, rates, freely)
     successes = jnp.where(is_flip, freely, conditioned)
     if ties_by_regret:
@@ -205,10 +219,10 @@ def _some_flip(
     num_arms = rates.shape[0]
     target = truncated_exponential(uniform, row_totals[-1])
     row = pick(target, row_totals)
-    before = jnp.where(row > 0, row_totals[jnp.maximum(row - 1, 0)], 0.0)
-    column = pick(target - before, cumulative(rates[row]))
+    before = element_of(row_totals, row - 1)
+    column = pick(target - before, cumulative(row_of(rates, row)))
     position = np.arange(num_arms * num_arms, dtype=np.int32).reshape(num_arms, -1)
-    first = row * num_arms + column
+    (first,) = materialize(row * num_arms + column)
     later = free & ((position > first) | ~relevant)
     return later | (position == first)
 
@@ -247,7 +261,7 @@ def _least_regret_champions(
         jnp.where(forward, other, one).reshape(-1),
         touched.reshape(-1),
     ).reshape(2, -1)
-    offsets = flat[:, _pair_index(num_arms)]
+    offsets = jnp.stack([_symmetric(part, num_arms) for part in flat])
     champions = jax.vmap(least_estimated_regret, in_axes=(0, None, 0, 0))(
         uniforms, sets.candidates, signs, offsets
     )
