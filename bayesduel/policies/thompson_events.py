@@ -156,14 +156,18 @@ def next_event(
     signs = _with_flips(now.signs, flips)
     if ties_by_regret:
         idle_flips = trailing & (draws.idle_signs < beliefs.chance) & ~now.relevant
-        both = jnp.stack([_with_flips(now.signs, idle_flips), signs])
-        champion, first = _least_regret_champions(
-            rng_key,
-            jnp.stack([draws.idle, draws.first]),
+        key_idle, key_event = jax.random.split(rng_key)
+        # Two loops: ties at the head of an idle stretch are the rarer ones.
+        champion = _least_regret_champion(
+            key_idle,
+            draws.idle,
             beliefs,
             sets,
-            both,
-            jnp.stack([idle_rounds > 0, happens]),
+            _with_flips(now.signs, idle_flips),
+            idle_rounds > 0,
+        )
+        first = _least_regret_champion(
+            key_event, draws.first, beliefs, sets, signs, happens
         )
     else:
         staying = jnp.where(now.leaders, jnp.exp(-column_rates), 0.0)
@@ -234,35 +238,38 @@ def _with_flips(
     return (signs & ~flips.T) | flips
 
 
-def _least_regret_champions(
+def _least_regret_champion(
     rng_key: RunKey,
-    uniforms: Float[Array, " 2"],
+    uniform: Float[Array, ""],
     beliefs: PairBeliefs,
     sets: RoundSets,
-    signs: Bool[Array, "2 K K"],
-    wanted: Bool[Array, " 2"],
-) -> tuple[Arm, Arm]:
-    """Champions of the idle stretch and of the event, ties by estimated regret.
+    signs: Bool[Array, "K K"],
+    wanted: Bool[Array, ""],
+) -> Arm:
+    """Return the first arm of D-TS+ given the signs of its sample.
 
-    Magnitudes are drawn given the signs, and only for pairs of tied arms: signs and
-    magnitudes outside those pairs do not enter the comparison.
+    Magnitudes are drawn given the signs, and only for pairs of tied arms: those of
+    other pairs do not enter the comparison. Without a tie, or where the arm is not
+    ``wanted``, nothing is drawn.
     """
-    tied = jax.vmap(sampled_winners, in_axes=(None, 0))(sets.candidates, signs)
-    several = (jnp.sum(tied, axis=1, dtype=jnp.int32) > 1) & wanted
+    tied = sampled_winners(sets.candidates, signs)
+    several = (jnp.sum(tied, dtype=jnp.int32) > 1) & wanted
     # Flat lists of the unordered pairs: half the draws, and one long axis.
-    num_arms = tied.shape[1]
-    row, column = np.triu_indices(num_arms, 1)
-    touched = (tied[:, row] | tied[:, column]) & several[:, None]
-    forward = signs[:, row, column]
-    one, other = beliefs.wins[row, column], beliefs.wins[column, row]
-    flat = offsets_above_half(
+    num_arms = tied.shape[0]
+    forward = _flat(signs, num_arms)
+    one, other = _flat(beliefs.wins, num_arms), _flat(beliefs.wins.T, num_arms)
+    touched = _flat(tied[:, None] | tied[None, :], num_arms) & several
+    offsets = offsets_above_half(
         rng_key,
-        jnp.where(forward, one, other).reshape(-1),
-        jnp.where(forward, other, one).reshape(-1),
-        touched.reshape(-1),
-    ).reshape(2, -1)
-    offsets = jnp.stack([_symmetric(part, num_arms) for part in flat])
-    champions = jax.vmap(least_estimated_regret, in_axes=(0, None, 0, 0))(
-        uniforms, sets.candidates, signs, offsets
+        jnp.where(forward, one, other),
+        jnp.where(forward, other, one),
+        touched,
     )
-    return champions[0], champions[1]
+    return least_estimated_regret(
+        uniform, sets.candidates, signs, _symmetric(offsets, num_arms)
+    )
+
+
+def _flat(matrix: Array, num_arms: int) -> Array:
+    """List the upper triangle row by row."""
+    return jnp.concatenate([matrix[arm, arm + 1 :] for arm in range(num_arms)])
