@@ -163,7 +163,7 @@ def _anchored(bound: RegretBound, panel: Panel, anchor: int | None) -> DrawnBoun
     kind = "" if bound.kind == "asymptotic lower" else f" ({bound.kind})"
     text = (
         f"{bound.name}{kind}: slope {format_number(bound.log_coefficient)}, "
-        f"from t\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{power_text(round_)}"
+        f"from {power_text(round_)}"
     )
     return DrawnBound(text, rounds, line(rounds), slope=True)
 

@@ -255,7 +255,7 @@ def test_version_and_unknown_commands(run):
     result = run("--version")
     assert result.exit_code == 0
     assert result.stdout.startswith("bayesduel ")
-    wrong = run("compair")
+    wrong = run("compar")
     assert wrong.exit_code == 2
     assert "compare" in wrong.stderr
     assert run().exit_code == 2

@@ -126,7 +126,7 @@ def test_a_file_is_an_environment(run, engine, tmp_path):
         (["-e", "cyclik"], "did you mean cyclic"),
         (["-e", "cyclic"], "'cyclic' is given twice"),
         (["-p", "d-tss"], "did you mean d-ts"),
-        (["-p", "d-ts:alpah=1"], "did you mean alpha"),
+        (["-p", "d-ts:alphq=1"], "did you mean alpha"),
         (["-p", "d-ts:alpha=0.4"], "alpha must be above 0.5"),
         (["-p", "d-ts:alpha=0.51"], "are both called 'D-TS'"),
         (["-e", "nowhere.csv"], "nowhere.csv does not exist"),
