@@ -1,0 +1,126 @@
+"""Driving policies without the simulator, with outcomes that are fixed in advance."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from bayesduel.environments.pairwise import PairwiseEnvironment
+from bayesduel.simulator import RunRecords, run_chunk
+from bayesduel.types import Outcome
+
+CHECKPOINTS = (40, 120, 300, 700)
+NUM_RUNS = 256
+NUM_LANES = 64
+"""Tests that agree on the last two, on the number of arms (4), and on the form of a
+policy share a program, as long as there are at most 32 checkpoints."""
+
+
+def simulate_runs(policy, matrix, **options) -> RunRecords:
+    """Call the simulator; arms are shuffled in each run unless told otherwise."""
+    environment = PairwiseEnvironment(
+        np.array(matrix), shuffle=options.pop("shuffle", True)
+    )
+    checkpoints = np.array(options.pop("checkpoints", CHECKPOINTS), dtype=np.int64)
+    settings = {"runs": range(NUM_RUNS), "seed": 0, "num_lanes": NUM_LANES} | options
+    return run_chunk(environment, policy, checkpoints=checkpoints, **settings)
+
+
+class Event(NamedTuple):
+    """One exchange between policy and environment; with rounds as really played."""
+
+    round: Any
+    champion: Any
+    exploit_rounds: Any
+    first: Any
+    second: Any
+    explore_rounds: Any
+
+
+class Played(NamedTuple):
+    """A run: its events (leading axis), and how it ended."""
+
+    events: Event
+    rounds: Any
+    state: Any
+    recommendation: Any
+
+
+@partial(jax.jit, static_argnames=("num_events", "key_of_duel"))
+def play(policy, outcomes, key, horizon, *, num_events, key_of_duel=False) -> Played:
+    """Play one run by the protocol, at most ``num_events`` events.
+
+    The key of an event is folded from its number. With ``key_of_duel`` it is folded
+    from the round of the duel after the stretch instead, so that the step form and the
+    look-ahead form of a policy draw the same numbers in the same round (this asks the
+    policy twice: the first answer only says where the stretch ends).
+
+    Parameters
+    ----------
+    outcomes : bool (K, K, N)
+        Entry [i, j, n], i < j: whether i wins the n-th duel of the pair.
+    horizon : int64
+        Number of rounds.
+    """
+    num_arms = outcomes.shape[0]
+    before = jnp.cumsum(outcomes, axis=2, dtype=jnp.int64) - outcomes
+    key_init, key_end, key_events = jax.random.split(key, 3)
+    start = (
+        policy.init(key_init, num_arms, horizon),
+        jnp.int64(0),
+        jnp.zeros((num_arms, num_arms), dtype=jnp.int64),
+    )
+
+    def advance(carry, number):
+        state, played, counts = carry
+        round_ = played + 1
+        key = jax.random.fold_in(key_events, number)
+        if key_of_duel:
+            duel, _ = policy.choose(key, state, round_)
+            key = jax.random.fold_in(key_events, round_ + duel.exploit_rounds)
+        key_choose, key_update = jax.random.split(key)
+        duel, chosen = policy.choose(key_choose, state, round_)
+        left = horizon - played
+        exploit = jnp.minimum(duel.exploit_rounds, left)
+        explore = jnp.minimum(duel.explore_rounds, left - exploit)
+        duel = duel._replace(exploit_rounds=exploit, explore_rounds=explore)
+        low = jnp.minimum(duel.first, duel.second)
+        high = jnp.maximum(duel.first, duel.second)
+        done = counts[low, high]
+        low_wins = before[low, high, done + explore] - before[low, high, done]
+        wins = jnp.where(duel.first == low, low_wins, explore - low_wins)
+        wins = jnp.where(low == high, explore, wins)
+        now = played + exploit + explore
+        outcome = Outcome(exploit_rounds=exploit, rounds=explore, wins=wins)
+        after = (
+            policy.update(key_update, chosen, now, duel, outcome),
+            now,
+            counts.at[low, high].add(explore),
+        )
+        active = played < horizon
+        carry = jax.tree.map(lambda a, b: jnp.where(active, a, b), after, carry)
+        event = Event(
+            round=jnp.where(active, round_, 0),
+            champion=duel.champion,
+            exploit_rounds=jnp.where(active, exploit, 0),
+            first=duel.first,
+            second=duel.second,
+            explore_rounds=jnp.where(active, explore, 0),
+        )
+        return carry, event
+
+    numbers = jnp.arange(num_events, dtype=jnp.uint32)
+    (state, played, _), events = jax.lax.scan(advance, start, numbers)
+    return Played(events, played, state, policy.recommend(key_end, state))
+
+
+def duels_round_by_round(events: Event) -> list[tuple[int, int]]:
+    """Write the events of one run out, one pair per round."""
+    duels: list[tuple[int, int]] = []
+    for each in zip(*(np.asarray(leaf).tolist() for leaf in events), strict=True):
+        event = Event(*each)
+        duels += [(event.champion, event.champion)] * event.exploit_rounds
+        duels += [(event.first, event.second)] * event.explore_rounds
+    return duels

@@ -1,0 +1,43 @@
+"""Four-armed matrices without symmetries, so that a swapped index is noticed."""
+
+import numpy as np
+
+CONDORCET = np.array(
+    [
+        [0.50, 0.57, 0.66, 0.74],
+        [0.43, 0.50, 0.60, 0.71],
+        [0.34, 0.40, 0.50, 0.53],
+        [0.26, 0.29, 0.47, 0.50],
+    ]
+)
+"""Arm 0 beats all others."""
+
+TWO_WINNERS = np.array(
+    [
+        [0.50, 0.60, 0.65, 0.42],
+        [0.40, 0.50, 0.70, 0.62],
+        [0.35, 0.30, 0.50, 0.57],
+        [0.58, 0.38, 0.43, 0.50],
+    ]
+)
+"""Arms 0 and 1 beat two others each and lose once; no Condorcet winner."""
+
+CYCLIC = np.array(
+    [
+        [0.50, 0.60, 0.60, 0.60],
+        [0.40, 0.50, 0.90, 0.10],
+        [0.40, 0.10, 0.50, 0.90],
+        [0.40, 0.90, 0.10, 0.50],
+    ]
+)
+"""Komiyama et al. 2016, Table 2: arm 0 beats a cycle of strong preferences."""
+
+MATRICES = {"condorcet": CONDORCET, "two winners": TWO_WINNERS, "cyclic": CYCLIC}
+
+
+def random_outcomes(
+    preference: np.ndarray, length: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Decide in advance who wins the n-th duel of each pair: [i, j, n] with i < j."""
+    draws = rng.random((*preference.shape, length)) < preference[:, :, None]
+    return draws & np.triu(np.ones(preference.shape, dtype=bool), 1)[:, :, None]

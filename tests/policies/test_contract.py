@@ -1,0 +1,387 @@
+"""What every registered policy must do, whatever its rule.
+
+A policy enters this suite by being registered. All simulations here share one program
+per policy where they can: what a program costs is its compilation.
+"""
+
+from dataclasses import fields, replace
+from functools import cache
+from unittest import mock
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bayesduel import policies, simulator
+from bayesduel.types import Outcome
+from tests.policies.driving import CHECKPOINTS, NUM_RUNS, play, simulate_runs
+from tests.policies.instances import CONDORCET, MATRICES, random_outcomes
+from tests.policies.laws import features, rejected, same_law, self_duels
+
+FALSE_ALARM = 1e-5
+"""Of one test of a law."""
+
+NAMES = policies.names()
+FEW = range(5)
+"""Runs of the program with a single lane."""
+
+LONGEST_HORIZON = 2**62
+
+
+def is_static(field):
+    return bool(field.metadata.get("static"))
+
+
+def forms(name):
+    """Return the default form and each form with one switch turned."""
+    policy = policies.get(name)
+    switches = [
+        field.name
+        for field in fields(policy)
+        if is_static(field) and isinstance(getattr(policy, field.name), bool)
+    ]
+    return [policy] + [
+        replace(policy, **{switch: not getattr(policy, switch)}) for switch in switches
+    ]
+
+
+FORMS = [form for name in NAMES for form in forms(name)]
+
+
+def with_other_numbers(policy):
+    """Change every hyperparameter that is a number, by little."""
+    numbers = [
+        field.name
+        for field in fields(policy)
+        if not is_static(field) and isinstance(getattr(policy, field.name), float)
+    ]
+    return replace(policy, **{name: 1.1 * getattr(policy, name) for name in numbers})
+
+
+@cache
+def runs_of(name, matrix="condorcet", checkpoints=CHECKPOINTS, seed=0):
+    return simulate_runs(
+        policies.get(name), MATRICES[matrix], checkpoints=checkpoints, seed=seed
+    )
+
+
+@cache
+def few_runs_of(name):
+    """Five runs in one lane, of two sets of numbers, on two grids each.
+
+    Returns the records and, after each of these calls, how often `choose` was traced.
+    """
+    policy = policies.get(name)
+    calls = []
+    plain = type(policy).choose
+
+    def counting(self, rng_key, state, round_):
+        calls.append(round_)
+        return plain(self, rng_key, state, round_)
+
+    records, counts = [], []
+    with mock.patch.object(type(policy), "choose", counting):
+        for form in (policy, with_other_numbers(policy)):
+            for checkpoints in (CHECKPOINTS, (5, 10, 41, 60, 700)):
+                records.append(
+                    simulate_runs(
+                        form, CONDORCET, runs=FEW, checkpoints=checkpoints, num_lanes=1
+                    )
+                )
+                counts.append(len(calls))
+    return records, counts
+
+
+def plays_of(records):
+    return records.ledger["plays"]
+
+
+# The protocol itself
+
+
+def one_exchange(policy, key, num_arms=4):
+    """Everything that is asked of a policy, once; returns the states on the way."""
+    key_init, key_choose, key_update, key_end = jax.random.split(key, 4)
+    round_ = jnp.int64(1)
+    start = policy.init(key_init, num_arms, jnp.int64(1000))
+    duel, chosen = policy.choose(key_choose, start, round_)
+    outcome = Outcome(
+        exploit_rounds=duel.exploit_rounds,
+        rounds=duel.explore_rounds,
+        wins=jnp.zeros_like(duel.explore_rounds),
+    )
+    after = policy.update(key_update, chosen, round_, duel, outcome)
+    return duel, start, chosen, after, policy.recommend(key_end, after)
+
+
+def shape_of(state):
+    return jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype, leaf.weak_type), state)
+
+
+@pytest.mark.parametrize("policy", FORMS, ids=repr)
+def test_state_keeps_structure_shapes_and_dtypes(policy):
+    with jax.enable_x64(True):
+        duel, start, chosen, after, arm = jax.eval_shape(
+            lambda key: one_exchange(policy, key), jax.random.key(0)
+        )
+    assert shape_of(chosen) == shape_of(start)
+    assert shape_of(after) == shape_of(start)
+    assert not any(leaf.weak_type for leaf in jax.tree.leaves(start))
+    assert {each.shape for each in (*duel, arm)} == {()}
+    assert duel.exploit_rounds.dtype == duel.explore_rounds.dtype == np.int64
+    for each in (duel.champion, duel.first, duel.second, arm):
+        assert each.dtype == np.int32
+
+
+@pytest.mark.parametrize("policy", FORMS, ids=repr)
+def test_dtypes_never_mix_and_keys_serve_once(policy, strict_jax):
+    """Checked while tracing; rank promotion is refused in all tests."""
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(0), 2)
+        jax.jit(jax.vmap(lambda key: one_exchange(policy, key))).lower(keys)
+
+
+def test_a_key_used_twice_is_noticed(strict_jax):
+    """The test above can fail: a policy that reuses its key does."""
+
+    class Careless(type(policies.get("rmed1"))):
+        def choose(self, rng_key, state, round_):
+            jax.random.uniform(rng_key)
+            jax.random.uniform(rng_key)
+            return super().choose(rng_key, state, round_)
+
+    careless = policies.base.policy_class(Careless)()
+    with jax.enable_x64(True), pytest.raises(jax.errors.KeyReuseError):
+        jax.jit(lambda key: one_exchange(careless, key)).lower(jax.random.key(0))
+
+
+@cache
+def outcomes_of_all_matrices(length=1200):
+    rng = np.random.default_rng(30)
+    return np.stack([random_outcomes(each, length, rng) for each in MATRICES.values()])
+
+
+HORIZON = 300
+EVENTS = 700
+"""More than any policy needs for HORIZON rounds, undecided contests included."""
+
+
+@cache
+def played_side_by_side(name):
+    """One run per matrix, batched by vmap."""
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(31), len(MATRICES))
+        batched = jax.vmap(
+            lambda outcomes, key: play(
+                policies.get(name),
+                outcomes,
+                key,
+                jnp.int64(HORIZON),
+                num_events=EVENTS,
+            )
+        )
+        played = batched(jnp.asarray(outcomes_of_all_matrices()), keys)
+        return jax.tree.map(np.asarray, played), keys
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_duels_are_well_formed(name):
+    """Arms are indices wherever they are asked to play."""
+    events = played_side_by_side(name)[0].events
+    assert events.exploit_rounds.min() >= 0
+    assert events.explore_rounds.min() >= 0
+    exploits, explores = events.exploit_rounds > 0, events.explore_rounds > 0
+    for arm, plays in (
+        (events.champion, exploits),
+        (events.first, explores),
+        (events.second, explores),
+    ):
+        assert np.all((arm[plays] >= 0) & (arm[plays] < 4))
+    if not policies.get(name).explores_in_bulk:
+        assert events.explore_rounds.max() == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_rounds_are_played_and_no_more(name):
+    played = played_side_by_side(name)[0]
+    assert played.rounds.tolist() == [HORIZON] * len(MATRICES)
+    rounds = played.events.exploit_rounds + played.events.explore_rounds
+    assert rounds.sum(axis=1).tolist() == [HORIZON] * len(MATRICES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recommendation_is_an_arm(name):
+    recommendation = played_side_by_side(name)[0].recommendation
+    assert recommendation.min() >= 0 and recommendation.max() < 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batch_equals_loop(name):
+    """Runs side by side make the same decisions as one run alone."""
+    together, keys = played_side_by_side(name)
+    with jax.enable_x64(True):
+        for index, outcomes in enumerate(outcomes_of_all_matrices()):
+            alone = play(
+                policies.get(name),
+                jnp.asarray(outcomes),
+                keys[index],
+                jnp.int64(HORIZON),
+                num_events=EVENTS,
+            )
+            ours = [leaf[index] for leaf in jax.tree.leaves(together)]
+            for one, other in zip(ours, jax.tree.leaves(alone), strict=True):
+                if np.issubdtype(one.dtype, np.floating):
+                    np.testing.assert_allclose(one, other, rtol=1e-12)
+                else:
+                    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_arms(name):
+    """The smallest problem: arm 0 wins 70 of 100."""
+    rng = np.random.default_rng(32)
+    outcomes = random_outcomes(np.array([[0.5, 0.7], [0.3, 0.5]]), 1200, rng)
+    with jax.enable_x64(True):
+        played = play(
+            policies.get(name),
+            jnp.asarray(outcomes),
+            jax.random.key(33),
+            jnp.int64(HORIZON),
+            num_events=EVENTS,
+        )
+    assert int(played.rounds) == HORIZON
+    arms = np.stack([played.events.first, played.events.second])
+    assert arms.min() >= 0 and arms.max() <= 1
+    assert int(played.recommendation) == 0
+
+
+# The simulator with each policy
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize("name", NAMES)
+def test_plays_add_up_to_the_round(name, matrix):
+    records = runs_of(name, matrix)
+    plays = plays_of(records)
+    assert plays.shape == (NUM_RUNS, len(CHECKPOINTS), 4, 4)
+    assert plays.dtype == np.int64
+    assert plays.min() >= 0
+    assert np.all(plays.sum(axis=(2, 3)) == CHECKPOINTS)
+    assert np.all(np.tril(plays, -1) == 0)
+    assert np.all(np.diff(plays, axis=1) >= 0)
+    assert records.finished.all()
+    assert records.recommendation.min() >= 0 and records.recommendation.max() < 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_do_not_depend_on_their_company(name):
+    """Runs 0 to 4 alone in one lane, among 256 in 64 lanes, and in another chunk."""
+    few = few_runs_of(name)[0][0]
+    whole = runs_of(name)
+    later = simulate_runs(policies.get(name), CONDORCET, runs=range(3, 3 + NUM_RUNS))
+    for part, here, there in (
+        (few, slice(None), slice(0, 5)),
+        (later, slice(0, NUM_RUNS - 3), slice(3, NUM_RUNS)),
+    ):
+        for ours, theirs in (
+            (plays_of(part), plays_of(whole)),
+            (part.recommendation, whole.recommendation),
+            (part.events, whole.events),
+        ):
+            np.testing.assert_array_equal(ours[here], theirs[there])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_do_not_depend_on_segments(name, monkeypatch):
+    shares = []
+    monkeypatch.setattr(simulator, "_SEGMENT_SECONDS", 1e-9)
+    records = simulate_runs(policies.get(name), CONDORCET, on_progress=shares.append)
+    # The shortest segments have 64 events; every lane plays several hundred.
+    assert len(shares) > 5
+    assert shares == sorted(shares)
+    np.testing.assert_array_equal(plays_of(records), plays_of(runs_of(name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
+    dense = (*range(1, 7), 40, *range(45, 60), 120, 300, 699, 700)
+    plays = plays_of(runs_of(name, checkpoints=dense))
+    assert len(dense) <= 32, "or it is another program"
+    columns = [dense.index(each) for each in CHECKPOINTS]
+    np.testing.assert_array_equal(plays[:, columns], plays_of(runs_of(name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_same_seed_same_runs_another_seed_others(name):
+    again = simulate_runs(policies.get(name), CONDORCET)
+    np.testing.assert_array_equal(plays_of(again), plays_of(runs_of(name)))
+    other = plays_of(runs_of(name, seed=1))
+    same = np.all(other[:, -1] == plays_of(runs_of(name))[:, -1], axis=(1, 2))
+    assert same.mean() < 0.05
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_horizon_of_one_round(name):
+    plays = plays_of(runs_of(name, checkpoints=(1,)))
+    assert plays.shape == (NUM_RUNS, 1, 4, 4)
+    assert np.all(plays.sum(axis=(1, 2, 3)) == 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_longest_horizon(name):
+    if not getattr(policies.get(name), "look_ahead", False):
+        pytest.skip("would step through every round")
+    grid = (1000, 10**9, LONGEST_HORIZON)
+    few_runs_of(name)  # Same program.
+    records = simulate_runs(
+        policies.get(name), CONDORCET, runs=FEW, checkpoints=grid, num_lanes=1
+    )
+    plays = plays_of(records)
+    assert plays.min() >= 0
+    assert plays.sum(axis=(2, 3)).tolist() == [list(grid)] * len(FEW)
+    # Nearly all rounds belong to the Condorcet winner.
+    assert np.all(plays[:, -1, 0, 0] > LONGEST_HORIZON - 10**6)
+    assert np.all(records.recommendation == 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_program_for_all_numbers_and_grids(name):
+    """Hyperparameters and checkpoints are traced: 2 x 2 of them cost one trace."""
+    records, counts = few_runs_of(name)
+    # No other test simulates five runs in one lane, so the first call had to trace.
+    assert counts[0] > 0
+    assert counts == [counts[0]] * 4
+    last = [plays_of(each)[:, -1] for each in records]
+    np.testing.assert_array_equal(last[0], last[1])
+    np.testing.assert_array_equal(last[2], last[3])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hyperparameters_reach_the_program(name):
+    """Other numbers are not silently those of the program's first call."""
+    policy = policies.get(name)
+    other = with_other_numbers(policy)
+    if other == policy:
+        pytest.skip("has no number to change")
+    plays = plays_of(simulate_runs(other, CONDORCET))
+    assert np.any(plays != plays_of(runs_of(name)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_relabeled_arms_permute_the_law(name):
+    """Arms are shuffled in each run, so their order must not matter."""
+    order = np.array([2, 0, 3, 1])
+    relabeled = simulate_runs(
+        policies.get(name), CONDORCET[np.ix_(order, order)], seed=2
+    )
+    own = plays_of(relabeled)
+    both = own + np.swapaxes(np.triu(own, 1), 2, 3)
+    back = np.argsort(order)
+    original = np.triu(both[:, :, back][:, :, :, back])
+    ours = plays_of(runs_of(name))
+    found = {**features(original, CONDORCET), **self_duels(original)}
+    expected = {**features(ours, CONDORCET), **self_duels(ours)}
+    assert not rejected(same_law(found, expected), FALSE_ALARM)
+    # The test would notice arms that are not put back.
+    assert rejected(same_law(features(own, CONDORCET), features(ours, CONDORCET)), 1e-9)
