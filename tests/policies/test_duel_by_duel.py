@@ -1,0 +1,170 @@
+"""Rules without chance, duel by duel: against slow twins and across their two forms."""
+
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.policies.base import policy_class
+from tests.policies.driving import duels_round_by_round, play
+from tests.policies.instances import random_outcomes
+from tests.reference import RMED1, EfficientCopelandRMED, simulate
+
+HORIZON = 3000
+INSTANCES = 8
+"""Of every number of arms."""
+
+TWINS = {"rmed1": RMED1, "ecw-rmed": EfficientCopelandRMED}
+
+ARMS = [4, *(pytest.param(each, marks=pytest.mark.slow) for each in (3, 5))]
+
+
+@cache
+def instances(num_arms):
+    """Random matrices and outcomes: total orders, tournaments, strong and weak gaps."""
+    rng = np.random.default_rng([40, num_arms])
+    matrices, outcomes = [], []
+    for index in range(INSTANCES):
+        widest = (0.05, 0.15, 0.3, 0.5)[index % 4]
+        gaps = np.triu(rng.uniform(0.01, widest, (num_arms, num_arms)), 1)
+        if index >= INSTANCES // 2:
+            gaps = gaps * rng.choice([-1, 1], gaps.shape)
+        preference = 0.5 + gaps - gaps.T
+        order = rng.permutation(num_arms)
+        matrices.append(preference[np.ix_(order, order)])
+        outcomes.append(random_outcomes(matrices[-1], HORIZON + 2, rng))
+    return np.stack(matrices), np.stack(outcomes)
+
+
+@cache
+def played(policy, num_arms, key_of_duel=False):
+    """Return the events of all instances."""
+    with jax.enable_x64(True):
+        outcomes = jnp.asarray(instances(num_arms)[1])
+        keys = jax.random.split(jax.random.key(41), INSTANCES)
+        batched = jax.vmap(
+            lambda each, key: play(
+                policy,
+                each,
+                key,
+                jnp.int64(HORIZON),
+                num_events=HORIZON,
+                key_of_duel=key_of_duel,
+            )
+        )
+        return jax.tree.map(np.asarray, batched(outcomes, keys))
+
+
+def duels_of(policy, num_arms, **options):
+    """Return the list of duels of each instance, one pair per round."""
+    result = played(policy, num_arms, **options)
+    assert result.rounds.tolist() == [HORIZON] * INSTANCES
+    return [
+        duels_round_by_round(jax.tree.map(lambda leaf, i=i: leaf[i], result.events))
+        for i in range(INSTANCES)
+    ]
+
+
+@cache
+def twin_duels(name, num_arms):
+    """Return the duels of the twin, and its recommendation, per instance."""
+    found = []
+    for preference, outcomes in zip(*instances(num_arms), strict=True):
+        twin = TWINS[name](num_arms, np.random.default_rng(0))
+        _, duels = simulate(
+            twin,
+            preference,
+            HORIZON,
+            [HORIZON],
+            np.random.default_rng(0),
+            outcomes,
+            return_duels=True,
+        )
+        found.append((duels, twin.recommend()))
+    return found
+
+
+def first_difference(one, other):
+    """Return round and duels of the first disagreement, or None."""
+    for index, (a, b) in enumerate(zip(one, other, strict=True)):
+        if a != b:
+            return index + 1, a, b
+    return None
+
+
+def differences(policy, num_arms):
+    """Compare with the twin; return the first disagreement of each instance."""
+    twins = [duels for duels, _ in twin_duels(policy.name, num_arms)]
+    ours = duels_of(policy, num_arms)
+    return [first_difference(a, b) for a, b in zip(ours, twins, strict=True)]
+
+
+@pytest.mark.parametrize("look_ahead", [False, True], ids=["step", "look-ahead"])
+@pytest.mark.parametrize("num_arms", ARMS)
+@pytest.mark.parametrize("name", TWINS)
+def test_duels_are_those_of_the_twin(name, num_arms, look_ahead):
+    policy = policies.get(name, look_ahead=look_ahead)
+    assert differences(policy, num_arms) == [None] * INSTANCES
+
+
+@pytest.mark.parametrize("num_arms", ARMS)
+@pytest.mark.parametrize("name", TWINS)
+def test_recommendation_is_that_of_the_twin(name, num_arms):
+    expected = [arm for _, arm in twin_duels(name, num_arms)]
+    for look_ahead in (False, True):
+        policy = policies.get(name, look_ahead=look_ahead)
+        assert played(policy, num_arms).recommendation.tolist() == expected
+
+
+@pytest.mark.parametrize("num_arms", ARMS)
+@pytest.mark.parametrize("name", TWINS)
+def test_stretches_are_jumped_over(name, num_arms):
+    """The look-ahead form is not the step form in disguise."""
+    events = played(policies.get(name), num_arms).events
+    asked = np.count_nonzero(events.exploit_rounds + events.explore_rounds, axis=1)
+    assert asked.min() < HORIZON / 2
+    assert events.exploit_rounds.max() > 100
+
+
+@pytest.mark.parametrize("num_arms", ARMS)
+def test_both_forms_of_rucb_play_the_same_duels(num_arms):
+    """Given the same random numbers in the same round, stretches included."""
+    step, jump = (
+        duels_of(
+            policies.get("rucb", look_ahead=look_ahead), num_arms, key_of_duel=True
+        )
+        for look_ahead in (False, True)
+    )
+    assert [first_difference(a, b) for a, b in zip(step, jump, strict=True)] == (
+        [None] * INSTANCES
+    )
+    events = played(policies.get("rucb"), num_arms, key_of_duel=True).events
+    assert events.exploit_rounds.max() > 100
+
+
+class LateRMED1(type(policies.get("rmed1"))):
+    """Wrong on purpose: admits arms with the index of the round after."""
+
+    def update(self, rng_key, state, round_, duel, outcome):
+        return super().update(rng_key, state, round_ + 1, duel, outcome)
+
+
+class LateECWRMED(type(policies.get("ecw-rmed"))):
+    """Wrong on purpose: looks for pairs compared too rarely one round late."""
+
+    def choose(self, rng_key, state, round_):
+        return super().choose(rng_key, state, jnp.maximum(round_ - 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"), [(LateRMED1, "rmed1"), (LateECWRMED, "ecw-rmed")]
+)
+def test_one_wrong_round_is_noticed(wrong, name):
+    """Negative control of the comparison with the twins."""
+    ours = duels_of(policy_class(wrong)(), 4)
+    twins = [duels for duels, _ in twin_duels(name, 4)]
+    found = [first_difference(a, b) for a, b in zip(ours, twins, strict=True)]
+    assert sum(each is not None for each in found) >= INSTANCES / 2, found
