@@ -1,10 +1,14 @@
 """Jobs, and the worker processes that run them."""
 
+import atexit
+import os
 import signal
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import cache
 from multiprocessing import get_context
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bayesduel.policies.base import Policy
@@ -111,11 +115,7 @@ class _Dispatcher:
     """One process per worker, so that a policy is compiled where it already was."""
 
     def __init__(self, workers: int) -> None:
-        context = get_context("spawn")
-        self.pools = [
-            ProcessPoolExecutor(1, mp_context=context, initializer=_ignore_interrupt)
-            for _ in range(workers)
-        ]
+        self.pools = [_one_process() for _ in range(workers)]
         self.compiled: list[set[tuple]] = [set() for _ in range(workers)]
 
     def run(
@@ -173,12 +173,38 @@ class _Dispatcher:
 
     def _restart(self, worker: int) -> None:
         self.pools[worker].shutdown(wait=False, cancel_futures=True)
-        self.pools[worker] = ProcessPoolExecutor(
-            1, mp_context=get_context("spawn"), initializer=_ignore_interrupt
-        )
+        self.pools[worker] = _one_process()
         self.compiled[worker] = set()
 
 
-def _ignore_interrupt() -> None:
-    """Leave Ctrl-C to the parent, which ends the workers itself."""
+def _one_process() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(
+        1,
+        mp_context=get_context("spawn"),
+        initializer=_prepare_worker,
+        initargs=(_program_cache(),),
+    )
+
+
+@cache
+def _program_cache() -> str | None:
+    """Folder in which the workers of this process share what they compiled.
+
+    A policy takes seconds to compile, a worker lives for one comparison only. The
+    folder is removed when this process ends. A user's own cache is left alone.
+    """
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return None
+    folder = TemporaryDirectory(prefix="bayesduel-programs-")
+    atexit.register(folder.cleanup)
+    return folder.name
+
+
+def _prepare_worker(program_cache: str | None) -> None:
+    """Leave Ctrl-C to the parent, which ends the workers; share compiled programs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if program_cache is not None:
+        import jax
+
+        jax.config.update("jax_compilation_cache_dir", program_cache)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)

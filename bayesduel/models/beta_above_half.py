@@ -1,34 +1,38 @@
 """Beta draws conditioned on being above 1/2, one rejection attempt at a time.
 
-With w wins and l losses let theta ~ Beta(w + 1, l + 1) and y = theta - 1/2 > 0, so that
+With w wins and l losses let theta ~ Beta(w + 1, l + 1) and y = theta - 1/2, so that on
+(0, 1/2] the log density is, up to a constant,
 
-    log density(y) = w log(1 + 2y) + l log(1 - 2y) + constant.
+    h(y) = w log(1 + 2y) + l log(1 - 2y),
 
-* Behind by more than 0.7 standard deviations the density falls from y = 0 on and is
-  log-concave: its tangent there, an exponential of rate 2 (l - w), lies above it.
-  Acceptance 0.55 at 0.7 standard deviations, 0.96 at 5, for any counts.
-* Otherwise theta itself is drawn, as a ratio of two gammas (Marsaglia and Tsang 2000),
-  until it exceeds 1/2: acceptance at least 0.24.
+concave with curvature -h''(y) = 4w / (1 + 2y)^2 + 4l / (1 - 2y)^2. Let c be the least
+curvature on [0, 1/2], attained where ((1 + 2y) / (1 - 2y))^3 = w / l or at 0, and p the
+point of [0, 1/2] at which h is largest. Then
+
+    h(y) <= h(p) + h'(p) (y - p) - c (y - p)^2 / 2,
+
+so a normal density truncated to (0, 1/2] lies above the target. Proposals come from its
+inverse distribution function. The least curvature hardly differs from the one at p,
+where the mass is: 0.89 to 1 of them are accepted, fewer (0.63 at 20 : 2, 0.24 at 200 :
+2) only for pairs so lopsided that no undecided comparison involves them.
 
 Offsets y are returned, not theta: next to 1/2 a subtraction would lose digits.
 """
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
+from jax.scipy.special import ndtr, ndtri
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.types import RunKey
 
-UNIFORMS_PER_ATTEMPT = 4
+UNIFORMS_PER_ATTEMPT = 2
 """Rows of uniforms that :func:`attempt` consumes."""
-
-_TINY = 1e-300
 
 
 def attempt(
-    uniforms: Float[Array, "4 *shape"],
+    uniforms: Float[Array, "2 *shape"],
     wins: Int[Array, "*shape"],
     losses: Int[Array, "*shape"],
 ) -> tuple[Float[Array, "*shape"], Bool[Array, "*shape"]]:
@@ -36,7 +40,7 @@ def attempt(
 
     Parameters
     ----------
-    uniforms : float64 (4, ...)
+    uniforms : float64 (2, ...)
         Independent uniforms on [0, 1).
     wins, losses : int (...)
         Counts of each pair; the prior is Beta(1, 1).
@@ -48,52 +52,43 @@ def attempt(
     accepted : bool (...)
         An accepted proposal has exactly the conditional law.
     """
-    above = wins.astype(uniforms.dtype)
-    below = losses.astype(uniforms.dtype)
-    exponential = -jnp.log1p(-uniforms[0])
-    slope = 2.0 * (below - above)
-    far_behind = slope > 1.4 * jnp.sqrt(above + below + 2.0)
+    w, l = wins.astype(uniforms.dtype), losses.astype(uniforms.dtype)
+    duels = jnp.maximum(w + l, 1.0)
+    ratio = jnp.cbrt(jnp.maximum(w, l) / jnp.maximum(l, 1e-9))
+    flattest = jnp.where(l > 0.0, 0.5 * (ratio - 1.0) / (ratio + 1.0), 0.5)
+    rest = jnp.maximum(1.0 - 2.0 * flattest, 1e-9)
+    curvature = 4.0 * w / (1.0 + 2.0 * flattest) ** 2 + 4.0 * l / rest**2
+    # No duel yet: h = 0, the draw is uniform and any normal will do.
+    curvature = jnp.maximum(curvature, 1e-3)
+    peak = jnp.clip(0.5 * (w - l) / duels, 0.0, 0.5)
+    slope = jnp.where(peak > 0.0, jnp.where(l > 0.0, 0.0, w), 2.0 * (w - l))
 
-    y_tangent = exponential / jnp.maximum(slope, 1.0)
-    inside = y_tangent < 0.5
-    y_safe = jnp.where(inside, y_tangent, 0.25)
-    log_ratio = (
-        above * jnp.log1p(2.0 * y_safe)
-        + below * jnp.log1p(-2.0 * y_safe)
-        + slope * y_safe
-    )
-    tangent_accepted = inside & (jnp.log1p(-uniforms[1]) <= log_ratio)
+    scale = 1.0 / jnp.sqrt(curvature)
+    center = peak + slope * scale * scale
+    # Work in the lower tail, where probabilities keep their digits.
+    side = jnp.where(center < 0.0, -1.0, 1.0)
+    ends = -side * center / scale, side * (0.5 - center) / scale
+    low, high = ndtr(jnp.minimum(*ends)), ndtr(jnp.maximum(*ends))
+    normal = side * ndtri(low + uniforms[0] * (high - low))
+    offset = jnp.where(w + l > 0.0, center + scale * normal, 0.5 * uniforms[0])
+    inside = (offset > 0.0) & (offset <= 0.5)
+    offset = jnp.clip(offset, 1e-300, 0.5)
 
-    # Two gammas from one Box-Muller pair; shape a = w + 1 has d = a - 1/3.
-    radius = jnp.sqrt(2.0 * exponential)
-    angle = 2.0 * np.pi * uniforms[1]
-    gamma_above, above_accepted = _gamma(above, radius * jnp.cos(angle), uniforms[2])
-    gamma_below, below_accepted = _gamma(below, radius * jnp.sin(angle), uniforms[3])
-    y_ratio = 0.5 * (gamma_above - gamma_below) / (gamma_above + gamma_below)
-    ratio_accepted = above_accepted & below_accepted & (y_ratio > 0.0)
-
-    return (
-        jnp.where(far_behind, y_safe, y_ratio),
-        jnp.where(far_behind, tangent_accepted, ratio_accepted),
-    )
-
-
-def _gamma(count: Array, normal: Array, uniform: Array) -> tuple[Array, Array]:
-    """One Marsaglia-Tsang attempt at Gamma(count + 1)."""
-    d = count + 2.0 / 3.0
-    cube = (1.0 + normal / jnp.sqrt(9.0 * d)) ** 3
-    positive = cube > 0.0
-    cube = jnp.maximum(cube, _TINY)
-    bound = 0.5 * normal * normal + d * (1.0 - cube + jnp.log(cube))
-    return d * cube, positive & (jnp.log1p(-uniform) <= bound)
+    step = offset - peak
+    up = jnp.log1p(2.0 * step / (1.0 + 2.0 * peak))
+    down = jnp.log1p(-2.0 * step / jnp.maximum(1.0 - 2.0 * peak, 1e-9))
+    rise = w * up + jnp.where(l > 0.0, l * down, 0.0)
+    bound = slope * step - 0.5 * curvature * step * step
+    accepted = jnp.log1p(-uniforms[1]) <= rise - bound
+    return offset, inside & (accepted | (w + l == 0.0))
 
 
 def offsets_above_half(
     rng_key: RunKey,
-    wins: Int[Array, "*shape"],
-    losses: Int[Array, "*shape"],
-    needed: Bool[Array, "*shape"],
-) -> Float[Array, "*shape"]:
+    wins: Int[Array, " n"],
+    losses: Int[Array, " n"],
+    needed: Bool[Array, " n"],
+) -> Float[Array, " n"]:
     """Draw theta - 1/2 given theta > 1/2 where ``needed``, 0 elsewhere.
 
     Consumes ``rng_key``. The loop ends when the slowest entry of the slowest lane has
