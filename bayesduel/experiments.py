@@ -97,7 +97,10 @@ def simulate(
         result = job.run(report.update(job))
     if result.failure is not None:
         raise result.failure
-    dataset = result.dataset
+    assert result.dataset is not None
+    dataset = result.dataset.assign(
+        preference=(("arm", "opponent"), np.array(job.setting.matrix.values))
+    )
     dataset.attrs["created"] = _now()
     return xr.DataTree(dataset, name=plan.settings[key].policy)
 

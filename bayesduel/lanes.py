@@ -190,6 +190,35 @@ def _slice(equation: Any, inputs: list[Batched], num_lanes: int) -> list[Array]:
     return [lax.slice(value, start, limit, strides and (*strides, 1))]
 
 
+def _while(equation: Any, inputs: list[Batched], num_lanes: int) -> list[Array]:
+    """Loop until the slowest lane is done; the others keep what they have."""
+    params = equation.params
+    split = params["cond_nconsts"], params["cond_nconsts"] + params["body_nconsts"]
+    shared_test, shared_step = inputs[: split[0]], inputs[split[0] : split[1]]
+    start = [_with_lanes(value, flag, num_lanes) for value, flag in inputs[split[1] :]]
+
+    def run(jaxpr: Any, shared: list[Batched], carry: list[Array]) -> list[Array]:
+        arguments = [*shared, *((value, True) for value in carry)]
+        outputs = _replay(jaxpr.jaxpr, jaxpr.consts, arguments, num_lanes)
+        return [_with_lanes(value, flag, num_lanes) for value, flag in outputs]
+
+    def going(carry: list[Array]) -> Array:
+        (test,) = run(params["cond_jaxpr"], shared_test, carry)
+        return test
+
+    def step(loop: tuple[Array, list[Array]]) -> tuple[Array, list[Array]]:
+        test, carry = loop
+        new = run(params["body_jaxpr"], shared_step, carry)
+        kept = [_keep(test, a, b) for a, b in zip(new, carry, strict=True)]
+        return going(kept), kept
+
+    return lax.while_loop(lambda loop: jnp.any(loop[0]), step, (going(start), start))[1]
+
+
+def _keep(which: Array, one: Array, other: Array) -> Array:
+    return jnp.where(jnp.expand_dims(which, tuple(range(one.ndim - 1))), one, other)
+
+
 def _by_vmap(equation: Any, inputs: list[Batched], num_lanes: int) -> list[Array]:
     axes = [-1 if flag else None for _, flag in inputs]
     call = jax.vmap(
@@ -207,4 +236,5 @@ _RULES = {
     "transpose": _transpose,
     "concatenate": _concatenate,
     "slice": _slice,
+    "while": _while,
 }
