@@ -67,3 +67,44 @@ def rejected(p_values: dict[str, float], false_alarm: float) -> dict[str, float]
         for name, value in p_values.items()
         if value < false_alarm / len(p_values)
     }
+
+
+def pair_table(first: np.ndarray, second: np.ndarray, num_arms: int) -> np.ndarray:
+    """Count how often each (first, second) occurs."""
+    counts = np.zeros((num_arms, num_arms))
+    np.add.at(counts, (first, second), 1)
+    return counts
+
+
+def chi_square(counts: np.ndarray, probabilities: np.ndarray) -> float:
+    """Return the p-value of a sample; cells that expect fewer than 5 are pooled."""
+    counts, expected = np.ravel(counts), np.ravel(probabilities) * np.sum(counts)
+    assert np.isclose(expected.sum(), counts.sum(), rtol=1e-6)
+    if np.any(counts[expected < 1e-9 * counts.sum()] > 0):
+        return 0.0
+    rare = expected < 5
+    counts = np.append(counts[~rare], counts[rare].sum())
+    expected = np.append(expected[~rare], expected[rare].sum())
+    counts, expected = counts[expected > 0], expected[expected > 0]
+    if len(counts) == 1:
+        return 1.0
+    statistic = np.sum((counts - expected) ** 2 / expected)
+    return float(stats.chi2.sf(statistic, len(counts) - 1))
+
+
+def two_sample_chi_square(one: np.ndarray, other: np.ndarray) -> float:
+    """Return the p-value of equal laws behind two tables; rare cells are pooled.
+
+    It is 1 where there is too little to compare.
+    """
+    one, other = np.ravel(one), np.ravel(other)
+    if min(one.sum(), other.sum()) < 50:
+        return 1.0
+    rare = one + other < 20
+    tables = np.stack(
+        [np.append(each[~rare], each[rare].sum()) for each in (one, other)]
+    )
+    tables = tables[:, tables.sum(axis=0) > 0]
+    if tables.shape[1] == 1:
+        return 1.0
+    return float(stats.chi2_contingency(tables, correction=False).pvalue)

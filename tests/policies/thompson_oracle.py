@@ -1,0 +1,207 @@
+"""The exact law of one round of D-TS, by enumeration of the signs of its first sample.
+
+Written from Wu and Liu (2016), Algorithm 1, with SciPy and nothing of the package.
+Which rounds count as idle follows the definition that look-ahead uses.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+
+import numpy as np
+from scipy import integrate, special
+
+from tests.reference.common import relative_bounds
+
+ALPHA = 0.51
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One round of D-TS with given counts.
+
+    Parameters
+    ----------
+    wins : int (K, K)
+        Row beat column so often.
+    index : int
+        Index t of the round.
+    """
+
+    wins: np.ndarray
+    index: int
+
+    @property
+    def num_arms(self):
+        return len(self.wins)
+
+    @cached_property
+    def chance(self):
+        """P(theta_ij > 1/2), accurate in both tails."""
+        return special.betainc(self.wins.T + 1, self.wins + 1, 0.5)
+
+    @cached_property
+    def candidates(self):
+        upper, _ = relative_bounds(self.wins, self.index, ALPHA)
+        optimistic = np.count_nonzero(upper > 0.5, axis=1)
+        return optimistic == optimistic.max()
+
+    @cached_property
+    def eligible(self):
+        """[i, a]: i may be second when a is first; the diagonal is left out."""
+        _, lower = relative_bounds(self.wins, self.index, ALPHA)
+        return (lower <= 0.5) & ~np.eye(self.num_arms, dtype=bool)
+
+    @cached_property
+    def majority(self):
+        ahead = self.wins > self.wins.T
+        tied = self.wins == self.wins.T
+        return ahead | (tied & np.triu(np.ones_like(ahead), 1))
+
+    def winners(self, signs):
+        votes = np.where(self.candidates, signs.sum(axis=1), -1)
+        return votes == votes.max()
+
+    @cached_property
+    def leaders(self):
+        return self.winners(self.majority)
+
+    @cached_property
+    def relevant(self):
+        """Pairs, [i, j] with i < j, of which a flip may change the winners."""
+        num_arms = self.num_arms
+        found = np.zeros((num_arms, num_arms), dtype=bool)
+        if np.count_nonzero(self.candidates) == 1:
+            return found
+        most = self.majority.sum(axis=1)[self.leaders].max()
+        over_leaders = (self.majority & self.leaders).sum(axis=1)
+        outside = num_arms - self.leaders.sum() - 1
+        can_reach = self.candidates & ~self.leaders & (over_leaders + outside >= most)
+        for i, j in combinations(range(num_arms), 2):
+            loser = j if self.majority[i, j] else i
+            touches = self.leaders[i] or self.leaders[j]
+            found[i, j] = touches or can_reach[loser]
+        return found
+
+    @cached_property
+    def patterns(self):
+        """All sign patterns: (signs, probability, whether a relevant pair flips)."""
+        pairs = list(combinations(range(self.num_arms), 2))
+        found = []
+        for bits in product((False, True), repeat=len(pairs)):
+            signs = np.zeros((self.num_arms, self.num_arms), dtype=bool)
+            probability, flips = 1.0, False
+            for (i, j), forward in zip(pairs, bits, strict=True):
+                signs[i, j], signs[j, i] = forward, not forward
+                probability *= self.chance[i, j] if forward else self.chance[j, i]
+                flips |= self.relevant[i, j] and forward != self.majority[i, j]
+            found.append((signs, probability, flips))
+        return found
+
+    @cached_property
+    def first_law(self):
+        """P(first arm)."""
+        law = np.zeros(self.num_arms)
+        for signs, probability, _ in self.patterns:
+            winners = self.winners(signs)
+            law += probability * winners / winners.sum()
+        return law
+
+    @cached_property
+    def second_law(self):
+        """[a, b]: P(second arm is b | first arm is a)."""
+        law = np.zeros((self.num_arms, self.num_arms))
+        for a in range(self.num_arms):
+            challengers = np.flatnonzero(self.eligible[:, a])
+            for b in challengers:
+                rest = [i for i in challengers if i != b]
+                law[a, b] = integrate.quad(
+                    lambda x, a=a, b=b, rest=rest: (
+                        np.exp(self._log_density(x, b, a))
+                        * np.prod(
+                            special.betainc(
+                                self.wins[rest, a] + 1, self.wins[a, rest] + 1, x
+                            )
+                        )
+                    ),
+                    0.5,
+                    1.0,
+                    epsabs=1e-13,
+                )[0]
+            law[a, a] = self.stays[a]
+        return law
+
+    def _log_density(self, x, i, j):
+        w, l = self.wins[i, j], self.wins[j, i]  # noqa: E741
+        return (
+            special.xlogy(w, x) + special.xlog1py(l, -x) - special.betaln(w + 1, l + 1)
+        )
+
+    @cached_property
+    def stays(self):
+        """P(second arm is a | first arm is a): no challenger samples above 1/2."""
+        below = np.where(self.eligible, self.chance.T, 1.0)
+        return below.prod(axis=0)
+
+    @cached_property
+    def duel_law(self):
+        """[a, b]: P(a is first and b is second)."""
+        return self.first_law[:, None] * self.second_law
+
+    @cached_property
+    def no_relevant_flip(self):
+        return sum(p for _, p, flips in self.patterns if not flips)
+
+    @cached_property
+    def idle_law(self):
+        """P(the round is idle and its champion is a), D-TS."""
+        return self.no_relevant_flip * self.leaders / self.leaders.sum() * self.stays
+
+    @cached_property
+    def idle_with_regret_ties(self):
+        """P(the round is idle), D-TS+: the columns of all leaders stay empty."""
+        return self.no_relevant_flip * self.stays[self.leaders].prod()
+
+    def rounds_with_same_sets(self, most):
+        """Count the rounds from this one on that have its sets, at most ``most``."""
+        for ahead in range(1, most):
+            later = Round(self.wins, self.index + ahead)
+            if np.any(later.candidates != self.candidates) or np.any(
+                later.eligible != self.eligible
+            ):
+                return ahead
+        return most
+
+    def sample(self, num_draws, rng, *, regret_ties):
+        """Draw (first, second) with every Beta of the text; one row per draw."""
+        num_arms = self.num_arms
+        rows, columns = np.triu_indices(num_arms, 1)
+        draws = rng.beta(
+            self.wins[rows, columns] + 1,
+            self.wins[columns, rows] + 1,
+            (num_draws, len(rows)),
+        )
+        theta = np.full((num_draws, num_arms, num_arms), 0.5)
+        theta[:, rows, columns] = draws
+        theta[:, columns, rows] = 1 - draws
+        votes = np.count_nonzero(theta > 0.5, axis=2)
+        among = np.where(self.candidates, votes, -1)
+        tied = among == among.max(axis=1, keepdims=True)
+        if regret_ties:
+            scores = votes / (num_arms - 1)
+            loss = scores.max(axis=1)[:, None, None] - 0.5 * (
+                scores[:, :, None] + scores[:, None, :]
+            )
+            excess = 2 * theta - 1
+            divergence = special.xlog1py(theta, excess) + special.xlog1py(
+                1 - theta, -excess
+            )
+            others = ~np.eye(num_arms, dtype=bool)
+            regret = np.where(others, loss / np.maximum(divergence, 1e-300), 0)
+            regret = np.where(tied, regret.sum(axis=2), np.inf)
+            tied = regret == regret.min(axis=1, keepdims=True)
+        first = np.argmax(np.where(tied, rng.random(tied.shape), -1), axis=1)
+        eta = rng.beta(self.wins.T[first] + 1, self.wins[first] + 1)
+        eta = np.where(self.eligible.T[first], eta, -1.0)
+        eta[np.arange(num_draws), first] = 0.5
+        return np.stack([first, np.argmax(eta, axis=1)], axis=1)
