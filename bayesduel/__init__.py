@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from bayesduel.datasets import load
     from bayesduel.experiments import compare, simulate
 
+    __version__: str
+
 __all__ = [
     "__version__",
     "analysis",

@@ -12,7 +12,7 @@ from bayesduel.types import Arm
 
 
 def ordered_pair_mask(num_arms: int, row: Arm, column: Arm) -> Bool[Array, "K K"]:
-    """True at [row, column] only (a select is cheaper than a scatter in a batch)."""
+    """Mark [row, column] (a select is cheaper than a scatter in a batch)."""
     arms = jnp.arange(num_arms, dtype=jnp.int32)
     return (arms == row)[:, None] & (arms == column)[None, :]
 

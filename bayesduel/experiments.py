@@ -4,12 +4,11 @@ A grid is cut into jobs (one policy, one matrix, some runs) that run here or in 
 processes. A run is a function of the seed and its number, so the cut changes nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import cpu_count
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -232,7 +231,9 @@ class _Plan:
                 text = f"{type(failures[0]).__name__}: {failures[0]}"
                 nodes[key] = results.failed_dataset(setting, self.num_runs, text)
             elif own:
-                nodes[key] = results.join_chunks([each.dataset for each in own])
+                nodes[key] = results.join_chunks(
+                    [each.dataset for each in own if each.dataset is not None]
+                )
         first = next(iter(self.settings.values()))
         attributes = {
             "seed": first.seed,

@@ -12,7 +12,6 @@ broadcasts, reshapes) have a rule here; all others go through their ``vmap`` rul
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import jax

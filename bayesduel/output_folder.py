@@ -104,9 +104,12 @@ class OutputFolder:
             return None
         place = f"{job.setting.environment}/{job.setting.policy}"
         try:
-            dataset = whole[place].to_dataset(inherit=False)
+            node = whole[place]
         except KeyError:
             return None
+        if not isinstance(node, xr.DataTree):
+            return None
+        dataset = node.to_dataset(inherit=False)
         if "run" not in dataset or not {*job.runs} <= {*dataset["run"].values.tolist()}:
             return None
         part = dataset.sel(run=list(job.runs))

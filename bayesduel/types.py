@@ -39,8 +39,8 @@ class Duel(NamedTuple):
 class Outcome(NamedTuple):
     """What came of a :class:`Duel`, as far as it was played.
 
-    ``exploit_rounds`` and ``rounds`` are the two parts as really played (0 is possible);
-    ``wins`` counts the rounds of the second part that ``first`` won.
+    ``exploit_rounds`` and ``rounds`` are the two parts as really played (0 is
+    possible); ``wins`` counts the rounds of the second part that ``first`` won.
     """
 
     exploit_rounds: RoundCount

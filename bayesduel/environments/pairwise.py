@@ -42,7 +42,7 @@ class PairwiseEnvironment:
         order. Static: it changes the program.
     """
 
-    preference: Float[Array, "K K"]
+    preference: Float[Array | np.ndarray, "K K"]
     shuffle: bool = True
 
     @property

@@ -32,10 +32,10 @@ UNIFORMS_PER_ATTEMPT = 2
 
 
 def attempt(
-    uniforms: Float[Array, "2 *shape"],
-    wins: Int[Array, "*shape"],
-    losses: Int[Array, "*shape"],
-) -> tuple[Float[Array, "*shape"], Bool[Array, "*shape"]]:
+    uniforms: Float[Array, "2 ..."],
+    wins: Int[Array, "..."],
+    losses: Int[Array, "..."],
+) -> tuple[Float[Array, "..."], Bool[Array, "..."]]:
     """Propose offsets above 1/2 and say which are accepted.
 
     Parameters
@@ -52,16 +52,16 @@ def attempt(
     accepted : bool (...)
         An accepted proposal has exactly the conditional law.
     """
-    w, l = wins.astype(uniforms.dtype), losses.astype(uniforms.dtype)
-    duels = jnp.maximum(w + l, 1.0)
-    ratio = jnp.cbrt(jnp.maximum(w, l) / jnp.maximum(l, 1e-9))
-    flattest = jnp.where(l > 0.0, 0.5 * (ratio - 1.0) / (ratio + 1.0), 0.5)
+    won, lost = wins.astype(uniforms.dtype), losses.astype(uniforms.dtype)
+    duels = jnp.maximum(won + lost, 1.0)
+    ratio = jnp.cbrt(jnp.maximum(won, lost) / jnp.maximum(lost, 1e-9))
+    flattest = jnp.where(lost > 0.0, 0.5 * (ratio - 1.0) / (ratio + 1.0), 0.5)
     rest = jnp.maximum(1.0 - 2.0 * flattest, 1e-9)
-    curvature = 4.0 * w / (1.0 + 2.0 * flattest) ** 2 + 4.0 * l / rest**2
+    curvature = 4.0 * won / (1.0 + 2.0 * flattest) ** 2 + 4.0 * lost / rest**2
     # No duel yet: h = 0, the draw is uniform and any normal will do.
     curvature = jnp.maximum(curvature, 1e-3)
-    peak = jnp.clip(0.5 * (w - l) / duels, 0.0, 0.5)
-    slope = jnp.where(peak > 0.0, jnp.where(l > 0.0, 0.0, w), 2.0 * (w - l))
+    peak = jnp.clip(0.5 * (won - lost) / duels, 0.0, 0.5)
+    slope = jnp.where(peak > 0.0, jnp.where(lost > 0.0, 0.0, won), 2.0 * (won - lost))
 
     scale = 1.0 / jnp.sqrt(curvature)
     center = peak + slope * scale * scale
@@ -70,17 +70,17 @@ def attempt(
     ends = -side * center / scale, side * (0.5 - center) / scale
     low, high = ndtr(jnp.minimum(*ends)), ndtr(jnp.maximum(*ends))
     normal = side * ndtri(low + uniforms[0] * (high - low))
-    offset = jnp.where(w + l > 0.0, center + scale * normal, 0.5 * uniforms[0])
+    offset = jnp.where(won + lost > 0.0, center + scale * normal, 0.5 * uniforms[0])
     inside = (offset > 0.0) & (offset <= 0.5)
     offset = jnp.clip(offset, 1e-300, 0.5)
 
     step = offset - peak
     up = jnp.log1p(2.0 * step / (1.0 + 2.0 * peak))
     down = jnp.log1p(-2.0 * step / jnp.maximum(1.0 - 2.0 * peak, 1e-9))
-    rise = w * up + jnp.where(l > 0.0, l * down, 0.0)
+    rise = won * up + jnp.where(lost > 0.0, lost * down, 0.0)
     bound = slope * step - 0.5 * curvature * step * step
     accepted = jnp.log1p(-uniforms[1]) <= rise - bound
-    return offset, inside & (accepted | (w + l == 0.0))
+    return offset, inside & (accepted | (won + lost == 0.0))
 
 
 def offsets_above_half(

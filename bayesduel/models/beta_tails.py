@@ -15,9 +15,9 @@ delta = |w - l| / (2 nu), d = KL(Ber(1/2 + delta), Ber(1/2)),
 
     smaller tail = erfc(sqrt(nu d)) / 2 + exp(-nu d) / sqrt(2 pi nu) sum_k S_k / nu^k.
 
-S_k(delta) / delta is even and analytic; ``_SERIES`` holds Chebyshev interpolants of it in
-delta^2 on [0, 0.27^2], beyond which the tail is below 1e-33 and counts as 0. Measured
-against exact integers: relative error below 2e-12 for tails above 1e-30.
+S_k(delta) / delta is even and analytic; ``_SERIES`` holds Chebyshev interpolants of it
+in delta^2 on [0, 0.27^2], beyond which the tail is below 1e-33 and counts as 0.
+Measured against exact integers: relative error below 2e-12 for tails above 1e-30.
 """
 
 from functools import lru_cache

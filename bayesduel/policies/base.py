@@ -110,7 +110,7 @@ def parameters(policy: Policy) -> dict[str, Any]:
     """Return the fields of a policy as plain Python values."""
     values = {
         field.name: getattr(policy, field.name)
-        for field in fields(policy)  # ty: all policies are dataclasses
+        for field in fields(policy)  # pyright: ignore[reportArgumentType]
     }
     return {
         name: value.item() if isinstance(value, np.ndarray | np.generic) else value
@@ -147,7 +147,7 @@ def most_beaten(rng_key: RunKey, wins: Int[Array, "K K"]) -> Arm:
 
 
 def others_mask(num_arms: int) -> Bool[np.ndarray, "K K"]:
-    """True off the diagonal."""
+    """Mark everything off the diagonal."""
     return ~np.eye(num_arms, dtype=bool)
 
 

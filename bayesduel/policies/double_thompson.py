@@ -50,7 +50,7 @@ class DoubleThompson(Policy):
 
     Both arms of a duel are drawn from Beta posteriors of the pairs: the first wins the
     vote of one sample among the arms that the confidence bounds leave as possible
-    Copeland winners; the second is the arm that does best against the first in a second,
+    Copeland winners; the second is the arm that does best against the first in another,
     independent sample, unless the bounds rule it out. Prior Beta(1, 1) per unordered
     pair; ``log`` is natural; t counts from 1.
 
@@ -67,8 +67,8 @@ class DoubleThompson(Policy):
         Width of the confidence bounds, > 1/2 in the theory; 0.51 in the paper.
     tie_break : {"random", "regret"}
         Among first arms with equally many sampled votes: uniformly at random (D-TS), or
-        the one with the least estimated regret (D-TS+, Section 4.3 there; remaining ties
-        at random).
+        the one with the least estimated regret (D-TS+, Section 4.3 there; remaining
+        ties at random).
     elimination : bool
         Use the confidence bounds. Without them (pure D-TS, Appendix D.2.4 there) regret
         is linear when a Copeland winner loses to some arm.
@@ -213,7 +213,6 @@ def _draw_two(
 
     Most contests are between two arms; more of them take more events.
     """
-    arms = jnp.arange(contest.shape[0], dtype=jnp.int32)
     undrawn = contest == 0.0
     rank = jnp.where(undrawn, jnp.cumsum(undrawn, dtype=jnp.int32), 0)
     slots = [rank == slot + 1 for slot in range(CONTESTANTS)]
@@ -222,7 +221,9 @@ def _draw_two(
         (jnp.sum(jnp.where(slot, wins, 0)), jnp.sum(jnp.where(slot, losses, 0)))
         for slot in slots
     ]
-    won, lost = (jnp.stack(counts).astype(jnp.int32) for counts in zip(*chosen))
+    won, lost = (
+        jnp.stack(counts).astype(jnp.int32) for counts in zip(*chosen, strict=True)
+    )
     offset, accepted = materialize(*attempt(uniforms, won, lost))
     for index, slot in enumerate(slots):
         contest = jnp.where(slot & accepted[index], offset[index], contest)

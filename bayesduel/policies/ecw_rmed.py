@@ -157,7 +157,7 @@ class ECWRMED(Policy):
     def _self_duels(
         self, pairs: PairEvidence, arm: Arm, round_: RoundCount
     ) -> RoundCount:
-        """Rounds in which (arm, arm) stays the only thing to do; 0 if it is not.
+        """Count the rounds in which (arm, arm) stays the only thing to do.
 
         It ends with the round after which the test fails (itself a self-duel), or
         before the round at which some pair has become rare.

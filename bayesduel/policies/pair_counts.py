@@ -9,7 +9,7 @@ from bayesduel.types import Arm, Duel, Outcome
 
 
 def pair_mask(num_arms: int, duel: Duel) -> Bool[Array, "K K"]:
-    """True at both orientations of the pair that was compared."""
+    """Mark both orientations of the pair that was compared."""
     forward = ordered_pair_mask(num_arms, duel.first, duel.second)
     return forward | ordered_pair_mask(num_arms, duel.second, duel.first)
 

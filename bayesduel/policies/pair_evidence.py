@@ -29,7 +29,7 @@ def empty_evidence(num_arms: int) -> PairEvidence:
 
 
 def add_evidence(known: PairEvidence, duel: Duel, outcome: Outcome) -> PairEvidence:
-    """Count ``outcome`` and refresh the pair's evidence; a self-duel teaches nothing."""
+    """Count ``outcome``, refresh the pair's evidence; a self-duel teaches nothing."""
     wins = add_wins(known.wins, duel, outcome)
     won, lost = (
         entry_of(wins, duel.first, duel.second),

@@ -46,12 +46,13 @@ class RMED1(Policy):
     """Relative Minimum Empirical Divergence, first version (RMED1).
 
     I_i = sum of N_ij KL(mu_ij, 1/2) over the arms j that i does not beat (mu_ij <= 1/2)
-    is the evidence against i being the Condorcet winner; i* has the least, I*. After one
-    duel of every pair, the algorithm passes through a list of arms l, each against i*
-    if i* is among those that l does not beat (or if there is none of them), else against
-    the arm it does worst against; arms j with I_j - I* <= log t + f(K) enter the next
-    list. While the list is i* alone, only log t moves: ``look_ahead`` computes the round
-    at which another arm enters (that round is still a self-duel). Natural logarithm.
+    is the evidence against i being the Condorcet winner; i* has the least, I*. After
+    one duel of every pair, the algorithm passes through a list of arms l, each against
+    i* if i* is among those that l does not beat (or if there is none of them), else
+    against the arm it does worst against; arms j with I_j - I* <= log t + f(K) enter
+    the next list. While the list is i* alone, only log t moves: ``look_ahead`` computes
+    the round at which another arm enters (that round is still a self-duel). Natural
+    logarithm.
 
     The list order is the order of the arms (the environment shuffles them by default),
     and ties, of which there are many early on, go to the lowest position.
@@ -119,7 +120,7 @@ class RMED1(Policy):
         return duel, state._replace(passes=passes)
 
     def _opponent(self, pairs: PairEvidence, arm: Arm, best: Arm) -> Arm:
-        """Return i* if ``arm`` may be worse than it or beats everybody, else its worst."""
+        """Return i* if ``arm`` does not beat it or beats all, else its worst rival."""
         num_arms = pairs.wins.shape[0]
         arms = jnp.arange(num_arms, dtype=jnp.int32)
         gaps = row_of(estimated_gaps(pairs.wins), arm)
@@ -131,7 +132,7 @@ class RMED1(Policy):
     def _self_duels(
         self, divergence: Float[Array, " K"], best: Arm, round_: RoundCount
     ) -> RoundCount:
-        """Rounds up to and including the first one whose test lets another arm in."""
+        """Count the rounds up to and with the first whose test lets another arm in."""
         arms = jnp.arange(divergence.shape[0], dtype=jnp.int32)
         needed = self._log_round_needed(divergence)
         nearest = jnp.min(jnp.where(arms == best, jnp.inf, needed))
@@ -139,7 +140,7 @@ class RMED1(Policy):
         return jnp.where(log_round(round_) >= nearest, 1, last - round_ + 2)
 
     def _log_round_needed(self, divergence: Float[Array, " K"]) -> Float[Array, " K"]:
-        """log t from which on an arm is due: I_j - I* - f(K)."""
+        """Return log t from which on an arm is due: I_j - I* - f(K)."""
         num_arms = divergence.shape[0]
         f = self.f_scale * jnp.asarray(float(num_arms)) ** self.f_power
         return divergence - jnp.min(divergence) - f

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from bayesduel.arrays import column_of, element_of, materialize, row_of
 from bayesduel.models.beta_above_half import UNIFORMS_PER_ATTEMPT, offsets_above_half

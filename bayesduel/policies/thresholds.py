@@ -38,7 +38,7 @@ def resolution(
 def is_unresolved(
     log_round: Float[Array, ""], resolution: Float[Array, "..."]
 ) -> Bool[Array, "..."]:
-    """True once the bounds of a pair contain 1/2."""
+    """Say whether the bounds of a pair contain 1/2."""
     return log_round > resolution
 
 

@@ -1,0 +1,28 @@
+"""Run all benchmarks, or those named: `python -m benchmarks horizon events`."""
+
+import sys
+
+from benchmarks import events, horizon, look_ahead, lower_bounds
+from benchmarks.timing import pin_to_one_core
+
+BENCHMARKS = {
+    "look_ahead": look_ahead.main,
+    "horizon": horizon.main,
+    "events": events.main,
+    "lower_bounds": lower_bounds.main,
+}
+
+
+def main() -> None:
+    """Run the benchmarks named on the command line."""
+    chosen = sys.argv[1:] or list(BENCHMARKS)
+    unknown = [name for name in chosen if name not in BENCHMARKS]
+    if unknown:
+        sys.exit(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
+    pin_to_one_core()
+    for name in chosen:
+        BENCHMARKS[name]()
+
+
+if __name__ == "__main__":
+    main()
