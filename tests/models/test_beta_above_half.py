@@ -17,8 +17,8 @@ FALSE_ALARM = 1e-5
 
 PROPOSALS = 60_000
 
-# (wins, losses): uniform prior; one duel; no loss; behind by 0, 0.6, 0.75, 1.4, 4 and 9
-# standard deviations (the method changes at 0.7); ahead; surely ahead.
+# (wins, losses): uniform prior; one duel; nothing but wins or losses; behind by 0 to 9
+# standard deviations; ahead; surely ahead.
 COUNTS = [
     (0, 0),
     (0, 1),
@@ -34,6 +34,8 @@ COUNTS = [
     (4550, 5450),
     (70, 60),
     (900, 700),
+    (20, 2),
+    (2, 20),
 ]
 
 
@@ -72,16 +74,16 @@ def test_accepted_offsets_have_the_conditional_law(proposals, index):
     assert test.pvalue > FALSE_ALARM / len(COUNTS), test
 
 
-def test_law_without_acceptance_is_rejected(proposals):
-    """The test above sees the difference that the acceptance step makes."""
+def test_law_of_one_more_win_is_rejected(proposals):
+    """The test above sees the difference that a single duel makes."""
     index = COUNTS.index((43, 57))
-    test = stats.kstest(proposals[0][index], lambda y: 1 - survival(y, *COUNTS[index]))
+    offset, accepted = (each[index] for each in proposals)
+    test = stats.kstest(offset[accepted], lambda y: 1 - survival(y, 44, 57))
     assert test.pvalue < FALSE_ALARM / len(COUNTS), test
 
 
 @pytest.mark.parametrize("index", range(len(COUNTS)), ids=map(str, COUNTS))
 def test_at_least_a_fifth_is_accepted(proposals, index):
-    # The lowest rate is 0.24, 23 standard errors above this bound.
     assert proposals[1][index].mean() > 0.2
 
 
