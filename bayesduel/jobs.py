@@ -115,7 +115,7 @@ class _Dispatcher:
     """One process per worker, so that a policy is compiled where it already was."""
 
     def __init__(self, workers: int) -> None:
-        self.pools = [_one_process() for _ in range(workers)]
+        self.pools = [_one_process(worker) for worker in range(workers)]
         self.compiled: list[set[tuple]] = [set() for _ in range(workers)]
 
     def run(
@@ -173,16 +173,16 @@ class _Dispatcher:
 
     def _restart(self, worker: int) -> None:
         self.pools[worker].shutdown(wait=False, cancel_futures=True)
-        self.pools[worker] = _one_process()
+        self.pools[worker] = _one_process(worker)
         self.compiled[worker] = set()
 
 
-def _one_process() -> ProcessPoolExecutor:
+def _one_process(worker: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
         1,
         mp_context=get_context("spawn"),
         initializer=_prepare_worker,
-        initargs=(_program_cache(),),
+        initargs=(worker, _program_cache()),
     )
 
 
@@ -200,9 +200,16 @@ def _program_cache() -> str | None:
     return folder.name
 
 
-def _prepare_worker(program_cache: str | None) -> None:
-    """Leave Ctrl-C to the parent, which ends the workers; share compiled programs."""
+def _prepare_worker(worker: int, program_cache: str | None) -> None:
+    """Leave Ctrl-C to the parent, take one core, share compiled programs.
+
+    The arrays of a step are far too small for several threads: workers that each start
+    as many as there are cores only get into each other's way.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[worker % len(cores)]})
     if program_cache is not None:
         import jax
 

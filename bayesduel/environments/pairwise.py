@@ -76,7 +76,7 @@ class PairwiseEnvironment:
         generator.
         """
         one, other = element_of(lane.order, first), element_of(lane.order, second)
-        probability = entry_of(self.preference, one, other)
+        probability = entry_of(jnp.asarray(self.preference), one, other)
         if in_bulk:
             drawn = jax.random.binomial(
                 rng_key, rounds.astype(jnp.float64), probability, dtype=jnp.float64
