@@ -111,6 +111,10 @@ def run_jobs(
     _Dispatcher(workers).run(jobs, keep, report)
 
 
+_shared_programs: set[tuple] = set()
+"""Programs that any worker of this process can read from the shared cache."""
+
+
 class _Dispatcher:
     """One process per worker, so that a policy is compiled where it already was."""
 
@@ -139,6 +143,8 @@ class _Dispatcher:
                 for future in done:
                     worker, job = running.pop(future)
                     idle.append(worker)
+                    if _program_cache() is not None:
+                        _shared_programs.add(job.program)
                     error = future.exception()
                     # A worker that died (out of memory, say) fails its own job only.
                     result = (
@@ -160,14 +166,14 @@ class _Dispatcher:
                 pool.shutdown(wait=True, cancel_futures=True)
 
     def _next(self, waiting: list[Job], worker: int) -> Job:
-        """Prefer what this worker has compiled, then what nobody has."""
-        own = self.compiled[worker]
-        anybody = set().union(*self.compiled)
+        """Prefer what is compiled already, then what nobody is compiling."""
+        own = self.compiled[worker] | _shared_programs
+        others = set[tuple]().union(*self.compiled)
         return min(
             waiting,
             key=lambda job: (
-                (job.program not in own)
-                + (job.program not in own and job.program in anybody)
+                job.program not in own,
+                job.program not in own and job.program in others,
             ),
         )
 

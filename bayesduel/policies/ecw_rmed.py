@@ -47,6 +47,9 @@ class ECWRMEDState(NamedTuple):
     """Evidence per pair, the place in the lists, and who is taken for the winner."""
 
     pairs: PairEvidence
+    slack: Float[Array, " K"]
+    """The largest log t that the evidence can answer for, per estimated winner."""
+
     passes: Passes
     winner: Arm
     """Minimizer of the last program, or the arm whose test passed; -1 before."""
@@ -105,6 +108,7 @@ class ECWRMED(Policy):
         elements = np.arange(num_pairs + num_arms)
         return ECWRMEDState(
             pairs=empty_evidence(num_arms),
+            slack=jnp.zeros(num_arms, dtype=jnp.float64),
             passes=first_pass(jnp.asarray(elements < num_pairs)),
             winner=jnp.int32(-1),
             forced=jnp.bool_(False),
@@ -128,7 +132,7 @@ class ECWRMED(Policy):
 
         element = element.astype(jnp.int32)
         exploits = ~forced & (first == second) & is_only_element(passes, element)
-        stretch = self._self_duels(state.pairs, first, round_)
+        stretch = self._self_duels(state, first, round_)
         exploits = exploits & (stretch > 0) & self.look_ahead
         duel = Duel(
             champion=first,
@@ -155,14 +159,14 @@ class ECWRMED(Policy):
         return rare | (gaps < closeness) | (gaps == 0.0)
 
     def _self_duels(
-        self, pairs: PairEvidence, arm: Arm, round_: RoundCount
+        self, state: ECWRMEDState, arm: Arm, round_: RoundCount
     ) -> RoundCount:
         """Count the rounds in which (arm, arm) stays the only thing to do.
 
         It ends with the round after which the test fails (itself a self-duel), or
         before the round at which some pair has become rare.
         """
-        slack = template_slack(pairs.evidence, estimated_gaps(pairs.wins))
+        pairs, slack = state.pairs, state.slack
         passing = _passes_test(pairs, slack, round_)
         chosen = jnp.argmax(passing).astype(jnp.int32)
         limit = element_of(slack, arm) / (1.0 - _SLACK)
@@ -199,6 +203,7 @@ class ECWRMED(Policy):
         due = jnp.concatenate([wanted[row, column] & ~passed, arms == winner])
         return ECWRMEDState(
             pairs=pairs,
+            slack=slack,
             passes=append(state.passes, due & ~state.forced),
             winner=jnp.where(state.forced, state.winner, winner),
             forced=state.forced,
