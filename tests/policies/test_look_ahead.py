@@ -1,0 +1,149 @@
+"""Look-ahead has the law of the rounds it jumps over.
+
+Every form is compared with the slow twin, and with the step form of the same policy:
+regret and informative duels at checkpoints, and rounds of each pair of different arms,
+by Kolmogorov-Smirnov tests. Look-ahead D-TS draws one champion per idle stretch; where
+several arms lead, the split of self-duels among them has the same mean and another
+variance, so there means are compared. (Through these self-duels the regret of a run
+could differ in law too; stretches are long only when all leaders are Copeland winners
+and cost nothing.)
+"""
+
+from functools import cache
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.policies.base import policy_class
+from tests.policies.driving import NUM_RUNS, simulate_runs
+from tests.policies.instances import MATRICES
+from tests.policies.laws import features, rejected, same_law, same_mean, self_duels
+from tests.reference import (
+    RMED1,
+    DoubleThompson,
+    DoubleThompsonPlus,
+    EfficientCopelandRMED,
+    RelativeUCB,
+    simulate,
+)
+
+FALSE_ALARM = 1e-5
+"""Of one test, all features together."""
+
+TWINS = {
+    "d-ts": DoubleThompson,
+    "d-ts+": DoubleThompsonPlus,
+    "rucb": RelativeUCB,
+    "rmed1": RMED1,
+    "ecw-rmed": EfficientCopelandRMED,
+}
+ORDERED = {"rmed1", "ecw-rmed"}
+"""Rules that walk through the arms in an order, which is random in each run."""
+
+THOMPSON = {"d-ts", "d-ts+"}
+"""Policies that draw one champion per stretch."""
+
+EARLY = (30, 100, 200, 300)
+LATE = (50, 200, 600, 1500)
+
+
+@cache
+def plays_of(policy, matrix, checkpoints, batches, seed):
+    """Simulate batches of NUM_RUNS runs, all with one program."""
+    chunks = [
+        simulate_runs(
+            policy,
+            MATRICES[matrix],
+            checkpoints=checkpoints,
+            runs=range(batch * NUM_RUNS, (batch + 1) * NUM_RUNS),
+            seed=seed,
+        ).ledger["plays"]
+        for batch in range(batches)
+    ]
+    return np.concatenate(chunks)
+
+
+@cache
+def twin_plays(name, matrix, checkpoints, num_runs):
+    preference = MATRICES[matrix]
+    plays = []
+    for run in range(num_runs):
+        rng = np.random.default_rng([60, run])
+        order = {"order": rng.permutation(4)} if name in ORDERED else {}
+        twin = TWINS[name](4, rng, **order)
+        plays.append(simulate(twin, preference, checkpoints[-1], checkpoints, rng))
+    return np.stack(plays)
+
+
+def disagreements(name, matrix, ours, theirs):
+    """Return the features whose laws, or means where only those agree, differ."""
+    one, other = (features(each, MATRICES[matrix]) for each in (ours, theirs))
+    compare = same_mean if name in THOMPSON else same_law
+    p_values = {
+        **same_law(one, other),
+        **compare(self_duels(ours), self_duels(theirs)),
+    }
+    return rejected(p_values, FALSE_ALARM)
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize("name", TWINS)
+def test_early_rounds_have_the_law_of_the_twin(name, matrix):
+    ours = plays_of(policies.get(name), matrix, EARLY, 2, seed=61)
+    theirs = twin_plays(name, matrix, EARLY, 100)
+    assert not disagreements(name, matrix, ours, theirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize("name", TWINS)
+def test_late_rounds_have_the_law_of_the_twin(name, matrix):
+    ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
+    theirs = twin_plays(name, matrix, LATE, 150)
+    assert not disagreements(name, matrix, ours, theirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize("name", TWINS)
+def test_both_forms_have_the_same_law(name, matrix):
+    ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
+    step = policies.get(name, look_ahead=False)
+    theirs = plays_of(step, matrix, LATE, 4 if name in THOMPSON else 8, seed=63)
+    assert not disagreements(name, matrix, ours, theirs)
+
+
+class Hurrying(type(policies.get("d-ts"))):
+    """Wrong on purpose: waiting times drawn at twice the rate, floor(X / 2 lambda)."""
+
+    def choose(self, rng_key, state, round_):
+        duel, state = super().choose(rng_key, state, round_)
+        return duel._replace(exploit_rounds=duel.exploit_rounds // 2), state
+
+
+class Redrawing(type(policies.get("d-ts"))):
+    """Wrong on purpose: draws again where the round that is not idle is a self-duel."""
+
+    def choose(self, rng_key, state, round_):
+        duel, state = super().choose(rng_key, state, round_)
+        teaches = jnp.where(duel.first == duel.second, 0, duel.explore_rounds)
+        return duel._replace(explore_rounds=teaches.astype(jnp.int64)), state
+
+
+@pytest.mark.slow
+def test_another_alpha_is_noticed():
+    """Negative control: bounds that are 8 percent wider."""
+    wider = plays_of(policies.get("d-ts", alpha=0.6), "cyclic", LATE, 8, seed=62)
+    theirs = twin_plays("d-ts", "cyclic", LATE, 150)
+    assert disagreements("d-ts", "cyclic", wider, theirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", [Hurrying, Redrawing])
+def test_wrong_stretches_are_noticed(wrong):
+    """Negative control: the comparison with the twin rejects both."""
+    ours = plays_of(policy_class(wrong)(), "cyclic", LATE, 8, seed=62)
+    theirs = twin_plays("d-ts", "cyclic", LATE, 150)
+    assert disagreements("d-ts", "cyclic", ours, theirs)
