@@ -35,6 +35,9 @@ EVENT_LIMIT = 2**32 - 2
 _CHECKPOINT_BLOCK = 32
 """Checkpoints are padded to a multiple of this, so that most grids share a program."""
 
+_FEW_LANES = 8
+"""As many lanes as a vector unit fills at once."""
+
 _SEGMENT_SECONDS = 0.5
 """Aim for the length of a segment: short enough for Ctrl-C and a progress bar."""
 
@@ -166,10 +169,28 @@ def _drive(
             lanes = carry.lanes
         if on_progress is not None:
             on_progress(_progress(problem, carry, num_runs))
-        if not bool(jnp.any(is_active(problem, lanes, num_runs))):
+        active = np.asarray(is_active(problem, lanes, num_runs))
+        if not active.any():
             return carry
+        carry = _pack(carry, active, num_runs)
         seconds = time.perf_counter() - began
         events = int(np.clip(events * _SEGMENT_SECONDS / max(seconds, 1e-3), 64, 1e6))
+
+
+def _pack(carry: Carry, active: np.ndarray, num_runs: int) -> Carry:
+    """Go on with a few lanes when no run is waiting and most lanes are idle.
+
+    Some runs take ten times as many events as others: at the end they would drag all
+    the lanes along. Costs a compilation, so it is done once.
+    """
+    is_last = int(carry.next_run) >= num_runs
+    few = np.count_nonzero(active) <= _FEW_LANES
+    if not (is_last and few and active.size >= 4 * _FEW_LANES):
+        return carry
+    index = np.argsort(~active, kind="stable")[:_FEW_LANES]
+    return carry._replace(
+        lanes=jax.tree.map(lambda leaf: leaf[..., index], carry.lanes)
+    )
 
 
 def _assist(problem: Problem, carry: Carry, num_runs: int) -> Carry:
