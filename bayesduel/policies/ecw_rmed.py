@@ -124,13 +124,14 @@ class ECWRMED(Policy):
         forced = jnp.any(urgent)
 
         passes = begin_pass_if_over(state.passes)
-        element = jnp.where(forced, jnp.argmax(urgent), element_to_play(passes))
+        element = jnp.where(
+            forced, jnp.argmax(urgent).astype(jnp.int32), element_to_play(passes)
+        )
         # Elements: the pairs in lexicographic order, then every arm with itself.
         arms = np.arange(num_arms)
         first = jnp.asarray(np.concatenate([row, arms]), dtype=jnp.int32)[element]
         second = jnp.asarray(np.concatenate([column, arms]), dtype=jnp.int32)[element]
 
-        element = element.astype(jnp.int32)
         exploits = ~forced & (first == second) & is_only_element(passes, element)
         stretch = self._self_duels(state, first, round_)
         exploits = exploits & (stretch > 0) & self.look_ahead

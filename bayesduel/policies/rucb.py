@@ -96,15 +96,14 @@ class RelativeUCB(Policy):
         else:
             # C = {c} and u[j, c] < 1/2 for all others is a self-duel; the second
             # implies the first, and holds until the first such bound reaches 1/2.
+            arms = jnp.arange(state.wins.shape[0], dtype=jnp.int32)
             beaten = _surely_beaten(state, round_)
             everybody = jnp.all(beaten | ~others_mask(beaten.shape[0]), axis=0)
-            champion = jnp.sum(jnp.where(everybody, jnp.arange(beaten.shape[0]), 0))
+            champion = jnp.sum(jnp.where(everybody, arms, 0), dtype=jnp.int32)
             weakest = jnp.min(column_of(state.resolution, champion))
             last = last_resolved_round(round_, weakest)
             stretch = jnp.where(jnp.any(everybody), last - round_ + 1, 0)
-            hypothesis = jnp.where(
-                jnp.any(everybody), champion.astype(jnp.int32), state.hypothesis
-            )
+            hypothesis = jnp.where(jnp.any(everybody), champion, state.hypothesis)
             state = state._replace(hypothesis=hypothesis)
             first, second, hypothesis = self._rule(rng_key, state, round_ + stretch)
         duel = Duel(

@@ -136,7 +136,9 @@ def next_event(
         # if the columns of all leaders, imagined as drawn together, stay empty.
         some_success = -jnp.expm1(-leader_columns[-1])
     else:
-        some_success = jnp.sum(jnp.where(now.leaders, challenged, 0.0)) / num_leaders
+        some_success = jnp.sum(
+            jnp.where(now.leaders, challenged, 0.0)
+        ) / num_leaders.astype(challenged.dtype)
     chance = some_flip + jnp.exp(-flip_rows[-1]) * some_success
     idle_rounds, happens = _waiting_time(
         draws.wait, chance, sets.last_round - round_ + 1

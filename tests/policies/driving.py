@@ -13,7 +13,7 @@ from bayesduel.types import Outcome
 
 CHECKPOINTS = (40, 120, 300, 700)
 NUM_RUNS = 256
-NUM_LANES = 64
+NUM_LANES = 24
 """Tests that agree on the last two, on the number of arms (4), and on the form of a
 policy share a program, as long as there are at most 32 checkpoints."""
 

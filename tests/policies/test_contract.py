@@ -276,7 +276,7 @@ def test_plays_add_up_to_the_round(name, matrix):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_do_not_depend_on_their_company(name):
-    """Runs 0 to 4 alone in one lane, among 256 in 64 lanes, and in another chunk."""
+    """Runs 0 to 4 alone in one lane, among 256 in 24 lanes, and in another chunk."""
     few = few_runs_of(name)[0][0]
     whole = runs_of(name)
     later = simulate_runs(policies.get(name), CONDORCET, runs=range(3, 3 + NUM_RUNS))

@@ -46,7 +46,7 @@ THOMPSON = {"d-ts", "d-ts+"}
 """Policies that draw one champion per stretch."""
 
 EARLY = (30, 100, 200, 300)
-LATE = (50, 200, 600, 1500)
+LATE = (50, 200, 500, 1000)
 
 
 @cache
@@ -101,7 +101,7 @@ def test_early_rounds_have_the_law_of_the_twin(name, matrix):
 @pytest.mark.parametrize("name", TWINS)
 def test_late_rounds_have_the_law_of_the_twin(name, matrix):
     ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
-    theirs = twin_plays(name, matrix, LATE, 150)
+    theirs = twin_plays(name, matrix, LATE, 120)
     assert not disagreements(name, matrix, ours, theirs)
 
 
@@ -136,7 +136,7 @@ class Redrawing(type(policies.get("d-ts"))):
 def test_another_alpha_is_noticed():
     """Negative control: bounds that are 8 percent wider."""
     wider = plays_of(policies.get("d-ts", alpha=0.6), "cyclic", LATE, 8, seed=62)
-    theirs = twin_plays("d-ts", "cyclic", LATE, 150)
+    theirs = twin_plays("d-ts", "cyclic", LATE, 120)
     assert disagreements("d-ts", "cyclic", wider, theirs)
 
 
@@ -145,5 +145,5 @@ def test_another_alpha_is_noticed():
 def test_wrong_stretches_are_noticed(wrong):
     """Negative control: the comparison with the twin rejects both."""
     ours = plays_of(policy_class(wrong)(), "cyclic", LATE, 8, seed=62)
-    theirs = twin_plays("d-ts", "cyclic", LATE, 150)
+    theirs = twin_plays("d-ts", "cyclic", LATE, 120)
     assert disagreements("d-ts", "cyclic", ours, theirs)
