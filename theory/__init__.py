@@ -4,6 +4,7 @@ Deterministic, NumPy arrays in and out, natural logarithms. Arms are numbered fr
 CVXPY and HiGHS are loaded by the functions that need them.
 """
 
+from theory.allocation import AllocationRecord, allocation_table
 from theory.bound import RegretBound
 from theory.divergences import bernoulli_kl, kl_lower, kl_to_half, kl_upper
 from theory.ecw_rmed import ecw_costs, ecw_evidence
@@ -27,6 +28,7 @@ from theory.templates import candidate_slack, ecw_slack, template_slack
 
 __all__ = [
     "REGRET_NOTIONS",
+    "AllocationRecord",
     "Certificate",
     "InvalidPreferenceError",
     "Optimum",
@@ -35,6 +37,7 @@ __all__ = [
     "RegretBound",
     "TieError",
     "Violation",
+    "allocation_table",
     "bernoulli_kl",
     "candidate_slack",
     "ccb_order",
