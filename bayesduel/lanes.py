@@ -166,7 +166,10 @@ def _broadcast_in_dim(
 
 
 def _reshape(equation: Any, inputs: list[Batched], num_lanes: int) -> list[Array]:
+    dimensions = equation.params["dimensions"]  # A permutation first, order="F" say.
     ((value, _),) = inputs
+    if dimensions is not None:
+        value = lax.transpose(value, (*dimensions, len(dimensions)))
     return [lax.reshape(value, (*equation.params["new_sizes"], num_lanes))]
 
 
