@@ -26,12 +26,27 @@ class OutputFolderError(BayesduelError, ValueError):
     """A folder that results cannot be written to."""
 
 
+class ComparisonDataError(BayesduelError, ValueError):
+    """A table of comparisons, choices or rankings that cannot be read as one."""
+
+
+class FitError(BayesduelError, ValueError):
+    """A model, a method and data that do not go together, or a fit asked too much."""
+
+
+class DisconnectedComparisonsWarning(UserWarning):
+    """Some arms were never compared, even indirectly; names the parts."""
+
+
 class SimulationError(BayesduelError, RuntimeError):
     """A run stopped with a status; names run and round."""
 
 
 __all__ = [
     "BayesduelError",
+    "ComparisonDataError",
+    "DisconnectedComparisonsWarning",
+    "FitError",
     "InvalidPreferenceError",
     "OutputFolderError",
     "PolicyParameterError",
