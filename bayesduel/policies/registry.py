@@ -23,6 +23,7 @@ class Entry:
 _ENTRIES: dict[str, Entry] = {
     "d-ts": Entry("D-TS", DoubleThompson()),
     "d-ts+": Entry("D-TS+", DoubleThompson(tie_break="regret")),
+    "pure-d-ts": Entry("Pure D-TS", DoubleThompson(elimination=False)),
     "rucb": Entry("RUCB", RelativeUCB()),
     "rmed1": Entry("RMED1", RMED1()),
     "ecw-rmed": Entry("ECW-RMED", ECWRMED()),

@@ -9,7 +9,7 @@ could differ in law too; stretches are long only when all leaders are Copeland w
 and cost nothing.)
 """
 
-from functools import cache
+from functools import cache, partial
 
 import jax.numpy as jnp
 import numpy as np
@@ -35,6 +35,7 @@ FALSE_ALARM = 1e-5
 TWINS = {
     "d-ts": DoubleThompson,
     "d-ts+": DoubleThompsonPlus,
+    "pure-d-ts": partial(DoubleThompson, elimination=False),
     "rucb": RelativeUCB,
     "rmed1": RMED1,
     "ecw-rmed": EfficientCopelandRMED,
@@ -42,7 +43,7 @@ TWINS = {
 ORDERED = {"rmed1", "ecw-rmed"}
 """Rules that walk through the arms in an order, which is random in each run."""
 
-THOMPSON = {"d-ts", "d-ts+"}
+THOMPSON = {"d-ts", "d-ts+", "pure-d-ts"}
 """Policies that draw one champion per stretch."""
 
 EARLY = (30, 100, 200, 300)

@@ -4,6 +4,7 @@ The policy is only asked: a state is made by telling it single duels, and the du
 round t is read off its answer (a stretch that begins at t, or the duel played at t).
 """
 
+from dataclasses import replace
 from functools import cache, partial
 
 import jax
@@ -76,10 +77,12 @@ def late_state(num_arms, counts, index):
 
 
 @cache
-def states(num_arms):
-    return [state_of(num_arms, index) for index in range(NUM_RANDOM)] + [
+def states(num_arms, name="d-ts"):
+    """Return the states of a policy; pure D-TS has no bounds."""
+    found = [state_of(num_arms, index) for index in range(NUM_RANDOM)] + [
         late_state(num_arms, *each) for each in LATE[num_arms]
     ]
+    return [replace(each, elimination=name != "pure-d-ts") for each in found]
 
 
 def test_states_cover_the_cases():
@@ -256,7 +259,8 @@ def p_of_next_duel(each, found):
     return chi_square(counts, busy / busy.sum()) if counts.sum() > 50 else 1.0
 
 
-FEW, MANY = {"d-ts": 8_000, "d-ts+": 4_000}, {"d-ts": 60_000, "d-ts+": 20_000}
+FEW = {"d-ts": 8_000, "d-ts+": 4_000, "pure-d-ts": 4_000}
+MANY = {"d-ts": 60_000, "d-ts+": 20_000, "pure-d-ts": 30_000}
 SIZES = pytest.mark.parametrize(
     "num_draws", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"]
 )
@@ -265,21 +269,22 @@ ARMS = [3, 4]
 
 @SIZES
 @pytest.mark.parametrize("num_arms", ARMS)
-def test_round_of_dts_has_its_exact_law(num_arms, num_draws):
+@pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
+def test_round_of_dts_has_its_exact_law(name, num_arms, num_draws):
     """(idle, champion) or (first, second), jointly, by enumeration and quadrature."""
     p_values = [
-        p_of_joint_law(each, answers("d-ts", each, num_draws["d-ts"])[0])
-        for each in states(num_arms)
+        p_of_joint_law(each, answers(name, each, num_draws[name])[0])
+        for each in states(num_arms, name)
     ]
     assert min(p_values) > FALSE_ALARM / NUM_STATES, p_values
 
 
 @SIZES
 @pytest.mark.parametrize("num_arms", ARMS)
-@pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
+@pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
 def test_waiting_time_is_geometric(name, num_arms, num_draws):
     p_values = []
-    for each in states(num_arms):
+    for each in states(num_arms, name):
         (_, idle, *_, played), limit = answers(name, each, num_draws[name])
         assert idle.max() <= limit
         assert np.all(played == (idle < limit))
@@ -289,10 +294,11 @@ def test_waiting_time_is_geometric(name, num_arms, num_draws):
 
 @SIZES
 @pytest.mark.parametrize("num_arms", ARMS)
-def test_duel_after_the_stretch_has_its_exact_law(num_arms, num_draws):
+@pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
+def test_duel_after_the_stretch_has_its_exact_law(name, num_arms, num_draws):
     p_values = [
-        p_of_next_duel(each, answers("d-ts", each, num_draws["d-ts"])[0])
-        for each in states(num_arms)
+        p_of_next_duel(each, answers(name, each, num_draws[name])[0])
+        for each in states(num_arms, name)
     ]
     assert min(p_values) > FALSE_ALARM / NUM_STATES, p_values
 

@@ -4,7 +4,7 @@ Written from Wu and Liu (2016), Algorithm 1, with SciPy and nothing of the packa
 Which rounds count as idle follows the definition that look-ahead uses.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 
@@ -26,10 +26,13 @@ class Round:
         Row beat column so often.
     index : int
         Index t of the round.
+    elimination : bool
+        Without it (pure D-TS) every arm is a candidate, and eligible.
     """
 
     wins: np.ndarray
     index: int
+    elimination: bool = True
 
     @property
     def num_arms(self):
@@ -42,6 +45,8 @@ class Round:
 
     @cached_property
     def candidates(self):
+        if not self.elimination:
+            return np.ones(self.num_arms, dtype=bool)
         upper, _ = relative_bounds(self.wins, self.index, ALPHA)
         optimistic = np.count_nonzero(upper > 0.5, axis=1)
         return optimistic == optimistic.max()
@@ -49,8 +54,11 @@ class Round:
     @cached_property
     def eligible(self):
         """[i, a]: i may be second when a is first; the diagonal is left out."""
+        others = ~np.eye(self.num_arms, dtype=bool)
+        if not self.elimination:
+            return others
         _, lower = relative_bounds(self.wins, self.index, ALPHA)
-        return (lower <= 0.5) & ~np.eye(self.num_arms, dtype=bool)
+        return (lower <= 0.5) & others
 
     @cached_property
     def majority(self):
@@ -165,7 +173,7 @@ class Round:
     def rounds_with_same_sets(self, most):
         """Count the rounds from this one on that have its sets, at most ``most``."""
         for ahead in range(1, most):
-            later = Round(self.wins, self.index + ahead)
+            later = replace(self, index=self.index + ahead)
             if np.any(later.candidates != self.candidates) or np.any(
                 later.eligible != self.eligible
             ):
