@@ -1,0 +1,227 @@
+"""What CW-RMED and ECW-RMED share: all of Algorithm 1 but the program.
+
+Komiyama, Honda and Nakagawa (2016), Algorithm 1: passes through lists of pairs, draws
+out of turn, and the test whether the evidence suffices to call an arm a winner.
+"""
+
+from dataclasses import field
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Bool, Float
+
+from bayesduel.arrays import element_of
+from bayesduel.policies.base import (
+    Policy,
+    check_above,
+    check_at_least,
+    others_mask,
+    policy_class,
+)
+from bayesduel.policies.pair_counts import lowest
+from bayesduel.policies.pair_evidence import (
+    PairEvidence,
+    add_evidence,
+    empty_evidence,
+    estimated_gaps,
+)
+from bayesduel.policies.passes import (
+    Passes,
+    append,
+    begin_pass_if_over,
+    element_to_play,
+    first_pass,
+    is_only_element,
+)
+from bayesduel.policies.thresholds import (
+    is_unresolved,
+    last_resolved_round,
+    log_round,
+)
+from bayesduel.types import Arm, Duel, Outcome, RoundCount
+from theory.ecw_rmed import ecw_costs, template_slack
+
+_SLACK = 1e-12
+"""Constraints "sum >= 1" may fall short by this."""
+
+
+class CopelandLists(NamedTuple):
+    """Evidence per pair, the place in the lists, and who is taken for the winner."""
+
+    pairs: PairEvidence
+    slack: Float[Array, " K"]
+    """The largest log t that the evidence can answer for, per estimated winner."""
+
+    passes: Passes
+    winner: Arm
+    """Minimizer of the last program, or the arm whose test passed; -1 before."""
+
+    passed: Bool[Array, ""]
+    """Whether the last test passed."""
+
+    forced: Bool[Array, ""]
+    """Whether the last duel was a forced draw, outside the lists."""
+
+
+@policy_class
+class CopelandRMED(Policy):
+    """Algorithm 1 without its program. A subclass says how much evidence is wanted.
+
+    Elements of the lists are the unordered pairs in lexicographic order, then every arm
+    with itself.
+    """
+
+    alpha: float = 3.0
+    beta: float = 0.01
+    look_ahead: bool = field(default=True, metadata={"static": True})
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        check_above("alpha", self.alpha, 0.0)
+        check_at_least("beta", self.beta, 0.0)
+
+    def _start(self, num_arms: int) -> CopelandLists:
+        """Return the lists before the first round: every pair is due once."""
+        num_pairs = num_arms * (num_arms - 1) // 2
+        elements = np.arange(num_pairs + num_arms)
+        return CopelandLists(
+            pairs=empty_evidence(num_arms),
+            slack=jnp.zeros(num_arms, dtype=jnp.float64),
+            passes=first_pass(jnp.asarray(elements < num_pairs)),
+            winner=jnp.int32(-1),
+            passed=jnp.bool_(False),
+            forced=jnp.bool_(False),
+        )
+
+    def _next_duel(
+        self, lists: CopelandLists, round_: RoundCount
+    ) -> tuple[Duel, CopelandLists]:
+        """Take a pair out of turn, or the next one of the pass."""
+        num_arms = lists.pairs.wins.shape[0]
+        row, column = np.triu_indices(num_arms, 1)
+        urgent = self._is_urgent(lists.pairs, round_)[row, column]
+        forced = jnp.any(urgent)
+
+        passes = begin_pass_if_over(lists.passes)
+        element = jnp.where(
+            forced, jnp.argmax(urgent).astype(jnp.int32), element_to_play(passes)
+        )
+        arms = np.arange(num_arms)
+        first = jnp.asarray(np.concatenate([row, arms]), dtype=jnp.int32)[element]
+        second = jnp.asarray(np.concatenate([column, arms]), dtype=jnp.int32)[element]
+
+        exploits = ~forced & (first == second) & is_only_element(passes, element)
+        stretch = self._self_duels(lists, first, round_)
+        exploits = exploits & (stretch > 0) & self.look_ahead
+        duel = Duel(
+            champion=first,
+            exploit_rounds=jnp.where(exploits, stretch, 0),
+            first=first,
+            second=second,
+            explore_rounds=jnp.where(exploits, 0, 1).astype(jnp.int64),
+        )
+        place = jnp.where(forced, passes.place, passes.place + 1)
+        return duel, lists._replace(passes=passes._replace(place=place), forced=forced)
+
+    def _count_limit(self, pairs: PairEvidence) -> Float[Array, "K K"]:
+        """Log of the last round at which a pair was compared often enough."""
+        duels = (pairs.wins + pairs.wins.T).astype(jnp.float64)
+        return (duels / self.alpha) ** 2
+
+    def _is_urgent(self, pairs: PairEvidence, round_: RoundCount) -> Bool[Array, "K K"]:
+        """Pairs to be drawn out of turn at ``round_``."""
+        log_t = log_round(round_)
+        # log log t is below 1, or undefined, before round 16.
+        closeness = self.beta / jnp.maximum(1.0, jnp.log(jnp.maximum(log_t, 1.0)))
+        gaps = jnp.abs(estimated_gaps(pairs.wins))
+        rare = is_unresolved(log_t, self._count_limit(pairs))
+        return rare | (gaps < closeness) | (gaps == 0.0)
+
+    def _self_duels(
+        self, lists: CopelandLists, arm: Arm, round_: RoundCount
+    ) -> RoundCount:
+        """Count the rounds in which (arm, arm) stays the only thing to do.
+
+        It ends with the round after which the test fails (itself a self-duel), or
+        before the round at which some pair has become rare.
+        """
+        pairs, slack = lists.pairs, lists.slack
+        passing = _passes_test(pairs, slack, round_)
+        chosen = jnp.argmax(passing).astype(jnp.int32)
+        limit = element_of(slack, arm) / (1.0 - _SLACK)
+        last_passing = last_resolved_round(round_, limit)
+        until_test = jnp.where(jnp.any(passing), last_passing - round_ + 2, 1)
+        others = others_mask(pairs.wins.shape[0])
+        rarest = jnp.min(jnp.where(others, self._count_limit(pairs), jnp.inf))
+        until_rare = last_resolved_round(round_, rarest) - round_ + 1
+        # Another passing arm would take over at once.
+        same = ~jnp.any(passing) | (chosen == arm)
+        return jnp.where(same, jnp.minimum(until_test, until_rare), 0)
+
+    def _count(
+        self, lists: CopelandLists, round_: RoundCount, duel: Duel, outcome: Outcome
+    ) -> CopelandLists:
+        """Count the outcome and, outside forced draws, test and name the winner.
+
+        Where the test fails the cheapest of several estimated winners is the same in
+        both programs: their constants agree then (Theorem 6).
+        """
+        pairs = add_evidence(lists.pairs, duel, outcome)
+        gaps = estimated_gaps(pairs.wins)
+        slack = template_slack(pairs.evidence, gaps)
+        passing = _passes_test(pairs, slack, round_)
+        passed = jnp.any(passing)
+        winner = jnp.where(
+            passed, jnp.argmax(passing).astype(jnp.int32), lowest(ecw_costs(gaps))
+        )
+        return lists._replace(
+            pairs=pairs,
+            slack=slack,
+            winner=jnp.where(lists.forced, lists.winner, winner),
+            passed=passed,
+        )
+
+    def _extend(
+        self, lists: CopelandLists, wanted: Float[Array, "K K"], round_: RoundCount
+    ) -> CopelandLists:
+        """Append what is due after ``round_``: the winner, and pairs short of evidence.
+
+        ``wanted`` is evidence per unit of log t; a passed test wants none.
+        """
+        num_arms = lists.pairs.wins.shape[0]
+        row, column = np.triu_indices(num_arms, 1)
+        arms = jnp.arange(num_arms, dtype=jnp.int32)
+        short = wanted * _log_of(round_) > lists.pairs.evidence
+        due = jnp.concatenate(
+            [short[row, column] & ~lists.passed, arms == lists.winner]
+        )
+        return lists._replace(passes=append(lists.passes, due & ~lists.forced))
+
+
+def recommended(lists: CopelandLists) -> Arm:
+    """Return the winner of the last test or program; before, one of fewest losses."""
+    losses = estimated_losses(lists.pairs)
+    return jnp.where(
+        lists.winner >= 0, lists.winner, jnp.argmin(losses).astype(jnp.int32)
+    )
+
+
+def estimated_losses(pairs: PairEvidence) -> Float[Array, " K"]:
+    """Count the arms that every arm loses to in the estimates."""
+    return jnp.sum(pairs.wins < pairs.wins.T, axis=1, dtype=jnp.int32)
+
+
+def _log_of(round_: RoundCount) -> Float[Array, ""]:
+    """max(1, log t)."""
+    return jnp.maximum(1.0, log_round(round_))
+
+
+def _passes_test(
+    pairs: PairEvidence, slack: Float[Array, " K"], round_: RoundCount
+) -> Bool[Array, " K"]:
+    """Estimated winners whose constraints all hold: the evidence reaches log t."""
+    losses = estimated_losses(pairs)
+    is_winner = losses == jnp.min(losses)
+    return is_winner & (slack / (1.0 - _SLACK) >= _log_of(round_))
