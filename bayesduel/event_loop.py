@@ -13,13 +13,16 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Int
 
-from bayesduel.environments.pairwise import PairwiseEnvironment
+from bayesduel.environments.base import Environment
 from bayesduel.lanes import map_lanes
 from bayesduel.policies.base import Policy
-from bayesduel.types import Duel, Outcome, RoundCount, RunKey, State
+from bayesduel.types import Request, RoundCount, RunKey, State
 
 _INIT = 2**32 - 1
 """What is folded in instead of an event number when a run starts."""
+
+_ALL_ROUNDS = 2**63 - 1
+"""Where nothing is cut."""
 
 NO_ROW = 2**30
 """Row of a lane that writes nothing."""
@@ -45,7 +48,12 @@ class Buffers(NamedTuple):
     ledger: Any
     """The environment's ledger at each checkpoint, (run, checkpoint, ...)."""
 
-    recommendation: Int[Array, " run"]
+    recommendation: Array
+    """What the policy recommends, (run, ...)."""
+
+    info: dict[str, Array]
+    """What else a policy tells of a finished run, (run, ...)."""
+
     events: Int[Array, " run"]
     rounds: Int[Array, " run"]
     """Rounds of finished runs; 0 while a run has not finished."""
@@ -62,7 +70,7 @@ class Carry(NamedTuple):
 class Problem(NamedTuple):
     """Everything that stands still in the loop; all leaves are traced."""
 
-    environment: PairwiseEnvironment
+    environment: Environment
     policy: Policy
     key: RunKey
     first_run: Int[Array, ""]
@@ -75,14 +83,14 @@ def _new_lane(problem: Problem, run: Int[Array, ""]) -> Lane:
     """Put run number ``run`` of the chunk at its start."""
     key = jax.random.fold_in(problem.key, problem.first_run + run.astype(jnp.uint32))
     key_environment, key_policy = jax.random.split(jax.random.fold_in(key, _INIT))
-    num_arms = problem.environment.num_arms
+    start_policy: Any = problem.policy.init  # Takes one or two sizes.
     return Lane(
         run=run,
         key=key,
         event=jnp.uint32(0),
         played=jnp.int64(0),
         next_checkpoint=jnp.int32(0),
-        policy=problem.policy.init(key_policy, num_arms, problem.horizon),
+        policy=start_policy(key_policy, *problem.environment.sizes, problem.horizon),
         environment=problem.environment.init(key_environment),
     )
 
@@ -101,18 +109,22 @@ def vmap_last(function: Callable[..., Any]) -> Callable[..., Any]:
 def start(problem: Problem, num_runs: int, num_lanes: int) -> Carry:
     """Put the first runs into lanes and make room for the results of all."""
     lanes = new_lanes(problem, jnp.arange(num_lanes, dtype=jnp.int32))
-    ledger = problem.environment.ledger(
-        jax.tree.map(lambda leaf: leaf[..., 0], lanes.environment)
-    )
-    rows = (num_runs, problem.checkpoints.shape[0])
+    first = jax.tree.map(lambda leaf: leaf[..., 0], lanes)
+    ledger = problem.environment.ledger(first.environment)
+    best = problem.policy.recommend(first.key, first.policy)
+
+    def room(values: Any, *rows: int) -> Any:
+        return jax.tree.map(
+            lambda leaf: jnp.zeros((*rows, *leaf.shape), leaf.dtype), values
+        )
+
     return Carry(
         lanes=lanes._replace(run=jnp.minimum(lanes.run, num_runs)),
         next_run=jnp.int32(num_lanes),
         buffers=Buffers(
-            ledger=jax.tree.map(
-                lambda leaf: jnp.zeros((*rows, *leaf.shape), leaf.dtype), ledger
-            ),
-            recommendation=jnp.zeros(num_runs, dtype=jnp.int32),
+            ledger=room(ledger, num_runs, problem.checkpoints.shape[0]),
+            recommendation=room(best, num_runs),
+            info=room(problem.policy.info(first.policy), num_runs),
             events=jnp.zeros(num_runs, dtype=jnp.uint32),
             rounds=jnp.zeros(num_runs, dtype=jnp.int64),
         ),
@@ -133,13 +145,14 @@ def play_segment(
         count, carry = loop
         before = carry.lanes
         active = is_active(problem, before, num_runs)
-        after, duel = map_lanes(partial(_event, problem), before.run.shape[0])(before)
-        after = _select(active, after, before)
-        duel = duel._replace(
-            exploit_rounds=jnp.where(active, duel.exploit_rounds, 0),
-            explore_rounds=jnp.where(active, duel.explore_rounds, 0),
+        after, request = map_lanes(partial(_event, problem), before.run.shape[0])(
+            before
         )
-        after, ledger = _record(problem, before, after, duel, carry.buffers.ledger)
+        after = _select(active, after, before)
+        request = problem.environment.cut(
+            request, jnp.where(active, jnp.int64(_ALL_ROUNDS), 0)
+        )
+        after, ledger = _record(problem, before, after, request, carry.buffers.ledger)
         carry = carry._replace(
             lanes=after, buffers=carry.buffers._replace(ledger=ledger)
         )
@@ -156,37 +169,31 @@ def is_active(problem: Problem, lanes: Lane, num_runs: int) -> Bool[Array, " lan
     return active
 
 
-def _event(problem: Problem, lane: Lane) -> tuple[Lane, Duel]:
+def _event(problem: Problem, lane: Lane) -> tuple[Lane, Request]:
     """Ask the policy, play, and tell it."""
     environment, policy = problem.environment, problem.policy
     key = jax.random.fold_in(lane.key, lane.event)
     key_choose, key_answer, key_update = jax.random.split(key, 3)
-    duel, state = policy.choose(key_choose, lane.policy, lane.played + 1)
-    left = problem.horizon - lane.played
-    exploit = jnp.minimum(duel.exploit_rounds, left)
-    explore = jnp.minimum(duel.explore_rounds, left - exploit)
-    duel = duel._replace(exploit_rounds=exploit, explore_rounds=explore)
-    wins = environment.answer(
+    request, state = policy.choose(key_choose, lane.policy, lane.played + 1)
+    request, outcome, rounds = environment.play(
         key_answer,
         lane.environment,
-        duel.first,
-        duel.second,
-        explore,
+        request,
+        problem.horizon - lane.played,
         in_bulk=policy.explores_in_bulk,
     )
-    played = lane.played + exploit + explore
-    outcome = Outcome(exploit_rounds=exploit, rounds=explore, wins=wins)
+    played = lane.played + rounds
     after = lane._replace(
         event=lane.event + 1,
         played=played,
-        policy=policy.update(key_update, state, played, duel, outcome),
-        environment=environment.record(lane.environment, duel),
+        policy=policy.update(key_update, state, played, request, outcome),
+        environment=environment.record(lane.environment, request),
     )
-    return after, duel
+    return after, request
 
 
 def _record(
-    problem: Problem, before: Lane, after: Lane, duel: Duel, ledger: Any
+    problem: Problem, before: Lane, after: Lane, request: Request, ledger: Any
 ) -> tuple[Lane, Any]:
     """Write down the checkpoints that the event passed.
 
@@ -205,9 +212,7 @@ def _record(
         due = is_due(index)
         column = jnp.minimum(index, last)
         so_far = problem.checkpoints[column] - before.played
-        exploit = jnp.clip(so_far, 0, duel.exploit_rounds)
-        explore = jnp.clip(so_far - duel.exploit_rounds, 0, duel.explore_rounds)
-        part = duel._replace(exploit_rounds=exploit, explore_rounds=explore)
+        part = problem.environment.cut(request, so_far)
         lanes = vmap_last(problem.environment.record)(before.environment, part)
         values = jax.vmap(problem.environment.ledger, in_axes=-1)(lanes)
         # An index past the end is dropped: those lanes have nothing to write.
@@ -237,9 +242,11 @@ def _refill(problem: Problem, carry: Carry, num_runs: int) -> Carry:
         row = jnp.where(done, lanes.run, NO_ROW)
         keys = jax.vmap(jax.random.fold_in)(lanes.key, lanes.event)
         best = vmap_last(problem.policy.recommend)(keys, lanes.policy)
+        info = vmap_last(problem.policy.info)(lanes.policy)
         old = carry.buffers
         buffers = old._replace(
-            recommendation=old.recommendation.at[row].set(best, mode="drop"),
+            recommendation=_write_rows(old.recommendation, best, row=row),
+            info=jax.tree.map(partial(_write_rows, row=row), old.info, info),
             events=old.events.at[row].set(lanes.event, mode="drop"),
             rounds=old.rounds.at[row].set(lanes.played, mode="drop"),
         )
@@ -254,6 +261,11 @@ def _refill(problem: Problem, carry: Carry, num_runs: int) -> Carry:
 
     # A loop that runs at most once: unlike a conditional it copies nothing when idle.
     return lax.while_loop(lambda c: jnp.any(is_done(c.lanes)), hand_out, carry)
+
+
+def _write_rows(buffer: Array, values: Array, *, row: Int[Array, " lane"]) -> Array:
+    """Write one row per lane; an index past the end is dropped."""
+    return buffer.at[row].set(jnp.moveaxis(values, -1, 0), mode="drop")
 
 
 def _select(which: Bool[Array, " lane"], one: Any, other: Any) -> Any:

@@ -77,6 +77,7 @@ class Job:
             self.runs,
             plays=records.ledger["plays"],
             recommendation=records.recommendation,
+            info=records.info,
             events=records.events,
             run_seconds=records.run_seconds,
             compile_seconds=records.compile_seconds,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ def chunk_dataset(
     run_seconds: float,
     compile_seconds: float,
     device: str,
+    info: Mapping[str, np.ndarray] = MappingProxyType({}),
 ) -> xr.Dataset:
     """Label the results of some runs of one policy on one matrix.
 
@@ -77,12 +79,15 @@ def chunk_dataset(
     ----------
     plays : int64 (run, checkpoint, K, K)
         Rounds per unordered pair (upper triangle) and of self-duels (diagonal).
+    info : mapping of str to array (run, ...)
+        What else the policy tells of its runs.
 
     Returns
     -------
     xarray.Dataset
         ``plays``, ``regret`` (notion, run, checkpoint), ``recommendation`` and
-        ``events`` (run), with the provenance in the attributes.
+        ``num_events`` (run), and the entries of ``info``, with the provenance in the
+        attributes.
     """
     regret = [
         np.tensordot(
@@ -99,6 +104,7 @@ def chunk_dataset(
             "plays": (("run", "checkpoint", "arm", "opponent"), plays),
             "recommendation": (("run",), recommendation.astype(np.int64)),
             "num_events": (("run",), events.astype(np.int64)),
+            **{name: (("run",), values) for name, values in info.items()},
         },
         coords={
             "notion": list(setting.notions),

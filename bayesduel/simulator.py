@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from bayesduel.environments.pairwise import PairwiseEnvironment
+from bayesduel.environments.base import Environment
 from bayesduel.errors import SimulationError
 from bayesduel.event_loop import (
     Carry,
@@ -48,6 +48,7 @@ class RunRecords:
 
     ledger: dict[str, np.ndarray]
     recommendation: np.ndarray
+    info: dict[str, np.ndarray]
     events: np.ndarray
     finished: np.ndarray
     run_seconds: float
@@ -55,7 +56,7 @@ class RunRecords:
 
 
 def run_chunk(
-    environment: PairwiseEnvironment,
+    environment: Environment,
     policy: Policy,
     *,
     runs: range,
@@ -127,7 +128,7 @@ def default_num_lanes(num_runs: int) -> int:
 
 
 def _problem(
-    environment: PairwiseEnvironment,
+    environment: Environment,
     policy: Policy,
     runs: range,
     checkpoints: np.ndarray,
@@ -250,14 +251,15 @@ def _collect(
     lanes = new_lanes(problem, number)
     order = np.asarray(lanes.environment.order).T
     buffers = jax.tree.map(np.asarray, carry.buffers)
-    ledger = {
-        name: problem.environment.unshuffle(values[:, :num_checkpoints], order)
-        for name, values in buffers.ledger.items()
-    }
-    best = np.take_along_axis(order, buffers.recommendation[:, None], axis=1)[:, 0]
+    ledger, recommendation = problem.environment.with_original_labels(
+        {name: values[:, :num_checkpoints] for name, values in buffers.ledger.items()},
+        buffers.recommendation,
+        order,
+    )
     return RunRecords(
         ledger=ledger,
-        recommendation=best.astype(np.int64),
+        recommendation=recommendation,
+        info=buffers.info,
         events=buffers.events.astype(np.int64),
         finished=buffers.rounds > 0,
         run_seconds=run_seconds,

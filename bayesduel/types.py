@@ -6,7 +6,7 @@ Everything here describes one run; the simulator adds the batch axis.
 from typing import Any, NamedTuple
 
 from jax import Array
-from jaxtyping import Int, Key
+from jaxtyping import Bool, Float, Int, Key
 
 State = Any
 """A pytree of arrays: what a policy needs to know for its next decision."""
@@ -46,3 +46,31 @@ class Outcome(NamedTuple):
     exploit_rounds: RoundCount
     rounds: RoundCount
     wins: RoundCount
+
+
+class Offer(NamedTuple):
+    """What a policy over subsets asks for.
+
+    ``subset`` is offered for ``rounds`` rounds, or, with ``until_no_choice``, until
+    the first round in which nothing is chosen, that one included, but for ``rounds``
+    rounds at most. Only the horizon cuts it short.
+    """
+
+    subset: Bool[Array, " n"]
+    rounds: RoundCount
+    until_no_choice: Bool[Array, ""]
+
+
+class Rewards(NamedTuple):
+    """What came of an :class:`Offer`, as far as it was played.
+
+    ``rewards`` has the sum of the rewards of every arm, 0 for those that were not
+    offered. What one round gives is said by the environment.
+    """
+
+    rounds: RoundCount
+    rewards: Float[Array, " n"]
+
+
+Request = Duel | Offer
+"""What a policy asks for."""

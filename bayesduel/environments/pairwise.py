@@ -11,7 +11,7 @@ from jax import Array
 from jaxtyping import Float, Int
 
 from bayesduel.arrays import element_of, entry_of, ordered_pair_mask
-from bayesduel.types import Arm, Duel, RoundCount, RunKey
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
 class PairwiseLane(NamedTuple):
@@ -60,6 +60,42 @@ class PairwiseEnvironment:
             plays=jnp.zeros((self.num_arms, self.num_arms), dtype=jnp.int64),
         )
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What a policy is told about the problem besides the horizon: (K,)."""
+        return (self.num_arms,)
+
+    def play(
+        self,
+        rng_key: RunKey,
+        lane: PairwiseLane,
+        duel: Duel,
+        rounds_left: RoundCount,
+        *,
+        in_bulk: bool,
+    ) -> tuple[Duel, Outcome, RoundCount]:
+        """Cut a duel at the horizon and draw its outcome; consumes ``rng_key``.
+
+        Returns the duel as it was played, its outcome, and the rounds that it took.
+        """
+        exploit = jnp.minimum(duel.exploit_rounds, rounds_left)
+        explore = jnp.minimum(duel.explore_rounds, rounds_left - exploit)
+        duel = duel._replace(exploit_rounds=exploit, explore_rounds=explore)
+        wins = self.answer(
+            rng_key, lane, duel.first, duel.second, explore, in_bulk=in_bulk
+        )
+        outcome = Outcome(exploit_rounds=exploit, rounds=explore, wins=wins)
+        return duel, outcome, exploit + explore
+
+    @staticmethod
+    def cut(duel: Duel, rounds: RoundCount) -> Duel:
+        """Return the first ``rounds`` rounds of a duel; also of many, elementwise."""
+        explore = rounds - duel.exploit_rounds
+        return duel._replace(
+            exploit_rounds=jnp.clip(rounds, 0, duel.exploit_rounds),
+            explore_rounds=jnp.clip(explore, 0, duel.explore_rounds),
+        )
+
     def answer(
         self,
         rng_key: RunKey,
@@ -99,6 +135,17 @@ class PairwiseEnvironment:
     def ledger(self, lane: PairwiseLane) -> dict[str, Int[Array, "K K"]]:
         """Return what is written down at a checkpoint."""
         return {"plays": lane.plays}
+
+    def with_original_labels(
+        self,
+        ledger: dict[str, np.ndarray],
+        recommendation: Int[np.ndarray, " run"],
+        order: Int[np.ndarray, "run K"],
+    ) -> tuple[dict[str, np.ndarray], Int[np.ndarray, " run"]]:
+        """Turn positions into arms, in what was recorded and recommended."""
+        best = np.take_along_axis(order, recommendation[:, None], axis=1)[:, 0]
+        plays = self.unshuffle(ledger["plays"], order)
+        return {"plays": plays}, best.astype(np.int64)
 
     @staticmethod
     def unshuffle(

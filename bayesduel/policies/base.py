@@ -84,6 +84,14 @@ class Policy:
         """Return the arm that the policy believes to be best."""
         raise NotImplementedError
 
+    def info(self, state: State) -> dict[str, Array]:
+        """Return numbers of a finished run that are worth keeping, by name.
+
+        The results hold them as variables; the dictionary has the same names and
+        dtypes for every state.
+        """
+        return {}
+
     def is_waiting(self, state: State) -> Bool[Array, ""]:
         """Say whether this run cannot go on before ``assist`` has served it."""
         return jnp.bool_(False)
@@ -134,13 +142,17 @@ def one_round(first: Arm, second: Arm) -> Duel:
     )
 
 
-def most_beaten(rng_key: RunKey, wins: Int[Array, "K K"]) -> Arm:
+def most_beaten(
+    rng_key: RunKey, wins: Int[Array, "K K"], among: Bool[Array, " K"] | None = None
+) -> Arm:
     """Return the arm that beats the most others empirically.
 
-    Ties by the larger total of wins, then at random.
+    Ties by the larger total of wins, then at random. ``among`` limits who is returned.
     """
     beaten = jnp.sum(wins > wins.T, axis=1, dtype=jnp.int32)
-    total = jnp.sum(wins, axis=1, dtype=jnp.int32)
+    if among is not None:
+        beaten = jnp.where(among, beaten, -1)
+    total = jnp.sum(wins, axis=1, dtype=wins.dtype)
     best = beaten == jnp.max(beaten)
     best = best & (total == jnp.max(jnp.where(best, total, -1)))
     return choose_among(jax.random.uniform(rng_key, dtype=jnp.float64), best)

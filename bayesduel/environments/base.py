@@ -1,0 +1,64 @@
+"""What the loop asks of an environment."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from jax import Array
+from jaxtyping import Int
+
+from bayesduel.types import RoundCount, RunKey
+
+
+class Environment(Protocol):
+    """Who answers, and the ledger of what was played.
+
+    A frozen pytree, shared by all runs. Its state of one run, a *lane*, has a field
+    ``order``: the arm that the policy knows by each position.
+    """
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """What a policy is told about the problem besides the horizon."""
+        ...
+
+    def init(self, rng_key: RunKey) -> Any:
+        """Return an empty ledger and the run's labels; consumes ``rng_key``."""
+        ...
+
+    def play(
+        self,
+        rng_key: RunKey,
+        lane: Any,
+        request: Any,
+        rounds_left: RoundCount,
+        /,
+        *,
+        in_bulk: bool,
+    ) -> tuple[Any, Any, RoundCount]:
+        """Cut a request at the horizon and draw its outcome; consumes ``rng_key``.
+
+        Returns the request as it was played, its outcome, and the rounds that it took.
+        ``in_bulk=False`` promises that the request is for one informative round.
+        """
+        ...
+
+    def cut(self, request: Any, rounds: RoundCount, /) -> Any:
+        """Return the first ``rounds`` rounds of a request; also of many at once."""
+        ...
+
+    def record(self, lane: Any, request: Any, /) -> Any:
+        """Add what was played to the ledger."""
+        ...
+
+    def ledger(self, lane: Any) -> dict[str, Array]:
+        """Return what is written down at a checkpoint."""
+        ...
+
+    def with_original_labels(
+        self,
+        ledger: dict[str, np.ndarray],
+        recommendation: np.ndarray,
+        order: Int[np.ndarray, "run K"],
+    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Turn positions into arms, in what was recorded and recommended."""
+        ...
