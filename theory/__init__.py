@@ -5,7 +5,22 @@ CVXPY and HiGHS are loaded by the functions that need them.
 """
 
 from theory.allocation import AllocationRecord, allocation_table
-from theory.bound import RegretBound
+from theory.batch_sizes import (
+    batch_radius,
+    batch_ratio,
+    batch_sizes,
+    kl_threshold,
+    log_inverse_delta,
+    seed_rank_moments,
+)
+from theory.batched import (
+    batched_lower_bound,
+    hard_gap,
+    pcomp_bound,
+    scomp2_order,
+    scomp_order,
+)
+from theory.bound import PowerTerm, RegretBound
 from theory.divergences import bernoulli_kl, kl_lower, kl_to_half, kl_upper
 from theory.ecw_rmed import ecw_costs, ecw_evidence
 from theory.errors import InvalidPreferenceError, ProgramError, TieError
@@ -32,12 +47,17 @@ __all__ = [
     "Certificate",
     "InvalidPreferenceError",
     "Optimum",
+    "PowerTerm",
     "PreferenceMatrix",
     "ProgramError",
     "RegretBound",
     "TieError",
     "Violation",
     "allocation_table",
+    "batch_radius",
+    "batch_ratio",
+    "batch_sizes",
+    "batched_lower_bound",
     "bernoulli_kl",
     "candidate_slack",
     "ccb_order",
@@ -53,9 +73,16 @@ __all__ = [
     "ecw_rmed_constant",
     "ecw_slack",
     "find_violations",
+    "hard_gap",
     "kl_lower",
+    "kl_threshold",
     "kl_to_half",
     "kl_upper",
+    "log_inverse_delta",
+    "pcomp_bound",
     "rmed1_bound",
+    "scomp2_order",
+    "scomp_order",
+    "seed_rank_moments",
     "template_slack",
 ]

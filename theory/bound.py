@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 KINDS: tuple[str, ...] = (
     "asymptotic lower",
     "asymptotic upper",
+    "lower",
     "upper",
     "order only",
     "heuristic",
@@ -18,13 +19,60 @@ KINDS: tuple[str, ...] = (
 """Kinds of bounds; "order only" has an unspecified constant factor."""
 
 
+@dataclass(frozen=True)
+class PowerTerm:
+    """A term coefficient T^power (log T)^log_power of a regret bound.
+
+    Parameters
+    ----------
+    coefficient : float
+        The factor.
+    power, log_power : float
+        Exponents of T and of log T, not negative.
+
+    Raises
+    ------
+    ValueError
+        If the coefficient is not finite, or an exponent negative or not finite.
+    """
+
+    coefficient: float
+    power: float
+    log_power: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.coefficient):
+            raise ValueError(f"coefficient must be finite; got {self.coefficient}.")
+        for name in ("power", "log_power"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(
+                    f"{name} must be finite and not negative; got "
+                    f"{getattr(self, name)}."
+                )
+
+    def __call__(self, rounds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Evaluate the term at horizons that were checked."""
+        value = self.coefficient * rounds**self.power
+        return value * np.log(rounds) ** self.log_power if self.log_power else value
+
+    def __str__(self) -> str:
+        parts = [f"{self.coefficient:.4g}"]
+        if self.power:
+            parts.append("T" if self.power == 1 else f"T^{self.power:.4g}")
+        if self.log_power:
+            parts.append(
+                "log T" if self.log_power == 1 else f"(log T)^{self.log_power:.4g}"
+            )
+        return " ".join(parts)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RegretBound:
     """Leading terms of a regret bound, callable on horizons.
 
-    Its value at T is constant + log_coefficient log T + loglog_coefficient log log T,
-    with natural logarithms. Terms without an explicit constant stand in `remainder` as
-    text and are never added.
+    Its value at T is constant + log_coefficient log T + loglog_coefficient log log T
+    plus the terms that grow faster, with natural logarithms. Terms without an explicit
+    constant stand in `remainder` as text and are never added.
 
     Parameters
     ----------
@@ -33,10 +81,12 @@ class RegretBound:
     log_coefficient, loglog_coefficient, constant : float
         The three coefficients.
     kind : str
-        One of `KINDS`.
+        One of `KINDS`. "lower" and "upper" hold at every horizon from
+        `minimum_horizon` on, up to the remainder.
     regret : str
-        The notion of regret, one of `theory.REGRET_NOTIONS`. Bounds of different
-        notions must not be compared.
+        The notion of regret: one of `theory.REGRET_NOTIONS` for duels;
+        "expected_reward" for subsets of arms and for bandits with one arm per round.
+        Bounds of different notions must not be compared.
     assumptions : tuple of str
         What must hold. What can be read from the matrix was checked.
     remainder : str
@@ -45,6 +95,8 @@ class RegretBound:
         Author, year, theorem or equation.
     minimum_horizon : int
         Smallest horizon at which the bound can be evaluated.
+    power_terms : tuple of PowerTerm
+        Terms with a power of T or of log T.
 
     Raises
     ------
@@ -58,6 +110,8 @@ class RegretBound:
     ... )
     >>> bound([10, 100])
     array([4.60517019, 9.21034037])
+    >>> bound.formula
+    '2 log T'
     """
 
     name: str
@@ -70,6 +124,7 @@ class RegretBound:
     remainder: str = ""
     source: str = ""
     minimum_horizon: int = 2
+    power_terms: tuple[PowerTerm, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -84,6 +139,19 @@ class RegretBound:
     def order_only(self) -> bool:
         """Whether an unspecified constant factor is missing: a shape, no number."""
         return self.kind == "order only"
+
+    @property
+    def formula(self) -> str:
+        """The leading terms as text, the fastest first, e.g. "8 T^0.5 log T + 3"."""
+        terms = [str(term) for term in self.power_terms]
+        for coefficient, name in (
+            (self.log_coefficient, " log T"),
+            (self.loglog_coefficient, " log log T"),
+            (self.constant, ""),
+        ):
+            if coefficient:
+                terms.append(f"{coefficient:.4g}{name}")
+        return " + ".join(terms).replace("+ -", "- ") or "0"
 
     def __call__(self, horizons: ArrayLike) -> NDArray[np.float64]:
         """Evaluate the leading terms.
@@ -114,4 +182,6 @@ class RegretBound:
         value = self.constant + self.log_coefficient * logs
         if self.loglog_coefficient:
             value = value + self.loglog_coefficient * np.log(logs)
+        for term in self.power_terms:
+            value = value + term(rounds)
         return np.asarray(value)

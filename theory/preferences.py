@@ -18,7 +18,7 @@ TIE_TOLERANCE = 1e-8
 """Two arms tie when |P(i beats j) - 1/2| is below this."""
 
 # Rounding in a comparison of sums of two printed probabilities.
-_TRANSITIVITY_TOLERANCE = 1e-9
+TRANSITIVITY_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -278,7 +278,7 @@ class PreferenceMatrix:
         excess[before[:, None] == after[None, :]] = 0.0
         excess[before == middle] = 0.0
         excess[:, after == middle] = 0.0
-        return bool(excess.min() >= -_TRANSITIVITY_TOLERANCE)
+        return bool(excess.min() >= -TRANSITIVITY_TOLERANCE)
 
     def regret_per_pair(
         self, notion: str = "copeland", *, include_self: bool = False

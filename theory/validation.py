@@ -260,6 +260,40 @@ def number_above(value: object, bound: float, argument: str) -> float:
     return number
 
 
+def integer_from(value: object, least: int, argument: str) -> int:
+    """Check a parameter that must be an integer and not below a bound.
+
+    Parameters
+    ----------
+    value : integer
+        A Python or NumPy integer, or a float without fraction such as 1e6; no bool.
+    least : int
+        Smallest value allowed.
+    argument : str
+        Name of the argument, for the error text.
+
+    Returns
+    -------
+    int
+        The same number.
+
+    Raises
+    ------
+    ValueError
+        If it is no integer, or below the bound.
+    """
+    number = None
+    if isinstance(value, SupportsIndex) and not isinstance(value, (bool, np.ndarray)):
+        number = operator.index(value)
+    elif isinstance(value, float) and value.is_integer():
+        number = int(value)
+    if number is None or number < least:
+        raise ValueError(
+            f"{argument} must be an integer of at least {least}; got {value!r}."
+        )
+    return number
+
+
 def _first(condition: NDArray[np.bool_]) -> tuple[int, int]:
     return _worst(condition.astype(np.float64))
 
