@@ -21,6 +21,13 @@ from theory.batched import (
     scomp_order,
 )
 from theory.bound import PowerTerm, RegretBound
+from theory.choice_tables import (
+    ChoiceTable,
+    Inconsistency,
+    OrderViolation,
+    find_inconsistency,
+    find_order_violation,
+)
 from theory.divergences import bernoulli_kl, kl_lower, kl_to_half, kl_upper
 from theory.ecw_rmed import ecw_costs, ecw_evidence
 from theory.errors import InvalidPreferenceError, ProgramError, TieError
@@ -39,14 +46,25 @@ from theory.regret_bounds import (
 )
 from theory.regret_notions import REGRET_NOTIONS
 from theory.separation import Violation, find_violations
+from theory.subsets import (
+    bounded_reward_order,
+    choice_table_bounds,
+    subset_gap_bound,
+    subset_gap_free_bound,
+    subset_lower_order,
+)
 from theory.templates import candidate_slack, ecw_slack, template_slack
+from theory.transitivity import find_cycle, find_intransitive_triple
 
 __all__ = [
     "REGRET_NOTIONS",
     "AllocationRecord",
     "Certificate",
+    "ChoiceTable",
+    "Inconsistency",
     "InvalidPreferenceError",
     "Optimum",
+    "OrderViolation",
     "PowerTerm",
     "PreferenceMatrix",
     "ProgramError",
@@ -59,8 +77,10 @@ __all__ = [
     "batch_sizes",
     "batched_lower_bound",
     "bernoulli_kl",
+    "bounded_reward_order",
     "candidate_slack",
     "ccb_order",
+    "choice_table_bounds",
     "condorcet_lower_bound",
     "copeland_lower_bound",
     "counts_suffice",
@@ -72,6 +92,10 @@ __all__ = [
     "ecw_kl_worst_case_bound",
     "ecw_rmed_constant",
     "ecw_slack",
+    "find_cycle",
+    "find_inconsistency",
+    "find_intransitive_triple",
+    "find_order_violation",
     "find_violations",
     "hard_gap",
     "kl_lower",
@@ -84,5 +108,8 @@ __all__ = [
     "scomp2_order",
     "scomp_order",
     "seed_rank_moments",
+    "subset_gap_bound",
+    "subset_gap_free_bound",
+    "subset_lower_order",
     "template_slack",
 ]

@@ -1,0 +1,341 @@
+"""Subset choice: bounds, consistency of tables, total order, and the proofs."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from theory import (
+    ChoiceTable,
+    bounded_reward_order,
+    choice_table_bounds,
+    find_inconsistency,
+    find_order_violation,
+    subset_gap_bound,
+    subset_gap_free_bound,
+    subset_lower_order,
+)
+
+# Worlds of Yang et al. 2021.
+
+
+def camera():
+    """Section 3.4: Nikon, Canon, Sony, digital camera, keyboard, shoes."""
+    alone = np.array([0.35, 0.30, 0.25, np.nan, 0.01, 0.01])
+
+    def rule(sets):
+        values = alone[sets]
+        rest = 0.85 - np.nansum(values, axis=1, keepdims=True)
+        return np.where(np.isnan(values), rest, values)
+
+    return ChoiceTable.from_rule(6, 3, rule)
+
+
+def preference_matrix_world(**changes):
+    """Appendix D.3: pairs of 10 arms."""
+    margin = np.zeros((10, 10))
+    margin[0, 1:] = [0.02, 0.05, 0.10, 0.10, 0.20, 0.25, 0.30, 0.30, 0.30]
+    margin[1, 2:] = [0.05, 0.10, 0.10, 0.20, 0.25, 0.30, 0.30, 0.30]
+    margin[2, 3:] = 0.45
+    margin[3, 4:6] = -0.30, 0.30
+    margin[4, 5] = -0.30
+    for name, value in changes.items():
+        margin[int(name[1]), int(name[2])] = value
+    margin -= margin.T
+
+    def rule(sets):
+        first, second = sets.T
+        nobody = np.where((first == 0) & (second == 1), 0.08, 0.10)
+        ahead = margin[first, second]
+        return np.stack((1 - nobody + ahead, 1 - nobody - ahead), axis=1) / 2
+
+    return ChoiceTable.from_rule(10, 2, rule)
+
+
+def logit(num_arms, set_size, weights):
+    def rule(sets):
+        chosen = weights[sets]
+        return chosen / (1 + chosen.sum(axis=1, keepdims=True))
+
+    return ChoiceTable.from_rule(num_arms, set_size, rule)
+
+
+def test_camera_example():
+    table = camera()
+    assert len(table.sets) == 20 and table.num_arms == 6 and table.set_size == 3
+    assert table.best_set == (0, 1, 2)
+    assert table.totals[table.best_row] == pytest.approx(0.90)
+    assert table.gap == pytest.approx(0.05)
+    assert find_inconsistency(table) is None
+    # The digital camera beats the keyboard everywhere, and Nikon only sometimes.
+    violation = find_order_violation(table)
+    assert violation.rule == "comparability"
+    dense = table.by_arm()
+    a, b = violation.arms
+    rows = {table.offered(row): row for row in range(20)}
+    more, less = (dense[rows[each]] for each in violation.sets)
+    assert more[a] > more[b] and less[a] < less[b]
+    camera_arm = dense[~np.isnan(dense[:, 3]), 3]
+    assert camera_arm.min() == pytest.approx(0.20)
+    assert camera_arm.max() == pytest.approx(0.83)
+
+
+def test_preference_matrix_world():
+    table = preference_matrix_world()
+    assert table.best_set == (0, 1) and table.gap == pytest.approx(0.02)
+    assert table.probabilities[0] == pytest.approx([0.47, 0.45])
+    assert np.delete(table.totals, 0) == pytest.approx(0.90)
+    assert find_inconsistency(table) is None
+    violation = find_order_violation(table)
+    # Two arms meet in one set only, so all are comparable, and the order has cycles.
+    assert violation.rule == "transitivity"
+    dense = table.by_arm()
+    a, b, c = violation.arms
+    for low, high in ((a, b), (b, c), (c, a)):
+        row = dense[~np.isnan(dense[:, low]) & ~np.isnan(dense[:, high])][0]
+        assert row[low] <= row[high] + 1e-12
+    # Arm 2 looks best in most sets.
+    assert np.nanmin(dense[~np.isnan(dense[:, 2])][2:, 2]) == pytest.approx(0.675)
+
+
+def test_inconsistency_is_named():
+    # Arm 1 loses so much to arm 2 that P(1|{1, 2}) falls below P(1|{0, 1}) = 0.45.
+    table = preference_matrix_world(m12=-0.02)
+    found = find_inconsistency(table)
+    assert (found.offered, found.arm) == ((1, 2), 1)
+    assert found.probability == pytest.approx(0.44)
+    assert found.in_best_set == pytest.approx(0.45)
+    with pytest.raises(ValueError, match=r"arm 1 has probability 0.44 in set \(1, 2\)"):
+        choice_table_bounds(table)
+    # Just consistent: equality is allowed.
+    assert find_inconsistency(preference_matrix_world(m12=0.0)) is None
+
+
+@given(st.integers(0, 10**6), st.integers(2, 7), st.integers(1, 4))
+def test_logit_has_a_total_order_and_is_consistent(seed, num_arms, set_size):
+    set_size = min(set_size, num_arms)
+    weights = np.random.default_rng(seed).uniform(0.1, 2, num_arms)
+    table = logit(num_arms, set_size, weights)
+    assert set(table.best_set) == set(np.argsort(-weights)[:set_size].tolist())
+    assert find_inconsistency(table) is None
+    assert find_order_violation(table) is None
+    if set_size < num_arms:
+        gap_bound, free_bound = choice_table_bounds(table)
+        direct = subset_gap_bound(num_arms, set_size, table.gap)
+        assert gap_bound.log_coefficient == direct.log_coefficient
+        assert free_bound(1e4) == subset_gap_free_bound(num_arms, set_size)(1e4)
+
+
+@given(st.integers(0, 10**6), st.integers(3, 5), st.integers(1, 3))
+def test_tables_against_loops(seed, num_arms, set_size):
+    rng = np.random.default_rng(seed)
+    # Few different numbers: equalities, and all kinds of violations, occur.
+    order = rng.permutation(num_arms) / num_arms
+    spread = rng.choice([0.0, 0.5])
+    table = ChoiceTable.from_rule(
+        num_arms,
+        set_size,
+        lambda sets: (order[sets] + spread * rng.integers(0, 3, sets.shape)) / 4,
+    )
+    known = [
+        dict(zip(arms, values, strict=True))
+        for arms, values in zip(
+            map(tuple, table.sets.tolist()), table.probabilities.tolist(), strict=True
+        )
+    ]
+    best = max(known, key=lambda chosen: round(sum(chosen.values()), 9))
+    assert tuple(best) == table.best_set
+    broken = [
+        (tuple(chosen), arm)
+        for chosen in known
+        if sum(chosen.values()) < sum(best.values()) - 1e-9
+        for arm in chosen
+        if arm in best and chosen[arm] < best[arm] - 1e-12
+    ]
+    found = find_inconsistency(table)
+    assert ((found.offered, found.arm) if found else None) == (
+        broken[0] if broken else None
+    )
+
+    def below(a, b):
+        return all(s[a] <= s[b] + 1e-12 for s in known if a in s and b in s)
+
+    arms = range(num_arms)
+    pairs = [(a, b) for a in arms for b in arms if a < b]
+    apart = [(a, b) for a, b in pairs if not below(a, b) and not below(b, a)]
+    triples = {
+        (a, b, c)
+        for a in arms
+        for b in arms
+        for c in arms
+        if len({a, b, c}) == 3 and below(a, b) and below(b, c) and not below(a, c)
+    }
+    violation = find_order_violation(table)
+    if apart:
+        assert violation.rule == "comparability" and violation.arms == apart[0]
+    elif triples:
+        assert violation.rule == "transitivity" and violation.arms in triples
+        a, _, c = violation.arms
+        (offered,) = violation.sets
+        chosen = next(s for s in known if tuple(s) == offered)
+        assert chosen[a] > chosen[c]
+    else:
+        assert violation is None
+
+
+def test_several_best_sets_and_a_single_set():
+    table = ChoiceTable([[0, 1], [0, 2]], [[0.5, 0.2], [0.4, 0.3]])
+    assert table.best_set == (0, 1) and table.gap == 0
+    # A set as good as the best one is no counterexample.
+    assert find_inconsistency(table) is None
+    with pytest.raises(ValueError, match="single best set"):
+        choice_table_bounds(table)
+    assert ChoiceTable([[4, 1]], [[0.5, 0.2]]).gap == 0
+    assert repr(table) == "ChoiceTable(2 sets of 2 of 3 arms, best set (0, 1))"
+
+
+def test_tables_are_read_only_copies():
+    sets, values = np.array([[0, 1], [1, 2]]), np.array([[0.5, 0.2], [0.4, 0.3]])
+    table = ChoiceTable(sets, values)
+    values[0, 0] = sets[0, 0] = 9
+    assert table.probabilities[0, 0] == 0.5 and table.sets[0, 0] == 0
+    with pytest.raises(ValueError, match="read-only"):
+        table.probabilities[0, 0] = 0.1
+
+
+@pytest.mark.parametrize(
+    ("sets", "values", "text"),
+    [
+        ([0, 1], [0.5, 0.2], "one row per set"),
+        (np.empty((0, 2)), np.empty((0, 2)), "one row per set"),
+        ([[0, 1.5]], [[0.5, 0.2]], r"entry \(0, 1\) is 1.5"),
+        ([[0, -1]], [[0.5, 0.2]], r"entry \(0, 1\) is -1"),
+        ([[0, 1], [2, 2]], np.full((2, 2), 0.1), r"row 1 is \(2, 2\)"),
+        ([[0, 1], [1, 0]], np.full((2, 2), 0.1), r"\(0, 1\) is there more than once"),
+        ([[0, 1]], [[0.5, 0.2, 0.1]], r"shape \(1, 2\); got \(1, 3\)"),
+        ([[0, 1]], [[0.5, 1.2]], r"arm 1 of set \(0, 1\) has 1.2"),
+        ([[0, 1]], [[np.nan, 0.2]], "arm 0 of set"),
+    ],
+)
+def test_bad_tables(sets, values, text):
+    with pytest.raises(ValueError, match=text):
+        ChoiceTable(sets, values)
+
+
+def test_too_many_sets():
+    with pytest.raises(ValueError, match="tabulate some"):
+        ChoiceTable.from_rule(60, 10, lambda sets: np.zeros(sets.shape))
+    with pytest.raises(ValueError, match="at most num_arms"):
+        ChoiceTable.from_rule(3, 4, lambda sets: np.zeros(sets.shape))
+
+
+# Bounds.
+
+
+def test_explicit_bounds_by_hand():
+    n, k, gap, alpha = 20, 5, 0.03, 2.5
+    rounds = np.array([149.0, 1e4, 1e8])
+    logs = np.log(rounds)
+    bound = subset_gap_bound(n, k, gap, alpha=alpha)
+    first = 8 * alpha * k**1.5 * n * logs / gap
+    second = 30 * alpha * k**2 * n * logs / gap
+    assert bound(rounds) == pytest.approx(first + second + n, rel=1e-12)
+    free = subset_gap_free_bound(n, k, alpha=alpha)
+    first = 2 * np.sqrt(alpha * k * n * rounds * logs)
+    second = 15 * k**2 * np.sqrt(alpha * n * rounds * logs)
+    assert free(rounds) == pytest.approx(first + second, rel=1e-12)
+    assert bound.kind == free.kind == "upper"
+    assert bound.regret == free.regret == "expected_reward"
+    for each in (bound, free):
+        with pytest.raises(ValueError, match="at least 149"):
+            each(148)
+    assert subset_gap_free_bound(1000, 5).minimum_horizon == 1000
+
+
+def test_orders_by_hand():
+    n, k, gap, alpha, top = 12, 4, 0.05, 3.0, 2.0
+    rounds = np.array([10.0, 1e6])
+    logs = np.log(rounds)
+    bound = bounded_reward_order(n, k, gap, largest_reward=top, alpha=alpha)
+    expected = alpha * k**2 * top**2 * n * logs / gap
+    assert bound(rounds) == pytest.approx(expected, rel=1e-12)
+    free = bounded_reward_order(n, k, largest_reward=top, alpha=alpha)
+    expected = k**2 * top * np.sqrt(alpha * n * rounds * logs)
+    assert free(rounds) == pytest.approx(expected, rel=1e-12)
+    one = subset_lower_order(n, k, gap)
+    several = subset_lower_order(n, k, gap, one_reward=False)
+    assert one(rounds) == pytest.approx(n * logs / (k * gap), rel=1e-12)
+    assert several(rounds) == pytest.approx(n * logs / gap, rel=1e-12)
+    for each in (bound, free, one, several):
+        assert each.order_only and each.regret == "expected_reward"
+        assert each.source and each.assumptions and each.remainder
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: subset_gap_bound(3, 4, 0.1), "set_size must be at most"),
+        (lambda: subset_gap_bound(3, 0, 0.1), "set_size"),
+        (lambda: subset_gap_bound(3.5, 1, 0.1), "num_arms"),
+        (lambda: subset_gap_bound(3, 2, 0.0), "gap"),
+        (lambda: subset_gap_bound(3, 2, math.inf), "gap"),
+        (lambda: subset_gap_bound(3, 2, 0.1, alpha=1.9), "alpha must be at least 2"),
+        (lambda: subset_gap_bound(3, 2, 0.1, form="best"), "form must be one of"),
+        (lambda: subset_gap_free_bound(3, 2, alpha=math.nan), "alpha"),
+        (lambda: bounded_reward_order(3, 2, largest_reward=0), "largest_reward"),
+        (lambda: bounded_reward_order(3, 2, -0.1), "gap"),
+        (lambda: subset_lower_order(3, 2, -0.1), "gap"),
+    ],
+)
+def test_bad_parameters(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
+
+
+# The proof of Theorem 3.
+
+
+def sums_of_proof(probabilities, gap):
+    """4 delta_ij (Delta_j + gap) / (Delta_i + gap)^2 for i <= j."""
+    p = np.asarray(probabilities)
+    deltas = np.array([(p[i] - p[i:]).sum() for i in range(p.size)])
+    differences = np.triu(p[:, None] - p[None, :])
+    return 4 * differences * (deltas[None, :] + gap) / (deltas[:, None] + gap) ** 2
+
+
+@given(st.integers(0, 10**6), st.integers(2, 12), st.floats(-6, 0))
+def test_lemma_15(seed, size, exponent):
+    rng = np.random.default_rng(seed)
+    p = np.sort(rng.uniform(0, 1, size) ** rng.choice([1, 5]))[::-1]
+    assert sums_of_proof(p, 10**exponent).sum(axis=1).max() <= 2 + 1e-9
+
+
+def test_lemma_13_needs_the_other_sum():
+    # All arms but the last are equal (up to what "strictly decreasing" asks).
+    for size in (5, 10, 40):
+        p = np.append(0.3 + 1e-9 * np.arange(size - 1)[::-1], 0.2)
+        last = sums_of_proof(p, 0.1).sum(axis=0)[-1]
+        assert last == pytest.approx(size - 1, rel=1e-5)
+        assert last > 2
+
+
+def test_forms_of_the_gap_bound():
+    def coefficient(k, form):
+        return subset_gap_bound(100, k, 0.1, form=form).log_coefficient
+
+    for k in range(1, 30):
+        unit = 2.0 * 100 / 0.1
+        # Lemma 8 for the last arm, with the constant 40 of Lemma 7.
+        first = 2 * math.sqrt(2 * k * 100 * 40 * 2 * k * k * 100) / 0.1
+        # Arm l < k: delta / (Delta + gap)^2 is at most 1 / (4 gap) for Delta >= gap/10,
+        # and delta / gap^2 at most 1 / (10 gap) otherwise.
+        each = 40 * max(1 / 4, 1 / 10)
+        second = sum(each * arm * k for arm in range(1, k)) * unit
+        assert coefficient(k, "lemmas") == pytest.approx(first + second, rel=1e-12)
+        # The printed constants follow from the lemmas for small sets only.
+        below = coefficient(k, "lemmas") <= coefficient(k, "printed")
+        assert below == (k <= 6)
+    with_8 = 8 * 3**1.5 + 30 * 9
+    assert coefficient(3, "printed") == pytest.approx(with_8 * 2000, rel=1e-12)

@@ -1,0 +1,353 @@
+"""Tables of choice probabilities: the best set, consistency, and total order.
+
+A table says how likely each arm of an offered set is chosen (or rewarded), P(a|s), for
+all sets s of k out of n arms. Yang, Ren, Dhillon and Sanghavi (2021), "Combinatorial
+bandits without total order for arms", ask of it only that an arm of the best set is
+chosen at least as often in every other set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, combinations, permutations
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from theory.validation import integer_from, numeric_array
+
+# Probabilities that differ by less are equal.
+_TOLERANCE = 1e-12
+# A table has at most this many entries.
+_MAXIMAL_ENTRIES = 20_000_000
+
+
+@dataclass(frozen=True)
+class Inconsistency:
+    """An arm of the best set that is chosen less often in another set.
+
+    Attributes
+    ----------
+    offered : tuple of int
+        The set s.
+    arm : int
+        The arm a, in s and in the best set.
+    probability, in_best_set : float
+        P(a|s), and the larger P(a|s*).
+    """
+
+    offered: tuple[int, ...]
+    arm: int
+    probability: float
+    in_best_set: float
+
+
+@dataclass(frozen=True)
+class OrderViolation:
+    """Why the arms have no total order.
+
+    Attributes
+    ----------
+    rule : str
+        "comparability": of two arms each is chosen more often than the other in some
+        set. "transitivity": a <= b and b <= c in all sets, but a > c in some set.
+    arms : tuple of int
+        The pair (a, b), or the triple (a, b, c).
+    sets : tuple of tuple of int
+        For a pair, a set with P(a|s) > P(b|s) and one with P(a|s) < P(b|s); for a
+        triple, a set with P(a|s) > P(c|s).
+    """
+
+    rule: str
+    arms: tuple[int, ...]
+    sets: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChoiceTable:
+    """Choice probabilities of the arms of S sets of k arms, validated and read-only.
+
+    Parameters
+    ----------
+    sets : array-like of int (S, k)
+        The arms of every set, different, from 0 on; every set once, in any order.
+    probabilities : array-like (S, k)
+        P(sets[s, i] | set s), in [0, 1]. The sum of a row may exceed 1 if several arms
+        can be rewarded in the same round.
+
+    Attributes
+    ----------
+    sets : int64 (S, k)
+        The arms of every set.
+    probabilities : float64 (S, k)
+        The numbers as given.
+
+    Raises
+    ------
+    ValueError
+        If a rule is broken; the text names the set.
+    TypeError
+        If the entries are no numbers.
+
+    Examples
+    --------
+    >>> table = ChoiceTable(
+    ...     [[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0.3, 0]]
+    ... )
+    >>> table.best_set, round(table.gap, 12)
+    ((0, 1), 0.1)
+    """
+
+    sets: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+
+    def __init__(self, sets: ArrayLike, probabilities: ArrayLike) -> None:
+        arms = _checked_sets(sets)
+        values = numeric_array(probabilities, "probabilities")
+        if values.shape != arms.shape:
+            raise ValueError(
+                f"probabilities must have one entry per entry of sets, shape "
+                f"{arms.shape}; got {values.shape}."
+            )
+        bad = ~((values >= 0) & (values <= 1))
+        if bad.any():
+            row, column = np.argwhere(bad)[0].tolist()
+            raise ValueError(
+                f"probabilities must lie in [0, 1]; arm {arms[row, column]} of set "
+                f"{tuple(arms[row].tolist())} has {values[row, column]}."
+            )
+        arms.setflags(write=False)
+        values.setflags(write=False)
+        object.__setattr__(self, "sets", arms)
+        object.__setattr__(self, "probabilities", values)
+
+    def __repr__(self) -> str:
+        return (
+            f"ChoiceTable({len(self.sets)} sets of {self.set_size} of {self.num_arms} "
+            f"arms, best set {self.best_set})"
+        )
+
+    @classmethod
+    def from_rule(
+        cls,
+        num_arms: int,
+        set_size: int,
+        rule: Callable[[NDArray[np.int64]], ArrayLike],
+    ) -> ChoiceTable:
+        """Tabulate a rule over all sets of k out of n arms.
+
+        Parameters
+        ----------
+        num_arms, set_size : int
+            n and k, 1 <= k <= n.
+        rule : callable
+            Maps an int array (S, k) of sets, arms in increasing order, to the choice
+            probabilities (S, k).
+
+        Returns
+        -------
+        ChoiceTable
+            All sets, in lexicographic order.
+
+        Raises
+        ------
+        ValueError
+            If a number is out of range, there would be more than 2e7 entries, or the
+            rule returns no probabilities.
+
+        Examples
+        --------
+        >>> weights = np.array([0.9, 0.7, 0.5, 0.2])
+        >>> def logit(sets):
+        ...     chosen = weights[sets]
+        ...     return chosen / (1 + chosen.sum(axis=1, keepdims=True))
+        >>> ChoiceTable.from_rule(4, 2, logit).best_set
+        (0, 1)
+        """
+        n = integer_from(num_arms, 1, "num_arms")
+        k = integer_from(set_size, 1, "set_size")
+        if k > n or comb(n, k) * k > _MAXIMAL_ENTRIES:
+            raise ValueError(
+                f"set_size must be at most num_arms, and all sets together at most "
+                f"{_MAXIMAL_ENTRIES:.0e} entries; got {k} of {n} arms: tabulate some "
+                "of the sets only."
+            )
+        flat = chain.from_iterable(combinations(range(n), k))
+        sets = np.fromiter(flat, dtype=np.int64, count=comb(n, k) * k).reshape(-1, k)
+        return cls(sets, rule(sets))
+
+    @cached_property
+    def num_arms(self) -> int:
+        """Number of arms n: one more than the largest index."""
+        return int(self.sets.max()) + 1
+
+    @property
+    def set_size(self) -> int:
+        """Number of arms k of a set."""
+        return self.sets.shape[1]
+
+    @cached_property
+    def totals(self) -> NDArray[np.float64]:
+        """Expected reward of every set, float64 (S,)."""
+        return self.probabilities.sum(axis=1)
+
+    @cached_property
+    def best_row(self) -> int:
+        """Row of the set with the largest expected reward, the first among equals."""
+        equal = self.totals >= self.totals.max() - _TOLERANCE
+        return int(np.flatnonzero(equal)[0])
+
+    @property
+    def best_set(self) -> tuple[int, ...]:
+        """Arms of the best set, as given."""
+        return self.offered(self.best_row)
+
+    @property
+    def gap(self) -> float:
+        """Expected reward of the best set minus that of the second best, eps.
+
+        0 if several sets are best, and if there is one set only.
+        """
+        if len(self.totals) == 1:
+            return 0.0
+        second, best = np.partition(self.totals, -2)[-2:]
+        return float(best - second) if best - second > _TOLERANCE else 0.0
+
+    def offered(self, row: int) -> tuple[int, ...]:
+        """Return the arms of a row as a tuple of int."""
+        return tuple(self.sets[row].tolist())
+
+    def by_arm(self) -> NDArray[np.float64]:
+        """Return P(a|s) as a float64 (S, n); nan where an arm is not in the set."""
+        dense = np.full((len(self.sets), self.num_arms), np.nan)
+        np.put_along_axis(dense, self.sets, self.probabilities, axis=1)
+        return dense
+
+
+def find_inconsistency(table: ChoiceTable) -> Inconsistency | None:
+    """Find where weak optimal-set consistency fails.
+
+    It asks for P(a|s) >= P(a|s*) for every set s whose expected reward is below that of
+    the best set s*, and every arm a of both (Assumption 1).
+
+    Parameters
+    ----------
+    table : ChoiceTable
+        Choice probabilities.
+
+    Returns
+    -------
+    Inconsistency or None
+        The first set in the order of the table, and its first arm, where the inequality
+        fails by more than 1e-12; None if it holds.
+
+    References
+    ----------
+    Yang, Ren, Dhillon and Sanghavi (2021), "Combinatorial bandits without total order
+    for arms", Assumption 1 (and 2, with expected rewards).
+
+    Examples
+    --------
+    >>> table = ChoiceTable(
+    ...     [[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0.2, 0]]
+    ... )
+    >>> find_inconsistency(table)
+    Inconsistency(offered=(1, 2), arm=1, probability=0.2, in_best_set=0.3)
+    """
+    best = np.full(table.num_arms, -np.inf)
+    best[table.sets[table.best_row]] = table.probabilities[table.best_row]
+    needed = best[table.sets]
+    worse = table.totals < table.totals[table.best_row] - _TOLERANCE
+    broken = worse[:, None] & (table.probabilities < needed - _TOLERANCE)
+    if not broken.any():
+        return None
+    row, column = np.argwhere(broken)[0].tolist()
+    return Inconsistency(
+        offered=table.offered(row),
+        arm=int(table.sets[row, column]),
+        probability=float(table.probabilities[row, column]),
+        in_best_set=float(needed[row, column]),
+    )
+
+
+def find_order_violation(table: ChoiceTable) -> OrderViolation | None:
+    """Find out why the arms have no total order.
+
+    a <= b if P(a|s) <= P(b|s) in every set with both (within 1e-12). The order is total
+    if any two arms are comparable and the relation is transitive. Multinomial logit
+    and random utility models have one.
+
+    Parameters
+    ----------
+    table : ChoiceTable
+        Choice probabilities.
+
+    Returns
+    -------
+    OrderViolation or None
+        The first pair that is not comparable, else the first triple that is not
+        transitive; None if there is a total order.
+
+    References
+    ----------
+    Yang, Ren, Dhillon and Sanghavi (2021), "Combinatorial bandits without total order
+    for arms", Definition 2.
+
+    Examples
+    --------
+    >>> table = ChoiceTable(
+    ...     [[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.2, 0.4], [0.3, 0]]
+    ... )
+    >>> find_order_violation(table)
+    OrderViolation(rule='transitivity', arms=(1, 0, 2), sets=((1, 2),))
+    """
+    dense = table.by_arm()
+    n = table.num_arms
+    # exceeds[a, b]: a row in which a is chosen more often than b, or -1.
+    exceeds = np.full((n, n), -1, dtype=np.int64)
+    for a in range(n):
+        # Comparisons with nan are false.
+        more = dense[:, a, None] > dense + _TOLERANCE
+        exceeds[a] = np.where(more.any(axis=0), more.argmax(axis=0), -1)
+    for a, b in combinations(range(n), 2):
+        rows = int(exceeds[a, b]), int(exceeds[b, a])
+        if min(rows) >= 0:
+            sets = tuple(table.offered(row) for row in rows)
+            return OrderViolation("comparability", (a, b), sets)
+    below = exceeds < 0
+    for b in range(n):
+        for a, c in permutations(range(n), 2):
+            if b not in (a, c) and below[a, b] and below[b, c] and not below[a, c]:
+                found = (table.offered(int(exceeds[a, c])),)
+                return OrderViolation("transitivity", (a, b, c), found)
+    return None
+
+
+def _checked_sets(sets: ArrayLike) -> NDArray[np.int64]:
+    values = numeric_array(sets, "sets")
+    if values.ndim != 2 or values.size == 0:
+        raise ValueError(
+            f"sets must be a table with one row per set; got shape {values.shape}."
+        )
+    arms = values.astype(np.int64)
+    if (arms != values).any() or arms.min() < 0:
+        row, column = np.argwhere((arms != values) | (arms < 0))[0].tolist()
+        raise ValueError(
+            f"sets must hold numbers of arms, from 0 on; entry ({row}, {column}) is "
+            f"{values[row, column]}."
+        )
+    ordered = np.sort(arms, axis=1)
+    twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if twice.any():
+        row = int(np.flatnonzero(twice)[0])
+        raise ValueError(
+            f"sets must hold different arms; row {row} is {tuple(arms[row].tolist())}."
+        )
+    unique, counts = np.unique(ordered, axis=0, return_counts=True)
+    if counts.max() > 1:
+        repeated = tuple(unique[int(counts.argmax())].tolist())
+        raise ValueError(f"sets must be different; {repeated} is there more than once.")
+    return arms
