@@ -11,6 +11,7 @@ import xarray as xr
 
 from bayesduel import results
 from bayesduel.errors import OutputFolderError
+from bayesduel.folders import prepare_folder
 from bayesduel.jobs import Job, JobResult
 
 _PARTS = "parts"
@@ -35,25 +36,9 @@ class OutputFolder:
             If it cannot be written to, or is not empty and neither ``resume`` nor
             ``overwrite`` is given, or both are.
         """
+        path = prepare_folder(path, resume=resume, overwrite=overwrite)
         if path is None:
-            if resume or overwrite:
-                raise OutputFolderError("resume and overwrite need a folder; give out")
             return cls(None)
-        if resume and overwrite:
-            raise OutputFolderError("resume and overwrite exclude each other")
-        path = Path(path)
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            probe = path / ".write-test"
-            probe.touch()
-            probe.unlink()
-        except OSError as error:
-            raise OutputFolderError(f"out: cannot write to {path}: {error}") from error
-        if any(path.iterdir()) and not (resume or overwrite):
-            raise OutputFolderError(
-                f"out: {path} is not empty; resume goes on from what it holds, "
-                "overwrite replaces it, or name another folder"
-            )
         if overwrite:
             (path / results.FILE_NAME).unlink(missing_ok=True)
             shutil.rmtree(path / _PARTS, ignore_errors=True)

@@ -33,13 +33,15 @@ class ProgressReport:
         return show
 
     def finished(self, job: Any) -> None:
-        """Count a finished job."""
+        """Count a finished job; a string describes one of another kind."""
         self._done += 1
         if self._bar is not None:
             self._bar.update(self._task, completed=self._done, description=_words(job))
 
 
 def _words(job: Any) -> str:
+    if isinstance(job, str):
+        return job
     return f"{job.setting.policy} on {job.setting.environment}"
 
 

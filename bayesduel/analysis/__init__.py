@@ -11,6 +11,11 @@ They read the result trees of :func:`bayesduel.simulate` (one node) and
 from bayesduel.analysis.bounds import AnchoredBound, anchored_bound, lower_bound
 from bayesduel.analysis.measurements import Measurement, measurements
 from bayesduel.analysis.slopes import Slope, slope
+from bayesduel.analysis.submatrices import (
+    SubmatrixConstants,
+    SubmatrixRow,
+    submatrix_constants,
+)
 from bayesduel.analysis.summaries import FinalRegret, Summary, SummaryRow, summary
 
 __all__ = [
@@ -18,11 +23,14 @@ __all__ = [
     "FinalRegret",
     "Measurement",
     "Slope",
+    "SubmatrixConstants",
+    "SubmatrixRow",
     "Summary",
     "SummaryRow",
     "anchored_bound",
     "lower_bound",
     "measurements",
     "slope",
+    "submatrix_constants",
     "summary",
 ]

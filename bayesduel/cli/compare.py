@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +11,7 @@ import typer
 from bayesduel.cli import parse
 from bayesduel.cli.errors import FAILED, INTERRUPTED
 from bayesduel.cli.options import flag, json_flag, quiet_flag, repair_flag
-from bayesduel.cli.output import console, print_json, say, say_warning
+from bayesduel.cli.output import console, go_on, print_json, say, say_warning
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -210,18 +208,8 @@ def _simulate(request: _Request, plan: _Plan) -> xr.DataTree:
             overwrite=request.overwrite,
         )
     except KeyboardInterrupt as error:
-        say(_interrupted(request.out, getattr(error, "partial", None)))
+        say(go_on(request.out, _finished(getattr(error, "partial", None))))
         raise typer.Exit(INTERRUPTED) from error
-
-
-def _interrupted(out: Path | None, partial: xr.DataTree | None) -> str:
-    """Say what was kept and how to go on."""
-    if out is None:
-        return "interrupted: nothing was kept; with --out DIR, --resume can go on"
-    kept = _finished(partial)
-    words = [word for word in sys.argv[1:] if word not in ("--resume", "--overwrite")]
-    again = shlex.join(["bayesduel", *words, "--resume"])
-    return f"interrupted: kept {kept} in {out}; go on with\n  {again}"
 
 
 def _finished(partial: xr.DataTree | None) -> str:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["console", "print_json", "say", "say_error", "say_warning", "version"]
+__all__ = [
+    "console",
+    "go_on",
+    "print_json",
+    "say",
+    "say_error",
+    "say_warning",
+    "version",
+]
 
 
 def version() -> str:
@@ -36,6 +46,15 @@ def say(text: str, *, quiet: bool = False) -> None:
     """Write a message for people to standard error."""
     if not quiet:
         _write(text)
+
+
+def go_on(out: Path | None, kept: str) -> str:
+    """Return what to say after an interruption: what was kept, and how to go on."""
+    if out is None:
+        return "interrupted: nothing was kept; with --out DIR, --resume can go on"
+    words = [word for word in sys.argv[1:] if word not in ("--resume", "--overwrite")]
+    again = shlex.join(["bayesduel", *words, "--resume"])
+    return f"interrupted: kept {kept} in {out}; go on with\n  {again}"
 
 
 def say_warning(text: str) -> None:

@@ -20,11 +20,14 @@ from bayesduel.datasets.mslr import (
     mslr_submatrix,
     random_submatrix,
 )
+from bayesduel.datasets.submatrices import SubmatrixDraw, SubmatrixSampler
 
 __all__ = [
     "MSLR_SELECTIONS",
     "Description",
     "Instance",
+    "SubmatrixDraw",
+    "SubmatrixSampler",
     "describe",
     "family_names",
     "generators",

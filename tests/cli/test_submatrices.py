@@ -1,0 +1,108 @@
+"""``bayesduel bounds MATRIX --submatrices N``."""
+
+import json
+
+import pytest
+
+from bayesduel.analysis import submatrices as analysis
+
+KEYS = [
+    "matrices", "size", "cw_mean", "cw_se", "ecw_mean", "ecw_se", "ccb_mean", "ccb_se",
+    "seconds",
+]  # fmt: skip
+BASIC = ("bounds", "sushi", "--submatrices", 12, "--size", 4, "--min-gap", "0.01",
+         "--seed", 3, "--jobs", 1)  # fmt: skip
+
+
+def _without_seconds(text):
+    found = json.loads(text)
+    assert list(found) == KEYS
+    assert found.pop("seconds") > 0
+    return found
+
+
+def test_json_has_exactly_the_promised_keys(run, tmp_path):
+    result = run(*BASIC, "--json")
+    assert result.exit_code == 0, result.output
+    found = _without_seconds(result.stdout)
+    assert (found["matrices"], found["size"]) == (12, 4)
+    assert 0 < found["cw_mean"] <= found["ecw_mean"] < found["ccb_mean"]
+    assert 0 < found["cw_se"] < found["cw_mean"]
+    assert _without_seconds(run(*BASIC, "--json", "-q").stdout) == found
+    single = run("bounds", "gap", "--submatrices", 1, "--size", 5, "--json")
+    found = _without_seconds(single.stdout)
+    assert found["cw_mean"] == pytest.approx(11.024943, rel=1e-6)
+    assert found["ecw_mean"] == pytest.approx(1252.510763, rel=1e-6)
+    assert found["ccb_mean"] == pytest.approx(150000, rel=1e-9)
+    assert found["cw_se"] is found["ecw_se"] is found["ccb_se"] is None
+
+
+def test_table(run):
+    result = run(*BASIC)
+    assert result.exit_code == 0, result.output
+    for words in ("12 random submatrices of 4 of 16 arms", "CW-RMED", "ECW-RMED",
+                  "CCB", "natural log T", "seed 3", "gaps at least 0.01",
+                  "bayesduel 0.1.0"):  # fmt: skip
+        assert words in result.stdout
+
+
+def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    whole_run, calls = analysis._Chunk.run, []
+
+    def interrupted(chunk):
+        calls.append(chunk)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return whole_run(chunk)
+
+    monkeypatch.setattr(analysis, "_PER_CHUNK", 5)
+    monkeypatch.setattr(analysis._Chunk, "run", interrupted)
+    result = run(*BASIC, "--json", "--out", out)
+    assert result.exit_code == 130
+    assert result.stdout == ""
+    assert f"kept 5 of 12 submatrices in {out}" in result.stderr
+    assert "--resume" in result.stderr
+    refused = run(*BASIC, "--out", out)
+    assert refused.exit_code == 2
+    assert "is not empty" in refused.stderr
+    resumed = run(*BASIC, "--json", "--out", out, "--resume")
+    assert resumed.exit_code == 0, resumed.output
+    found = _without_seconds(resumed.stdout)
+    assert found == _without_seconds(run(*BASIC, "--json").stdout)
+    kept = json.loads((out / "submatrices.json").read_text())
+    assert {key: kept[key] for key in found} == found
+    other = run(*BASIC[:-3], 4, "--jobs", 1, "--out", out, "--resume")
+    assert other.exit_code == 2
+    assert "another seed" in other.stderr
+    calls.clear()
+    nothing = run(*BASIC, "--json")
+    assert nothing.exit_code == 130
+    assert "nothing was kept" in nothing.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--submatrices", "0"], "--submatrices: must be at least 1, but is 0"),
+        (["--submatrices", "2", "--size", "17"], "--size: must be at most 16"),
+        (["--submatrices", "2", "--size", "1"], "--size: must be"),
+        (["--submatrices", "2", "--min-gap", "0.5"], "--min-gap: must be in [0, 1/2)"),
+        (["--submatrices", "2", "--min-gap", "0.45"], "--min-gap 0.45 leaves no"),
+        (["--submatrices", "2", "--jobs", "0"], "--jobs: must be at least 1"),
+        (["--submatrices", "2", "--resume"], "--resume: needs a folder"),
+        (["--size", "4"], "--size: needs --submatrices"),
+        (["--min-gap", "0.1"], "--min-gap: needs --submatrices"),
+        (["--resume"], "--resume: needs --submatrices"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(run, tmp_path, arguments, words):
+    result = run("bounds", "sushi", *arguments, "--json")
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+    out = tmp_path / "out"
+    if "--resume" not in arguments and "--submatrices" in arguments:
+        run("bounds", "sushi", *arguments, "--out", out)
+        assert not out.exists()
