@@ -165,7 +165,7 @@ class SubmatrixSampler:
             batch = min(2 * batch, _LARGEST_BATCH)
         raise ValueError(
             f"min_gap={self.min_gap}: none of {MAX_DRAWS} random subsets of "
-            f"{self.size} arms keeps that distance from 1/2 (submatrix {number} of seed "
+            f"{self.size} arms keeps that distance from 1/2 (number {number} of seed "
             f"{self.seed}); ask for a smaller gap or a smaller size"
         )
 
