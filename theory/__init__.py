@@ -28,10 +28,20 @@ from theory.choice_tables import (
     find_inconsistency,
     find_order_violation,
 )
+from theory.concentration import (
+    ComparisonCounts,
+    copeland_score_failure,
+    double_thompson_counts,
+    lowest_index,
+    relative_bound_failure,
+    relative_bound_failures,
+    unoffered_index_range,
+)
 from theory.divergences import bernoulli_kl, kl_lower, kl_to_half, kl_upper
 from theory.ecw_rmed import ecw_costs, ecw_evidence
 from theory.errors import InvalidPreferenceError, ProgramError, TieError
 from theory.feasibility import counts_suffice
+from theory.index_bounds import kl_ucb_constant, rucb_bound, sup_klucb_constant
 from theory.lower_bounds import copeland_lower_bound, ecw_rmed_constant
 from theory.optimum import Certificate, Optimum
 from theory.preferences import PreferenceMatrix
@@ -61,6 +71,7 @@ __all__ = [
     "AllocationRecord",
     "Certificate",
     "ChoiceTable",
+    "ComparisonCounts",
     "Inconsistency",
     "InvalidPreferenceError",
     "Optimum",
@@ -83,8 +94,10 @@ __all__ = [
     "choice_table_bounds",
     "condorcet_lower_bound",
     "copeland_lower_bound",
+    "copeland_score_failure",
     "counts_suffice",
     "double_thompson_bound",
+    "double_thompson_counts",
     "double_thompson_refined_bound",
     "ecw_costs",
     "ecw_evidence",
@@ -101,15 +114,22 @@ __all__ = [
     "kl_lower",
     "kl_threshold",
     "kl_to_half",
+    "kl_ucb_constant",
     "kl_upper",
     "log_inverse_delta",
+    "lowest_index",
     "pcomp_bound",
+    "relative_bound_failure",
+    "relative_bound_failures",
     "rmed1_bound",
+    "rucb_bound",
     "scomp2_order",
     "scomp_order",
     "seed_rank_moments",
     "subset_gap_bound",
     "subset_gap_free_bound",
     "subset_lower_order",
+    "sup_klucb_constant",
     "template_slack",
+    "unoffered_index_range",
 ]
