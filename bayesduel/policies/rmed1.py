@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from bayesduel.arrays import row_of
 from bayesduel.policies.base import (
@@ -31,7 +31,7 @@ from bayesduel.policies.passes import (
     is_only_element,
 )
 from bayesduel.policies.thresholds import last_resolved_round, log_round
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
 
 class RMED1State(NamedTuple):
@@ -39,6 +39,8 @@ class RMED1State(NamedTuple):
 
     pairs: PairEvidence
     passes: Passes
+    in_turn: Bool[Array, ""]
+    """Whether the last duel was asked for by the lists."""
 
 
 @policy_class
@@ -81,56 +83,66 @@ class RMED1(Policy):
         check_at_least("f_scale", self.f_scale, 0.0)
         check_at_least("f_power", self.f_power, 0.0)
 
-    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> RMED1State:
+    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> State:
         """Return the state before the first round."""
         return RMED1State(
             pairs=empty_evidence(num_arms),
             passes=first_pass(jnp.ones(num_arms, dtype=bool)),
+            in_turn=jnp.bool_(False),
         )
 
     def choose(
-        self, rng_key: RunKey, state: RMED1State, round_: RoundCount
-    ) -> tuple[Duel, RMED1State]:
+        self, rng_key: RunKey, state: State, round_: RoundCount
+    ) -> tuple[Duel, State]:
         """Choose the next duel of the sweep or of the pass."""
-        num_arms = state.pairs.wins.shape[0]
-        row, column = np.triu_indices(num_arms, 1)
-        sweeping = round_ <= row.size
-        pair = jnp.minimum(round_ - 1, row.size - 1)
-
         passes = begin_pass_if_over(state.passes)
         arm = element_to_play(passes)
         divergence = evidence_against(state.pairs)
         best = lowest(divergence)
-        opponent = self._opponent(state.pairs, arm, best)
-        exploits = ~sweeping & is_only_element(passes, best) & (opponent == arm)
+        opponent = self._opponent(state, arm, best, round_)
+        extra, row, column = self._out_of_turn(state, passes, round_)
+        exploits = ~extra & is_only_element(passes, best) & (opponent == arm)
         exploits = exploits & (arm == best) & self.look_ahead
-        stretch = self._self_duels(divergence, best, round_)
-
-        first = jnp.where(sweeping, jnp.asarray(row, jnp.int32)[pair], arm)
-        second = jnp.where(sweeping, jnp.asarray(column, jnp.int32)[pair], opponent)
+        stretch = self._self_duels(state, divergence, best, round_)
         duel = Duel(
             champion=best,
             exploit_rounds=jnp.where(exploits, stretch, 0),
-            first=first,
-            second=second,
+            first=jnp.where(extra, row, arm),
+            second=jnp.where(extra, column, opponent),
             explore_rounds=jnp.where(exploits, 0, 1).astype(jnp.int64),
         )
-        place = jnp.where(sweeping, state.passes.place, passes.place + 1)
+        place = jnp.where(extra, passes.place, passes.place + 1)
         passes = passes._replace(place=place)
-        return duel, state._replace(passes=passes)
+        return duel, state._replace(passes=passes, in_turn=~extra)
 
-    def _opponent(self, pairs: PairEvidence, arm: Arm, best: Arm) -> Arm:
+    def _out_of_turn(
+        self, state: State, passes: Passes, round_: RoundCount
+    ) -> tuple[Bool[Array, ""], Arm, Arm]:
+        """Say whether a pair is to be drawn outside the lists, and which."""
+        row, column = np.triu_indices(state.pairs.wins.shape[0], 1)
+        pair = jnp.minimum(round_ - 1, row.size - 1)
+        return (
+            round_ <= row.size,
+            jnp.asarray(row, jnp.int32)[pair],
+            jnp.asarray(column, jnp.int32)[pair],
+        )
+
+    def _opponent(self, state: State, arm: Arm, best: Arm, round_: RoundCount) -> Arm:
         """Return i* if ``arm`` does not beat it or beats all, else its worst rival."""
-        num_arms = pairs.wins.shape[0]
-        arms = jnp.arange(num_arms, dtype=jnp.int32)
-        gaps = row_of(estimated_gaps(pairs.wins), arm)
+        wins = state.pairs.wins
+        arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
+        gaps = row_of(estimated_gaps(wins), arm)
         unbeaten = (gaps <= 0.0) & (arms != arm)
         takes_best = jnp.any(unbeaten & (arms == best)) | ~jnp.any(unbeaten)
         worst = jnp.argmin(jnp.where(arms == arm, jnp.inf, gaps)).astype(jnp.int32)
         return jnp.where(takes_best, best, worst)
 
     def _self_duels(
-        self, divergence: Float[Array, " K"], best: Arm, round_: RoundCount
+        self,
+        state: State,
+        divergence: Float[Array, " K"],
+        best: Arm,
+        round_: RoundCount,
     ) -> RoundCount:
         """Count the rounds up to and with the first whose test lets another arm in."""
         arms = jnp.arange(divergence.shape[0], dtype=jnp.int32)
@@ -148,20 +160,18 @@ class RMED1(Policy):
     def update(
         self,
         rng_key: RunKey,
-        state: RMED1State,
+        state: State,
         round_: RoundCount,
         duel: Duel,
         outcome: Outcome,
-    ) -> RMED1State:
+    ) -> State:
         """Count the outcome, then test which arms are due in the next pass."""
         pairs = add_evidence(state.pairs, duel, outcome)
-        num_arms = pairs.wins.shape[0]
-        in_pass = round_ > num_arms * (num_arms - 1) // 2
         needed = self._log_round_needed(evidence_against(pairs))
-        due = (needed <= log_round(round_)) & in_pass
-        return RMED1State(pairs=pairs, passes=append(state.passes, due))
+        due = (needed <= log_round(round_)) & state.in_turn
+        return state._replace(pairs=pairs, passes=append(state.passes, due))
 
-    def recommend(self, rng_key: RunKey, state: RMED1State) -> Arm:
+    def recommend(self, rng_key: RunKey, state: State) -> Arm:
         """Return i*."""
         return lowest(evidence_against(state.pairs))
 

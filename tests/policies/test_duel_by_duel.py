@@ -1,6 +1,6 @@
 """Rules without chance, duel by duel: against slow twins and across their two forms."""
 
-from functools import cache
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -11,13 +11,24 @@ from bayesduel import policies
 from bayesduel.policies.base import policy_class
 from tests.policies.driving import duels_round_by_round, play
 from tests.policies.instances import random_outcomes
-from tests.reference import RMED1, EfficientCopelandRMED, simulate
+from tests.reference import (
+    RMED1,
+    RMED2,
+    RMED2FH,
+    EfficientCopelandRMED,
+    simulate,
+)
 
 HORIZON = 3000
 INSTANCES = 8
 """Of every number of arms."""
 
-TWINS = {"rmed1": RMED1, "ecw-rmed": EfficientCopelandRMED}
+TWINS = {
+    "rmed1": RMED1,
+    "rmed2": RMED2,
+    "rmed2fh": partial(RMED2FH, horizon=HORIZON),
+    "ecw-rmed": EfficientCopelandRMED,
+}
 
 ARMS = [4, *(pytest.param(each, marks=pytest.mark.slow) for each in (3, 5))]
 
@@ -152,6 +163,21 @@ class LateRMED1(type(policies.get("rmed1"))):
         return super().update(rng_key, state, round_ + 1, duel, outcome)
 
 
+class LateRMED2(type(policies.get("rmed2"))):
+    """Wrong on purpose: chooses with the index of the round before."""
+
+    def choose(self, rng_key, state, round_):
+        return super().choose(rng_key, state, jnp.maximum(round_ - 1, 1))
+
+
+class WrongTarget(type(policies.get("rmed2fh"))):
+    """Wrong on purpose: pursues targets with half the patience."""
+
+    def _opponent(self, state, arm, best, round_):
+        horizon = jnp.int64(60)
+        return super()._opponent(state._replace(horizon=horizon), arm, best, round_)
+
+
 class LateECWRMED(type(policies.get("ecw-rmed"))):
     """Wrong on purpose: looks for pairs compared too rarely one round late."""
 
@@ -160,7 +186,13 @@ class LateECWRMED(type(policies.get("ecw-rmed"))):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "name"), [(LateRMED1, "rmed1"), (LateECWRMED, "ecw-rmed")]
+    ("wrong", "name"),
+    [
+        (LateRMED1, "rmed1"),
+        (LateRMED2, "rmed2"),
+        (WrongTarget, "rmed2fh"),
+        (LateECWRMED, "ecw-rmed"),
+    ],
 )
 def test_one_wrong_round_is_noticed(wrong, name):
     """Negative control of the comparison with the twins."""

@@ -22,6 +22,8 @@ from tests.policies.instances import MATRICES
 from tests.policies.laws import features, rejected, same_law, same_mean, self_duels
 from tests.reference import (
     RMED1,
+    RMED2,
+    RMED2FH,
     DoubleThompson,
     DoubleThompsonPlus,
     EfficientCopelandRMED,
@@ -38,9 +40,11 @@ TWINS = {
     "pure-d-ts": partial(DoubleThompson, elimination=False),
     "rucb": RelativeUCB,
     "rmed1": RMED1,
+    "rmed2": RMED2,
+    "rmed2fh": RMED2FH,
     "ecw-rmed": EfficientCopelandRMED,
 }
-ORDERED = {"rmed1", "ecw-rmed"}
+ORDERED = {"rmed1", "rmed2", "rmed2fh", "ecw-rmed"}
 """Rules that walk through the arms in an order, which is random in each run."""
 
 THOMPSON = {"d-ts", "d-ts+", "pure-d-ts"}
@@ -72,8 +76,10 @@ def twin_plays(name, matrix, checkpoints, num_runs):
     plays = []
     for run in range(num_runs):
         rng = np.random.default_rng([60, run])
-        order = {"order": rng.permutation(4)} if name in ORDERED else {}
-        twin = TWINS[name](4, rng, **order)
+        options = {"order": rng.permutation(4)} if name in ORDERED else {}
+        if policies.get(name).needs_horizon:
+            options["horizon"] = checkpoints[-1]
+        twin = TWINS[name](4, rng, **options)
         plays.append(simulate(twin, preference, checkpoints[-1], checkpoints, rng))
     return np.stack(plays)
 

@@ -25,10 +25,13 @@ from tests.reference.common import (
 from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
 from tests.reference.ecw_rmed import EfficientCopelandRMED
 from tests.reference.rmed1 import RMED1
+from tests.reference.rmed2 import RMED2, RMED2FH
 from tests.reference.rucb import RelativeUCB
 
 __all__ = [
     "RMED1",
+    "RMED2",
+    "RMED2FH",
     "DoubleThompson",
     "DoubleThompsonPlus",
     "EfficientCopelandRMED",
