@@ -37,7 +37,13 @@ from theory.concentration import (
     relative_bound_failures,
     unoffered_index_range,
 )
-from theory.divergences import bernoulli_kl, kl_lower, kl_to_half, kl_upper
+from theory.divergences import (
+    bernoulli_kl,
+    kl_lower,
+    kl_to_half,
+    kl_upper,
+    kl_upper_log,
+)
 from theory.ecw_rmed import ecw_costs, ecw_evidence
 from theory.errors import InvalidPreferenceError, ProgramError, TieError
 from theory.feasibility import counts_suffice
@@ -116,6 +122,7 @@ __all__ = [
     "kl_to_half",
     "kl_ucb_constant",
     "kl_upper",
+    "kl_upper_log",
     "log_inverse_delta",
     "lowest_index",
     "pcomp_bound",

@@ -8,10 +8,12 @@ from bayesduel.errors import PolicyParameterError, UnknownNameError
 from bayesduel.policies.base import Policy
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.ecw_rmed import ECWRMED
+from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
+from bayesduel.policies.sup_klucb import SupKLUCB
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,9 @@ _ENTRIES: dict[str, Entry] = {
     "d-ts": Entry("D-TS", DoubleThompson()),
     "d-ts+": Entry("D-TS+", DoubleThompson(tie_break="regret")),
     "pure-d-ts": Entry("Pure D-TS", DoubleThompson(elimination=False)),
+    "random": Entry("Random", RandomPairs()),
     "rucb": Entry("RUCB", RelativeUCB()),
+    "sup-klucb": Entry("Sup-KLUCB", SupKLUCB()),
     "rmed1": Entry("RMED1", RMED1()),
     "rmed2": Entry("RMED2", RMED2()),
     "rmed2fh": Entry("RMED2FH", RMED2FH()),

@@ -32,6 +32,16 @@ CYCLIC = np.array(
 )
 """Komiyama et al. 2016, Table 2: arm 0 beats a cycle of strong preferences."""
 
+DECISIVE = np.array(
+    [
+        [0.50, 0.92, 0.96, 0.99],
+        [0.08, 0.50, 0.94, 0.97],
+        [0.04, 0.06, 0.50, 0.90],
+        [0.01, 0.03, 0.10, 0.50],
+    ]
+)
+"""Easy enough for rules that stop exploring for good, within a short horizon."""
+
 MATRICES = {"condorcet": CONDORCET, "two winners": TWO_WINNERS, "cyclic": CYCLIC}
 
 

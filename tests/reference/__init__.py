@@ -24,9 +24,11 @@ from tests.reference.common import (
 )
 from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
 from tests.reference.ecw_rmed import EfficientCopelandRMED
+from tests.reference.random_pairs import RandomPairs
 from tests.reference.rmed1 import RMED1
 from tests.reference.rmed2 import RMED2, RMED2FH
 from tests.reference.rucb import RelativeUCB
+from tests.reference.sup_klucb import SupKLUCB
 
 __all__ = [
     "RMED1",
@@ -35,7 +37,9 @@ __all__ = [
     "DoubleThompson",
     "DoubleThompsonPlus",
     "EfficientCopelandRMED",
+    "RandomPairs",
     "RelativeUCB",
+    "SupKLUCB",
     "Twin",
     "bernoulli_divergence",
     "copeland_regret",

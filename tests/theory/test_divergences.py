@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory import bernoulli_kl, kl_lower, kl_to_half, kl_upper
+from theory import bernoulli_kl, kl_lower, kl_to_half, kl_upper, kl_upper_log
 
 mpmath.mp.dps = 60
 
@@ -118,6 +118,27 @@ def test_kl_inverses(p):
         assert abs(mirrored - rest) <= 1e-15 + 1e-13 * rest
 
 
+@pytest.mark.parametrize("p", [0.0, 1e-8, 1e-3, 0.3, 0.5, 0.9, 1 - 2**-10])
+def test_logarithm_of_the_upper_inverse(p):
+    """Also where the bound itself rounds to 1, with a rest of 10^-30 and less."""
+    for level in [*LEVELS, 40.0, 300.0]:
+        rest = exact_upper_rest(1 - mpmath.mpf(p), level)
+        exact = -mpmath.log(rest)
+        # Of a bound next to p, the distance is what is small and exact.
+        assert abs(float(kl_upper_log(p, level)) - exact) <= 4e-14 * exact, level
+    assert kl_upper_log(p, 0.0) == pytest.approx(-np.log1p(-p), rel=1e-15)
+
+
+def test_logarithm_of_the_upper_inverse_at_the_ends():
+    assert kl_upper_log([0.0, 0.3, 1.0], np.inf).tolist() == [np.inf] * 3
+    assert kl_upper_log([0.0, 1.0], [0.7, 0.0]).tolist() == [0.7, np.inf]
+    assert kl_upper([0.4, 0.5], 60.0).tolist() == [1.0, 1.0]
+    logs = kl_upper_log([0.4, 0.5], 60.0)
+    assert logs[1] > 1.1 * logs[0]
+    with pytest.raises(ValueError, match="level must lie"):
+        kl_upper_log(0.5, -0.1)
+
+
 def test_kl_inverses_at_the_ends():
     assert kl_upper([0.0, 0.3, 1.0], 0.0).tolist() == [0.0, 0.3, 1.0]
     assert kl_lower([0.0, 0.3, 1.0], 0.0).tolist() == [0.0, 0.3, 1.0]
@@ -151,6 +172,7 @@ def test_same_numbers_under_jit():
             (kl_to_half, (p - 0.5,)),
             (bernoulli_kl, (p, p[::-1].copy())),
             (kl_upper, (p, level)),
+            (kl_upper_log, (p, level)),
             (kl_lower, (p, level)),
         ):
             traced = jax.jit(function)(*map(jax.numpy.asarray, arguments))
