@@ -20,6 +20,7 @@ from theory.batched import (
     scomp2_order,
     scomp_order,
 )
+from theory.bottlenecks import BottleneckRecord, Bottlenecks, bottlenecks
 from theory.bound import PowerTerm, RegretBound
 from theory.choice_tables import (
     ChoiceTable,
@@ -61,6 +62,7 @@ from theory.regret_bounds import (
     rmed1_bound,
 )
 from theory.regret_notions import REGRET_NOTIONS
+from theory.sensitivity import Sensitivity, one_sided_derivatives, sensitivity
 from theory.separation import Violation, find_violations
 from theory.subsets import (
     bounded_reward_order,
@@ -75,6 +77,8 @@ from theory.transitivity import find_cycle, find_intransitive_triple
 __all__ = [
     "REGRET_NOTIONS",
     "AllocationRecord",
+    "BottleneckRecord",
+    "Bottlenecks",
     "Certificate",
     "ChoiceTable",
     "ComparisonCounts",
@@ -86,6 +90,7 @@ __all__ = [
     "PreferenceMatrix",
     "ProgramError",
     "RegretBound",
+    "Sensitivity",
     "TieError",
     "Violation",
     "allocation_table",
@@ -94,6 +99,7 @@ __all__ = [
     "batch_sizes",
     "batched_lower_bound",
     "bernoulli_kl",
+    "bottlenecks",
     "bounded_reward_order",
     "candidate_slack",
     "ccb_order",
@@ -125,6 +131,7 @@ __all__ = [
     "kl_upper_log",
     "log_inverse_delta",
     "lowest_index",
+    "one_sided_derivatives",
     "pcomp_bound",
     "relative_bound_failure",
     "relative_bound_failures",
@@ -133,6 +140,7 @@ __all__ = [
     "scomp2_order",
     "scomp_order",
     "seed_rank_moments",
+    "sensitivity",
     "subset_gap_bound",
     "subset_gap_free_bound",
     "subset_lower_order",

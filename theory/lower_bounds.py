@@ -33,8 +33,16 @@ _SCALABLE_VIOLATION = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class _Solved:
-    """Certified solution for one winner."""
+class Solved:
+    """Certified solution for one winner.
+
+    Attributes
+    ----------
+    evidence : float64 (K, K)
+        An optimal allocation, symmetric, in [0, 1].
+    certificate : Certificate
+        Proof that it is one.
+    """
 
     evidence: NDArray[np.float64]
     certificate: Certificate
@@ -117,7 +125,7 @@ def copeland_lower_bound(
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
     instance = Instance.from_matrix(matrix, ties)
-    solve = _solve_with_cvxpy if method == "cvxpy" else _solve_with_prefixes
+    solve = _solve_with_cvxpy if method == "cvxpy" else solve_with_prefixes
     return _optimum(
         instance,
         winner,
@@ -189,7 +197,7 @@ def ecw_rmed_constant(
     return _optimum(
         Instance.from_matrix(matrix, ties),
         winner,
-        _solve_efficient,
+        solve_efficient,
         name="ECW-RMED",
         kind="asymptotic upper",
         assumptions=("the best winner and its optimal allocation are unique",),
@@ -201,7 +209,7 @@ def ecw_rmed_constant(
 def _optimum(
     instance: Instance,
     winner: int | None,
-    solve: Callable[[Instance, int], _Solved],
+    solve: Callable[[Instance, int], Solved],
     *,
     name: str,
     kind: str,
@@ -239,7 +247,26 @@ def _optimum(
     )
 
 
-def _solve_with_prefixes(instance: Instance, winner: int) -> _Solved:
+def solve_with_prefixes(instance: Instance, winner: int) -> Solved:
+    """Solve the optimal program of one winner.
+
+    Parameters
+    ----------
+    instance : Instance
+        The matrix.
+    winner : int
+        One of its winners.
+
+    Returns
+    -------
+    Solved
+        Allocation and certificate.
+
+    Raises
+    ------
+    ProgramError
+        If the solver fails, or its result cannot be certified.
+    """
     templates = Templates(instance, winner)
     if len(instance.winners) > 1:
         blocks, evidence = allocate(instance.pools, instance.gaps, winner)
@@ -258,10 +285,10 @@ def _solve_with_prefixes(instance: Instance, winner: int) -> _Solved:
         num_constraints=multipliers.values.size,
         num_rounds=rounds,
     )
-    return _Solved(evidence, certificate)
+    return Solved(evidence, certificate)
 
 
-def _solve_with_cvxpy(instance: Instance, winner: int) -> _Solved:
+def _solve_with_cvxpy(instance: Instance, winner: int) -> Solved:
     """Take the allocation from CVXPY and the lower bound from the small program.
 
     A dual solution certifies any allocation, whoever found it.
@@ -269,7 +296,7 @@ def _solve_with_cvxpy(instance: Instance, winner: int) -> _Solved:
     templates = Templates(instance, winner)
     found, status = cvxpy_program.solve(instance, winner)
     evidence = _feasible(found, templates.slack(found))
-    known = _solve_with_prefixes(instance, winner).certificate
+    known = solve_with_prefixes(instance, winner).certificate
     certificate = certify(
         status=status,
         primal_value=allocation_cost(instance.costs, evidence),
@@ -278,10 +305,29 @@ def _solve_with_cvxpy(instance: Instance, winner: int) -> _Solved:
         num_constraints=known.num_constraints,
         num_rounds=1,
     )
-    return _Solved(evidence, certificate)
+    return Solved(evidence, certificate)
 
 
-def _solve_efficient(instance: Instance, winner: int) -> _Solved:
+def solve_efficient(instance: Instance, winner: int) -> Solved:
+    """Solve the efficient program of one winner.
+
+    Parameters
+    ----------
+    instance : Instance
+        The matrix.
+    winner : int
+        One of its winners.
+
+    Returns
+    -------
+    Solved
+        Allocation and certificate.
+
+    Raises
+    ------
+    ProgramError
+        If the result cannot be certified.
+    """
     blocks, evidence = allocate(instance.pools, instance.gaps, winner)
     multipliers = _closed_form_multipliers(instance, winner, blocks, own=False)
     inferiors = instance.gaps[winner] > 0
@@ -294,7 +340,7 @@ def _solve_efficient(instance: Instance, winner: int) -> _Solved:
         num_constraints=multipliers.values.size + int(inferiors.sum()),
         num_rounds=0,
     )
-    return _Solved(evidence, certificate)
+    return Solved(evidence, certificate)
 
 
 def _closed_form_multipliers(

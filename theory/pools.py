@@ -118,7 +118,24 @@ def pools_by_sorting(gaps: NDArray[np.float64]) -> Pools:
     Pools
         Costs and order.
     """
-    costs = evidence_costs(gaps)
+    return pools_of_costs(gaps, evidence_costs(gaps))
+
+
+def pools_of_costs(gaps: NDArray[np.float64], costs: NDArray[np.float64]) -> Pools:
+    """Order the superiors of every arm for given costs, by sorting rows.
+
+    Parameters
+    ----------
+    gaps : float (K, K)
+        Antisymmetric, P(i beats j) - 1/2; only the signs are read.
+    costs : float (K, K)
+        Price of one unit of evidence on every pair, symmetric, not negative.
+
+    Returns
+    -------
+    Pools
+        These costs, and the order.
+    """
     members = gaps < 0
     order = np.argsort(np.where(members, costs, np.inf), axis=1, kind="stable")
     sorted_costs = np.take_along_axis(np.where(members, costs, 0.0), order, axis=1)

@@ -1,0 +1,284 @@
+"""Derivatives of the constants, kinks, and the pairs that make a constant large."""
+
+import json
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from tests.theory.brute_force import constraints, quantities
+from tests.theory.matrices import (
+    ALL_WIN,
+    CYCLIC,
+    GAP,
+    MSLR5,
+    MULTISOL,
+    SHAPES,
+    from_upper,
+    gaps_of,
+    random_matrix,
+    shaped,
+    winners,
+)
+from theory import (
+    PreferenceMatrix,
+    TieError,
+    bottlenecks,
+    copeland_lower_bound,
+    ecw_rmed_constant,
+    one_sided_derivatives,
+    sensitivity,
+)
+
+SOLVE = {"cw": copeland_lower_bound, "ecw": ecw_rmed_constant}
+
+
+def moved(matrix, i, j, change):
+    """The same matrix with |gap| of one pair larger by `change`."""
+    other = np.array(matrix, dtype=float)
+    shift = math.copysign(1.0, other[i, j] - 0.5) * change
+    other[i, j] += shift
+    other[j, i] -= shift
+    return other
+
+
+def quotients(matrix, i, j, program):
+    """Difference quotients towards smaller and larger gaps."""
+    step = 1e-6 * abs(matrix[i, j] - 0.5)
+    here, less, more = (
+        SOLVE[program](moved(matrix, i, j, change)).value for change in (0, -step, step)
+    )
+    return (here - less) / step, (more - here) / step
+
+
+def test_moved_gaps():
+    for i, j in ((0, 1), (1, 0)):
+        assert moved(GAP, i, j, 0.1)[0, 1] == pytest.approx(0.9)
+        assert moved(GAP, i, j, -0.1)[1, 0] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("program", SOLVE)
+@pytest.mark.parametrize("name", SHAPES)
+def test_derivatives_by_differences(name, program):
+    checked = 0
+    for seed in range(2):
+        matrix = shaped(name, seed, exponent=1.0)
+        found = sensitivity(matrix, program=program)
+        assert found.value == pytest.approx(SOLVE[program](matrix).value, rel=1e-12)
+        scale = abs(found.derivative).max()
+        for i, j in combinations(range(len(matrix)), 2):
+            before, after = quotients(matrix, i, j, program)
+            smooth = pytest.approx(found.derivative[i, j], rel=1e-4, abs=1e-4 * scale)
+            if found.unique:
+                assert before == smooth and after == smooth
+                checked += 1
+            else:
+                low, high = sorted((before, after))
+                room = 1e-4 * (abs(found.derivative[i, j]) + scale)
+                assert low - room <= found.derivative[i, j] <= high + room
+    assert checked or name in ("two losses", "all win") or program == "ecw"
+
+
+@pytest.mark.parametrize("program", SOLVE)
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        MULTISOL,
+        GAP,
+        # Equal prices: the efficient program may use any of them.
+        shaped("one loss", 1, grid=[0.2]),
+        shaped("two losses", 2, grid=[0.1, 0.3]),
+        shaped("condorcet, two levels", 3, grid=[0.2]),
+    ],
+    ids=["multisol", "gap", "one loss", "two losses", "condorcet"],
+)
+def test_kinks_by_differences(matrix, program):
+    left, right = one_sided_derivatives(matrix, program=program)
+    found = sensitivity(matrix, program=program)
+    scale = abs(right).max()
+    assert np.array_equal(left, left.T) and np.array_equal(right, right.T)
+    assert (right <= found.derivative + 1e-9 * scale).all()
+    assert (found.derivative <= left + 1e-9 * scale).all() and left.max() <= 0
+    for i, j in combinations(range(len(matrix)), 2):
+        before, after = quotients(matrix, i, j, program)
+        assert before == pytest.approx(left[i, j], rel=1e-4, abs=1e-4 * scale)
+        assert after == pytest.approx(right[i, j], rel=1e-4, abs=1e-4 * scale)
+    # A kink of a pair is a kink of the optimum.
+    apart = np.abs(left - right).max() > 1e-3 * scale
+    assert not (apart and found.unique)
+
+
+def test_known_kinks():
+    # Three winners are equally good: a change of the others' pairs does not hurt.
+    left, right = one_sided_derivatives(MULTISOL)
+    assert left[0, 3] == 0 and right[0, 3] < -9
+    assert not sensitivity(MULTISOL).unique
+    # On Gap the efficient program may prove a loss of arm 4 with either superior, the
+    # optimal one has a single solution.
+    assert sensitivity(GAP).unique and not sensitivity(GAP, program="ecw").unique
+    for matrix in (CYCLIC, MSLR5):
+        assert sensitivity(matrix).unique and sensitivity(matrix, program="ecw").unique
+    assert (left <= 0).all()
+
+
+def test_only_the_wanted_pairs():
+    left, right = one_sided_derivatives(GAP, pairs=[(3, 1), (2, 0)])
+    everything = one_sided_derivatives(GAP)
+    wanted = np.zeros((5, 5), dtype=bool)
+    wanted[[1, 3, 0, 2], [3, 1, 2, 0]] = True
+    assert np.array_equal(left, np.where(wanted, everything[0], 0))
+    assert np.array_equal(right, np.where(wanted, everything[1], 0))
+    for pairs in ([(0, 0)], [(0, 5)], [(0, 1.5)]):
+        with pytest.raises(ValueError, match="pairs must"):
+            one_sided_derivatives(GAP, pairs=pairs)
+
+
+def test_the_dual_program_says_the_same():
+    # In numbers of duels: minimize r.q subject to sum of d q >= 1 per constraint, so
+    # the derivative with respect to d_ij is -q_ij times the multipliers of the pair.
+    for name in ("condorcet", "one loss", "one loss, two levels"):
+        matrix = shaped(name, 5, exponent=1.0)
+        found = sensitivity(matrix)
+        assert found.unique
+        gaps, _, costs = quantities(matrix)
+        pairs = list(combinations(range(len(matrix)), 2))
+        p = np.array([matrix[pair] for pair in pairs])
+        divergence = p * np.log(2 * p) + (1 - p) * np.log(2 * (1 - p))
+        regret = np.array([costs[pair] for pair in pairs]) * divergence
+        rows = set(constraints(matrix, winners(matrix)[0]))
+        table = np.array(
+            [[1.0 * (pair in chosen) for pair in pairs] for chosen in rows]
+        )
+        result = linprog(regret, A_ub=-table * divergence, b_ub=-np.ones(len(rows)))
+        assert result.status == 0
+        assert result.fun == pytest.approx(found.value, rel=1e-8)
+        multipliers = -result.ineqlin.marginals @ table
+        slopes = np.log(p / (1 - p)) * np.sign(p - 0.5)
+        for k, pair in enumerate(pairs):
+            expected = -result.x[k] * multipliers[k] * slopes[k]
+            assert found.derivative[pair] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 7), st.sampled_from(["cw", "ecw"]))
+def test_an_optimum_bounds_every_matrix_with_the_same_orientation(
+    seed, num_arms, program
+):
+    # The supergradient inequality in the prices, without derivatives.
+    rng = np.random.default_rng(seed)
+    matrix = random_matrix(rng, num_arms)
+    found = sensitivity(matrix, program=program)
+    sizes = np.triu(10 ** rng.uniform(-1.5, np.log10(0.49), matrix.shape), 1)
+    other = from_upper(np.sign(gaps_of(matrix)) * sizes)
+    cost = np.triu(found.evidence * quantities(other)[2]).sum()
+    assert SOLVE[program](other).value <= cost * (1 + 1e-9) + 1e-12
+
+
+@given(st.integers(0, 10**6), st.integers(2, 8), st.sampled_from(["cw", "ecw"]))
+def test_signs_shares_and_relabeling(seed, num_arms, program):
+    rng = np.random.default_rng(seed)
+    matrix = random_matrix(rng, num_arms)
+    found = sensitivity(matrix, program=program)
+    gaps, _, costs = quantities(matrix)
+    assert (found.derivative <= 0).all() and (found.derivative[costs == 0] == 0).all()
+    for table in (found.derivative, found.elasticity, found.share):
+        assert np.array_equal(table, table.T)
+    total = 1.0 if found.value else 0.0
+    assert np.triu(found.share).sum() == pytest.approx(total, rel=1e-9)
+    # |g| d'(|g|) / d(|g|) is at least 2, and close to it for small gaps.
+    assert (found.elasticity <= -2 * found.share + 1e-12).all()
+    small = np.abs(gaps) <= 0.25
+    assert (found.elasticity >= -2.2 * found.share - 1e-12)[small].all()
+    order = rng.permutation(num_arms)
+    turned = sensitivity(matrix[np.ix_(order, order)], program=program)
+    assert turned.unique == found.unique
+    if found.unique:
+        expected = found.derivative[np.ix_(order, order)]
+        scale = abs(expected).max()
+        assert turned.derivative == pytest.approx(expected, rel=1e-6, abs=1e-6 * scale)
+
+
+def test_certain_preferences_and_worthless_instances():
+    order = from_upper([[0, 0.5, 0.48], [0, 0, 0.5], [0, 0, 0]])
+    found = sensitivity(order)
+    assert found.derivative[0, 1] == found.elasticity[0, 1] == -math.inf
+    # No evidence on the pair: its gap does not matter, and nothing is nan.
+    assert found.derivative[1, 2] == 0
+    assert not np.isnan(found.elasticity).any()
+    left, right = one_sided_derivatives(order)
+    assert left[0, 1] == right[0, 1] == -math.inf
+    nothing = sensitivity(ALL_WIN)
+    assert nothing.value == 0 and nothing.unique
+    for table in (nothing.derivative, nothing.elasticity, nothing.share):
+        assert (table == 0).all()
+
+
+def test_errors_of_the_sensitivity():
+    tied = GAP.copy()
+    tied[3, 4] = tied[4, 3] = 0.5
+    for function in (sensitivity, one_sided_derivatives, bottlenecks):
+        with pytest.raises(TieError, match="arms 3 and 4"):
+            function(tied)
+        with pytest.raises(ValueError, match="program must be one of cw, ecw"):
+            function(GAP, program="best")
+
+
+# Bottlenecks.
+
+
+@pytest.mark.parametrize("program", SOLVE)
+def test_records_are_ordered(program):
+    matrix = shaped("one loss, two levels", 4, exponent=0.8)
+    found = sensitivity(matrix, program=program)
+    for order, table in (("share", found.share), ("elasticity", -found.elasticity)):
+        result = bottlenecks(matrix, program=program, order=order)
+        amounts = [table[row["first"], row["second"]] for row in result.records]
+        assert amounts == sorted(amounts, reverse=True) and min(amounts) > 0
+        assert len(amounts) == np.count_nonzero(np.triu(found.share))
+        total = 0.0
+        for row in result.records:
+            pair = row["first"], row["second"]
+            total += row["share"]
+            assert row["cumulative_share"] == pytest.approx(total)
+            assert row["share"] == pytest.approx(found.share[pair])
+            assert row["elasticity"] == found.elasticity[pair]
+            assert row["derivative"] == found.derivative[pair]
+        assert total == pytest.approx(1)
+        assert json.loads(json.dumps(result.records, allow_nan=False))
+        assert (result.value, result.winner) == (found.value, found.winner)
+
+
+def test_orders_can_differ():
+    # A pair with a gap next to 1/2 reacts more than its share says.
+    matrix = from_upper([[0, 0.2, 0.499], [0, 0, 0.1], [0, 0, 0]])
+    by_share = bottlenecks(matrix).records
+    by_elasticity = bottlenecks(matrix, order="elasticity").records
+    assert [row["second"] for row in by_share] == [1, 2]
+    ratio = [row["elasticity"] / row["share"] for row in by_share]
+    assert ratio[0] > -2.2 and ratio[1] < -3
+    assert {row["second"] for row in by_elasticity} == {1, 2}
+    with pytest.raises(ValueError, match="order must be one of share, elasticity"):
+        bottlenecks(matrix, order="size")
+
+
+def test_report():
+    names = ["tea", "coffee", "milk", "water", "juice"]
+    result = bottlenecks(PreferenceMatrix(GAP, arm_names=names))
+    lines = result.report().splitlines()
+    assert (
+        lines[0].startswith("Copeland lower bound: C* = 11.0249") and "tea" in lines[0]
+    )
+    assert lines[1].split() == "pair P share so far duels elasticity".split()
+    assert len(lines) == 2 + len(result.records)
+    # Every row names the arm that wins more often first.
+    assert any(line.startswith("water > coffee") for line in lines)
+    assert not any(line.startswith("coffee > water") for line in lines)
+    assert {len(line) for line in lines[1:]} == {len(lines[1])}
+    short = result.report(limit=2).splitlines()
+    assert len(short) == 5 and short[-1].startswith(f"and {len(lines) - 4} more pairs")
+    text = bottlenecks(GAP, program="ecw").report()
+    assert "C_E = 1252.51" in text and "More than one allocation is optimal" in text
+    assert "0 > 3" in text.splitlines()[2]
