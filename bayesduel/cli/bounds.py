@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bayesduel.cli.allocations import arm_labels, save_allocations, show_allocations
 from bayesduel.cli.options import flag, json_flag, quiet_flag, repair_flag
 from bayesduel.cli.output import console, print_json, say_warning, version
+from bayesduel.cli.parse import check_folder
 from bayesduel.cli.submatrices import SubmatrixRequest, submatrices
 
 if TYPE_CHECKING:
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
     from theory import Optimum, PreferenceMatrix, RegretBound
 
 __all__ = ["bounds"]
-
-# Longest allocation that is printed whole without --all.
-_PAIRS = 20
 
 
 def bounds(
@@ -73,12 +72,15 @@ def bounds(
     ] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
-    """Print the constants of the regret bounds of a matrix, and the best allocation.
+    """Print the constants of the regret bounds of a matrix, and the best allocations.
 
-    Constants are regret per unit of natural log T; arms are numbered from 0. With
-    --submatrices N, the mean constants of N random submatrices: Table 1 of Komiyama,
-    Honda and Nakagawa (2016) is --submatrices 10000 --size 16 --min-gap 0.005 of the
-    136-armed MSLR matrix.
+    Constants are regret per unit of natural log T; arms are numbered from 0.
+
+    --out saves all of it: bounds.json, allocation.csv and a figure.
+
+    With --submatrices N: the mean constants of N random submatrices. Table 1
+    of Komiyama, Honda and Nakagawa (2016) is --submatrices 10000 --size 16
+    --min-gap 0.005 of the 136-armed MSLR matrix.
     """
     from bayesduel.cli.choices import load_matrix
 
@@ -90,19 +92,24 @@ def bounds(
         submatrices(preference, request, as_json=as_json)
         return
     request.refuse_without_submatrices()
+    if out is not None:
+        check_folder(out, overwrite=overwrite)
     lower, efficient, note = _constants(preference)
     if note:
         say_warning(note)
+    record = _json(preference, lower, efficient)
+    if out is not None:
+        save_allocations(out, record, preference, lower, efficient, quiet=quiet)
     if as_json:
-        print_json(_json(preference, lower, efficient))
+        print_json(record)
         return
     screen = console()
     _print_head(screen, matrix, preference)
     if lower is not None and efficient is not None:
         _show_constants(screen, lower, efficient)
     _show_others(screen, preference)
-    if lower is not None:
-        _show_allocation(screen, preference, lower, everything=everything)
+    if lower is not None and efficient is not None:
+        show_allocations(screen, preference, lower, efficient, everything=everything)
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
@@ -134,7 +141,7 @@ def _json(
 
 
 def _print_head(screen: Console, text: str, preference: PreferenceMatrix) -> None:
-    labels = _labels(preference)
+    labels = arm_labels(preference)
     winners = ", ".join(labels[arm] for arm in preference.copeland_winners)
     kind = "Copeland" if preference.condorcet_winner is None else "Condorcet"
     noun = "winner" if len(preference.copeland_winners) == 1 else "winners"
@@ -146,14 +153,6 @@ def _print_head(screen: Console, text: str, preference: PreferenceMatrix) -> Non
     )
     if preference.source:
         screen.print(preference.source, style="dim", markup=False)
-
-
-def _labels(preference: PreferenceMatrix) -> list[str]:
-    """Return "3" or "3 salmon" for every arm."""
-    names = preference.arm_names
-    if not names or list(names) == [str(arm) for arm in range(len(names))]:
-        return [str(arm) for arm in range(preference.num_arms)]
-    return [f"{arm} {name}" for arm, name in enumerate(names)]
 
 
 def _show_constants(screen: Console, lower: Optimum, efficient: Optimum) -> None:
@@ -237,39 +236,3 @@ def _other_bounds(preference: PreferenceMatrix) -> tuple[list[RegretBound], list
         except ValueError as error:
             missing.setdefault(str(error), []).append(name)
     return rows, [f"{'; '.join(n)}: not defined ({why})" for why, n in missing.items()]
-
-
-def _show_allocation(
-    screen: Console, preference: PreferenceMatrix, lower: Optimum, *, everything: bool
-) -> None:
-    """Print which pairs the bound lets be compared, and how often per log T."""
-    import numpy as np
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
-
-    duels = np.asarray(lower.duels_per_log_round, dtype=np.float64)
-    regret = np.asarray(preference.regret_per_pair("copeland_losses"))
-    first, second = np.triu_indices(preference.num_arms, k=1)
-    order = np.argsort(-duels[first, second], kind="stable")
-    pairs = [(int(first[k]), int(second[k])) for k in order]
-    pairs = [pair for pair in pairs if duels[pair] > 0]
-    shown = pairs if everything else pairs[:_PAIRS]
-    table = new_table()
-    for header in ("arm", "against"):
-        table.add_column(header, no_wrap=True, min_width=4, ratio=1)
-    for header in ("P(arm wins)", "duels", "regret"):
-        table.add_column(header, justify="right", no_wrap=True)
-    labels = _labels(preference)
-    for i, j in shown:
-        table.add_row(
-            escape(labels[i]),
-            escape(labels[j]),
-            f"{preference.values[i, j]:.3f}",
-            f"{duels[i, j]:.2f}",
-            f"{duels[i, j] * regret[i, j]:.2f}",
-        )
-    hidden = len(pairs) - len(shown)
-    more = [f"left out: {hidden} of {len(pairs)} pairs; see --all"] if hidden else []
-    title = "An allocation that attains C*, per unit of natural log T"
-    show(screen, f"{title} (winner {lower.winner})", table, *more)

@@ -1,12 +1,13 @@
-"""Figures: regret with bands and bounds, slopes beside their constants.
+"""Figures: regret with bands and bounds, slopes, where an optimal policy explores.
 
 Every function returns a figure that pyplot does not know, readable at the width of a
 paper column ("column", 3.4 in) and of a page ("full", 7 in), in colors that are safe
 for color-deficient readers. Global matplotlib settings are never touched.
 """
 
+from bayesduel.plots.allocation import allocation
 from bayesduel.plots.curves import regret
 from bayesduel.plots.growth import slopes
 from bayesduel.plots.style import StyledFigure, save
 
-__all__ = ["StyledFigure", "regret", "save", "slopes"]
+__all__ = ["StyledFigure", "allocation", "regret", "save", "slopes"]

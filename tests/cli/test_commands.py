@@ -1,5 +1,6 @@
 """``bounds``, ``plot``, ``list``, ``demo``, help and version."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -64,9 +65,57 @@ def test_bounds_tables(run):
 def test_bounds_of_long_allocations(run):
     short = run("bounds", "sushi").stdout
     assert "left out: 1 of 21 pairs" in short
+    assert "CW regret" in short
     whole = run("bounds", "sushi", "--all").stdout
     assert "left out" not in whole
     assert len(whole.splitlines()) == len(short.splitlines())
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_allocations_fit_the_terminal(run, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    printed = run("bounds", "sushi").stdout
+    assert max(map(len, printed.splitlines())) <= columns
+    allocations = printed.partition("Allocations that attain")[2]
+    assert "…" not in allocations
+    assert ("CW regret" in allocations) == (columns == 200)
+    # The pair (0, 3) duels half as often under the optimal program.
+    assert "10.24" in allocations and "20.47" in allocations
+
+
+def test_bounds_are_saved_as_json_csv_and_figure(run, tmp_path):
+    out = tmp_path / "out"
+    result = run("bounds", "gap", "--json", "--out", out)
+    assert result.exit_code == 0, result.output
+    names = {path.name for path in out.iterdir()}
+    assert names == {"bounds.json", "allocation.csv", "allocation.png",
+                     "allocation.svg"}  # fmt: skip
+    assert (out / "allocation.png").read_bytes().startswith(b"\x89PNG")
+    printed = json.loads(result.stdout)
+    assert list(printed) == BOUND_KEYS
+    saved = json.loads((out / "bounds.json").read_text())
+    tables = saved.pop("allocations")
+    assert saved == printed
+    with (out / "allocation.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for program, key in (("CW", "copeland_lower_bound"), ("ECW", "ecw_rmed")):
+        own = [row for row in rows if row["program"] == program]
+        assert len(own) == len(tables[program]) == 10
+        total = sum(float(row["regret_per_log_round"]) for row in own)
+        assert total == pytest.approx(printed[key], rel=1e-9)
+        for row, record in zip(own, tables[program], strict=True):
+            assert (row["first"], row["second"]) == (
+                str(record["first"]), str(record["second"]),
+            )  # fmt: skip
+            assert float(row["evidence"]) == record["evidence"]
+    assert run("bounds", "gap", "--out", out).exit_code == 2
+    assert run("bounds", "gap", "--out", out, "--overwrite", "-q").stderr == ""
+    tied = run("bounds", "arxiv", "--out", tmp_path / "tied")
+    assert tied.exit_code == 0, tied.output
+    assert {path.name for path in (tmp_path / "tied").iterdir()} == {"bounds.json"}
+    assert (
+        json.loads((tmp_path / "tied" / "bounds.json").read_text())["allocations"] == {}
+    )
 
 
 def test_bounds_of_a_file(run, tmp_path):

@@ -1,0 +1,141 @@
+"""Optimal allocations of duels: printed as a table, saved as JSON, CSV and figure."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesduel.cli.output import say
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from theory import AllocationRecord, Optimum, PreferenceMatrix
+
+__all__ = ["arm_labels", "save_allocations", "show_allocations"]
+
+# Longest allocation that is printed whole without --all.
+_PAIRS = 20
+_PROGRAMS = ("CW", "ECW")
+
+
+def arm_labels(preference: PreferenceMatrix) -> list[str]:
+    """Return "3" or "3 salmon" for every arm."""
+    names = preference.arm_names
+    if not names or list(names) == [str(arm) for arm in range(len(names))]:
+        return [str(arm) for arm in range(preference.num_arms)]
+    return [f"{arm} {name}" for arm, name in enumerate(names)]
+
+
+def show_allocations(
+    screen: Console,
+    preference: PreferenceMatrix,
+    lower: Optimum,
+    efficient: Optimum,
+    *,
+    everything: bool,
+) -> None:
+    """Print which pairs both programs let be compared, and how often per log T."""
+    from bayesduel.cli.tables import show
+    from theory import allocation_table
+
+    columns = zip(
+        allocation_table(lower, preference),
+        allocation_table(efficient, preference),
+        strict=True,
+    )
+    pairs = [
+        pair for pair in columns if any(each["duels_per_log_round"] for each in pair)
+    ]
+    pairs.sort(key=lambda pair: [-each["duels_per_log_round"] for each in pair])
+    shown = pairs if everything else pairs[:_PAIRS]
+    labels = arm_labels(preference)
+    table = _table(labels, shown, ("duels", "regret"))
+    # Measured as if there were no limit: cells would be cut to fit any other.
+    unlimited = screen.options.update(max_width=1000)
+    if screen.measure(table, options=unlimited).maximum > screen.width:
+        table = _table(labels, shown, ("duels",))
+    hidden = len(pairs) - len(shown)
+    more = [f"left out: {hidden} of {len(pairs)} pairs; see --all"] if hidden else []
+    show(
+        screen,
+        "Allocations that attain C* (CW) and the ECW-RMED constant (ECW)",
+        table,
+        "per unit of natural log T; "
+        f"CW explores for winner {lower.winner}, ECW for {efficient.winner}",
+        *more,
+    )
+
+
+def _table(
+    labels: list[str],
+    pairs: list[tuple[AllocationRecord, ...]],
+    quantities: tuple[str, ...],
+) -> Table:
+    """Return a table with a column per quantity and program."""
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table
+
+    table = new_table()
+    for header in ("arm", "against"):
+        table.add_column(header, min_width=4)
+    headers = [f"{program} {what}" for what in quantities for program in _PROGRAMS]
+    for header in ("P(wins)", *headers):
+        table.add_column(header, justify="right", no_wrap=True)
+    for pair in pairs:
+        numbers = [
+            each[f"{what}_per_log_round"] for what in quantities for each in pair
+        ]
+        table.add_row(
+            escape(labels[pair[0]["first"]]),
+            escape(labels[pair[0]["second"]]),
+            f"{pair[0]['preference']:.3f}",
+            *(f"{number:.2f}" if number else "-" for number in numbers),
+        )
+    return table
+
+
+def save_allocations(
+    out: Path,
+    record: dict[str, Any],
+    preference: PreferenceMatrix,
+    lower: Optimum | None,
+    efficient: Optimum | None,
+    *,
+    quiet: bool,
+) -> None:
+    """Write bounds.json; where bounds are defined also allocation.csv and a figure."""
+    from theory import allocation_table
+
+    optima = dict(zip(_PROGRAMS, (lower, efficient), strict=True))
+    tables = {
+        program: allocation_table(optimum, preference)
+        for program, optimum in optima.items()
+        if optimum is not None
+    }
+    path = out / "bounds.json"
+    text = json.dumps(record | {"allocations": tables}, indent=2, ensure_ascii=False)
+    path.write_text(text + "\n", "utf-8")
+    say(f"saved {path}", quiet=quiet)
+    if not tables:
+        return
+    rows = [
+        {"program": program, **row}
+        for program, table in tables.items()
+        for row in table
+    ]
+    path = out / "allocation.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    say(f"saved {path}", quiet=quiet)
+    from bayesduel import plots
+
+    figure = plots.allocation(preference)
+    for path in plots.save(figure, out / "allocation", ("png", "svg")):
+        say(f"saved {path}", quiet=quiet)

@@ -1,0 +1,310 @@
+"""``plots.allocation``: where an optimal policy explores, beside the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, StrMethodFormatter
+
+from bayesduel.analysis.text import format_number
+from bayesduel.plots.style import (
+    FAINT,
+    INK,
+    StyledFigure,
+    font_style,
+    styled,
+    width_in_inches,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+    from numpy.typing import ArrayLike, NDArray
+
+    from theory import Optimum, PreferenceMatrix
+
+__all__ = ["allocation"]
+
+# Both maps keep their order in every common color deficiency and in gray.
+_PROBABILITIES, _DUELS = "PuOr", "cividis_r"
+# Numbers in the cells up to this many arms, and every arm labelled up to that many.
+_WITH_NUMBERS, _MANY_ARMS, _FEW_LABELS = 8, 24, 15
+# Dots on more arms would be a gray veil.
+_WITH_DOTS = 40
+# Powers of ten alone would leave a shorter color bar without two ticks.
+_FEW_DECADES = 100.0
+
+
+class _Heat(NamedTuple):
+    """One panel: a title, the numbers in the order drawn, and how to color them."""
+
+    title: str
+    values: NDArray[np.float64]
+    cmap: str
+    norm: Normalize
+
+
+def allocation(
+    matrix: PreferenceMatrix | ArrayLike,
+    optima: Mapping[str, Optimum] | None = None,
+    *,
+    width: str | float = "full",
+    height: float | None = None,
+) -> StyledFigure:
+    """Draw the optimal exploration of a matrix, beside the matrix itself.
+
+    The first panel shows P(row beats column), the others how often each pair duels per
+    unit of log T (natural logarithm) in an allocation that attains the constant of
+    CW-RMED (the asymptotic lower bound on Copeland regret) and of ECW-RMED. Optimal
+    allocations need not be unique: one is drawn. Arms are ordered by Copeland score,
+    best first; among equal scores by Borda score, then by number. A dot marks the
+    superiors of the row's arm. Winners are bold; the winner that a panel explores for
+    stands in its title.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+        Entry (i, j) is the probability that arm i beats arm j.
+    optima : mapping of str to theory.Optimum, optional
+        Panels to draw, by their titles; by default the optima of both programs.
+    width : "full" (7 in), "column" (3.4 in) or float
+        Width in inches. Below 5 inches the panels stand below each other.
+    height : float, optional
+        Height in inches.
+
+    Returns
+    -------
+    StyledFigure
+        A figure that pyplot does not know.
+
+    Raises
+    ------
+    TieError
+        If two arms tie and no optima are given: the constants are not defined.
+    ValueError
+        If an optimum belongs to another number of arms, or the width is unknown.
+
+    References
+    ----------
+    Komiyama, Honda and Nakagawa (2016), Theorems 2 and 4.
+
+    Examples
+    --------
+    >>> import bayesduel
+    >>> figure = bayesduel.plots.allocation(bayesduel.load("gap"))
+    >>> [panel.get_title(loc="left") for panel in figure.axes[:3]]
+    ['P(row beats column)', 'CW: winner 0, $C^*$ = 11.0', 'ECW: winner 0, $C_E$ = 1253']
+    """
+    from theory.preferences import as_preference_matrix
+
+    checked = as_preference_matrix(matrix)
+    shown = _optima(checked) if optima is None else dict(optima)
+    for name, optimum in shown.items():
+        if optimum.evidence.shape[0] != checked.num_arms:
+            raise ValueError(
+                f"optima: {name!r} has {optimum.evidence.shape[0]} arms, the matrix "
+                f"has {checked.num_arms}; compute it from this matrix"
+            )
+    order = _order(checked)
+    inches = width_in_inches(width)
+    side_by_side = inches >= 5.0
+    panels = _panels(checked, shown, order)
+    rows, columns = (1, len(panels)) if side_by_side else (len(panels), 1)
+    wide = (inches - 0.4) / columns if side_by_side else inches - 0.9
+    tall = rows * (wide + 0.9) + 1.2
+    style = font_style(min(inches, 7.0 / columns * 1.5)) | {
+        "axes.spines.right": True,
+        "axes.spines.top": True,
+    }
+    with styled(style):
+        figure = StyledFigure(
+            style=style, figsize=(inches, height or tall), layout="constrained"
+        )
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        images = [
+            _draw(axes, panel, checked, order, first=index == 0 or not side_by_side)
+            for index, (axes, panel) in enumerate(zip(grid, panels, strict=True))
+        ]
+        _color_bars(figure, grid, images)
+        _legend(figure, dots=checked.num_arms <= _WITH_DOTS, columns=columns)
+        if height is None:
+            _trim(figure)
+    return figure
+
+
+def _optima(matrix: PreferenceMatrix) -> dict[str, Optimum]:
+    from theory import copeland_lower_bound, ecw_rmed_constant
+
+    lower, efficient = copeland_lower_bound(matrix), ecw_rmed_constant(matrix)
+    return {
+        f"CW: winner {lower.winner}, $C^*$ = {format_number(lower.value)}": lower,
+        f"ECW: winner {efficient.winner}, $C_E$ = {format_number(efficient.value)}": (
+            efficient
+        ),
+    }
+
+
+def _order(matrix: PreferenceMatrix) -> NDArray[np.intp]:
+    """Best Copeland score first, then best Borda score, then smallest number."""
+    # Rounded: equal scores must not be told apart by the last bit of a sum.
+    borda = np.round(matrix.borda_scores, 12)
+    return np.lexsort((np.arange(matrix.num_arms), -borda, -matrix.wins))
+
+
+def _panels(
+    matrix: PreferenceMatrix, optima: dict[str, Optimum], order: NDArray[np.intp]
+) -> list[_Heat]:
+    """Return the matrix and the allocations in the order drawn, with their colors."""
+    ordered = np.ix_(order, order)
+    reach = max(float(np.abs(matrix.gaps).max()), 1e-3)
+    panels = [
+        _Heat(
+            "P(row beats column)",
+            matrix.values[ordered],
+            _PROBABILITIES,
+            TwoSlopeNorm(0.5, 0.5 - reach, 0.5 + reach),
+        )
+    ]
+    duels = {name: each.duels_per_log_round[ordered] for name, each in optima.items()}
+    positive = np.concatenate([each[each > 0] for each in duels.values()] or [[]])
+    low = float(positive.min()) if positive.size else 1.0
+    high = float(positive.max()) if positive.size else 1.0
+    # A range of at least a factor of ten: equal numbers get a color inside of it.
+    norm = LogNorm(min(low, high / 10**0.5), max(high, low * 10**0.5))
+    return panels + [_Heat(name, each, _DUELS, norm) for name, each in duels.items()]
+
+
+def _draw(
+    axes: Axes,
+    panel: _Heat,
+    matrix: PreferenceMatrix,
+    order: NDArray[np.intp],
+    *,
+    first: bool,
+) -> AxesImage:
+    """Draw one square of numbers; cells without duels stay white."""
+    count = matrix.num_arms
+    shown = np.where(panel.values > 0, panel.values, np.nan)
+    if panel.cmap == _PROBABILITIES:
+        shown = panel.values.copy()
+    np.fill_diagonal(shown, np.nan)
+    image = axes.imshow(shown, cmap=panel.cmap, norm=panel.norm, aspect="equal")
+    axes.set_title(panel.title)
+    axes.plot([-0.5, count - 0.5], [-0.5, count - 0.5], color="#BBBBBB", linewidth=0.5)
+    _label_arms(axes, matrix, order, names=first)
+    if count <= _WITH_NUMBERS:
+        _write_numbers(axes, panel, shown)
+    if count <= _WITH_DOTS:
+        _mark_superiors(axes, matrix.gaps[np.ix_(order, order)])
+    return image
+
+
+def _label_arms(
+    axes: Axes, matrix: PreferenceMatrix, order: NDArray[np.intp], *, names: bool
+) -> None:
+    """Label rows by number and name, columns by number; a few of very many arms."""
+    count = matrix.num_arms
+    step = 1 if count <= _MANY_ARMS else -(-count // _FEW_LABELS)
+    places = np.arange(0, count, step)
+    numbers = [str(order[place]) for place in places]
+    axes.set_xticks(places, numbers, rotation=90 if count > 10 else 0)
+    given = matrix.arm_names
+    default = given is None or list(given) == [str(arm) for arm in range(count)]
+    rows = numbers
+    if names and not default and given is not None:
+        rows = [f"{given[order[place]]}  {order[place]}" for place in places]
+    axes.set_yticks(places, rows)
+    axes.tick_params(length=0, pad=1.5)
+    winners = set(matrix.copeland_winners)
+    for label, place in zip(axes.get_yticklabels(), places, strict=True):
+        if int(order[place]) in winners:
+            label.set_fontweight("bold")
+    for label, place in zip(axes.get_xticklabels(), places, strict=True):
+        if int(order[place]) in winners:
+            label.set_fontweight("bold")
+    if names:
+        axes.set_ylabel("arm, best Copeland score first")
+
+
+def _write_numbers(axes: Axes, panel: _Heat, shown: NDArray[np.float64]) -> None:
+    """Write every number into its cell, in ink that is readable there."""
+    import matplotlib as mpl
+
+    cmap = mpl.colormaps[panel.cmap]
+    digits = ".2f" if np.allclose(shown, np.round(shown, 2), equal_nan=True) else ".3f"
+    for (i, j), value in np.ndenumerate(shown):
+        if np.isnan(value):
+            continue
+        red, green, blue, _ = cmap(float(panel.norm(value)))
+        dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.45
+        probability = panel.cmap == _PROBABILITIES
+        text = f"{value:{digits}}"[1:] if probability else _short(float(value))
+        axes.text(
+            j, i, text if value < 1 or not probability else "1",
+            ha="center", va="center", color="white" if dark else INK,
+            fontsize=4.6 if len(shown) > 5 else 5.6,
+        )  # fmt: skip
+
+
+def _short(value: float) -> str:
+    """Return a number of duels in at most five characters."""
+    if value >= 99_950:
+        return f"{value / 1000:.0f}k"
+    return f"{value:.0f}" if value >= 99.5 else f"{value:.1f}"
+
+
+def _mark_superiors(axes: Axes, gaps: NDArray[np.float64]) -> None:
+    """Put a dot into every cell whose column beats its row."""
+    rows, columns = np.nonzero(gaps < 0)
+    count = len(gaps)
+    corner = 0.36 if count <= _WITH_NUMBERS else 0.0
+    size = 3.0 if count <= _WITH_NUMBERS else (90.0 / count) ** 2 / 9.0
+    axes.scatter(
+        columns + corner, rows - corner, s=min(size, 5.0), color=INK,
+        edgecolors="white", linewidths=0.3,
+    )  # fmt: skip
+
+
+def _color_bars(figure: StyledFigure, grid: Any, images: list[AxesImage]) -> None:
+    """Draw one bar for the probabilities, and one for all allocations."""
+    where: dict[str, Any] = {"location": "bottom", "aspect": 30, "pad": 0.02}
+    figure.colorbar(images[0], ax=grid[0], label="probability", **where)
+    if len(images) > 1:
+        label = "duels per unit of natural log T (white: none)"
+        bar = figure.colorbar(images[1], ax=list(grid[1:]), label=label, **where)
+        bar.minorticks_off()
+        low, high = images[1].get_clim()
+        if low is not None and high is not None and high / low < _FEW_DECADES:
+            bar.locator = LogLocator(subs=(1.0, 2.0, 5.0))
+            bar.formatter = StrMethodFormatter("{x:g}")
+            bar.update_ticks()
+
+
+def _legend(figure: StyledFigure, *, dots: bool, columns: int) -> None:
+    dot = Line2D(
+        [], [], linestyle="none", marker="o", color=INK, markersize=2.5,
+        label="column beats row (a superior of the row's arm)",
+    )  # fmt: skip
+    bold = Patch(visible=False, label="bold: Copeland winners")
+    legend = figure.legend(
+        handles=[dot, bold] if dots else [bold],
+        loc="outside lower center",
+        ncols=min(columns, 2),
+        borderpad=0.1,
+    )
+    for text in legend.get_texts():
+        text.set_color(FAINT)
+
+
+def _trim(figure: StyledFigure) -> None:
+    """Take away the height that square panels leave empty."""
+    # Bars and gaps are shares of the height: the second time takes what they give.
+    for _ in range(2):
+        figure.draw_without_rendering()
+        needed = figure.get_tightbbox().height + 0.1
+        figure.set_size_inches(figure.get_figwidth(), needed)
