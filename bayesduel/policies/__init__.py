@@ -2,20 +2,26 @@
 
 from bayesduel.policies.base import Policy, parameters
 from bayesduel.policies.double_thompson import DoubleThompson
+from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
+from bayesduel.policies.multisbm import MultiSBM
 from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.registry import get, label_of, name_of, names, parse
 from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rucb import RelativeUCB
+from bayesduel.policies.sparring import Sparring
 from bayesduel.policies.sup_klucb import SupKLUCB
 
 __all__ = [
     "ECWRMED",
     "RMED1",
     "DoubleThompson",
+    "Doubler",
+    "MultiSBM",
     "Policy",
     "RandomPairs",
     "RelativeUCB",
+    "Sparring",
     "SupKLUCB",
     "get",
     "label_of",

@@ -7,12 +7,15 @@ from typing import Any
 from bayesduel.errors import PolicyParameterError, UnknownNameError
 from bayesduel.policies.base import Policy
 from bayesduel.policies.double_thompson import DoubleThompson
+from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
+from bayesduel.policies.multisbm import MultiSBM
 from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
+from bayesduel.policies.sparring import Sparring
 from bayesduel.policies.sup_klucb import SupKLUCB
 
 
@@ -28,8 +31,11 @@ _ENTRIES: dict[str, Entry] = {
     "d-ts": Entry("D-TS", DoubleThompson()),
     "d-ts+": Entry("D-TS+", DoubleThompson(tie_break="regret")),
     "pure-d-ts": Entry("Pure D-TS", DoubleThompson(elimination=False)),
+    "doubler": Entry("Doubler", Doubler()),
+    "multisbm": Entry("MultiSBM", MultiSBM()),
     "random": Entry("Random", RandomPairs()),
     "rucb": Entry("RUCB", RelativeUCB()),
+    "sparring": Entry("Sparring", Sparring()),
     "sup-klucb": Entry("Sup-KLUCB", SupKLUCB()),
     "rmed1": Entry("RMED1", RMED1()),
     "rmed2": Entry("RMED2", RMED2()),

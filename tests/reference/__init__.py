@@ -25,6 +25,7 @@ from tests.reference.common import (
 from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
 from tests.reference.ecw_rmed import EfficientCopelandRMED
 from tests.reference.random_pairs import RandomPairs
+from tests.reference.reductions import Doubler, MultiSBM, Sparring
 from tests.reference.rmed1 import RMED1
 from tests.reference.rmed2 import RMED2, RMED2FH
 from tests.reference.rucb import RelativeUCB
@@ -37,8 +38,11 @@ __all__ = [
     "DoubleThompson",
     "DoubleThompsonPlus",
     "EfficientCopelandRMED",
+    "Doubler",
+    "MultiSBM",
     "RandomPairs",
     "RelativeUCB",
+    "Sparring",
     "SupKLUCB",
     "Twin",
     "bernoulli_divergence",
