@@ -6,8 +6,11 @@ from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
 from bayesduel.policies.multisbm import MultiSBM
 from bayesduel.policies.random_pairs import RandomPairs
+from bayesduel.policies.rcs import RelativeConfidenceSampling
 from bayesduel.policies.registry import get, label_of, name_of, names, parse
 from bayesduel.policies.rmed1 import RMED1
+from bayesduel.policies.rmed2 import RMED2
+from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
 from bayesduel.policies.sparring import Sparring
 from bayesduel.policies.sup_klucb import SupKLUCB
@@ -15,11 +18,14 @@ from bayesduel.policies.sup_klucb import SupKLUCB
 __all__ = [
     "ECWRMED",
     "RMED1",
+    "RMED2",
+    "RMED2FH",
     "DoubleThompson",
     "Doubler",
     "MultiSBM",
     "Policy",
     "RandomPairs",
+    "RelativeConfidenceSampling",
     "RelativeUCB",
     "Sparring",
     "SupKLUCB",

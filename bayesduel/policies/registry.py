@@ -11,6 +11,7 @@ from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
 from bayesduel.policies.multisbm import MultiSBM
 from bayesduel.policies.random_pairs import RandomPairs
+from bayesduel.policies.rcs import RelativeConfidenceSampling
 from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
@@ -37,6 +38,7 @@ _ENTRIES: dict[str, Entry] = {
     "rucb": Entry("RUCB", RelativeUCB()),
     "sparring": Entry("Sparring", Sparring()),
     "sup-klucb": Entry("Sup-KLUCB", SupKLUCB()),
+    "rcs": Entry("RCS", RelativeConfidenceSampling()),
     "rmed1": Entry("RMED1", RMED1()),
     "rmed2": Entry("RMED2", RMED2()),
     "rmed2fh": Entry("RMED2FH", RMED2FH()),

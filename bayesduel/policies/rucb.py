@@ -6,24 +6,24 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
-from bayesduel.arrays import column_of, row_of
 from bayesduel.policies.base import (
     Policy,
     check_above,
     most_beaten,
-    others_mask,
     policy_class,
 )
 from bayesduel.policies.pair_counts import add_wins
-from bayesduel.policies.sampling import choose_among
-from bayesduel.policies.thresholds import (
-    is_unresolved,
-    last_resolved_round,
-    log_round,
-    resolution,
+from bayesduel.policies.relative_bounds import (
+    resolutions,
+    rounds_as_sure_winner,
+    sure_winner,
+    surely_beaten,
+    uncompared,
+    upper_bounds_against,
 )
+from bayesduel.policies.sampling import choose_among
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 _NOBODY = -1
@@ -79,10 +79,9 @@ class RelativeUCB(Policy):
         self, rng_key: RunKey, num_arms: int, horizon: RoundCount
     ) -> RelativeUCBState:
         """Return the state before the first round."""
-        others = others_mask(num_arms)
         return RelativeUCBState(
             wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int32),
-            resolution=jnp.where(others, jnp.float64(-1.0), jnp.inf),
+            resolution=uncompared(num_arms),
             hypothesis=jnp.int32(_NOBODY),
         )
 
@@ -97,13 +96,12 @@ class RelativeUCB(Policy):
             # C = {c} and u[j, c] < 1/2 for all others is a self-duel; the second
             # implies the first, and holds until the first such bound reaches 1/2.
             arms = jnp.arange(state.wins.shape[0], dtype=jnp.int32)
-            beaten = _surely_beaten(state, round_)
-            everybody = jnp.all(beaten | ~others_mask(beaten.shape[0]), axis=0)
-            champion = jnp.sum(jnp.where(everybody, arms, 0), dtype=jnp.int32)
-            weakest = jnp.min(column_of(state.resolution, champion))
-            last = last_resolved_round(round_, weakest)
-            stretch = jnp.where(jnp.any(everybody), last - round_ + 1, 0)
-            hypothesis = jnp.where(jnp.any(everybody), champion, state.hypothesis)
+            beaten = surely_beaten(state.wins, state.resolution, round_)
+            sure = sure_winner(beaten)
+            champion = jnp.sum(jnp.where(sure, arms, 0), dtype=jnp.int32)
+            stretch = rounds_as_sure_winner(champion, state.resolution, round_)
+            stretch = jnp.where(jnp.any(sure), stretch, 0)
+            hypothesis = jnp.where(jnp.any(sure), champion, state.hypothesis)
             state = state._replace(hypothesis=hypothesis)
             first, second, hypothesis = self._rule(rng_key, state, round_ + stretch)
         duel = Duel(
@@ -122,7 +120,9 @@ class RelativeUCB(Policy):
         num_arms = state.wins.shape[0]
         arms = jnp.arange(num_arms, dtype=jnp.int32)
         uniforms = jax.random.uniform(rng_key, (3,), dtype=jnp.float64)
-        candidates = ~jnp.any(_surely_beaten(state, round_), axis=1)
+        candidates = ~jnp.any(
+            surely_beaten(state.wins, state.resolution, round_), axis=1
+        )
         number = jnp.sum(candidates, dtype=jnp.int32)
         keeps = jnp.any(candidates & (arms == state.hypothesis))
         only = jnp.sum(jnp.where(candidates, arms, 0), dtype=jnp.int32)
@@ -136,23 +136,11 @@ class RelativeUCB(Policy):
         drawn = choose_among(uniforms[1], pool | (number == 1))
         champion = jnp.where(loyal, hypothesis, drawn)
 
-        upper = self._upper_bounds(state, round_, champion)
+        upper = upper_bounds_against(champion, state.wins, round_, self.alpha)
         tied = upper == jnp.max(upper)
         several = jnp.sum(tied, dtype=jnp.int32) > 1
         challenger = choose_among(uniforms[2], tied & ~(several & (arms == champion)))
         return champion, challenger, hypothesis
-
-    def _upper_bounds(
-        self, state: RelativeUCBState, round_: RoundCount, champion: Arm
-    ) -> Float[Array, " K"]:
-        """u[j, champion] for all j; 1/2 for the champion, 2 if never compared."""
-        wins = column_of(state.wins, champion).astype(jnp.float64)
-        duels = wins + row_of(state.wins, champion).astype(jnp.float64)
-        compared = jnp.maximum(duels, 1.0)
-        width = jnp.sqrt(self.alpha * log_round(round_) / compared)
-        upper = jnp.where(duels > 0, wins / compared + width, 2.0)
-        arms = jnp.arange(state.wins.shape[0], dtype=jnp.int32)
-        return jnp.where(arms == champion, 0.5, upper)
 
     def update(
         self,
@@ -164,18 +152,8 @@ class RelativeUCB(Policy):
     ) -> RelativeUCBState:
         """Count the outcome."""
         wins = add_wins(state.wins, duel, outcome)
-        bounds = resolution(wins, wins.T, jnp.asarray(self.alpha, dtype=jnp.float64))
-        return state._replace(
-            wins=wins,
-            resolution=jnp.where(others_mask(wins.shape[0]), bounds, jnp.inf),
-        )
+        return state._replace(wins=wins, resolution=resolutions(wins, self.alpha))
 
     def recommend(self, rng_key: RunKey, state: RelativeUCBState) -> Arm:
         """Return the arm that empirically beats the most others."""
         return most_beaten(rng_key, state.wins)
-
-
-def _surely_beaten(state: RelativeUCBState, round_: RoundCount) -> Bool[Array, "K K"]:
-    """[i, j]: u_ij < 1/2, that is, j beats i for sure."""
-    behind = state.wins < state.wins.T
-    return behind & ~is_unresolved(log_round(round_), state.resolution)

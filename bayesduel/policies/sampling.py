@@ -9,6 +9,8 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.types import RoundCount
+
 # Uniforms lie on multiples of 2^-53 below 1; shrinking a target by this keeps it
 # strictly below the total it is compared with, whatever the rounding.
 _BELOW_ONE = 1.0 - 2.0**-52
@@ -55,6 +57,35 @@ def truncated_exponential(
     ``total``, given that there is one.
     """
     return -jnp.log1p(uniform * jnp.expm1(-total))
+
+
+def waiting_time(
+    uniform: Float[Array, ""], chance: Float[Array, ""], rounds: RoundCount
+) -> tuple[RoundCount, Bool[Array, ""]]:
+    """Draw how many of the next ``rounds`` are idle before one is not.
+
+    Parameters
+    ----------
+    uniform : float64
+        On [0, 1).
+    chance : float64
+        Probability that a round is not idle; rounds are independent.
+    rounds : int64
+        At least 1.
+
+    Returns
+    -------
+    idle : int64
+        floor(Exp(1) / -log(1 - chance)), exactly geometric, or ``rounds``.
+    happens : bool
+        Whether a round that is not idle follows within ``rounds``.
+    """
+    hazard = -jnp.log1p(-chance)
+    # Compared as a float: it may be infinite.
+    waiting = jnp.floor(-jnp.log1p(-uniform) / hazard)
+    happens = (hazard > 0.0) & (waiting < rounds.astype(waiting.dtype))
+    idle = jnp.where(happens, waiting, 0.0).astype(rounds.dtype)
+    return jnp.where(happens, idle, rounds), happens
 
 
 def at_least_one(

@@ -27,6 +27,7 @@ from tests.reference import (
     DoubleThompson,
     DoubleThompsonPlus,
     EfficientCopelandRMED,
+    RelativeConfidenceSampling,
     RelativeUCB,
     simulate,
 )
@@ -39,6 +40,7 @@ TWINS = {
     "d-ts+": DoubleThompsonPlus,
     "pure-d-ts": partial(DoubleThompson, elimination=False),
     "rucb": RelativeUCB,
+    "rcs": RelativeConfidenceSampling,
     "rmed1": RMED1,
     "rmed2": RMED2,
     "rmed2fh": RMED2FH,

@@ -25,6 +25,7 @@ from tests.reference.common import (
 from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
 from tests.reference.ecw_rmed import EfficientCopelandRMED
 from tests.reference.random_pairs import RandomPairs
+from tests.reference.rcs import RelativeConfidenceSampling
 from tests.reference.reductions import Doubler, MultiSBM, Sparring
 from tests.reference.rmed1 import RMED1
 from tests.reference.rmed2 import RMED2, RMED2FH
@@ -41,6 +42,7 @@ __all__ = [
     "Doubler",
     "MultiSBM",
     "RandomPairs",
+    "RelativeConfidenceSampling",
     "RelativeUCB",
     "Sparring",
     "SupKLUCB",
