@@ -13,8 +13,9 @@ smallest costs. A prefix is dropped if another one has, for every b that occurs,
 least the same ratio of the two, and a larger one for some b. With a single b one prefix
 survives, the one of the closed form.
 
-*Lazy sets.* The sets H are generated when they are violated, one per template and
-round, and the dual simplex method goes on from the last basis.
+*Lazy sets.* The sets H are generated when they are violated, at most one per template
+and only the worst ones per round, and the dual simplex method goes on from the last
+basis.
 
 The level L(2) says that any L(2) + 1 - L(1) inferiors of i1 carry one unit.
 """
@@ -35,6 +36,9 @@ _ORACLE_TOLERANCE = 1e-9
 # Below the tolerance of the oracle: a constraint that was added stays satisfied.
 _SOLVER_TOLERANCE = 1e-10
 _MAXIMAL_ROUNDS = 1000
+# Constraints added per round. All violated ones would be some hundreds at 136 arms,
+# most of them superfluous a round later, and made the slowest programs 50 times slower.
+_MAXIMAL_ADDED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,10 +174,10 @@ def solve(instance: Instance, winner: int) -> Solution:
     """
     templates = Templates(instance, winner)
     prefixes = surviving_prefixes(templates)
-    return _CuttingPlanes(templates, prefixes).run()
+    return CuttingPlanes(templates, prefixes).run()
 
 
-class _CuttingPlanes:
+class CuttingPlanes:
     """The loop: solve, ask the oracle, add rows."""
 
     def __init__(self, templates: Templates, prefixes: Prefixes) -> None:
@@ -202,6 +206,7 @@ class _CuttingPlanes:
             self.solver.setOptionValue(option, value)
 
     def run(self) -> Solution:
+        """Return the optimum; raise `ProgramError` if the solver finds none."""
         instance, winner = self.templates.instance, self.templates.winner
         own_costs = instance.costs[winner, self.templates.inferiors]
         costs = np.concatenate((own_costs, self.prefixes.costs))
@@ -248,7 +253,7 @@ class _CuttingPlanes:
             self._add(case, rival, level, nothing)
 
     def _separate(self, solution: NDArray[np.float64]) -> None:
-        """Add the most violated constraint of every violated template."""
+        """Add the most violated constraints, at most one per template."""
         templates = self.templates
         own = solution[: self.num_own]
         order = templates.order(own)
@@ -257,7 +262,9 @@ class _CuttingPlanes:
         np.add.at(sums, self.prefixes.rivals, weighted)
         sides = templates.sides(own, order, sums)
         bound = 1.0 - _ORACLE_TOLERANCE
-        for case, rival, level in np.argwhere(sides < bound).tolist():
+        violated = np.argwhere(sides < bound)
+        worst = np.argsort(sides[tuple(violated.T)], kind="stable")[:_MAXIMAL_ADDED]
+        for case, rival, level in violated[worst].tolist():
             self._add(case, rival, level, order)
         if templates.top_side(own, order) < bound:
             self._add_top(order[: templates.top_size])
