@@ -170,25 +170,26 @@ def _drive(
             lanes = carry.lanes
         if on_progress is not None:
             on_progress(_progress(problem, carry, num_runs))
-        active = np.asarray(is_active(problem, lanes, num_runs))
-        if not active.any():
+        if not np.asarray(is_active(problem, lanes, num_runs)).any():
             return carry
-        carry = _pack(carry, active, num_runs)
+        carry = _pack(carry, num_runs)
         seconds = time.perf_counter() - began
         events = int(np.clip(events * _SEGMENT_SECONDS / max(seconds, 1e-3), 64, 1e6))
 
 
-def _pack(carry: Carry, active: np.ndarray, num_runs: int) -> Carry:
-    """Go on with a few lanes when no run is waiting and most lanes are idle.
+def _pack(carry: Carry, num_runs: int) -> Carry:
+    """Go on with a few lanes when no run is waiting and most lanes are empty.
 
     Some runs take ten times as many events as others: at the end they would drag all
-    the lanes along. Costs a compilation, so it is done once.
+    the lanes along. Costs a compilation, so it is done once. A run out of event
+    numbers keeps its lane, which knows the round.
     """
+    holds = np.asarray(carry.lanes.run) < num_runs
     is_last = int(carry.next_run) >= num_runs
-    few = np.count_nonzero(active) <= _FEW_LANES
-    if not (is_last and few and active.size >= 4 * _FEW_LANES):
+    few = np.count_nonzero(holds) <= _FEW_LANES
+    if not (is_last and few and holds.size >= 4 * _FEW_LANES):
         return carry
-    index = np.argsort(~active, kind="stable")[:_FEW_LANES]
+    index = np.argsort(~holds, kind="stable")[:_FEW_LANES]
     return carry._replace(
         lanes=jax.tree.map(lambda leaf: leaf[..., index], carry.lanes)
     )
