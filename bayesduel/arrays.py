@@ -5,6 +5,7 @@ than a gather and a select far cheaper than a scatter.
 """
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 from jaxtyping import Bool, Shaped
 
@@ -55,3 +56,31 @@ def _pick(values: Array, mask: Array, axis: int) -> Array:
         return jnp.any(values & mask, axis=axis)
     zero = jnp.zeros((), dtype=values.dtype)
     return jnp.sum(jnp.where(mask, values, zero), axis=axis, dtype=values.dtype)
+
+
+def upper_triangle(matrix: Shaped[Array, "K K"]) -> Shaped[Array, " P"]:
+    """List what is above the diagonal, row by row: one entry per unordered pair.
+
+    By slices: a gather would put the lanes in the wrong order.
+    """
+    num_arms = matrix.shape[0]
+    return jnp.concatenate([matrix[arm, arm + 1 :] for arm in range(num_arms)])
+
+
+def symmetric_matrix(values: Shaped[Array, " P"], num_arms: int) -> Array:
+    """Lay out one number per unordered pair as a symmetric matrix, 0 on the diagonal.
+
+    The inverse of :func:`upper_triangle`.
+    """
+    ends = np.cumsum(np.arange(num_arms - 1, -1, -1))
+    rows = [
+        jnp.concatenate(
+            [
+                jnp.zeros(arm + 1, dtype=values.dtype),
+                values[end - (num_arms - 1 - arm) : end],
+            ]
+        )
+        for arm, end in enumerate(ends.tolist())
+    ]
+    upper = jnp.stack(rows)
+    return upper + upper.T

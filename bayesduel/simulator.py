@@ -35,8 +35,18 @@ EVENT_LIMIT = 2**32 - 2
 _CHECKPOINT_BLOCK = 32
 """Checkpoints are padded to a multiple of this, so that most grids share a program."""
 
+_USUAL_CHECKPOINTS = 128
+"""Ten per decade to 10^12 fit: with few arms, room for so many costs next to nothing,
+and comparisons to different horizons share one program."""
+
+_FEW_ARMS = 32
+
 _FEW_LANES = 8
 """As many lanes as a vector unit fills at once."""
+
+_PATIENCE = 1.0
+"""How many times as long as compiling took, a few last runs may drag idle lanes along
+before a program for fewer lanes is compiled: so that costs at most twice the best."""
 
 _SEGMENT_SECONDS = 0.5
 """Aim for the length of a segment: short enough for Ctrl-C and a progress bar."""
@@ -103,7 +113,7 @@ def run_chunk(
             play_segment(problem, carry, np.int64(0), num_runs=len(runs))
         )
         compiled = time.perf_counter()
-        carry = _drive(problem, carry, len(runs), on_progress)
+        carry = _drive(problem, carry, len(runs), compiled - began, on_progress)
         _raise_on_status(problem, carry, runs)
         return _collect(
             problem,
@@ -135,6 +145,8 @@ def _problem(
     seed: int,
 ) -> Problem:
     padding = -len(checkpoints) % _CHECKPOINT_BLOCK
+    if environment.num_arms <= _FEW_ARMS:
+        padding = max(padding, _USUAL_CHECKPOINTS - len(checkpoints))
     padded = np.pad(checkpoints.astype(np.int64), (0, padding), constant_values=NEVER)
     return Problem(
         environment=jax.tree.map(jnp.asarray, environment),
@@ -157,10 +169,12 @@ def _drive(
     problem: Problem,
     carry: Carry,
     num_runs: int,
+    compile_seconds: float,
     on_progress: Callable[[float], None] | None,
 ) -> Carry:
     """Call segments until nothing moves any more."""
     events = 256
+    dragging = 0.0
     while True:
         began = time.perf_counter()
         carry = play_segment(problem, carry, np.int64(events), num_runs=num_runs)
@@ -170,10 +184,14 @@ def _drive(
             lanes = carry.lanes
         if on_progress is not None:
             on_progress(_progress(problem, carry, num_runs))
-        if not np.asarray(is_active(problem, lanes, num_runs)).any():
+        active = np.asarray(is_active(problem, lanes, num_runs))
+        if not active.any():
             return carry
-        carry = _pack(carry, num_runs)
         seconds = time.perf_counter() - began
+        if np.count_nonzero(active) <= _FEW_LANES:
+            dragging += seconds
+        if dragging >= _PATIENCE * compile_seconds:
+            carry = _pack(carry, num_runs)
         events = int(np.clip(events * _SEGMENT_SECONDS / max(seconds, 1e-3), 64, 1e6))
 
 

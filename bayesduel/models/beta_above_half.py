@@ -25,6 +25,7 @@ from jax import Array, lax
 from jax.scipy.special import ndtr, ndtri
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.arrays import materialize
 from bayesduel.types import RunKey
 
 UNIFORMS_PER_ATTEMPT = 2
@@ -91,23 +92,36 @@ def offsets_above_half(
 ) -> Float[Array, " n"]:
     """Draw theta - 1/2 given theta > 1/2 where ``needed``, 0 elsewhere.
 
-    Consumes ``rng_key``. The loop ends when the slowest entry of the slowest lane has
-    been accepted, and costs nothing when no entry is needed.
+    Consumes ``rng_key``. Nearly all are settled by one attempt at all of them; what is
+    left is tried again one entry at a time, which costs a lane little while it waits
+    for the slowest one. Nothing is drawn when no entry is needed.
     """
 
-    def pending(carry: tuple[Array, Array, Array]) -> Array:
-        return jnp.any(carry[2])
+    def uniforms(index: Array, size: int) -> Array:
+        key = jax.random.fold_in(rng_key, index)
+        flat = jax.random.uniform(key, (UNIFORMS_PER_ATTEMPT * size,), jnp.float64)
+        (flat,) = materialize(flat)
+        return flat.reshape(UNIFORMS_PER_ATTEMPT, size)
 
-    def retry(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    def all_of_them(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         index, offsets, missing = carry
-        uniforms = jax.random.uniform(
-            jax.random.fold_in(rng_key, index),
-            (UNIFORMS_PER_ATTEMPT * wins.shape[0],),
-            dtype=offsets.dtype,
-        ).reshape(UNIFORMS_PER_ATTEMPT, -1)
-        proposal, accepted = attempt(uniforms, wins, losses)
-        accepted = accepted & missing
-        return index + 1, jnp.where(accepted, proposal, offsets), missing & ~accepted
+        proposal, accepted = attempt(uniforms(index, wins.shape[0]), wins, losses)
+        kept = accepted & missing
+        return index + 1, jnp.where(kept, proposal, offsets), missing & ~kept
 
-    start = (jnp.int32(0), jnp.zeros(wins.shape, dtype=jnp.float64), needed)
-    return lax.while_loop(pending, retry, start)[1]
+    def first_of_them(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        index, offsets, missing = carry
+        place = jnp.cumsum(missing, dtype=jnp.int32)
+        chosen = missing & (place == 1)
+        won, lost = (
+            jnp.sum(jnp.where(chosen, counts, 0), keepdims=True, dtype=counts.dtype)
+            for counts in (wins, losses)
+        )
+        proposal, accepted = materialize(*attempt(uniforms(index, 1), won, lost))
+        kept = chosen & accepted
+        return index + 1, jnp.where(kept, proposal, offsets), missing & ~kept
+
+    offsets = jnp.zeros(wins.shape, dtype=jnp.float64)
+    carry = (jnp.int32(0), offsets, needed)
+    carry = lax.while_loop(lambda c: (c[0] == 0) & jnp.any(c[2]), all_of_them, carry)
+    return lax.while_loop(lambda c: jnp.any(c[2]), first_of_them, carry)[1]

@@ -148,7 +148,9 @@ class DoubleThompson(Policy):
         signs = offset > 0.0
         tie = jax.random.uniform(key_tie, dtype=jnp.float64)
         if self.tie_break == "regret":
-            first = least_estimated_regret(tie, sets.candidates, signs, jnp.abs(offset))
+            first = least_estimated_regret(
+                tie, sets.candidates, signs, jnp.abs(theta - 0.5)
+            )
         else:
             first = choose_among(tie, sampled_winners(sets.candidates, signs))
         eta = jax.random.beta(key_second, wins[:, first] + 1.0, wins[first, :] + 1.0)

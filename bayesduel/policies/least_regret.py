@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float
 
+from bayesduel.arrays import materialize, symmetric_matrix, upper_triangle
 from bayesduel.policies.sampling import choose_among
 from bayesduel.types import Arm
 from theory.divergences import kl_to_half
@@ -19,17 +20,27 @@ def sampled_winners(
     return candidates & (votes == jnp.max(jnp.where(candidates, votes, -1)))
 
 
+def regret_per_pair(signs: Bool[Array, "K K"]) -> Float[Array, "K K"]:
+    """Regret of comparing i with j if the sample were true, r_ij.
+
+    r_ij = zeta_max - (zeta_i + zeta_j) / 2, with zeta_max over *all* arms.
+    """
+    num_arms = signs.shape[0]
+    votes = jnp.sum(signs, axis=1, dtype=jnp.int32).astype(jnp.float64)
+    score = votes / (num_arms - 1)
+    return jnp.max(score) - 0.5 * (score[:, None] + score[None, :])
+
+
 def least_estimated_regret(
     uniform: Float[Array, ""],
     candidates: Bool[Array, " K"],
     signs: Bool[Array, "K K"],
-    offsets: Float[Array, "K K"],
+    offsets: Float[Array, " P"],
 ) -> Arm:
     """Choose among the sampled winners as D-TS+ does (Wu and Liu 2016, Section 4.3).
 
-    R_i = sum over j of r_ij / KL(theta_ij, 1/2) with r_ij = zeta_max - (zeta_i +
-    zeta_j) / 2, all scores from the same sample and zeta_max over *all* arms. The arm
-    with the smallest R_i wins; ``uniform`` breaks remaining ties.
+    R_i = sum over j of r_ij / KL(theta_ij, 1/2), all from the same sample. The arm with
+    the smallest R_i wins; ``uniform`` breaks remaining ties.
 
     Parameters
     ----------
@@ -37,16 +48,15 @@ def least_estimated_regret(
         Arms that may be first.
     signs : bool (K, K)
         theta_ij > 1/2.
-    offsets : float64 (K, K)
-        |theta_ij - 1/2|, symmetric; read only where a sampled winner is involved.
+    offsets : float64 (P,)
+        |theta_ij - 1/2| of the unordered pairs; read only where a sampled winner is
+        involved and r_ij > 0.
     """
     num_arms = signs.shape[0]
-    votes = jnp.sum(signs, axis=1, dtype=jnp.int32).astype(offsets.dtype)
-    score = votes / (num_arms - 1)
-    loss = jnp.max(score) - 0.5 * (score[:, None] + score[None, :])
+    loss = upper_triangle(regret_per_pair(signs))
     divergence = jnp.maximum(kl_to_half(offsets), _SMALLEST_DIVERGENCE)
-    others = ~jnp.eye(num_arms, dtype=bool)
-    regret = jnp.sum(jnp.where(others, loss / divergence, 0.0), axis=1)
+    (terms,) = materialize(jnp.where(loss > 0.0, loss / divergence, 0.0))
+    regret = jnp.sum(symmetric_matrix(terms, num_arms), axis=1)
     tied = sampled_winners(candidates, signs)
     least = jnp.min(jnp.where(tied, regret, jnp.inf))
     return choose_among(uniform, tied & (regret == least))

@@ -18,10 +18,21 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float
 
-from bayesduel.arrays import column_of, element_of, materialize, row_of
+from bayesduel.arrays import (
+    column_of,
+    element_of,
+    materialize,
+    row_of,
+    symmetric_matrix,
+    upper_triangle,
+)
 from bayesduel.models.beta_above_half import UNIFORMS_PER_ATTEMPT, offsets_above_half
 from bayesduel.policies.idle_rounds import RoundSets, challenge_rates, majority
-from bayesduel.policies.least_regret import least_estimated_regret, sampled_winners
+from bayesduel.policies.least_regret import (
+    least_estimated_regret,
+    regret_per_pair,
+    sampled_winners,
+)
 from bayesduel.policies.pair_beliefs import PairBeliefs
 from bayesduel.policies.sampling import (
     at_least_one,
@@ -84,29 +95,16 @@ def draw_event_uniforms(
     parts = jnp.split(flat, np.cumsum(sizes)[:-1])
     scalars = [part[0] for part in parts[:_NUM_SCALARS]]
     signs, idle_signs, column, contest = parts[_NUM_SCALARS:]
-    sign_matrix = _symmetric(signs, num_arms)
+    sign_matrix = symmetric_matrix(signs, num_arms)
     return EventDraws(
         *scalars,
         signs=sign_matrix,
-        idle_signs=_symmetric(idle_signs, num_arms) if ties_by_regret else sign_matrix,
+        idle_signs=symmetric_matrix(idle_signs, num_arms)
+        if ties_by_regret
+        else sign_matrix,
         column=column,
         contest=contest.reshape(UNIFORMS_PER_ATTEMPT, CONTESTANTS),
     )
-
-
-def _symmetric(values: Float[Array, " P"], num_arms: int) -> Float[Array, "K K"]:
-    """Lay out one number per unordered pair as a symmetric matrix.
-
-    By slices: a gather would put the lanes in the wrong order.
-    """
-    rows, start = [], 0
-    for arm in range(num_arms):
-        stop = start + num_arms - 1 - arm
-        before = jnp.zeros(arm + 1, dtype=values.dtype)
-        rows.append(jnp.concatenate([before, values[start:stop]]))
-        start = stop
-    upper = jnp.stack(rows)
-    return upper + upper.T
 
 
 def next_event(
@@ -159,18 +157,21 @@ def next_event(
     if ties_by_regret:
         idle_flips = trailing & (draws.idle_signs < beliefs.chance) & ~now.relevant
         key_idle, key_event = jax.random.split(rng_key)
-        # Two loops: ties at the head of an idle stretch are the rarer ones.
-        champion = _least_regret_champion(
+        first = _least_regret_champion(
+            key_event, draws.first, beliefs, sets, signs, happens
+        )
+        # Without a relevant flip the round that ends the stretch has the same law of
+        # the first arm as the idle ones, so its draw serves both: that leaves every
+        # mean as it is, and the magnitudes are the dear part of an event.
+        stretch = _least_regret_champion(
             key_idle,
             draws.idle,
             beliefs,
             sets,
             _with_flips(now.signs, idle_flips),
-            idle_rounds > 0,
+            (idle_rounds > 0) & (is_flip | ~happens),
         )
-        first = _least_regret_champion(
-            key_event, draws.first, beliefs, sets, signs, happens
-        )
+        champion = jnp.where(is_flip | ~happens, stretch, first)
     else:
         staying = jnp.where(now.leaders, jnp.exp(-column_rates), 0.0)
         # With one leader no weight may underflow to "nobody".
@@ -250,28 +251,19 @@ def _least_regret_champion(
 ) -> Arm:
     """Return the first arm of D-TS+ given the signs of its sample.
 
-    Magnitudes are drawn given the signs, and only for pairs of tied arms: those of
-    other pairs do not enter the comparison. Without a tie, or where the arm is not
+    Magnitudes are drawn given the signs, and only for pairs of tied arms that cost
+    regret: no others enter the comparison. Without a tie, or where the arm is not
     ``wanted``, nothing is drawn.
     """
     tied = sampled_winners(sets.candidates, signs)
     several = (jnp.sum(tied, dtype=jnp.int32) > 1) & wanted
-    # Flat lists of the unordered pairs: half the draws, and one long axis.
-    num_arms = tied.shape[0]
-    forward = _flat(signs, num_arms)
-    one, other = _flat(beliefs.wins, num_arms), _flat(beliefs.wins.T, num_arms)
-    touched = _flat(tied[:, None] | tied[None, :], num_arms) & several
+    involved = (tied[:, None] | tied[None, :]) & (regret_per_pair(signs) > 0.0)
+    forward = upper_triangle(signs)
+    one, other = upper_triangle(beliefs.wins), upper_triangle(beliefs.wins.T)
     offsets = offsets_above_half(
         rng_key,
         jnp.where(forward, one, other),
         jnp.where(forward, other, one),
-        touched,
+        upper_triangle(involved) & several,
     )
-    return least_estimated_regret(
-        uniform, sets.candidates, signs, _symmetric(offsets, num_arms)
-    )
-
-
-def _flat(matrix: Array, num_arms: int) -> Array:
-    """List the upper triangle row by row."""
-    return jnp.concatenate([matrix[arm, arm + 1 :] for arm in range(num_arms)])
+    return least_estimated_regret(uniform, sets.candidates, signs, offsets)
