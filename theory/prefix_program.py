@@ -35,7 +35,7 @@ from theory.separation import WITH_PAIR, Templates
 _ORACLE_TOLERANCE = 1e-9
 # Below the tolerance of the oracle: a constraint that was added stays satisfied.
 _SOLVER_TOLERANCE = 1e-10
-_MAXIMAL_ROUNDS = 1000
+_MAXIMAL_ROUNDS = 10_000
 # Constraints added per round. All violated ones would be some hundreds at 136 arms,
 # most of them superfluous a round later, and made the slowest programs 50 times slower.
 _MAXIMAL_ADDED = 20
