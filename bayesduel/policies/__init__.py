@@ -1,10 +1,12 @@
 """Who asks: one file per algorithm, and a registry by name."""
 
 from bayesduel.policies.base import Policy, parameters
+from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
 from bayesduel.policies.multisbm import MultiSBM
+from bayesduel.policies.pairwise_batches import PairwiseComparisons
 from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.rcs import RelativeConfidenceSampling
 from bayesduel.policies.registry import get, label_of, name_of, names, parse
@@ -12,6 +14,7 @@ from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
+from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.sparring import Sparring
 from bayesduel.policies.sup_klucb import SupKLUCB
 
@@ -20,13 +23,16 @@ __all__ = [
     "RMED1",
     "RMED2",
     "RMED2FH",
+    "CandidateComparisons",
     "DoubleThompson",
     "Doubler",
     "MultiSBM",
+    "PairwiseComparisons",
     "Policy",
     "RandomPairs",
     "RelativeConfidenceSampling",
     "RelativeUCB",
+    "SeededComparisons",
     "Sparring",
     "SupKLUCB",
     "get",

@@ -6,16 +6,19 @@ from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError
 from bayesduel.policies.base import Policy
+from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
 from bayesduel.policies.multisbm import MultiSBM
+from bayesduel.policies.pairwise_batches import PairwiseComparisons
 from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.rcs import RelativeConfidenceSampling
 from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
+from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.sparring import Sparring
 from bayesduel.policies.sup_klucb import SupKLUCB
 
@@ -43,6 +46,9 @@ _ENTRIES: dict[str, Entry] = {
     "rmed2": Entry("RMED2", RMED2()),
     "rmed2fh": Entry("RMED2FH", RMED2FH()),
     "ecw-rmed": Entry("ECW-RMED", ECWRMED()),
+    "pcomp": Entry("PCOMP", PairwiseComparisons()),
+    "scomp": Entry("SCOMP", SeededComparisons()),
+    "scomp2": Entry("SCOMP2", CandidateComparisons()),
 }
 
 
