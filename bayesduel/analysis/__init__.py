@@ -2,7 +2,8 @@
 
 Theory speaks about slopes: a lower bound says that regret grows at least like
 ``C log t``, where log is natural. The functions here measure that slope with its
-standard error over runs and put it beside the constant of the bound.
+standard error over runs and put it beside the constant of the bound, and say which
+differences between policies are real.
 
 They read the result trees of :func:`bayesduel.simulate` (one node) and
 :func:`bayesduel.compare` (``/<environment>/<policy>``).
@@ -10,6 +11,13 @@ They read the result trees of :func:`bayesduel.simulate` (one node) and
 
 from bayesduel.analysis.bounds import AnchoredBound, anchored_bound, lower_bound
 from bayesduel.analysis.measurements import Measurement, measurements
+from bayesduel.analysis.paired_bootstrap import PairedIntervals, paired_intervals
+from bayesduel.analysis.rankings import (
+    Difference,
+    RankedPolicy,
+    Ranking,
+    rankings,
+)
 from bayesduel.analysis.slopes import Slope, slope
 from bayesduel.analysis.submatrices import (
     SubmatrixConstants,
@@ -20,8 +28,12 @@ from bayesduel.analysis.summaries import FinalRegret, Summary, SummaryRow, summa
 
 __all__ = [
     "AnchoredBound",
+    "Difference",
     "FinalRegret",
     "Measurement",
+    "PairedIntervals",
+    "RankedPolicy",
+    "Ranking",
     "Slope",
     "SubmatrixConstants",
     "SubmatrixRow",
@@ -30,6 +42,8 @@ __all__ = [
     "anchored_bound",
     "lower_bound",
     "measurements",
+    "paired_intervals",
+    "rankings",
     "slope",
     "submatrix_constants",
     "summary",

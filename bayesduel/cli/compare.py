@@ -100,7 +100,8 @@ def compare(
 ) -> None:
     """Simulate policies on environments and compare their regret with theory.
 
-    Prints final regret, and the measured slope beside the constant of the lower bound.
+    Prints final regret, the measured slope beside the constant of the lower bound, and
+    a ranking that says which differences the runs can tell.
     """
     request = _Request(
         environment, policy, runs, horizon, checkpoints, tuple(regret or ()), seed,
@@ -113,7 +114,7 @@ def compare(
     else:
         _report(tree, plan.notions)
     if out is not None:
-        _save_figure(tree, out, quiet=quiet)
+        _save_rest(tree, plan.notions, out, quiet=quiet)
     elif not as_json:
         say("nothing was saved; --out DIR saves results and figures", quiet=quiet)
     if failures := _failures(tree):
@@ -275,13 +276,16 @@ def _number(value: Any) -> float | None:  # noqa: ANN401
 
 
 def _report(tree: xr.DataTree, notions: tuple[str, ...]) -> None:
-    """Print a table per notion of regret and environment."""
-    from bayesduel.analysis import summary
+    """Print a table and a ranking per notion of regret and environment."""
+    from bayesduel.analysis import rankings, summary
+    from bayesduel.cli.rankings import print_rankings
     from bayesduel.cli.tables import print_summary
 
     screen = console()
     for notion in notions:
         print_summary(screen, summary(tree, notion=notion))
+        if not _all_failed(tree):
+            print_rankings(screen, rankings(tree, notion=notion))
 
 
 def _failures(tree: xr.DataTree) -> list[str]:
@@ -294,13 +298,26 @@ def _failures(tree: xr.DataTree) -> list[str]:
     ]
 
 
-def _save_figure(tree: xr.DataTree, out: Path, *, quiet: bool) -> None:
-    """Draw the comparison beside its results."""
-    from bayesduel import plots
+def _all_failed(tree: xr.DataTree) -> bool:
     from bayesduel.analysis import measurements
 
+    return all(each.error for each in measurements(tree))
+
+
+def _save_rest(
+    tree: xr.DataTree, notions: tuple[str, ...], out: Path, *, quiet: bool
+) -> None:
+    """Save rankings and the figure beside the results."""
+    from bayesduel import plots
+    from bayesduel.analysis import rankings
+    from bayesduel.cli.rankings import save_rankings
+
     say(f"saved the results in {out}", quiet=quiet)
-    if all(each.error for each in measurements(tree)):
+    if _all_failed(tree):
         return
+    found = [each for notion in notions for each in rankings(tree, notion=notion)]
+    if found:
+        save_rankings(found, out / "rankings.json")
+        say(f"saved {out / 'rankings.json'}", quiet=quiet)
     for path in plots.save(plots.regret(tree), out / "regret", ("png", "svg")):
         say(f"saved {path}", quiet=quiet)

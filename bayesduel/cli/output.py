@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "console",
+    "defined",
     "go_on",
     "print_json",
     "say",
@@ -81,15 +82,16 @@ def _write(text: str | Text) -> None:
 
 def print_json(data: object) -> None:
     """Write JSON to standard output: null where a number is not defined, never NaN."""
-    json.dump(_defined(data), sys.stdout, indent=2, allow_nan=False, ensure_ascii=False)
+    json.dump(defined(data), sys.stdout, indent=2, allow_nan=False, ensure_ascii=False)
     sys.stdout.write("\n")
 
 
-def _defined(data: Any) -> Any:  # noqa: ANN401
+def defined(data: Any) -> Any:  # noqa: ANN401
+    """Return the same data with None for every number that is not finite."""
     if isinstance(data, dict):
-        return {key: _defined(value) for key, value in data.items()}
+        return {key: defined(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_defined(value) for value in data]
+        return [defined(value) for value in data]
     if isinstance(data, float) and not math.isfinite(data):
         return None
     return data

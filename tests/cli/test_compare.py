@@ -69,6 +69,31 @@ def test_table_has_slope_bound_seed_and_version(run, engine):
     assert "nothing was saved" in result.stderr
 
 
+def test_the_ranking_never_is_a_bare_order(run, engine, tmp_path):
+    arguments = ("-p", "d-ts", "-p", "rucb", "--runs", 40, "--regret", "borda")
+    result = run("compare", "-e", "cyclic", *arguments, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    for words in ("cyclic: ranking at 10^5 by copeland regret", "by borda regret",
+                  "above the first", "40 paired runs with a 95% bootstrap interval",
+                  "better in", "told apart"):  # fmt: skip
+        assert words in " ".join(result.stdout.split())
+    saved = json.loads((tmp_path / "out" / "rankings.json").read_text())
+    assert [row["notion"] for row in saved] == ["copeland", "borda"]
+    (difference,) = saved[0]["differences"]
+    assert difference["low"] < difference["mean"] < difference["high"]
+    few = run("compare", "-e", "cyclic", *arguments[:4], "--runs", 2,
+              "--out", tmp_path / "few")  # fmt: skip
+    assert "2 runs cannot tell policies apart" in few.stdout
+    saved = json.loads((tmp_path / "few" / "rankings.json").read_text())
+    assert saved[0]["differences"][0]["low"] is None
+
+
+def test_a_single_policy_has_no_ranking(run, engine, tmp_path):
+    result = run(*BASIC, "--out", tmp_path / "out")
+    assert "ranking" not in result.stdout
+    assert not (tmp_path / "out" / "rankings.json").exists()
+
+
 def test_quiet_says_nothing_on_standard_error(run, engine):
     result = run(*BASIC, "--quiet")
     assert result.stderr == ""
