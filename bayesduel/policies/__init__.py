@@ -2,6 +2,7 @@
 
 from bayesduel.policies.base import Policy, parameters
 from bayesduel.policies.candidate_batches import CandidateComparisons
+from bayesduel.policies.ccb import CopelandConfidenceBound
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
@@ -24,6 +25,7 @@ __all__ = [
     "RMED2",
     "RMED2FH",
     "CandidateComparisons",
+    "CopelandConfidenceBound",
     "DoubleThompson",
     "Doubler",
     "MultiSBM",

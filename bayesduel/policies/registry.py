@@ -7,6 +7,7 @@ from typing import Any
 from bayesduel.errors import PolicyParameterError, UnknownNameError
 from bayesduel.policies.base import Policy
 from bayesduel.policies.candidate_batches import CandidateComparisons
+from bayesduel.policies.ccb import CopelandConfidenceBound
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
@@ -42,6 +43,7 @@ _ENTRIES: dict[str, Entry] = {
     "sparring": Entry("Sparring", Sparring()),
     "sup-klucb": Entry("Sup-KLUCB", SupKLUCB()),
     "rcs": Entry("RCS", RelativeConfidenceSampling()),
+    "ccb": Entry("CCB", CopelandConfidenceBound()),
     "rmed1": Entry("RMED1", RMED1()),
     "rmed2": Entry("RMED2", RMED2()),
     "rmed2fh": Entry("RMED2FH", RMED2FH()),

@@ -36,9 +36,12 @@ def pick(target: Float[Array, ""], running: Float[Array, " n"]) -> Int[Array, ""
 def choose_weighted(
     uniform: Float[Array, ""], weights: Float[Array, " n"]
 ) -> Int[Array, ""]:
-    """Draw an index with probability proportional to ``weights``."""
+    """Draw an index with probability proportional to ``weights``.
+
+    The last index if no weight is positive.
+    """
     running = cumulative(weights)
-    return pick(uniform * running[-1], running)
+    return jnp.minimum(pick(uniform * running[-1], running), weights.shape[-1] - 1)
 
 
 def choose_among(

@@ -24,6 +24,7 @@ from tests.reference import (
     RMED1,
     RMED2,
     RMED2FH,
+    CopelandConfidenceBound,
     DoubleThompson,
     DoubleThompsonPlus,
     EfficientCopelandRMED,
@@ -41,6 +42,7 @@ TWINS = {
     "pure-d-ts": partial(DoubleThompson, elimination=False),
     "rucb": RelativeUCB,
     "rcs": RelativeConfidenceSampling,
+    "ccb": CopelandConfidenceBound,
     "rmed1": RMED1,
     "rmed2": RMED2,
     "rmed2fh": RMED2FH,
@@ -49,7 +51,7 @@ TWINS = {
 ORDERED = {"rmed1", "rmed2", "rmed2fh", "ecw-rmed"}
 """Rules that walk through the arms in an order, which is random in each run."""
 
-THOMPSON = {"d-ts", "d-ts+", "pure-d-ts"}
+ONE_CHAMPION = {"d-ts", "d-ts+", "pure-d-ts", "ccb"}
 """Policies that draw one champion per stretch."""
 
 EARLY = (30, 100, 200, 300)
@@ -89,7 +91,7 @@ def twin_plays(name, matrix, checkpoints, num_runs):
 def disagreements(name, matrix, ours, theirs):
     """Return the features whose laws, or means where only those agree, differ."""
     one, other = (features(each, MATRICES[matrix]) for each in (ours, theirs))
-    compare = same_mean if name in THOMPSON else same_law
+    compare = same_mean if name in ONE_CHAMPION else same_law
     p_values = {
         **same_law(one, other),
         **compare(self_duels(ours), self_duels(theirs)),
@@ -120,7 +122,7 @@ def test_late_rounds_have_the_law_of_the_twin(name, matrix):
 def test_both_forms_have_the_same_law(name, matrix):
     ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
     step = policies.get(name, look_ahead=False)
-    theirs = plays_of(step, matrix, LATE, 4 if name in THOMPSON else 8, seed=63)
+    theirs = plays_of(step, matrix, LATE, 4 if name in ONE_CHAMPION else 8, seed=63)
     assert not disagreements(name, matrix, ours, theirs)
 
 

@@ -1,4 +1,4 @@
-"""One round of RCS against its rule, state by state.
+"""One round of RCS and of CCB against its rule, state by state.
 
 A stretch of self-duels that begins at round t says who plays round t, too; so the pair
 of round t is read off the policy's first answer and compared with what the slow twin
@@ -13,7 +13,7 @@ import pytest
 from bayesduel import policies
 from bayesduel.types import Duel, Outcome
 from tests.policies.laws import pair_table, two_sample_chi_square
-from tests.reference import RelativeConfidenceSampling
+from tests.reference import CopelandConfidenceBound, RelativeConfidenceSampling
 
 FALSE_ALARM = 1e-5
 """Of all states of one test together."""
@@ -58,6 +58,12 @@ def ask(policy, state, round_, keys):
     return duel.exploit_rounds, duel.champion, duel.first, duel.second
 
 
+@jax.jit
+def ask_state(policy, state, round_, keys):
+    """Ask for the round many times; return the states after the choice."""
+    return jax.vmap(lambda key: policy.choose(key, state, round_)[1])(keys)
+
+
 def pairs_of_round(policy, state, index):
     """Count the pairs (first, second) that play round ``index``."""
     keys = jax.random.split(jax.random.key(70), NUM_DRAWS)
@@ -69,13 +75,13 @@ def pairs_of_round(policy, state, index):
     return pair_table(one, other, 4), stretch
 
 
-def twin_pairs(twin, index, **attributes):
-    """Count the pairs that the twin plays in that round."""
+def twin_pairs(twin, wins, index, prepare):
+    """Count the pairs that the twin plays in that round; ``prepare`` sets it up."""
+    twin.wins[:] = wins
     pairs = np.zeros((4, 4))
     for _ in range(NUM_DRAWS):
         twin.rounds = index - 1
-        for name, value in attributes.items():
-            getattr(twin, name)[:] = value
+        prepare(twin)
         pairs[twin.choose()] += 1
     return pairs
 
@@ -99,10 +105,94 @@ def test_round_of_rcs_has_the_law_of_the_rule(fallback):
                 twin = RelativeConfidenceSampling(
                     4, np.random.default_rng(71), fallback=fallback
                 )
-                theirs = twin_pairs(twin, index, wins=wins, reigns=reigns)
+
+                def crown(twin, reigns=reigns):
+                    twin.reigns[:] = reigns
+
+                theirs = twin_pairs(twin, wins, index, crown)
                 p_values[name, reign] = two_sample_chi_square(ours, theirs)
                 jumps = "sure winner" in name and (
                     fallback == "random" or reign == "longest"
                 )
                 assert (stretch.max() > 1) == jumps, (name, reign)
     assert min(p_values.values()) > FALSE_ALARM / len(p_values), p_values
+
+
+BELIEFS = {
+    "none": (range(4), ((), (), (), ()), 4),
+    "one winner": ([0], ((), (0,), (0,), (1,)), 0),
+    "one loss": ([0, 3], ((), (0, 2), (0, 1), ()), 1),
+    "many": ([1, 2], ((1, 2, 3), (), (0,), (0, 1, 2)), 4),
+}
+"""Potential winners, who is believed to beat each arm, and the losses of a winner."""
+
+
+def believing(state, potential, beaten_by, losses):
+    hopefuls = np.isin(np.arange(4), list(potential))
+    superiors = np.array([np.isin(np.arange(4), list(each)) for each in beaten_by])
+    beliefs = state.beliefs._replace(
+        hopefuls=jnp.asarray(hopefuls),
+        superiors=jnp.asarray(superiors),
+        losses=jnp.int32(losses),
+    )
+    return state._replace(beliefs=beliefs)
+
+
+def convince(twin, potential, beaten_by, losses):
+    twin.potential = set(potential)
+    twin.beaten_by = [set(each) for each in beaten_by]
+    twin.losses = losses
+
+
+@pytest.mark.parametrize("look_ahead", [False, True], ids=["step", "look-ahead"])
+def test_round_of_ccb_has_the_law_of_the_rule(look_ahead):
+    policy = policies.get("ccb", look_ahead=look_ahead)
+    p_values, longest = {}, 0
+    with jax.enable_x64(True):
+        for name, counts in COUNTS.items():
+            wins = wins_of(counts)
+            told = state_of(policy, wins)
+            index = int(wins.sum()) + 40
+            for belief, sets in BELIEFS.items():
+                state = believing(told, *sets)
+                ours, stretch = pairs_of_round(policy, state, index)
+                twin = CopelandConfidenceBound(4, np.random.default_rng(72))
+                theirs = twin_pairs(
+                    twin, wins, index, lambda twin, sets=sets: convince(twin, *sets)
+                )
+                p_values[name, belief] = two_sample_chi_square(ours, theirs)
+                longest = max(longest, stretch.max())
+    assert min(p_values.values()) > FALSE_ALARM / len(p_values), p_values
+    assert (longest > 10) == look_ahead
+
+
+def test_beliefs_of_ccb_have_the_law_of_the_rule():
+    """Which superiors are kept, out of more than needed, row by row and jointly."""
+    policy = policies.get("ccb")
+    wins = wins_of(COUNTS["sure winner, others sure"])
+    index = int(wins.sum()) + 40
+    codes = 2 ** np.arange(4)
+    for belief, sets in BELIEFS.items():
+        with jax.enable_x64(True):
+            state = believing(state_of(policy, wins), *sets)
+            keys = jax.random.split(jax.random.key(73), NUM_DRAWS)
+            after = ask_state(policy, state, jnp.int64(index), keys)
+        ours = np.asarray(after.beliefs.superiors) @ codes
+        theirs = []
+        twin = CopelandConfidenceBound(4, np.random.default_rng(74))
+        twin.wins[:] = wins
+        for _ in range(NUM_DRAWS):
+            twin.rounds = index - 1
+            convince(twin, *sets)
+            twin.choose()
+            theirs.append([sum(codes[list(each)]) for each in twin.beaten_by])
+        joint = [np.asarray(each) @ 16 ** np.arange(4) for each in (ours, theirs)]
+        values = np.unique(np.concatenate(joint))
+        tables = [np.bincount(np.searchsorted(values, each)) for each in joint]
+        assert len(tables[0]) == len(tables[1]) == len(values)
+        assert two_sample_chi_square(*tables) > FALSE_ALARM, belief
+        assert np.all(np.asarray(after.beliefs.losses) == twin.losses)
+        hopefuls = np.flatnonzero(np.asarray(after.beliefs.hopefuls)[0])
+        assert set(hopefuls.tolist()) == twin.potential
+        # The first arm beats all others: of more than one superior one is kept.
+        assert (len(values) > 1) == (belief != "one winner")

@@ -14,6 +14,7 @@ A twin is a class with
 - ``recommend() -> arm``.
 """
 
+from tests.reference.ccb import CopelandConfidenceBound
 from tests.reference.common import (
     Twin,
     bernoulli_divergence,
@@ -36,6 +37,7 @@ __all__ = [
     "RMED1",
     "RMED2",
     "RMED2FH",
+    "CopelandConfidenceBound",
     "DoubleThompson",
     "DoubleThompsonPlus",
     "EfficientCopelandRMED",
