@@ -55,8 +55,8 @@ def simulate(
     horizon : int
         Rounds of each run; an integral float such as ``1e9`` is fine.
     checkpoints : sequence of int, optional
-        Rounds at which plays and regret are recorded; the horizon is added. By default
-        ten per decade. They change nothing else.
+        Rounds at which plays and regret are recorded, increasing; the horizon is
+        added. By default ten per decade. They change nothing else.
     seed : int
         The same seed gives the same runs.
     regret : sequence of str
@@ -90,6 +90,8 @@ def simulate(
     plan = _plan(
         [environment], [policy], num_runs, horizon, checkpoints, seed, regret, shuffle
     )
+    if num_lanes is not None:
+        num_lanes = requests.check_count("num_lanes", num_lanes)
     (key,) = plan.settings
     job = plan.job(key, range(plan.num_runs), num_lanes=num_lanes)
     with progress_reporter(enabled=progress) as report:
@@ -160,8 +162,8 @@ def compare(
     ['D-TS', 'RUCB']
     """
     plan = _plan(
-        requests.as_sequence(environments, Environment),
-        requests.as_sequence(policies, Policy | str),
+        requests.as_sequence("environments", environments),
+        requests.as_sequence("policies", policies),
         num_runs,
         horizon,
         checkpoints,
@@ -169,7 +171,7 @@ def compare(
         regret,
         shuffle,
     )
-    workers = requests.check_count("jobs", jobs or cpu_count() or 1)
+    workers = requests.check_count("jobs", (cpu_count() or 1) if jobs is None else jobs)
     folder = OutputFolder.prepare(out, resume=resume, overwrite=overwrite)
     finished = folder.finished_jobs(plan.jobs(workers))
     todo = [job for job in plan.jobs(workers) if job.name not in finished]
@@ -256,7 +258,7 @@ def _plan(
     shuffle: bool,
 ) -> _Plan:
     """Check the whole request, the cheap parts first."""
-    num_runs = requests.check_count("num_runs", num_runs)
+    num_runs = requests.check_count("num_runs", num_runs, requests.MOST_RUNS)
     horizon = requests.check_horizon(horizon)
     seed = requests.check_seed(seed)
     notions = requests.check_notions(regret)

@@ -1,6 +1,6 @@
 """Checking what users ask for, before anything is computed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,43 +16,60 @@ from theory.preferences import as_preference_matrix
 LONGEST_HORIZON = 2**62
 """Rounds are counted in 64 bits."""
 
+MOST_RUNS = 2**30
+"""Numbers of runs have 32 bits."""
+
 _PER_DECADE = 10
 _MANY_ARMS = 64
 _PER_DECADE_MANY_ARMS = 4
 
 
-def as_sequence(value: Any, kind: Any) -> list[Any]:
+def as_sequence(name: str, value: Any) -> list[Any]:
     """Return a list of one or several things; matrices and strings are one thing."""
-    single = isinstance(value, str | PreferenceMatrix | Policy | np.ndarray)
-    if single or (isinstance(value, Sequence) and _is_nested_numbers(value)):
+    single = isinstance(value, str | PreferenceMatrix | Policy)
+    if single or hasattr(value, "__array__") or _is_nested_numbers(value):
         return [value]
-    return list(value)
+    return list(_iterable(name, value))
 
 
-def _is_nested_numbers(value: Sequence[Any]) -> bool:
+def _iterable(name: str, value: Any) -> Iterable[Any]:
+    if not isinstance(value, Iterable):
+        raise SimulationArgumentError(f"{name} must be one or several, got {value!r}")
+    return value
+
+
+def _is_nested_numbers(value: Any) -> bool:
     """Say whether ``value`` is a matrix written as lists of numbers."""
-    return bool(value) and all(
-        isinstance(row, Sequence)
-        and not isinstance(row, str)
-        and all(isinstance(entry, int | float) for entry in row)
-        for row in value
+    return (
+        isinstance(value, Sequence)
+        and bool(value)
+        and all(
+            isinstance(row, Sequence)
+            and not isinstance(row, str)
+            and all(isinstance(entry, int | float) for entry in row)
+            for row in value
+        )
     )
 
 
-def check_count(name: str, value: int) -> int:
-    """Return ``value`` if it is a positive integer."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < 1:
+def check_count(name: str, value: int, most: int | None = None) -> int:
+    """Return ``value`` if it is a positive integer, and at most ``most``."""
+    if not _is_whole(value) or value < 1:
         raise SimulationArgumentError(
             f"{name} must be a positive integer, got {value!r}"
         )
+    if most is not None and value > most:
+        raise SimulationArgumentError(f"{name} must be at most {most}, got {value!r}")
     return int(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def check_seed(value: int) -> int:
     """Return ``value`` if it is an integer from 0 to 2^63 - 1."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not 0 <= value < 2**63:
+    if not _is_whole(value) or not 0 <= value < 2**63:
         raise SimulationArgumentError(
             f"seed must be an integer from 0 to 2^63 - 1, got {value!r}"
         )
@@ -61,17 +78,7 @@ def check_seed(value: int) -> int:
 
 def check_horizon(value: float) -> int:
     """Return ``value`` as a number of rounds."""
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if (
-        not number
-        or isinstance(value, bool)
-        or value != value
-        or value
-        in (
-            float("inf"),
-            float("-inf"),
-        )
-    ):
+    if not _is_finite(value):
         raise SimulationArgumentError(
             f"horizon must be a number of rounds, got {value!r}"
         )
@@ -82,6 +89,13 @@ def check_horizon(value: float) -> int:
     return int(value)
 
 
+def _is_finite(value: Any) -> bool:
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or isinstance(value, bool):
+        return False
+    return isinstance(value, int) or bool(np.isfinite(value))
+
+
 def check_checkpoints(
     values: Sequence[int] | None, horizon: int, num_arms: int
 ) -> tuple[int, ...]:
@@ -90,29 +104,36 @@ def check_checkpoints(
         per_decade = _PER_DECADE if num_arms <= _MANY_ARMS else _PER_DECADE_MANY_ARMS
         steps = int(np.ceil(per_decade * np.log10(horizon))) + 1
         grid = 10.0 ** (np.arange(steps) / per_decade)
-        values = [int(round(each)) for each in grid]
-        values = [each for each in values if each <= horizon]
-    checked = []
-    for index, value in enumerate(values):
-        if value != int(value) or not 1 <= value <= horizon:
+        rounds = {int(round(each)) for each in grid}
+        values = sorted(each for each in rounds if each <= horizon)
+    checked: list[int] = []
+    for index, value in enumerate(_iterable("checkpoints", values)):
+        whole = _is_finite(value) and value == int(value)
+        if not whole or not 1 <= value <= horizon:
             raise SimulationArgumentError(
                 f"checkpoints[{index}] must be an integer from 1 to the horizon "
                 f"{horizon}, got {value!r}"
             )
+        if checked and value <= checked[-1]:
+            raise SimulationArgumentError(
+                f"checkpoints must increase: checkpoints[{index}] is {value!r} after "
+                f"{checked[-1]}; sort them and drop those given twice"
+            )
         checked.append(int(value))
-    return tuple(sorted({*checked, horizon}))
+    return (*checked, horizon) if checked[-1:] != [horizon] else tuple(checked)
 
 
 def check_notions(values: Sequence[str]) -> tuple[str, ...]:
     """Return the notions of regret, each once."""
-    notions = (values,) if isinstance(values, str) else tuple(values)
+    single = isinstance(values, str)
+    notions = (values,) if single else tuple(_iterable("regret", values))
     if not notions:
         raise SimulationArgumentError(
             "regret must name at least one notion, such as 'copeland'"
         )
     for notion in notions:
         if notion not in REGRET_NOTIONS:
-            near = get_close_matches(notion, REGRET_NOTIONS, n=2)
+            near = get_close_matches(str(notion), REGRET_NOTIONS, n=2)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise UnknownNameError(
                 f"regret: there is no notion {notion!r}; {hint}all: "
@@ -139,17 +160,23 @@ def resolve_policies(values: Sequence[Policy | str]) -> dict[str, Policy]:
 def resolve_environments(values: Sequence[Any]) -> dict[str, PreferenceMatrix]:
     """Return matrices by name; one without a name is called after its size."""
     found: dict[str, PreferenceMatrix] = {}
-    for value in values:
-        matrix = (
-            datasets.load(value)
-            if isinstance(value, str)
-            else as_preference_matrix(value)
-        )
+    for index, value in enumerate(values):
+        argument = "environment" if len(values) == 1 else f"environments[{index}]"
+        matrix = _matrix(argument, value)
         name = (matrix.name or f"{matrix.num_arms}-arms").replace("/", "-")
         _add(found, name, matrix, "environments")
     if not found:
         raise SimulationArgumentError("environments must hold at least one matrix")
     return found
+
+
+def _matrix(argument: str, value: Any) -> PreferenceMatrix:
+    if isinstance(value, str):
+        return datasets.load(value)
+    try:
+        return as_preference_matrix(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{argument}: {error}") from error
 
 
 def _add(found: dict[str, Any], name: str, value: Any, argument: str) -> None:
