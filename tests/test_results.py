@@ -1,0 +1,313 @@
+"""Results keep what was simulated, and say truly where it comes from."""
+
+import hashlib
+import json
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayesduel
+from bayesduel import results
+from bayesduel.errors import OutputFolderError
+from tests.fake_policies import Wanderer
+from tests.policies.instances import CONDORCET
+from theory import PreferenceMatrix
+
+CHECKPOINTS = (10, 1000, 2**62)
+NAMES = ("apple", "pêche", "Zwetschge", "梨")
+
+
+def setting(policy="D-TS", notions=("copeland", "weak"), **changes):
+    values = {
+        "matrix": PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES),
+        "environment": "fruit",
+        "policy": policy,
+        "policy_name": "d-ts",
+        "parameters": json.dumps({"alpha": 0.51, "look_ahead": True}),
+        "checkpoints": CHECKPOINTS,
+        "seed": 3,
+        "shuffle": True,
+        "notions": notions,
+    }
+    return results.Setting(**(values | changes))
+
+
+def plays_of(runs, rng):
+    """Return plays that add up, in the upper triangle, increasing in time."""
+    steps = np.diff([0, *CHECKPOINTS])
+    upper = np.flatnonzero(np.triu(np.ones((4, 4))))
+    plays = np.zeros((len(runs), len(steps), 16), dtype=np.int64)
+    for run in range(len(runs)):
+        for index, step in enumerate(steps):
+            cuts = np.sort(rng.integers(0, step, len(upper) - 1, endpoint=True))
+            plays[run, index, upper] = np.diff([0, *cuts, step])
+    return np.cumsum(plays, axis=1).reshape(len(runs), len(steps), 4, 4)
+
+
+def chunk(runs=range(3), own=None, **changes):
+    own = own or setting()
+    rng = np.random.default_rng([1, runs.start])
+    options = {
+        "plays": plays_of(runs, rng),
+        "recommendation": rng.integers(0, 4, len(runs), dtype=np.int32),
+        "events": rng.integers(1, 99, len(runs), dtype=np.uint32),
+        "run_seconds": 1.5,
+        "compile_seconds": 2.0,
+        "device": "cpu",
+    }
+    return results.chunk_dataset(own, runs, **(options | changes))
+
+
+def tree():
+    """Return two environments, names with signs in them, a failure, empty texts."""
+    plain = PreferenceMatrix(CONDORCET[:3, :3], source="a test")
+    odd = setting("D-TS:alpha=0.6,look_ahead=False", ("borda",))
+    nodes = {
+        ("fruit", "D-TS"): chunk(),
+        ("fruit", odd.policy): chunk(own=odd),
+        ("fruit", "D-TS+"): results.failed_dataset(
+            setting("D-TS+"), 3, "XlaError: 'no' \"memory\" ∞\n" + "x" * 100_000
+        ),
+    }
+    environments = {"fruit": setting().matrix, "3-arms": plain}
+    return results.build_tree(environments, nodes, {"seed": 3, "created": "now"})
+
+
+def assert_same(one, other):
+    """Compare every node, variable, coordinate, dtype and attribute."""
+    assert [node.path for node in one.subtree] == [node.path for node in other.subtree]
+    for ours, theirs in zip(one.subtree, other.subtree, strict=True):
+        assert {*ours.variables} == {*theirs.variables}
+        assert {*ours.coords} == {*theirs.coords}
+        assert dict(ours.attrs) == dict(theirs.attrs)
+        for name in ours.variables:
+            mine, yours = ours[name], theirs[name]
+            assert mine.dims == yours.dims
+            np.testing.assert_array_equal(mine.values, yours.values)
+            if mine.dtype.kind in "iufb":
+                assert mine.dtype == yours.dtype
+            else:
+                assert all(isinstance(each, str) for each in yours.values.tolist())
+            assert dict(mine.attrs) == dict(yours.attrs)
+
+
+# What a node holds
+
+
+def test_regret_is_plays_times_gaps():
+    dataset = chunk()
+    for notion in ("copeland", "weak"):
+        per_pair = setting().matrix.regret_per_pair(notion)
+        for run in range(3):
+            for index, _ in enumerate(CHECKPOINTS):
+                plays = dataset["plays"].values[run, index]
+                expected = sum(
+                    float(plays[i, j]) * per_pair[i, j]
+                    for i in range(4)
+                    for j in range(i, 4)
+                )
+                found = dataset["regret"].sel(notion=notion).values[run, index]
+                assert found == pytest.approx(expected, rel=1e-12)
+    assert dataset["regret"].values.max() > 0
+
+
+def test_dims_dtypes_and_coordinates():
+    dataset = chunk(range(5, 9))
+    assert {name: (each.dims, each.dtype.str) for name, each in dataset.items()} == {
+        "regret": (("notion", "run", "checkpoint"), "<f8"),
+        "plays": (("run", "checkpoint", "arm", "opponent"), "<i8"),
+        "recommendation": (("run",), "<i8"),
+        "num_events": (("run",), "<i8"),
+    }
+    assert dataset["run"].values.tolist() == [5, 6, 7, 8]
+    assert dataset["checkpoint"].values.tolist() == list(CHECKPOINTS)
+    assert dataset["checkpoint"].dtype == np.int64
+    assert dataset["arm"].values.tolist() == list(NAMES)
+    assert dataset["opponent"].values.tolist() == list(NAMES)
+    assert dataset["notion"].values.tolist() == ["copeland", "weak"]
+
+
+def test_arms_without_names_are_numbers():
+    plain = PreferenceMatrix(CONDORCET)
+    dataset = chunk(own=setting(matrix=plain))
+    assert dataset["arm"].values.tolist() == [0, 1, 2, 3]
+
+
+def test_chunks_are_joined_in_the_order_of_runs():
+    parts = [chunk(range(5, 9)), chunk(range(0, 2)), chunk(range(2, 5))]
+    whole = results.join_chunks(parts)
+    assert whole["run"].values.tolist() == list(range(9))
+    for part in parts:
+        for name in part.variables:
+            own = whole.sel(run=part["run"])[name]
+            np.testing.assert_array_equal(own.values, part[name].values)
+            assert own.dtype == part[name].dtype
+    assert whole.attrs["num_runs"] == 9
+    assert whole.attrs["events"] == whole["num_events"].values.sum()
+    assert whole.attrs["run_seconds"] == pytest.approx(4.5)
+    assert whole.attrs["compile_seconds"] == pytest.approx(6.0)
+    rest = {"num_runs", "events", "run_seconds", "compile_seconds"}
+    for name, value in parts[0].attrs.items():
+        assert name in rest or whole.attrs[name] == value
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"seed": 4}, "seed"),
+        ({"shuffle": False}, "shuffle"),
+        ({"checkpoints": (10, 2**62)}, "checkpoints"),
+        ({"checkpoints": (10, 1000)}, "horizon"),
+        ({"parameters": "{}"}, "parameters"),
+        ({"policy_name": "rucb"}, "policy_name"),
+        ({"matrix": PreferenceMatrix(CONDORCET.T)}, "matrix_sha256"),
+    ],
+)
+def test_fingerprints_tell_requests_apart(change, name):
+    ours, theirs = setting().fingerprint(), setting(**change).fingerprint()
+    assert ours[name] != theirs[name]
+    assert json.loads(json.dumps(ours)) == ours
+    other = PreferenceMatrix(CONDORCET, name="another name")
+    assert setting(matrix=other).fingerprint() == ours
+
+
+# To disk and back
+
+
+def test_everything_survives_a_file(tmp_path):
+    original = tree()
+    path = results.save(original, tmp_path / "deep" / "er" / "results.nc")
+    assert path == tmp_path / "deep" / "er" / "results.nc"
+    assert_same(original, results.load(path))
+    assert_same(original, results.load(path.parent))
+    # Once more: what was loaded can be saved.
+    assert_same(
+        original, results.load(results.save(results.load(path), path.parent / "b.nc"))
+    )
+    assert {each.name for each in path.parent.iterdir()} == {"results.nc", "b.nc"}
+
+
+def test_a_loaded_tree_leaves_the_file_alone(tmp_path):
+    path = results.save(tree(), tmp_path / "results.nc")
+    loaded = results.load(path)
+    path.unlink()
+    assert loaded["fruit/D-TS/plays"].values.max() > 0
+
+
+def test_one_policy_survives_a_file(tmp_path):
+    """What ``simulate`` returns has a name and no children."""
+    single = xr.DataTree(chunk(), name="D-TS")
+    loaded = results.load(results.save(single, tmp_path / "one.nc"))
+    assert_same(single, loaded)
+
+
+def test_files_are_not_replaced_unasked(tmp_path):
+    path = tmp_path / "results.nc"
+    path.write_text("something else")
+    with pytest.raises(OutputFolderError, match=r"results\.nc exists; pass overwrite"):
+        results.save(tree(), path)
+    assert path.read_text() == "something else"
+    results.save(tree(), path, overwrite=True)
+    assert_same(tree(), results.load(path))
+
+
+def test_a_failed_write_keeps_what_was_there(tmp_path, monkeypatch):
+    path = results.save(tree(), tmp_path / "results.nc")
+
+    def half(self, target, **options):
+        target.write_bytes(b"half of it")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(xr.DataTree, "to_netcdf", half)
+    with pytest.raises(OSError, match="no space"):
+        results.save(tree(), path, overwrite=True)
+    monkeypatch.undo()
+    assert_same(tree(), results.load(path))
+    # The half is in the way of nothing.
+    results.save(tree(), path, overwrite=True)
+    assert [each.name for each in tmp_path.iterdir()] == ["results.nc"]
+
+
+def test_what_cannot_be_loaded(tmp_path):
+    with pytest.raises(OutputFolderError, match="nowhere does not exist; give the fol"):
+        results.load(tmp_path / "nowhere")
+    with pytest.raises(OutputFolderError, match=r"results\.nc does not exist"):
+        results.load(tmp_path)
+    whole = results.save(tree(), tmp_path / "results.nc").read_bytes()
+    wrong = tmp_path / "wrong.nc"
+    for content in (b"", b"not a result", whole[: len(whole) // 2], whole[:100]):
+        wrong.write_bytes(content)
+        with pytest.raises(OutputFolderError, match=r"wrong\.nc cannot be read as"):
+            results.load(wrong)
+
+
+# Where results come from
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    matrix = PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES, source="me")
+    before = datetime.now(UTC).replace(microsecond=0)
+    found = bayesduel.simulate(
+        matrix,
+        Wanderer(scale=1.5),
+        num_runs=4,
+        horizon=300,
+        checkpoints=[7],
+        seed=11,
+        regret=["borda", "copeland"],
+        shuffle=False,
+    )
+    return matrix, found, before
+
+
+def test_attributes_of_a_simulation_are_true(simulated):
+    matrix, found, before = simulated
+    attributes = dict(found.attrs)
+    created = datetime.fromisoformat(attributes.pop("created"))
+    assert before <= created <= datetime.now(UTC)
+    assert attributes.pop("run_seconds") > 0
+    assert attributes.pop("compile_seconds") > 0
+    assert attributes.pop("device")
+    versions = json.loads(attributes.pop("versions"))
+    assert versions == {
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("jax", "jaxlib", "numpy", "xarray")},
+    }
+    checksum = hashlib.sha256(np.array(CONDORCET, dtype="<f8").tobytes()).hexdigest()
+    assert attributes.pop("matrix_sha256") == matrix.checksum == checksum
+    fingerprint = json.loads(attributes.pop("fingerprint"))
+    assert fingerprint["checkpoints"] == [7, 300]
+    assert attributes.pop("events") == int(found["num_events"].sum())
+    assert json.loads(attributes.pop("parameters")) == {"scale": 1.5, "bulk": 1}
+    assert attributes == {
+        "environment": "fruit",
+        "policy": "Wanderer",
+        "policy_name": "Wanderer",
+        "num_runs": 4,
+        "horizon": 300,
+        "seed": 11,
+        "look_ahead": 0,
+        "shuffle": 0,
+        "version": version("bayesduel"),
+    }
+
+
+def test_a_simulation_holds_its_matrix_and_what_was_asked(simulated, tmp_path):
+    matrix, found, _ = simulated
+    np.testing.assert_array_equal(found["preference"].values, matrix.values)
+    assert found["notion"].values.tolist() == ["borda", "copeland"]
+    assert found["checkpoint"].values.tolist() == [7, 300]
+    assert np.all(found["plays"].sum(["arm", "opponent"]) == found["checkpoint"])
+    assert_same(found, results.load(results.save(found, tmp_path / "one.nc")))
+
+
+def test_whether_a_policy_looks_ahead_is_recorded():
+    for text, expected in (("true", 1), ("false", 0)):
+        policy = bayesduel.policies.parse(f"d-ts:look_ahead={text}")
+        own = setting(parameters=bayesduel.policies.base.parameters_json(policy))
+        assert results.node_attributes(own)["look_ahead"] == expected
