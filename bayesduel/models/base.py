@@ -1,0 +1,130 @@
+"""What a preference model is: a NumPyro function, and what surrounds it."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+from jax import Array
+from jaxtyping import Float
+from numpy.typing import NDArray
+
+from bayesduel.errors import FitError
+
+Draws = Mapping[str, NDArray[Any]]
+"""Values of the named quantities of a model, one row per draw."""
+
+
+class PreferenceModel:
+    """A joint law of votes and of what they depend on.
+
+    Subclasses are frozen dataclasses. Calling one with the arrays of a data set *is*
+    the NumPyro model: it samples the unknown quantities from their prior, adds the log
+    likelihood of the votes, and returns log P(outcome) for every row of the data. All
+    methods of inference, the predictions and the diagnostics share that one definition.
+    """
+
+    title: ClassVar[str] = ""
+    """The name in words."""
+
+    methods: ClassVar[tuple[str, ...]] = ("laplace", "svi", "nuts")
+    """Ways to compute the posterior, the one to prefer first in doubt last."""
+
+    def __call__(self, arrays: Any) -> Float[Array, "row outcome"]:
+        """Run the NumPyro model; return log P(outcome) per row."""
+        raise NotImplementedError
+
+    def arrays(self, data: Any) -> Any:
+        """Check data against the model; return them as a pytree of NumPy arrays.
+
+        It has a field ``counts`` (row, outcome), the votes.
+
+        Raises
+        ------
+        FitError
+            If the data are of another kind, or hold what the model has no place for.
+        """
+        raise NotImplementedError
+
+    def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
+        """Return P(i beats j in a vote that is no tie), diagonal 1/2, per draw."""
+        raise NotImplementedError
+
+    def utilities(self, draws: Draws) -> Float[np.ndarray, "draw K"] | None:
+        """Return the utility of each arm for each draw, or None where there is none."""
+        return None
+
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Return names of the axes of each named quantity."""
+        raise NotImplementedError
+
+    def coords(self, data: Any) -> dict[str, list[str]]:
+        """Return labels along the named axes."""
+        return {"arm": list(data.arm_names)}
+
+    def outcomes(self, data: Any) -> tuple[str, ...]:
+        """Return what a vote can say, in the order of the counts."""
+        raise NotImplementedError
+
+    def exact_posterior(self, arrays: Any) -> Any:
+        """Return the posterior in closed form, where "exact" is a method."""
+        raise FitError(f"{type(self).__name__} has no posterior in closed form")
+
+
+def count_votes(
+    counts: Float[Array, "row outcome"],
+    log_probability: Float[Array, "row outcome"],
+) -> Float[Array, "row outcome"]:
+    """Add the log likelihood sum(counts * log_probability); return the latter.
+
+    The unit is one vote, so no binomial coefficient enters. Outcomes that never
+    happened add nothing, impossible ones included.
+    """
+    happened = counts > 0
+    terms = jnp.where(happened, counts * jnp.where(happened, log_probability, 0.0), 0.0)
+    numpyro.factor("votes", jnp.sum(terms))
+    return log_probability
+
+
+def sample(name: str, law: Any) -> Array:
+    """Sample an unknown quantity from its prior, as ``numpyro.sample`` does."""
+    return jnp.asarray(numpyro.sample(name, law))
+
+
+def derived(name: str, value: Array) -> Array:
+    """Give a quantity that follows from others a name of its own."""
+    return jnp.asarray(numpyro.deterministic(name, value))
+
+
+def check_positive(name: str, value: float) -> None:
+    """Raise unless ``value`` is a finite number above 0."""
+    if not (np.isfinite(value) and value > 0):
+        raise FitError(f"{name} must be a finite number above 0, got {value!r}")
+
+
+def check_kind(model: Any, data: Any, kind: type, remedy: str = "") -> None:
+    """Raise unless ``data`` is of the kind that the model is about."""
+    if not isinstance(data, kind):
+        raise FitError(
+            f"{type(model).__name__} is fitted to {kind.__name__}, got "
+            f"{type(data).__name__}{remedy}"
+        )
+
+
+def register_arrays[T: type](cls: T) -> T:
+    """Register a frozen dataclass of arrays as a pytree; ``num_arms`` is static."""
+    names = list(cls.__dataclass_fields__)
+    static = [name for name in names if name == "num_arms"]
+    return jax.tree_util.register_dataclass(
+        cls, [name for name in names if name not in static], static
+    )
+
+
+def pairwise(link: Any, utility: Float[np.ndarray, "draw K"]) -> np.ndarray:
+    """Return link(u_i - u_j) with the diagonal 1/2 exactly."""
+    matrix = link(utility[:, :, None] - utility[:, None, :])
+    arms = np.arange(utility.shape[1])
+    matrix[:, arms, arms] = 0.5
+    return matrix

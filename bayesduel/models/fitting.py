@@ -1,0 +1,204 @@
+"""Fitting a model to data: one entry for all models and all methods."""
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from bayesduel.errors import DisconnectedComparisonsWarning, FitError
+from bayesduel.models.base import PreferenceModel
+from bayesduel.models.inference import (
+    Sampled,
+    as_jax,
+    sample_exact,
+    sample_laplace,
+    sample_nuts,
+)
+from bayesduel.models.posterior import Posterior
+from bayesduel.models.table_checks import shortened
+from bayesduel.models.utilities import UtilityModel
+from bayesduel.models.variational import sample_svi
+from bayesduel.types import RunKey
+
+_METHODS: dict[str, Callable[..., Sampled]] = {
+    "exact": sample_exact,
+    "laplace": sample_laplace,
+    "svi": sample_svi,
+    "nuts": sample_nuts,
+}
+
+
+def fit(
+    model: PreferenceModel,
+    data: Any,
+    *,
+    method: str = "auto",
+    rng_key: RunKey | int = 0,
+    num_draws: int = 1000,
+    num_chains: int = 4,
+    **options: Any,
+) -> Posterior:
+    """Compute the posterior of a model given data, as draws.
+
+    Parameters
+    ----------
+    model : PreferenceModel
+        For example ``BradleyTerry()``.
+    data : Comparisons, Rankings or Choices
+        What the model is about. Data without a vote give the prior.
+    method : {"auto", "exact", "laplace", "svi", "nuts"}
+        exact: independent draws from the conjugate posterior. laplace: independent
+        draws from the normal law at the mode, found by Newton's method. svi: from the
+        closest normal law, by stochastic variational inference. nuts: Hamiltonian Monte
+        Carlo, the reference. auto: exact where the model has it, else nuts.
+    rng_key : int or typed key
+        The same key gives the same draws.
+    num_draws, num_chains : int
+        Draws per chain, and chains. Independent draws are split into as many.
+    **options
+        laplace: ``max_iterations=100``. svi: ``guide="multivariate-normal"`` or
+        ``"normal"``, ``num_steps=2000``, ``step_size=0.02``. nuts:
+        ``num_warmup=1000``, ``target_acceptance=0.9``, ``dense_mass=False``.
+
+    Returns
+    -------
+    Posterior
+        Draws, and answers computed from them. It never raises because a method did not
+        converge: see ``converged``, ``remarks``, and ``diagnostics.report``.
+
+    Raises
+    ------
+    FitError
+        If the method does not fit the model, the data do not, or an argument is out of
+        range.
+
+    Warns
+    -----
+    DisconnectedComparisonsWarning
+        If the arms fall into parts that were never compared with one another. The
+        posterior is proper, but between parts it says what the prior says.
+
+    Notes
+    -----
+    Everything is computed in 64 bits, in a scope of its own; programs are kept for data
+    of the same shapes.
+
+    Examples
+    --------
+    >>> from bayesduel.models import BradleyTerry, Comparisons, fit
+    >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
+    >>> posterior = fit(BradleyTerry(), votes, method="laplace")
+    >>> posterior
+    Posterior(Bradley-Terry by laplace, 3 arms, 30 votes, 4 x 1000 draws)
+    """
+    if not isinstance(model, PreferenceModel):
+        raise FitError(
+            f"model must be a model such as BradleyTerry(), got {model!r}"
+            + (" (a class: add parentheses)" if isinstance(model, type) else "")
+        )
+    name = model.methods[0] if method == "auto" else method
+    if method == "auto" and name != "exact":
+        name = "nuts"
+    if name not in model.methods:
+        known = "" if name in _METHODS else f"there is no method {name!r}; "
+        raise FitError(
+            f"method: {known}{type(model).__name__} has {', '.join(model.methods)}"
+            + (" (its posterior has no closed form)" if name == "exact" else "")
+        )
+    _check_options(name, options)
+    for argument, value in (("num_draws", num_draws), ("num_chains", num_chains)):
+        if not isinstance(value, int | np.integer) or value < 1:
+            raise FitError(f"{argument} must be an integer above 0, got {value!r}")
+    arrays = model.arrays(data)
+    remarks = _remarks(model, data)
+    began = time.perf_counter()
+    with jax.enable_x64(True):
+        sampled = _METHODS[name](
+            model,
+            as_jax(arrays),
+            as_key(rng_key),
+            int(num_chains),
+            int(num_draws),
+            **options,
+        )
+    return Posterior(
+        model=model,
+        data=data,
+        arrays=arrays,
+        method=name,
+        draws=sampled.draws,
+        sample_stats=sampled.sample_stats,
+        converged=sampled.converged,
+        remarks=(*sampled.remarks, *remarks),
+        seconds=time.perf_counter() - began,
+        options=options,
+        extras=sampled.extras,
+        fresh=sampled.fresh,
+    )
+
+
+def as_key(rng_key: RunKey | int) -> RunKey:
+    """Return a typed key from an integer or a typed key.
+
+    Raises
+    ------
+    FitError
+        For anything else, such as an old-style key of two integers.
+    """
+    if isinstance(rng_key, int | np.integer) and not isinstance(rng_key, bool):
+        return jax.random.key(int(rng_key))
+    if isinstance(rng_key, Array):
+        if jnp.issubdtype(rng_key.dtype, jax.dtypes.prng_key):
+            return rng_key
+    raise FitError(
+        "rng_key must be an integer or a typed key, jax.random.key(seed); got "
+        f"{type(rng_key).__name__}"
+    )
+
+
+def _check_options(method: str, options: dict[str, Any]) -> None:
+    signature = inspect.signature(_METHODS[method]).parameters
+    known = [
+        name
+        for name, parameter in signature.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
+    for name in options:
+        if name not in known:
+            raise FitError(
+                f"method {method!r} has no option {name!r}; it has "
+                f"{', '.join(known) or 'none'}"
+            )
+
+
+def _remarks(model: PreferenceModel, data: Any) -> tuple[str, ...]:
+    """Say what the data leave open; warn where arms were never compared."""
+    remarks = []
+    parts = data.parts()
+    if len(parts) > 1:
+        names = "; ".join(shortened(part) for part in parts[:4])
+        more = f"; and {len(parts) - 4} more parts" if len(parts) > 4 else ""
+        text = (
+            f"the arms fall into {len(parts)} parts that were never compared with one "
+            f"another ({names}{more}): across them the posterior says what the prior "
+            "says"
+        )
+        warnings.warn(text, DisconnectedComparisonsWarning, stacklevel=3)
+        remarks.append(text)
+    elif isinstance(model, UtilityModel) and hasattr(data, "strong_parts"):
+        strong = data.strong_parts()
+        if len(strong) > 1:
+            names = "; ".join(shortened(part, 3) for part in strong[:4])
+            more = "; ..." if len(strong) > 4 else ""
+            remarks.append(
+                f"the votes split the arms into {len(strong)} groups, one of which "
+                f"never lost to another ({names}{more}): no maximum-likelihood "
+                "estimate exists, and the prior decides how far apart they are"
+            )
+    return tuple(remarks)

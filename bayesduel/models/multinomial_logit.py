@@ -1,0 +1,109 @@
+"""The multinomial logit of choices out of subsets, and the outside option "none"."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.scipy.special import logsumexp
+from jaxtyping import Bool, Float
+from scipy.special import expit
+
+from bayesduel.errors import FitError
+from bayesduel.models.base import (
+    Draws,
+    check_kind,
+    count_votes,
+    pairwise,
+    register_arrays,
+)
+from bayesduel.models.choices import Choices
+from bayesduel.models.utilities import UtilityModel
+
+NONE = "none"
+"""Name of the outside option among the outcomes."""
+
+
+@register_arrays
+@dataclass(frozen=True)
+class OfferedChoices:
+    """Choices as a pytree; the last column is the outside option, where there is one.
+
+    ``offered`` and ``counts`` are (row, K) without and (row, K + 1) with it.
+    """
+
+    offered: Bool[Array | np.ndarray, "row outcome"]
+    counts: Float[Array | np.ndarray, "row outcome"]
+    num_arms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultinomialLogit(UtilityModel):
+    """Multinomial logit: chosen in proportion to the worth.
+
+    P(i | S) = exp(u_i) / (exp(u_0) + sum over j in S of exp(u_j)) with u_0 = 0 for the
+    outside option "none of them", or without that term where there is no such option
+    (Luce 1959, McFadden 1974). In the notation of bandits the weight of arm i is
+    v_i = exp(u_i), that of none v_0 = 1.
+
+    Parameters
+    ----------
+    prior_scale, zero_sum, learn_scale
+        As in :class:`~bayesduel.models.utilities.UtilityModel`. With an outside option
+        utilities have an absolute meaning, so ``zero_sum`` is refused.
+
+    References
+    ----------
+    D. McFadden, "Conditional logit analysis of qualitative choice behavior", in
+    Frontiers in Econometrics (1974).
+
+    Examples
+    --------
+    >>> from bayesduel.models import Choices, MultinomialLogit, fit
+    >>> choices = Choices.from_counts(
+    ...     [[1, 1, 0], [1, 1, 1]], [[7, 2, 0], [5, 1, 3]], none=[4, 2]
+    ... )
+    >>> posterior = fit(MultinomialLogit(), choices, method="laplace", num_draws=100)
+    >>> posterior.draws["utility"].shape
+    (4, 100, 3)
+    """
+
+    title: ClassVar[str] = "multinomial logit"
+
+    def __call__(self, choices: OfferedChoices) -> Float[Array, "row outcome"]:
+        """Run the NumPyro model; return log P(outcome) per row."""
+        utility = self.sample_utilities(choices.num_arms)
+        if choices.offered.shape[1] > choices.num_arms:
+            utility = jnp.append(utility, 0.0)
+        offered = jnp.asarray(choices.offered)
+        table = jnp.broadcast_to(utility[None, :], offered.shape)
+        total = logsumexp(table, axis=1, where=offered, keepdims=True)
+        log_probability = jnp.where(offered, table - total, -jnp.inf)
+        return count_votes(jnp.asarray(choices.counts), log_probability)
+
+    def arrays(self, data: Choices) -> OfferedChoices:
+        """Check data against the model; return them as a pytree of NumPy arrays."""
+        check_kind(self, data, Choices)
+        self.check()
+        if data.outside and self.zero_sum:
+            raise FitError(
+                "zero_sum=True does not fit data with an outside option, whose utility "
+                "is 0 already"
+            )
+        always = np.ones((len(data.offered), 1), dtype=bool)
+        offered = np.concatenate([data.offered, always], axis=1)
+        width = data.num_arms + data.outside
+        return OfferedChoices(
+            offered=offered[:, :width],
+            counts=data.counts[:, :width],
+            num_arms=data.num_arms,
+        )
+
+    def outcomes(self, data: Choices) -> tuple[str, ...]:
+        """Return what a choice can be."""
+        return (*data.arm_names, NONE) if data.outside else data.arm_names
+
+    def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
+        """Return P(i is chosen out of {i, j}, given that one of them is)."""
+        return pairwise(expit, self.utilities(draws))

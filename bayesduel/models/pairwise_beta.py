@@ -1,0 +1,174 @@
+"""Independent pairs: one Beta-distributed winning probability per pair of arms."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+import numpyro.distributions as dist
+from jax import Array
+from jaxtyping import Float
+from numpy.typing import NDArray
+
+from bayesduel.errors import FitError
+from bayesduel.models.base import (
+    Draws,
+    PreferenceModel,
+    check_kind,
+    check_positive,
+    count_votes,
+    sample,
+)
+from bayesduel.models.comparisons import OUTCOMES, Comparisons
+from bayesduel.models.utilities import Votes, votes_of
+
+Prior = float | tuple[tuple[float, ...], ...]
+"""Pseudo-votes: one number for all, or a K x K table as nested tuples."""
+
+
+class BetaPosterior(NamedTuple):
+    """Parameters of the Beta laws, one entry per unordered pair (i < j, row by row)."""
+
+    for_first: NDArray[np.float64]
+    for_second: NDArray[np.float64]
+    tie: NDArray[np.float64]
+    """Of the share of ties; empty without ties."""
+
+    no_tie: NDArray[np.float64]
+
+    def sample(self, rng: np.random.Generator, num_draws: int) -> dict[str, Any]:
+        """Draw from the posterior, independently."""
+        size = (num_draws, len(self.for_first))
+        draws = {"preference": rng.beta(self.for_first, self.for_second, size)}
+        if len(self.tie):
+            draws["tie_share"] = rng.beta(self.tie, self.no_tie, size)
+        return draws
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairwiseBeta(PreferenceModel):
+    """Independent Beta per pair: nothing is said of one pair by another.
+
+    P(i beats j) = theta_ij ~ Beta(a_ij, a_ji), independent for the pairs i < j; no
+    transitivity of any kind. Conjugate: after w wins and l losses theta_ij ~
+    Beta(a_ij + w, a_ji + l). The order in which arms are shown does not matter.
+
+    With ``ties`` each pair has a share of ties tau_ij ~ Beta(tie_prior), and theta_ij
+    is the probability given that a vote is no tie; with the default priors the three
+    outcomes of a pair have a uniform Dirichlet prior.
+
+    Parameters
+    ----------
+    prior : float or K x K table as nested tuples
+        a_ij, the pseudo-votes for i against j. 1: uniform, 1/2: Jeffreys. The diagonal
+        of a table is not read.
+    ties : bool
+        Votes may be ties.
+    tie_prior : (float, float)
+        Pseudo-votes for a tie, and against it.
+
+    Examples
+    --------
+    >>> from bayesduel.models import Comparisons, PairwiseBeta, fit
+    >>> votes = Comparisons.from_wins([[0, 7], [3, 0]])
+    >>> posterior = fit(PairwiseBeta(prior=0.5), votes)
+    >>> posterior.method
+    'exact'
+    """
+
+    prior: Prior = 1.0
+    ties: bool = False
+    tie_prior: tuple[float, float] = (1.0, 2.0)
+
+    title: ClassVar[str] = "Beta per pair"
+    methods: ClassVar[tuple[str, ...]] = ("exact", "laplace", "svi", "nuts")
+
+    def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
+        """Run the NumPyro model; return log P(outcome) per row."""
+        for_first, for_second = self._prior_of_pairs(votes.num_arms)
+        preference = sample("preference", dist.Beta(for_first, for_second).to_event(1))
+        low = jnp.minimum(votes.first, votes.second)
+        high = jnp.maximum(votes.first, votes.second)
+        pair = low * votes.num_arms - low * (low + 1) // 2 + high - low - 1
+        theta = preference[pair]
+        theta = jnp.where(votes.first < votes.second, theta, 1.0 - theta)
+        log_probability = jnp.log(jnp.stack([theta, 1.0 - theta], axis=1))
+        if self.ties:
+            law = dist.Beta(*self.tie_prior).expand([len(for_first)])
+            share = sample("tie_share", law.to_event(1))[pair][:, None]
+            log_probability = jnp.concatenate(
+                [jnp.log1p(-share) + log_probability, jnp.log(share)], axis=1
+            )
+        return count_votes(jnp.asarray(votes.counts), log_probability)
+
+    def _prior_of_pairs(
+        self, num_arms: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return pseudo-votes for the first and for the second arm of each pair."""
+        table = np.broadcast_to(
+            np.asarray(self.prior, dtype=np.float64), (num_arms, num_arms)
+        )
+        row, column = np.triu_indices(num_arms, 1)
+        return table[row, column], table[column, row]
+
+    def arrays(self, data: Comparisons) -> Votes:
+        """Check data against the model; return them as a pytree of NumPy arrays."""
+        check_kind(self, data, Comparisons)
+        table = np.asarray(self.prior, dtype=np.float64)
+        if table.ndim and table.shape != (data.num_arms, data.num_arms):
+            raise FitError(
+                f"prior must be a number or a {data.num_arms} x {data.num_arms} table, "
+                f"got the shape {table.shape}"
+            )
+        for_first, for_second = self._prior_of_pairs(data.num_arms)
+        check_positive("prior", float(min(for_first.min(), for_second.min())))
+        for value in self.tie_prior:
+            check_positive("tie_prior", value)
+        return votes_of(self, data)
+
+    def exact_posterior(self, arrays: Votes) -> BetaPosterior:
+        """Return the posterior in closed form."""
+        num_arms = arrays.num_arms
+        counts = np.zeros((num_arms, num_arms, arrays.counts.shape[1]))
+        np.add.at(counts, (arrays.first, arrays.second), np.asarray(arrays.counts))
+        row, column = np.triu_indices(num_arms, 1)
+        # Rows in which the arm with the higher position comes first, turned round.
+        turned = counts[column, row][:, [1, 0, 2][: counts.shape[2]]]
+        total = counts[row, column] + turned
+        for_first, for_second = self._prior_of_pairs(num_arms)
+        tie = total[:, 2] + self.tie_prior[0] if self.ties else np.zeros(0)
+        decided = total[:, 0] + total[:, 1] + self.tie_prior[1]
+        return BetaPosterior(
+            for_first=for_first + total[:, 0],
+            for_second=for_second + total[:, 1],
+            tie=tie,
+            no_tie=decided if self.ties else np.zeros(0),
+        )
+
+    def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
+        """Return P(i beats j in a vote that is no tie)."""
+        theta = np.asarray(draws["preference"])
+        num_arms = int(round((1 + np.sqrt(1 + 8 * theta.shape[1])) / 2))
+        row, column = np.triu_indices(num_arms, 1)
+        matrices = np.full((len(theta), num_arms, num_arms), 0.5)
+        matrices[:, row, column] = theta
+        matrices[:, column, row] = 1.0 - theta
+        return matrices
+
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Return names of the axes of each named quantity."""
+        return {"preference": ("pair",), "tie_share": ("pair",)}
+
+    def coords(self, data: Comparisons) -> dict[str, list[str]]:
+        """Return labels along the named axes."""
+        row, column = np.triu_indices(data.num_arms, 1)
+        names = data.arm_names
+        pairs = zip(row.tolist(), column.tolist(), strict=True)
+        return {
+            "arm": list(names),
+            "pair": [f"{names[i]} over {names[j]}" for i, j in pairs],
+        }
+
+    def outcomes(self, data: Comparisons) -> tuple[str, ...]:
+        """Return what a vote can say."""
+        return OUTCOMES if self.ties else OUTCOMES[:2]

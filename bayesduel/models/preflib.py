@@ -1,0 +1,112 @@
+"""Ballots in the format of PrefLib (Mattei and Walsh 2013)."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+
+from bayesduel.errors import ComparisonDataError
+from bayesduel.models.rankings import Rankings
+
+SUFFIXES = (".soc", ".soi", ".toc", ".toi")
+"""Orders: strict or with ties, complete or incomplete."""
+
+_NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)")
+_NUMBER = re.compile(r"#\s*NUMBER ALTERNATIVES\s*:\s*(\d+)")
+_ITEM = re.compile(r"\{([^{}]*)\}|([^{},]+)")
+
+
+def read_preflib(path: str | os.PathLike[str]) -> Rankings:
+    r"""Read ballots from a PrefLib file of orders.
+
+    Lines that begin with # describe the data (``ALTERNATIVE NAME 1: tea``); all others
+    are ``number of voters: 3,1,{2,4}``, the best first, a tie in braces. An arm that is
+    missing from a line was not judged by those voters; if it was ranked below all the
+    others, add ``.with_others_last()``. In files of type toc PrefLib has often done so
+    already: then the tie at the end is no opinion.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file whose name ends with .soc, .soi, .toc or .toi.
+
+    Returns
+    -------
+    Rankings
+        With the names of the file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ComparisonDataError
+        If it is no such file; names the line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "drinks.toi")
+    ...     _ = path.write_text(
+    ...         "# NUMBER ALTERNATIVES: 3\n# ALTERNATIVE NAME 1: tea\n"
+    ...         "# ALTERNATIVE NAME 2: milk\n# ALTERNATIVE NAME 3: coffee\n"
+    ...         "5: 1,{2,3}\n2: 3,1\n"
+    ...     )
+    ...     read_preflib(path)
+    Rankings(3 arms, 7 ballots, 2 of them different)
+    """
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise ComparisonDataError(
+            f"{path.name}: a PrefLib file of orders ends with {', '.join(SUFFIXES)}"
+        )
+    names: dict[int, str] = {}
+    declared = 0
+    ballots: list[tuple[int, float, list[list[int]]]] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if found := _NAME.match(line):
+            names[int(found[1])] = found[2].strip()
+        elif found := _NUMBER.match(line):
+            declared = int(found[1])
+        elif line.strip() and not line.startswith("#"):
+            ballots.append((number, *_ballot(path.name, number, line)))
+    num_arms = max(declared, len(names))
+    if set(names) != set(range(1, num_arms + 1)):
+        raise ComparisonDataError(
+            f"{path.name}: the {num_arms} alternatives must be named by lines "
+            f"'# ALTERNATIVE NAME k: name', k from 1; found names for {sorted(names)}"
+        )
+    places = np.zeros((len(ballots), num_arms), dtype=np.int64)
+    for row, (number, _, order) in enumerate(ballots):
+        for place, group in enumerate(order, start=1):
+            for arm in group:
+                if not 1 <= arm <= num_arms or places[row, arm - 1]:
+                    what = "twice" if 1 <= arm <= num_arms else "but there is none"
+                    raise ComparisonDataError(
+                        f"{path.name}, line {number}: alternative {arm} is ranked "
+                        f"{what}"
+                    )
+                places[row, arm - 1] = place
+    counts = [count for _, count, _ in ballots]
+    arm_names = [names[arm] for arm in range(1, num_arms + 1)]
+    return Rankings.from_places(places, counts=counts, arm_names=arm_names)
+
+
+def _ballot(name: str, number: int, line: str) -> tuple[float, list[list[int]]]:
+    """Split a line into the number of voters and groups of alternatives."""
+    count, colon, order = line.partition(":")
+    try:
+        if not colon:
+            raise ValueError
+        groups = [
+            [int(each) for each in (tied or single).split(",") if each.strip()]
+            for tied, single in _ITEM.findall(order)
+            if (tied or single).strip()
+        ]
+        return float(count), groups
+    except ValueError:
+        raise ComparisonDataError(
+            f"{name}, line {number}: must be 'number of voters: 3,1,{{2,4}}', got "
+            f"{line!r}"
+        ) from None

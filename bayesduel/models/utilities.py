@@ -1,0 +1,209 @@
+"""The prior of utilities, and what pairwise models of utilities share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import numpyro.distributions as dist
+from jax import Array
+from jaxtyping import Float, Int
+
+from bayesduel.errors import FitError
+from bayesduel.models.base import (
+    Draws,
+    PreferenceModel,
+    check_kind,
+    check_positive,
+    derived,
+    pairwise,
+    register_arrays,
+    sample,
+)
+from bayesduel.models.comparisons import OUTCOMES, Comparisons
+
+
+@register_arrays
+@dataclass(frozen=True)
+class Votes:
+    """Comparisons as a pytree, as the NumPyro models read them."""
+
+    first: Int[Array | np.ndarray, " row"]
+    second: Int[Array | np.ndarray, " row"]
+    counts: Float[Array | np.ndarray, "row outcome"]
+    covariates: Float[Array | np.ndarray, "K D"]
+    num_arms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class UtilityModel(PreferenceModel):
+    """Arms have utilities with a common prior.
+
+    Parameters
+    ----------
+    prior_scale : float
+        Standard deviation of the utilities' normal prior; with ``learn_scale`` the
+        scale of the half-normal prior of that standard deviation.
+    zero_sum : bool
+        Utilities add up to 0 (a normal prior conditioned on that). Votes say nothing
+        about a common shift, so this only removes what the data cannot reach.
+    learn_scale : bool
+        Learn the standard deviation of the utilities. They are then sampled in units
+        of it ("non-centered"): their joint density with it has no mode otherwise.
+    """
+
+    prior_scale: float = 2.0
+    zero_sum: bool = False
+    learn_scale: bool = False
+
+    def sample_utilities(
+        self, num_arms: int, covariates: Array | None = None, slope_scale: float = 1.0
+    ) -> Float[Array, " K"]:
+        """Sample utilities from their prior.
+
+        utility ~ Normal(0, scale), plus covariates @ coefficient where there are any.
+        """
+        if self.learn_scale:
+            scale = sample("scale", dist.HalfNormal(self.prior_scale))
+            unit = sample("standard_utility", self._normal(num_arms, 1.0))
+            own = scale * unit
+        elif covariates is not None:
+            own = sample("residual", self._normal(num_arms, self.prior_scale))
+        else:
+            return sample("utility", self._normal(num_arms, self.prior_scale))
+        if covariates is None:
+            return derived("utility", own)
+        slopes = dist.Normal(0.0, slope_scale).expand([covariates.shape[1]])
+        coefficient = sample("coefficient", slopes.to_event(1))
+        return derived("utility", covariates @ coefficient + own)
+
+    def _normal(self, num_arms: int, scale: float) -> Any:
+        if self.zero_sum:
+            return dist.ZeroSumNormal(scale, event_shape=(num_arms,))
+        return dist.Normal(0.0, scale).expand([num_arms]).to_event(1)
+
+    def check(self) -> None:
+        """Raise ``FitError`` for a parameter out of range."""
+        check_positive("prior_scale", self.prior_scale)
+
+    def utilities(self, draws: Draws) -> Float[np.ndarray, "draw K"]:
+        """Return the utility of each arm for each draw."""
+        return np.asarray(draws["utility"])
+
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Return names of the axes of each named quantity."""
+        return {
+            "utility": ("arm",),
+            "residual": ("arm",),
+            "standard_utility": ("arm",),
+            "coefficient": ("covariate",),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairwiseUtilityModel(UtilityModel):
+    """P(first beats second) depends on the difference of their utilities.
+
+    Parameters
+    ----------
+    prior_scale, zero_sum, learn_scale
+        As in :class:`UtilityModel`.
+    ties : bool
+        Votes may be ties.
+    tie_scale : float
+        Standard deviation of the normal prior of the tie parameter.
+    order_effect : bool
+        The arm shown first has an advantage, the same for all pairs; needs data in
+        which the order is known.
+    order_scale : float
+        Standard deviation of its normal prior.
+    covariates : bool
+        Utilities are covariates @ coefficient + residual.
+    covariate_scale : float
+        Standard deviation of the coefficients' normal prior.
+    """
+
+    ties: bool = False
+    tie_scale: float = 2.0
+    order_effect: bool = False
+    order_scale: float = 1.0
+    covariates: bool = False
+    covariate_scale: float = 1.0
+
+    def sample_difference(self, votes: Votes) -> Float[Array, " row"]:
+        """Sample utilities and return that of the first arm minus the second's."""
+        utility = self.sample_utilities(
+            votes.num_arms,
+            jnp.asarray(votes.covariates) if self.covariates else None,
+            self.covariate_scale,
+        )
+        difference = utility[votes.first] - utility[votes.second]
+        if not self.order_effect:
+            return difference
+        prior = dist.Normal(0.0, self.order_scale)
+        return difference + sample("first_advantage", prior)
+
+    def arrays(self, data: Comparisons) -> Votes:
+        """Check data against the model; return them as a pytree of NumPy arrays."""
+        hint = "; use its to_comparisons()" if hasattr(data, "to_comparisons") else ""
+        check_kind(self, data, Comparisons, hint)
+        self.check()
+        return votes_of(self, data)
+
+    def check(self) -> None:
+        """Raise ``FitError`` for a parameter out of range."""
+        super().check()
+        check_positive("tie_scale", self.tie_scale)
+        check_positive("order_scale", self.order_scale)
+        check_positive("covariate_scale", self.covariate_scale)
+
+    def coords(self, data: Comparisons) -> dict[str, list[str]]:
+        """Return labels along the named axes."""
+        return {
+            "arm": list(data.arm_names),
+            "covariate": list(data.covariate_names) if self.covariates else [],
+        }
+
+    def outcomes(self, data: Comparisons) -> tuple[str, ...]:
+        """Return what a vote can say."""
+        return OUTCOMES if self.ties else OUTCOMES[:2]
+
+    def link(self, difference: np.ndarray) -> np.ndarray:
+        """Return P(first beats second) given the difference of utilities."""
+        raise NotImplementedError
+
+    def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
+        """Return P(i beats j in a vote that is no tie), nobody shown first."""
+        link: Callable[[np.ndarray], np.ndarray] = self.link
+        return pairwise(link, self.utilities(draws))
+
+
+def votes_of(model: Any, data: Comparisons) -> Votes:
+    """Return the arrays of a pairwise model, with or without a column of ties."""
+    if data.has_ties and not model.ties:
+        raise FitError(
+            f"the data hold {data.counts[:, 2].sum():g} ties, for which "
+            f"{type(model).__name__} has no place; say ties=True, or drop them with "
+            ".without_ties(), or split them with .with_split_ties()"
+        )
+    wants_order = getattr(model, "order_effect", False)
+    if wants_order and not data.order_known:
+        raise FitError(
+            "order_effect=True needs to know which arm was shown first, which the data "
+            "do not say (order_known is False)"
+        )
+    wants_covariates = getattr(model, "covariates", False)
+    if wants_covariates and not data.covariate_names:
+        raise FitError(
+            "covariates=True needs covariates of the arms; add them with "
+            ".with_covariates(table)"
+        )
+    table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
+    return Votes(
+        first=data.first.astype(np.int32),
+        second=data.second.astype(np.int32),
+        counts=data.counts if model.ties else data.counts[:, :2],
+        covariates=table,
+        num_arms=data.num_arms,
+    )

@@ -1,0 +1,163 @@
+"""Variational inference: the normal law closest to a posterior, by NumPyro's SVI."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+from jax import Array
+from numpyro import handlers
+from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
+from numpyro.optim import Adam
+
+from bayesduel.errors import FitError
+from bayesduel.models.base import PreferenceModel, sample
+from bayesduel.models.inference import Sampled, from_approximation, laplace_program
+from bayesduel.models.laplace import LaplaceState, points_of
+from bayesduel.models.latent import latent_of
+from bayesduel.types import RunKey
+
+GUIDES = {
+    "multivariate-normal": autoguide.AutoMultivariateNormal,
+    "normal": autoguide.AutoDiagonalNormal,
+}
+"""Families of laws for "svi"."""
+
+
+def _whitened(model: PreferenceModel, arrays: Any, state: LaplaceState) -> Callable:
+    """Return the NumPyro model of z, where the unknown point is mode + L^-T z.
+
+    There the Laplace approximation is a standard normal law, so that a guide starts
+    close to its goal however differently the quantities are scaled.
+    """
+    density = latent_of(model, arrays).log_density
+    size = state.mode.shape[0]
+
+    def white() -> None:
+        flat = dist.ImproperUniform(dist.constraints.real_vector, (), (size,))
+        white_point = sample("white_point", flat)
+        # Blocked: the quantities of the model itself are no sites of this one.
+        with handlers.block():
+            joint = density(points_of(state, white_point[None, :])[0])
+        numpyro.factor("joint", joint)
+
+    return white
+
+
+class _Variational(NamedTuple):
+    """Settings of a variational fit; hashable, so that its program is kept."""
+
+    guide: str
+    num_steps: int
+    step_size: float
+
+    def law(self, white: Callable, size: int) -> autoguide.AutoContinuous:
+        """Return the guide, at first a standard normal law."""
+        start = init_to_value(values={"white_point": jnp.zeros(size)})
+        return GUIDES[self.guide](white, init_loc_fn=start, init_scale=1.0)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _fit_law(
+    model: PreferenceModel,
+    settings: _Variational,
+    arrays: Any,
+    state: LaplaceState,
+    rng_key: RunKey,
+) -> tuple[dict[str, Array], Array]:
+    """Minimize the evidence bound; return the guide's parameters and all losses."""
+
+    def rate(step: Array) -> Array:
+        return settings.step_size * 0.01 ** (step / settings.num_steps)
+
+    white = _whitened(model, arrays, state)
+    svi = SVI(
+        white,
+        settings.law(white, state.mode.shape[0]),
+        Adam(rate),
+        Trace_ELBO(num_particles=8),
+    )
+    result = svi.run(rng_key, settings.num_steps, progress_bar=False)
+    return result.params, result.losses
+
+
+@partial(jax.jit, static_argnums=(0, 1), static_argnames="num_draws")
+def _draw_law(
+    model: PreferenceModel,
+    settings: _Variational,
+    arrays: Any,
+    state: LaplaceState,
+    params: dict[str, Array],
+    rng_key: RunKey,
+    *,
+    num_draws: int,
+) -> tuple[Array, Array]:
+    """Draw points from the fitted law; return them and their log density in it."""
+    white = _whitened(model, arrays, state)
+    law = settings.law(white, state.mode.shape[0])
+    # A guide knows its shapes only after it was run once.
+    jax.eval_shape(handlers.seed(law, rng_seed=rng_key))
+    posterior = law.get_posterior(params)
+    drawn = jax.vmap(posterior.sample)(jax.random.split(rng_key, num_draws))
+    volume = jnp.sum(jnp.log(jnp.diagonal(state.factor)))
+    return points_of(state, drawn), jax.vmap(posterior.log_prob)(drawn) + volume
+
+
+def sample_svi(
+    model: PreferenceModel,
+    arrays: Any,
+    rng_key: RunKey,
+    chains: int,
+    draws: int,
+    *,
+    guide: str = "multivariate-normal",
+    num_steps: int = 2000,
+    step_size: float = 0.02,
+) -> Sampled:
+    """Draw from the closest law of a family (stochastic variational inference).
+
+    "Normal" is a diagonal normal law in coordinates in which the Laplace approximation
+    is a standard normal one. The step size falls to a hundredth over the run.
+    """
+    if guide not in GUIDES:
+        raise FitError(f"guide must be one of {', '.join(GUIDES)}, got {guide!r}")
+    settings = _Variational(guide, num_steps, step_size)
+    key_fit, key_draw = jax.random.split(rng_key)
+    state = laplace_program()(model, arrays)
+    params, losses = _fit_law(model, settings, arrays, state, key_fit)
+    law = partial(_draw_law, model, settings, arrays, state, params)
+    points, log_law = law(key_draw, num_draws=chains * draws)
+    losses = np.asarray(losses)
+    settled = _has_settled(losses)
+    remark = (
+        "the evidence bound was still moving at the end; raise num_steps, or lower "
+        "step_size"
+    )
+    return from_approximation(
+        model,
+        arrays,
+        points,
+        log_law,
+        chains,
+        lambda key, num_draws: law(key, num_draws=num_draws)[0],
+        converged=settled,
+        remarks=() if settled else (remark,),
+        extras={"losses": losses},
+    )
+
+
+def _has_settled(losses: np.ndarray) -> bool:
+    """Say whether the last two tenths of the losses are finite and agree.
+
+    Within 4 standard errors of the noise, or 0.1 nats.
+    """
+    tenth = max(len(losses) // 10, 2)
+    last, before = losses[-tenth:], losses[-2 * tenth : -tenth]
+    if not np.all(np.isfinite(losses[-2 * tenth :])):
+        return False
+    noise = np.sqrt((np.var(last) + np.var(before)) / tenth)
+    return bool(abs(np.mean(before) - np.mean(last)) <= max(4.0 * noise, 0.1))

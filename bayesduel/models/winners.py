@@ -1,0 +1,69 @@
+"""Who wins, in several senses, in draws of preference matrices."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import entr
+
+Matrices = Float[np.ndarray, "draw K K"]
+
+
+def copeland_counts(matrices: Matrices) -> Int[np.ndarray, "draw K"]:
+    """Return how many others each arm beats."""
+    return np.sum(matrices > 0.5, axis=2)
+
+
+def borda_scores(matrices: Matrices) -> Float[np.ndarray, "draw K"]:
+    """Return the mean probability of beating one of the others."""
+    return (matrices.sum(axis=2) - 0.5) / (matrices.shape[2] - 1)
+
+
+SCORES: dict[str, Callable[[Matrices], np.ndarray]] = {
+    "borda": borda_scores,
+    "copeland": copeland_counts,
+}
+
+
+def winner_shares(blocks: Iterable[Matrices]) -> dict[str, Float[np.ndarray, " K"]]:
+    """Return the share of draws in which each arm is a winner.
+
+    ``condorcet``: it beats all others. ``copeland``: no arm beats more; all arms that
+    share the first place count. ``borda``: the largest score.
+    """
+    totals: dict[str, Any] = {"condorcet": 0, "copeland": 0, "borda": 0}
+    number = 0
+    for block in blocks:
+        beaten = copeland_counts(block)
+        scores = borda_scores(block)
+        totals["condorcet"] += np.sum(beaten == block.shape[1] - 1, axis=0)
+        totals["copeland"] += np.sum(beaten == beaten.max(1, keepdims=True), axis=0)
+        totals["borda"] += np.sum(scores == scores.max(1, keepdims=True), axis=0)
+        number += len(block)
+    return {name: total / number for name, total in totals.items()}
+
+
+def ranks_of(scores: Float[np.ndarray, "draw K"]) -> Int[np.ndarray, "draw K"]:
+    """Return 1 plus the number of arms with a larger score."""
+    ordered = np.sort(scores, axis=1)
+    return np.stack(
+        [
+            1 + scores.shape[1] - np.searchsorted(row, values, side="right")
+            for row, values in zip(ordered, scores, strict=True)
+        ]
+    )
+
+
+def information(blocks: Iterable[Float[np.ndarray, "draw ... outcome"]]) -> np.ndarray:
+    """Return H(mean of p) - mean of H(p) over draws of probabilities p, in nats."""
+    total: Any = 0.0
+    entropy: Any = 0.0
+    number = 0
+    for block in blocks:
+        total = total + block.sum(axis=0)
+        entropy = entropy + entr(block).sum(axis=-1).sum(axis=0)
+        number += len(block)
+    gain = entr(total / number).sum(axis=-1) - entropy / number
+    # Not negative but for rounding.
+    return np.maximum(gain, 0.0)

@@ -1,0 +1,148 @@
+"""Votes, choices and ballots from files."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from bayesduel.errors import ComparisonDataError
+from bayesduel.models.comparison_files import read_choices, read_comparisons
+from bayesduel.models.preflib import read_preflib
+
+
+def written(folder, name, text):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_single_votes(tmp_path):
+    path = written(
+        tmp_path, "votes.csv", "id,left,right,winner\n1,a,b,left\n2,b,a,tie\n3,b,a,a\n"
+    )
+    votes = read_comparisons(path)
+    assert votes.order_known
+    assert votes.row_names == ["a vs b", "b vs a"]
+    assert votes.counts.tolist() == [[1, 0, 0], [0, 1, 1]]
+
+
+def test_counts_per_pair_and_compression(tmp_path):
+    path = tmp_path / "pairs.csv.gz"
+    with gzip.open(path, "wt") as file:
+        file.write("team_a,team_b,wins_a,wins_b,draws,void\nx,y,3,1,2,5\nz,x,0,2,0,1\n")
+    votes = read_comparisons(path, ties=["draws", "void"])
+    assert not votes.order_known
+    assert votes.counts.tolist() == [[3, 1, 7], [2, 0, 1]]
+    assert read_comparisons(path).num_votes == 8
+
+
+def test_columns_can_be_named(tmp_path):
+    path = written(tmp_path, "t.tsv", "p\tq\tw\tn\nx\ty\tB\t3\ny\tz\tA\t2\n")
+    votes = read_comparisons(
+        path, arms=("p", "q"), winner="w", weight="n", words=("A", "B", "T")
+    )
+    assert votes.wins.tolist() == [[0, 0, 0], [3, 0, 2], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("left,right,winner\na,b,c\n", {}, "winner: row 0"),
+        ("left,right,winner\na,b\n", {}, "row 0 has 2 cells"),
+        ("left,right,winner\n", {}, "at least one row"),
+        ("x,y,winner\na,b,a\n", {}, "none of the usual columns"),
+        ("a,b,wins_a,wins_b\nx,y,1,two\n", {}, "row 0 of column 'wins_b'"),
+        ("a,b,wins_a,wins_b\nx,y,1,-2\n", {}, "not negative"),
+        ("left,right,winner\na,b,a\n", {"arm_names": ["a", "c"]}, "unknown arm 'b'"),
+        ("left,right,winner\na,b,a\n", {"winner": "won"}, "no column 'won'"),
+    ],
+)
+def test_bad_files_are_refused_in_words(tmp_path, text, options, words):
+    with pytest.raises(ComparisonDataError, match=words):
+        read_comparisons(written(tmp_path, "bad.csv", text), **options)
+
+
+def test_choices(tmp_path):
+    path = written(tmp_path, "c.csv", "Choice,a,b,c\n1,1,1,0\n3,1,1,1\n0,1,1,1\n")
+    choices = read_choices(path, none=0)
+    assert choices.arm_names == ("a", "b", "c")
+    assert choices.counts.tolist() == [[1, 0, 0, 0], [0, 0, 1, 1]]
+    with pytest.raises(ComparisonDataError, match="row 2 chooses 0"):
+        read_choices(path)
+    shifted = written(tmp_path, "d.csv", "Choice,a,b,c\n1,1,0,1\n2,1,1,1\n")
+    with pytest.raises(ComparisonDataError, match="was not on offer"):
+        read_choices(shifted, first_index=0)
+
+
+PREFLIB = """# NUMBER ALTERNATIVES: 4
+# ALTERNATIVE NAME 1: tea
+# ALTERNATIVE NAME 2: milk: cold
+# ALTERNATIVE NAME 3: coffee
+# ALTERNATIVE NAME 4: water
+12: 1,{2,3},4
+3: 4,1
+"""
+
+
+def test_preflib(tmp_path):
+    ballots = read_preflib(written(tmp_path, "drinks.toi", PREFLIB))
+    assert ballots.arm_names == ("tea", "milk: cold", "coffee", "water")
+    found = dict(zip(map(tuple, ballots.places.tolist()), ballots.counts, strict=True))
+    assert found == {(1, 2, 2, 3): 12, (2, 0, 0, 1): 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.csv", PREFLIB, "ends with"),
+        ("a.toc", PREFLIB + "1: 5\n", "line 8: alternative 5"),
+        ("a.toc", PREFLIB + "1: 2,2\n", "ranked twice"),
+        ("a.toc", PREFLIB + "one: 2\n", "line 8: must be"),
+        ("a.toc", PREFLIB.replace("NAME 3", "NAME 7"), "must be named"),
+    ],
+)
+def test_bad_preflib_files_are_refused_in_words(tmp_path, name, text, words):
+    with pytest.raises(ComparisonDataError, match=words):
+        read_preflib(written(tmp_path, name, text))
+
+
+@pytest.mark.parametrize(
+    ("name", "arms", "voters", "ballots", "winner"),
+    [
+        ("netflix.soc", 4, 588, 24, "Beverly Hills Cop"),
+        ("skaters.toc", 30, 9, 9, "Alexei Yagudin"),
+        ("debian_2010.toc", 5, 436, 82, "Stefano Zacchiroli"),
+        ("nasa.toc", 32, 10, 10, "Trajectory 22"),
+        ("cities.soi", 36, 392, 372, "Zurich"),
+    ],
+)
+def test_preflib_of_the_world(shared_dir, name, arms, voters, ballots, winner):
+    """Sizes and winners as the files' own headers and notes say."""
+    rankings = read_preflib(shared_dir / "data" / "ballots" / name)
+    assert rankings.num_arms == arms
+    assert rankings.num_votes == voters
+    assert len(rankings.counts) == ballots
+    pairs = rankings.to_comparisons()
+    losses = np.sum(pairs.wins < pairs.wins.T, axis=1)
+    assert pairs.arm_names[int(np.argmin(losses))] == winner
+    assert losses.min() == 0
+
+
+def test_tables_of_the_world(shared_dir):
+    folder = shared_dir / "data"
+    food = read_comparisons(folder / "food" / "food.csv")
+    assert food.counts.sum(axis=0).tolist() == [13, 15, 2]
+    football = read_comparisons(
+        folder / "football_international" / "international_2000on_pairs.csv"
+    )
+    assert football.num_arms == 133 and football.num_votes == 17080
+    assert football.counts[:, 2].sum() == 4375 and len(football.strong_parts()) == 1
+    arena = read_comparisons(
+        folder / "chatbot_arena" / "arena_20240814_pairs.csv",
+        ties=["ties", "both_bad"],
+    )
+    assert arena.num_votes == 1670250 and len(arena.parts()) == 1
+    crowd = read_comparisons(folder / "llmfao" / "crowd-comparisons.csv")
+    assert crowd.counts.sum(axis=0).tolist() == [2911, 2549, 3471]
+    work = read_choices(folder / "choice_sf" / "SFwork.csv")
+    assert work.num_votes == 5029 and len(work.offered) == 12

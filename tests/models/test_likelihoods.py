@@ -1,0 +1,269 @@
+"""Every NumPyro model against the same formula written down in NumPy and SciPy."""
+
+import itertools
+
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import log_expit
+
+from bayesduel.models import (
+    BradleyTerry,
+    Choices,
+    Comparisons,
+    MultinomialLogit,
+    PairwiseBeta,
+    PlackettLuce,
+    Rankings,
+    Thurstone,
+)
+from bayesduel.models.inference import as_jax
+from bayesduel.models.latent import latent_of, log_probabilities
+
+UTILITY = np.array([0.7, -0.4, 1.3, -2.1])
+VOTES = Comparisons.from_rows(
+    "abcd",
+    [0, 2, 1, 3],
+    [1, 0, 3, 2],
+    [[3, 1, 2], [4, 0, 1], [0, 2, 0], [1, 5, 3]],
+    order_known=True,
+).with_covariates([[0.5, 1.0], [-1.0, 0.2], [0.0, -0.7], [2.0, 0.1]])
+DECIDED = VOTES.without_ties()
+CHOICES = Choices.from_counts(
+    [[1, 1, 0, 1], [1, 1, 1, 1], [0, 0, 1, 1]],
+    [[2, 1, 0, 0], [1, 0, 4, 0], [0, 0, 3, 1]],
+    none=[3, 1, 2],
+    arm_names="abcd",
+)
+BALLOTS = Rankings.from_orders(
+    [["a", "c", "b", "d"], ["c", "a"], ["d", "b", ("a", "c")], [("a", "b", "c")]],
+    counts=[2, 3, 1, 1],
+    arm_names="abcd",
+)
+
+
+def rows_of(votes):
+    return zip(votes.first, votes.second, strict=True)
+
+
+def logs(model, data, **values):
+    with jax.enable_x64(True):
+        return np.asarray(log_probabilities(model, as_jax(model.arrays(data)), values))
+
+
+def test_bradley_terry():
+    worth = np.exp(UTILITY)
+    expected = [
+        [worth[i] / (worth[i] + worth[j]), worth[j] / (worth[i] + worth[j])]
+        for i, j in rows_of(DECIDED)
+    ]
+    found = logs(BradleyTerry(), DECIDED, utility=UTILITY)
+    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
+
+
+def test_bradley_terry_with_ties_and_order():
+    """Davidson and Beaver: worths times the advantage, and nu sqrt of the product."""
+    worth, advantage, nu = np.exp(UTILITY), np.exp(0.3), 0.8
+    expected = []
+    for i, j in rows_of(VOTES):
+        parts = np.array(
+            [
+                advantage * worth[i],
+                worth[j],
+                nu * np.sqrt(advantage * worth[i] * worth[j]),
+            ]
+        )
+        expected.append(parts / parts.sum())
+    found = logs(
+        BradleyTerry(ties=True, order_effect=True),
+        VOTES,
+        utility=UTILITY,
+        first_advantage=0.3,
+        log_tie=np.log(nu),
+    )
+    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
+
+
+def test_covariates_enter_the_utilities():
+    slopes, residual = np.array([0.8, -0.3]), UTILITY / 2
+    utility = VOTES.covariates @ slopes + residual
+    model = BradleyTerry(covariates=True)
+    found = logs(model, DECIDED, coefficient=slopes, residual=residual)
+    direct = logs(BradleyTerry(), DECIDED, utility=utility)
+    np.testing.assert_allclose(found, direct, rtol=1e-12)
+
+
+def test_learned_scale_multiplies():
+    model = BradleyTerry(learn_scale=True)
+    found = logs(model, DECIDED, scale=2.5, standard_utility=UTILITY)
+    direct = logs(BradleyTerry(), DECIDED, utility=2.5 * UTILITY)
+    np.testing.assert_allclose(found, direct, rtol=1e-12)
+
+
+def test_thurstone():
+    """Two impressions with variance 1: their difference has variance 2."""
+    difference = stats.norm(scale=np.sqrt(2.0))
+    expected = [
+        [
+            difference.sf(UTILITY[j] - UTILITY[i]),
+            difference.cdf(UTILITY[j] - UTILITY[i]),
+        ]
+        for i, j in rows_of(DECIDED)
+    ]
+    found = logs(Thurstone(), DECIDED, utility=UTILITY)
+    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-12)
+
+
+def test_thurstone_with_ties_and_order():
+    expected = []
+    for i, j in rows_of(VOTES):
+        law = stats.norm(UTILITY[i] - UTILITY[j] + 0.3, np.sqrt(2.0))
+        tie = law.cdf(0.6) - law.cdf(-0.6)
+        expected.append([law.sf(0.6), law.cdf(-0.6), tie])
+    found = logs(
+        Thurstone(ties=True, order_effect=True),
+        VOTES,
+        utility=UTILITY,
+        first_advantage=0.3,
+        log_threshold=np.log(0.6),
+    )
+    np.testing.assert_allclose(np.exp(found), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("outside", [True, False])
+def test_multinomial_logit(outside):
+    data = CHOICES
+    if not outside:
+        data = Choices.from_counts(CHOICES.offered, CHOICES.counts[:, :4])
+    found = np.exp(logs(MultinomialLogit(), data, utility=UTILITY))
+    weights = np.append(np.exp(UTILITY), 1.0)[: 4 + outside]
+    offered = np.append(data.offered, np.ones((3, 1), bool), 1)[:, : 4 + outside]
+    expected = offered * weights
+    expected = expected / expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_plackett_luce():
+    """Ballots as products of choices; ties at the end were passed over."""
+    worth = dict(zip("abcd", np.exp(UTILITY), strict=True))
+
+    def chance(chosen, pool):
+        product = 1.0
+        for arm in chosen:
+            product *= worth[arm] / sum(worth[each] for each in pool)
+            pool = pool.replace(arm, "")
+        return product
+
+    expected = {
+        (1, 3, 2, 4): chance("acb", "abcd"),
+        (2, 0, 1, 0): chance("c", "ac"),
+        (3, 2, 3, 1): chance("db", "abcd"),
+        (1, 1, 1, 0): 1.0,
+    }
+    found = np.exp(logs(PlackettLuce(), BALLOTS, utility=UTILITY))[:, 0]
+    for places, value in zip(BALLOTS.places, found, strict=True):
+        assert np.isclose(value, expected[tuple(places.tolist())], rtol=1e-12)
+
+
+def test_plackett_luce_sums_to_one():
+    ballots = Rankings.from_orders(list(itertools.permutations("abcd")))
+    total = np.exp(logs(PlackettLuce(), ballots, utility=UTILITY)).sum()
+    assert np.isclose(total, 1.0, rtol=1e-12)
+
+
+def test_beta_per_pair():
+    theta = np.array([0.7, 0.2, 0.9, 0.4, 0.6, 0.35])  # ab ac ad bc bd cd
+    share = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.25])
+    model = PairwiseBeta(ties=True)
+    found = np.exp(logs(model, VOTES, preference=theta, tie_share=share))
+    # Rows: a b, b d, c a, d c.
+    chances, ties = np.array([0.7, 0.6, 0.8, 0.65]), np.array([0.1, 0.5, 0.2, 0.25])
+    np.testing.assert_allclose(found[:, 0], (1 - ties) * chances, rtol=1e-12)
+    np.testing.assert_allclose(found[:, 1], (1 - ties) * (1 - chances), rtol=1e-12)
+    np.testing.assert_allclose(found[:, 2], ties, rtol=1e-12)
+
+
+def normal(x, scale):
+    return stats.norm.logpdf(x, 0.0, scale).sum()
+
+
+JOINTS = {
+    "gaussian": (
+        BradleyTerry(prior_scale=1.5),
+        UTILITY,
+        lambda x: (x, normal(x, 1.5)),
+    ),
+    "learned scale": (
+        BradleyTerry(prior_scale=1.5, learn_scale=True),
+        np.array([0.4, *UTILITY]),  # Ordered by name: scale, standard_utility.
+        lambda x: (
+            np.exp(x[0]) * x[1:],
+            stats.halfnorm.logpdf(np.exp(x[0]), scale=1.5) + x[0] + normal(x[1:], 1.0),
+        ),
+    ),
+    "covariates": (
+        BradleyTerry(prior_scale=1.5, covariates=True, covariate_scale=0.7),
+        np.array([0.8, -0.3, *UTILITY]),
+        lambda x: (
+            VOTES.covariates @ x[:2] + x[2:],
+            normal(x[:2], 0.7) + normal(x[2:], 1.5),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", JOINTS)
+def test_joint_density_is_prior_times_likelihood(name):
+    model, point, prior = JOINTS[name]
+    utility, log_prior = prior(point)
+    difference = utility[DECIDED.first] - utility[DECIDED.second]
+    log_votes = np.sum(DECIDED.counts[:, 0] * log_expit(difference)) + np.sum(
+        DECIDED.counts[:, 1] * log_expit(-difference)
+    )
+    with jax.enable_x64(True):
+        latent = latent_of(model, as_jax(model.arrays(DECIDED)))
+        assert latent.size == len(point)
+        found = float(latent.log_density(jax.numpy.asarray(point)))
+        named = np.asarray(latent.named(jax.numpy.asarray(point))["utility"])
+    assert np.isclose(found, log_prior + log_votes, rtol=1e-12)
+    np.testing.assert_allclose(named, utility, rtol=1e-12)
+
+
+def test_zero_sum_utilities_have_the_conditional_prior():
+    """Density on the plane of a normal law given that the sum is 0: covariance
+    scale^2 (I - 1/K), whatever coordinates are used for it."""
+    model = BradleyTerry(prior_scale=1.5, zero_sum=True)
+    empty = Comparisons.from_rows("abcd", [0], [1], [[1, 0, 0]])
+    with jax.enable_x64(True):
+        latent = latent_of(model, as_jax(model.arrays(empty)))
+        assert latent.size == 3
+        points = jax.random.normal(jax.random.key(0), (5, 3))
+        found = [float(latent.log_density(point)) for point in points]
+        utility = np.stack([latent.named(point)["utility"] for point in points])
+    np.testing.assert_allclose(utility.sum(axis=1), 0.0, atol=1e-12)
+    votes = log_expit(utility[:, 0] - utility[:, 1])
+    expected = votes - np.sum(utility**2, axis=1) / (2 * 1.5**2)
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-9)
+    # The map from coordinates to the plane preserves lengths.
+    lengths = np.sum(np.asarray(points) ** 2, axis=1)
+    np.testing.assert_allclose(np.sum(utility**2, axis=1), lengths, rtol=1e-9)
+
+
+def test_preference_matrices_are_those_of_the_votes():
+    """Model by model: P(i beats j) given no tie, as the likelihood has it."""
+    utility = UTILITY[None, :]
+    pairs = list(itertools.permutations(range(4), 2))
+    every = Comparisons.from_rows(
+        "abcd", *np.transpose(pairs), [[1, 1, 0]] * 12, order_known=True
+    )
+    for model, values in (
+        (BradleyTerry(), {}),
+        (BradleyTerry(ties=True), {"log_tie": 0.4}),
+        (Thurstone(), {}),
+    ):
+        matrix = model.preference_matrices({"utility": utility})[0]
+        found = np.exp(logs(model, every, utility=UTILITY, **values))
+        share = found[:, 0] / (found[:, 0] + found[:, 1])
+        np.testing.assert_allclose(matrix[every.first, every.second], share, rtol=1e-12)
+        assert np.all(np.diagonal(matrix) == 0.5)
