@@ -93,10 +93,8 @@ def find_intransitive_triple(
             shortfall = np.maximum(to_middle, from_middle) - gaps
         else:
             shortfall = gaps - (to_middle + from_middle)
+        # A "triple" with a repeated arm has 0 here.
         shortfall[~((to_middle >= 0) & (from_middle >= 0))] = 0.0
-        # A "triple" with a repeated arm says nothing.
-        np.fill_diagonal(shortfall, 0.0)
-        shortfall[middle] = shortfall[:, middle] = 0.0
         first, last = np.unravel_index(int(shortfall.argmax()), shortfall.shape)
         if shortfall[first, last] > worst:
             worst, found = shortfall[first, last], (int(first), middle, int(last))
