@@ -52,9 +52,8 @@ types: venv ## Check types
 	@$(BIN)/pyright
 
 docs: venv ## Build the documentation (warnings are errors)
-	@if test -f docs/conf.py; then \
-		$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html; \
-	else echo "no documentation to build yet"; fi
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 bench: venv ## Run the benchmarks
 	@if test -f benchmarks/__main__.py; then $(BIN)/python -m benchmarks $(ARGS); \

@@ -23,7 +23,7 @@ class BottleneckRecord(AllocationRecord):
     Attributes
     ----------
     derivative : float
-        Change of the constant per unit of |gap|; never positive.
+        Change of the constant per unit of abs(gap); never positive.
     elasticity : float
         Relative change of the constant per relative change of the gap; never positive.
         Minus infinity for a pair with regret and a certain outcome.

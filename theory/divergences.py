@@ -61,7 +61,7 @@ def bernoulli_kl(p: Array, q: Array) -> Array:
     """Compute KL(Bernoulli(p), Bernoulli(q)) = p log(p/q) + (1-p) log((1-p)/(1-q)).
 
     Conventions: 0 log 0 = 0; 0 where p = q; infinite where q is 0 or 1 and p is not.
-    Use `kl_to_half` for q = 1/2: here the error near p = q is about 1e-16 |p - q|,
+    Use `kl_to_half` for q = 1/2: here the error near p = q is about 1e-16 abs(p - q),
     while the value is of the order of its square.
 
     Parameters

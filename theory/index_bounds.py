@@ -29,7 +29,7 @@ def rucb_bound(
     """Compute the finite-time regret bound of RUCB.
 
     With the Condorcet winner w, Delta_i = P(w beats i) - 1/2 and Delta* the largest of
-    them,
+    them::
 
         E[R(T)] <= Delta* ((4 alpha - 1) K^2 / (2 alpha - 1))^(1 / (2 alpha - 1))
                           (2 alpha - 1) / (2 alpha - 2)

@@ -71,7 +71,7 @@ def copeland_lower_bound(
         "prefix" is the small program of `theory.prefix_program`; "cvxpy" states the
         program as it reads and is some hundred times slower.
     ties : {"error", "ignore"}
-        "error" refuses matrices with a tied pair, |P - 1/2| < 1e-8. "ignore" allows
+        "error" refuses matrices with a tied pair, abs(P - 1/2) < 1e-8. "ignore" allows
         ties between arms that are no winners. The constant jumps at a tie: it is not
         the limit of the constants of nearby matrices without one, and an algorithm that
         forces draws of pairs with estimated gaps below b / log log t, b > 0, draws a

@@ -126,7 +126,7 @@ class PreferenceMatrix:
 
     @cached_property
     def gaps(self) -> NDArray[np.float64]:
-        """Exactly antisymmetric (values - values.T) / 2; |gap| < 1e-8 is set to 0."""
+        """Exactly antisymmetric (values - values.T) / 2; below 1e-8 set to 0."""
         gaps = (self.values - self.values.T) / 2
         gaps[np.abs(gaps) < TIE_TOLERANCE] = 0.0
         gaps.setflags(write=False)

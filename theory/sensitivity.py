@@ -64,8 +64,9 @@ class Sensitivity:
     evidence : float64 (K, K)
         The optimal allocation that the derivatives belong to.
     derivative : float64 (K, K)
-        Symmetric: change of the value per unit of |P(i beats j) - 1/2|, never positive;
-        where the optimum is not unique, an element between the one-sided derivatives.
+        Symmetric: change of the value per unit of abs(P(i beats j) - 1/2), never
+        positive; where the optimum is not unique, an element between the one-sided
+        derivatives.
     elasticity : float64 (K, K)
         Relative change of the value per relative change of the gap; about -2 times the
         share of the pair for gaps up to 1/4, and more beyond. 0 if the value is 0.

@@ -88,7 +88,7 @@ def double_thompson_refined_bound(
 
     For an arm i that is no Copeland winner let s_i(1), ..., s_i(K) be all arms, i
     included, in decreasing order of P(j beats i), and q_i = P(s_i(L(1) + 1) beats i).
-    The log T term is
+    The log T term is ::
 
         sum over winners i [ sum over j with g_ij < 0 of 4 alpha / g_ij^2
                            + sum over j with g_ij > 0 of (1 + epsilon) / d_ij ]

@@ -1,0 +1,75 @@
+"""Configuration of the documentation."""
+
+import inspect
+import socket
+from importlib.metadata import version as version_of
+
+project = "bayesduel"
+author = "The bayesduel authors"
+copyright = "The bayesduel authors"  # noqa: A001
+release = version = version_of("bayesduel")
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinxcontrib.bibtex",
+]
+exclude_patterns = ["_build"]
+nitpicky = False
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+bibtex_bibfiles = ["references.bib"]
+bibtex_reference_style = "author_year"
+
+
+def _is_online() -> bool:
+    try:
+        socket.create_connection(("docs.python.org", 443), timeout=2).close()
+    except OSError:
+        return False
+    return True
+
+
+# Off the network the links to other projects become plain text, without a warning.
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "jax": ("https://docs.jax.dev/en/latest", None),
+    "xarray": ("https://docs.xarray.dev/en/stable", None),
+}
+if not _is_online():
+    intersphinx_mapping = {}
+
+html_theme = "furo"
+html_title = f"bayesduel {release}"
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0072B2"},
+    "dark_css_variables": {"color-brand-primary": "#56B4E9"},
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+def _without_imported_names(app, what, name, obj, skip, options):  # noqa: PLR0913
+    """Leave out what a module imports but does not offer."""
+    module = inspect.getmodule(obj)
+    if what == "module" and inspect.ismodule(module):
+        return skip or not module.__name__.startswith(("bayesduel", "theory"))
+    return skip
+
+
+def setup(app):
+    """Connect the handlers above."""
+    app.connect("autodoc-skip-member", _without_imported_names)
