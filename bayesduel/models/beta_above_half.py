@@ -19,13 +19,12 @@ where the mass is: 0.89 to 1 of them are accepted, fewer (0.63 at 20 : 2, 0.24 a
 Offsets y are returned, not theta: next to 1/2 a subtraction would lose digits.
 """
 
-import jax
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 from jax.scipy.special import ndtr, ndtri
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.arrays import materialize
+from bayesduel.models.rejection import draw_until_accepted
 from bayesduel.types import RunKey
 
 UNIFORMS_PER_ATTEMPT = 2
@@ -92,36 +91,8 @@ def offsets_above_half(
 ) -> Float[Array, " n"]:
     """Draw theta - 1/2 given theta > 1/2 where ``needed``, 0 elsewhere.
 
-    Consumes ``rng_key``. Nearly all are settled by one attempt at all of them; what is
-    left is tried again one entry at a time, which costs a lane little while it waits
-    for the slowest one. Nothing is drawn when no entry is needed.
+    Consumes ``rng_key``.
     """
-
-    def uniforms(index: Array, size: int) -> Array:
-        key = jax.random.fold_in(rng_key, index)
-        flat = jax.random.uniform(key, (UNIFORMS_PER_ATTEMPT * size,), jnp.float64)
-        (flat,) = materialize(flat)
-        return flat.reshape(UNIFORMS_PER_ATTEMPT, size)
-
-    def all_of_them(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        index, offsets, missing = carry
-        proposal, accepted = attempt(uniforms(index, wins.shape[0]), wins, losses)
-        kept = accepted & missing
-        return index + 1, jnp.where(kept, proposal, offsets), missing & ~kept
-
-    def first_of_them(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        index, offsets, missing = carry
-        place = jnp.cumsum(missing, dtype=jnp.int32)
-        chosen = missing & (place == 1)
-        won, lost = (
-            jnp.sum(jnp.where(chosen, counts, 0), keepdims=True, dtype=counts.dtype)
-            for counts in (wins, losses)
-        )
-        proposal, accepted = materialize(*attempt(uniforms(index, 1), won, lost))
-        kept = chosen & accepted
-        return index + 1, jnp.where(kept, proposal, offsets), missing & ~kept
-
-    offsets = jnp.zeros(wins.shape, dtype=jnp.float64)
-    carry = (jnp.int32(0), offsets, needed)
-    carry = lax.while_loop(lambda c: (c[0] == 0) & jnp.any(c[2]), all_of_them, carry)
-    return lax.while_loop(lambda c: jnp.any(c[2]), first_of_them, carry)[1]
+    return draw_until_accepted(
+        rng_key, attempt, UNIFORMS_PER_ATTEMPT, needed, wins, losses
+    )

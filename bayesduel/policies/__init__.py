@@ -16,6 +16,7 @@ from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
 from bayesduel.policies.seeded_batches import SeededComparisons
+from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sparring import Sparring
 from bayesduel.policies.sup_klucb import SupKLUCB
 
@@ -35,6 +36,7 @@ __all__ = [
     "RelativeConfidenceSampling",
     "RelativeUCB",
     "SeededComparisons",
+    "SelfSparring",
     "Sparring",
     "SupKLUCB",
     "get",

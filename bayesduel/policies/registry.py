@@ -20,6 +20,7 @@ from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
 from bayesduel.policies.seeded_batches import SeededComparisons
+from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sparring import Sparring
 from bayesduel.policies.sup_klucb import SupKLUCB
 
@@ -44,6 +45,7 @@ _ENTRIES: dict[str, Entry] = {
     "sup-klucb": Entry("Sup-KLUCB", SupKLUCB()),
     "rcs": Entry("RCS", RelativeConfidenceSampling()),
     "ccb": Entry("CCB", CopelandConfidenceBound()),
+    "self-sparring": Entry("Self-Sparring", SelfSparring()),
     "rmed1": Entry("RMED1", RMED1()),
     "rmed2": Entry("RMED2", RMED2()),
     "rmed2fh": Entry("RMED2FH", RMED2FH()),

@@ -40,6 +40,7 @@ from bayesduel.policies.sampling import (
     cumulative,
     pick,
     truncated_exponential,
+    waiting_time,
 )
 from bayesduel.types import Arm, RoundCount, RunKey
 
@@ -138,7 +139,7 @@ def next_event(
             jnp.where(now.leaders, challenged, 0.0)
         ) / num_leaders.astype(challenged.dtype)
     chance = some_flip + jnp.exp(-flip_rows[-1]) * some_success
-    idle_rounds, happens = _waiting_time(
+    idle_rounds, happens = waiting_time(
         draws.wait, chance, sets.last_round - round_ + 1
     )
     is_flip, idle_rounds, happens = materialize(
@@ -194,21 +195,6 @@ def next_event(
         unsettled = jnp.where(first < succeeding, False, freely)
         successes = jnp.where(is_flip | (first == succeeding), successes, unsettled)
     return Event(champion, idle_rounds, happens, first, successes)
-
-
-def _waiting_time(
-    uniform: Float[Array, ""], chance: Float[Array, ""], rounds: RoundCount
-) -> tuple[RoundCount, Bool[Array, ""]]:
-    """Idle rounds among the next ``rounds``, and whether another one follows.
-
-    floor(Exp(1) / -log(1 - chance)) is exactly geometric. It is compared with
-    ``rounds`` as a float: it may be infinite.
-    """
-    hazard = -jnp.log1p(-chance)
-    waiting = jnp.floor(-jnp.log1p(-uniform) / hazard)
-    happens = (hazard > 0.0) & (waiting < rounds.astype(waiting.dtype))
-    idle = jnp.where(happens, waiting, 0.0).astype(rounds.dtype)
-    return jnp.where(happens, idle, rounds), happens
 
 
 def _some_flip(

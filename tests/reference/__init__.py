@@ -31,6 +31,7 @@ from tests.reference.reductions import Doubler, MultiSBM, Sparring
 from tests.reference.rmed1 import RMED1
 from tests.reference.rmed2 import RMED2, RMED2FH
 from tests.reference.rucb import RelativeUCB
+from tests.reference.self_sparring import SelfSparring
 from tests.reference.sup_klucb import SupKLUCB
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "RandomPairs",
     "RelativeConfidenceSampling",
     "RelativeUCB",
+    "SelfSparring",
     "Sparring",
     "SupKLUCB",
     "Twin",
