@@ -38,12 +38,22 @@ class DisconnectedComparisonsWarning(UserWarning):
     """Some arms were never compared, even indirectly; names the parts."""
 
 
+class ChoiceWorldError(BayesduelError, ValueError):
+    """A world of subset choice that cannot exist, or a question about it."""
+
+
+class AssumptionWarning(UserWarning):
+    """A policy meets a world outside its theory; names the set that shows it."""
+
+
 class SimulationError(BayesduelError, RuntimeError):
     """A run stopped with a status; names run and round."""
 
 
 __all__ = [
+    "AssumptionWarning",
     "BayesduelError",
+    "ChoiceWorldError",
     "ComparisonDataError",
     "DisconnectedComparisonsWarning",
     "FitError",

@@ -64,6 +64,7 @@ from theory.regret_bounds import (
 from theory.regret_notions import REGRET_NOTIONS
 from theory.sensitivity import Sensitivity, one_sided_derivatives, sensitivity
 from theory.separation import Violation, find_violations
+from theory.subset_regret import SUBSET_REGRET_NOTIONS, subset_cost
 from theory.subsets import (
     bounded_reward_order,
     choice_table_bounds,
@@ -76,6 +77,7 @@ from theory.transitivity import find_cycle, find_intransitive_triple
 
 __all__ = [
     "REGRET_NOTIONS",
+    "SUBSET_REGRET_NOTIONS",
     "AllocationRecord",
     "BottleneckRecord",
     "Bottlenecks",
@@ -141,6 +143,7 @@ __all__ = [
     "scomp_order",
     "seed_rank_moments",
     "sensitivity",
+    "subset_cost",
     "subset_gap_bound",
     "subset_gap_free_bound",
     "subset_lower_order",

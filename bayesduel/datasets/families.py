@@ -162,7 +162,7 @@ def load_family(family: str, text: str) -> PreferenceMatrix:
     """
     make = FAMILIES[family].make
     allowed = family_parameters(family)
-    given = _parse(family, text, allowed)
+    given = parse_parameters(family, text, allowed)
     missing = [
         key
         for key, default in allowed.items()
@@ -185,8 +185,30 @@ def load_family(family: str, text: str) -> PreferenceMatrix:
     return PreferenceMatrix(matrix.values, name=name, source=matrix.source)
 
 
-def _parse(family: str, text: str, allowed: dict[str, object]) -> dict[str, Any]:
-    """Read ``key=value,key=value``."""
+def parse_parameters(
+    family: str, text: str, allowed: dict[str, object]
+) -> dict[str, Any]:
+    """Read ``key=value,key=value``.
+
+    Parameters
+    ----------
+    family : str
+        Its name, for messages.
+    text : str
+        The pairs; may be empty.
+    allowed : dict
+        The default of every parameter; a truth value asks for one.
+
+    Returns
+    -------
+    dict
+        Numbers, truth values and texts.
+
+    Raises
+    ------
+    ValueError
+        When a parameter is unknown, repeated or wrong.
+    """
     given: dict[str, Any] = {}
     for part in text.split(",") if text else ():
         key, equals, value = (piece.strip() for piece in part.partition("="))

@@ -1,0 +1,204 @@
+"""Probabilities with which an offered arm is chosen, under the usual models of choice.
+
+A set is a mask over the arms. Every function with a mask runs on NumPy arrays, of many
+sets at once, and, traced, on arrays of any library that follows the array-API standard.
+"""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr
+
+from theory._arrays import Array
+from theory.validation import integer_from, numeric_array
+
+__all__ = [
+    "binomial_table",
+    "gaussian_choice",
+    "gaussian_nodes",
+    "logit_choice",
+    "subset_rank",
+]
+
+_STEP = 0.25
+"""Of the trapezoidal rule; its error decreases like exp(-2 pi^2 / step^2)."""
+
+_REACH = 9.0
+"""Standard deviations beyond which a normal density is negligible (1e-18)."""
+
+
+def logit_choice(offered: Array, weights: Array, no_choice_weight: Array) -> Array:
+    """Compute the choice probabilities of multinomial logit.
+
+    P(i|s) = v_i / (v_0 + sum of v_j over j in s) for i in s (Luce 1959; McFadden 1974).
+
+    Parameters
+    ----------
+    offered : bool array (..., n)
+        Which arms are offered; at least one of them, or v_0 > 0.
+    weights : float array (n,)
+        v_i > 0.
+    no_choice_weight : float array ()
+        v_0 >= 0, the weight of choosing nothing; 0 if somebody is always chosen.
+
+    Returns
+    -------
+    float array (..., n)
+        0 for arms that are not offered. Nothing is chosen with the rest of the
+        probability.
+
+    Examples
+    --------
+    >>> logit_choice(np.array([True, True, False]), np.array([0.5, 0.5, 1.0]), 1.0)
+    array([0.25, 0.25, 0.  ])
+    """
+    xp = offered.__array_namespace__()
+    chosen = xp.where(offered, weights, 0.0)
+    return chosen / (no_choice_weight + xp.sum(chosen, axis=-1, keepdims=True))
+
+
+def gaussian_nodes(
+    means: ArrayLike, no_choice_mean: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Tabulate what `gaussian_choice` needs, at the nodes of a trapezoidal rule.
+
+    Utilities are independent normal variables of variance 1; the arm with the largest
+    one is chosen, or nothing if that of "no choice" is larger (multinomial probit with
+    independent errors).
+
+    Parameters
+    ----------
+    means : array-like (n,)
+        Mean utilities.
+    no_choice_mean : float or None
+        Mean utility of choosing nothing; None if somebody is always chosen.
+
+    Returns
+    -------
+    log_cdf : float64 (n, Q)
+        log P(utility of arm i is below node q).
+    weights : float64 (n, Q)
+        Density of arm i at node q over that probability, times the step.
+    outside : float64 (Q,)
+        log P(utility of no choice is below node q).
+
+    Raises
+    ------
+    ValueError
+        If `means` is no vector of finite numbers.
+
+    Examples
+    --------
+    >>> [table.shape[-1] > 60 for table in gaussian_nodes([0.0, 0.5], None)]
+    [True, True, True]
+    """
+    mu = numeric_array(means, "means")
+    if mu.ndim != 1 or mu.size == 0 or not np.all(np.isfinite(mu)):
+        raise ValueError(f"means must be a vector of finite numbers; got {means!r}.")
+    count = int(np.ceil((np.ptp(mu) + 2 * _REACH) / _STEP)) + 1
+    nodes = mu.min() - _REACH + _STEP * np.arange(count)
+    away = nodes[None, :] - mu[:, None]
+    log_cdf = log_ndtr(away)
+    log_density = -0.5 * away**2 - 0.5 * np.log(2 * np.pi)
+    weights = _STEP * np.exp(log_density - log_cdf)
+    if no_choice_mean is None:
+        return log_cdf, weights, np.zeros(count)
+    return log_cdf, weights, log_ndtr(nodes - no_choice_mean)
+
+
+def gaussian_choice(
+    offered: Array, log_cdf: Array, weights: Array, outside: Array
+) -> Array:
+    """Compute the choice probabilities of Gaussian random utilities.
+
+    P(i|s) is the integral of the density of arm i times the probability that all other
+    offered arms, and no choice, are below it.
+
+    Parameters
+    ----------
+    offered : bool array (..., n)
+        Which arms are offered.
+    log_cdf, weights, outside : float arrays (n, Q), (n, Q), (Q,)
+        From `gaussian_nodes`.
+
+    Returns
+    -------
+    float array (..., n)
+        0 for arms that are not offered; absolute error below 1e-13.
+
+    Examples
+    --------
+    >>> nodes = gaussian_nodes([0.0, 0.0, 1.0], None)
+    >>> gaussian_choice(np.array([True, True, False]), *nodes)
+    array([0.5, 0.5, 0. ])
+    """
+    xp = offered.__array_namespace__()
+    below = xp.sum(xp.where(offered[..., None], log_cdf, 0.0), axis=-2)
+    chances = xp.matmul(xp.exp(below + outside), xp.permute_dims(weights, (1, 0)))
+    return xp.where(offered, chances, 0.0)
+
+
+def binomial_table(num_arms: int, set_size: int) -> NDArray[np.int64]:
+    """Tabulate the binomial coefficients that `subset_rank` adds up.
+
+    Parameters
+    ----------
+    num_arms, set_size : int
+        n and k, 1 <= k <= n.
+
+    Returns
+    -------
+    int64 (n, k)
+        Entry (i, c) is "i choose c + 1".
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> binomial_table(4, 2).tolist()
+    [[0, 0], [1, 0], [2, 1], [3, 3]]
+    """
+    n = integer_from(num_arms, 1, "num_arms")
+    k = integer_from(set_size, 1, "set_size")
+    if k > n:
+        raise ValueError(f"set_size must be at most num_arms = {n}; got {k}.")
+    rows = [[comb(arm, place + 1) for place in range(k)] for arm in range(n)]
+    return np.array(rows, dtype=np.int64)
+
+
+def subset_rank(offered: Array, binomials: Array) -> Array:
+    """Compute the place of a set of k arms in colexicographic order, from 0 on.
+
+    The rank of a_1 < ... < a_k is the sum of "a_c choose c".
+
+    Parameters
+    ----------
+    offered : bool array (..., n)
+        Sets of exactly k arms.
+    binomials : int64 array (n, k)
+        From `binomial_table`.
+
+    Returns
+    -------
+    int64 array (...)
+
+    Examples
+    --------
+    >>> masks = np.array(
+    ...     [[True, True, False], [True, False, True], [False, True, True]]
+    ... )
+    >>> subset_rank(masks, binomial_table(3, 2)).tolist()
+    [0, 1, 2]
+    """
+    xp = offered.__array_namespace__()
+    places = xp.cumulative_sum(xp.astype(offered, xp.int64), axis=-1)
+    ordinal = xp.arange(1, binomials.shape[1] + 1, dtype=xp.int64)
+    ordinal = xp.reshape(ordinal, (1,) * offered.ndim + (-1,))
+    matches = (places[..., None] == ordinal) & offered[..., None]
+    return xp.sum(xp.where(matches, binomials, 0), axis=(-2, -1))
