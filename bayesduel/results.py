@@ -146,8 +146,13 @@ def node_attributes(setting: Setting) -> dict[str, Any]:
 def join_chunks(chunks: Sequence[xr.Dataset]) -> xr.Dataset:
     """Concatenate chunks of runs in the order of their numbers."""
     ordered = sorted(chunks, key=lambda chunk: int(chunk["run"][0]))
+    # "exact": where chunks do not fit together, an error and not a nan.
     joined = xr.concat(
-        ordered, dim="run", data_vars="minimal", combine_attrs="override"
+        ordered,
+        dim="run",
+        data_vars="minimal",
+        join="exact",
+        combine_attrs="override",
     )
     for name in _CONCATENATED:
         joined.attrs[name] = sum(chunk.attrs[name] for chunk in ordered)

@@ -1,5 +1,8 @@
 """Small policies that compile in no time and do something known, or go wrong."""
 
+import os
+import signal
+import time
 from dataclasses import field
 from typing import NamedTuple
 
@@ -9,6 +12,7 @@ import numpy as np
 from jax import Array
 
 from bayesduel.policies.base import Policy, policy_class
+from bayesduel.simulator import RunRecords
 from bayesduel.types import Duel
 
 
@@ -176,8 +180,47 @@ class Deadly(Wanderer):
     """Ends the process that simulates it, as running out of memory would."""
 
     def init(self, rng_key, num_arms, horizon):
-        import os
-        import signal
-
         os.kill(os.getpid(), signal.SIGKILL)
         return super().init(rng_key, num_arms, horizon)
+
+
+@policy_class
+class Sleepy(Asking):
+    """Waits for the host, which sleeps where the environment says so."""
+
+    def assist(self, state):
+        time.sleep(float(os.environ.get("SLEEPY_SECONDS", "0")))
+        return super().assist(state)
+
+
+def instant_run_chunk(calls):
+    """Return a stand-in for ``run_chunk`` that only notes what it was asked for.
+
+    The plays are a function of seed, run, matrix and policy, as those of the real one.
+    """
+
+    def run_chunk(environment, policy, *, runs, checkpoints, seed, **options):
+        calls.append((policy, runs))
+        if isinstance(policy, Broken):
+            raise ZeroDivisionError("the program of this policy cannot be made")
+        num_arms = environment.num_arms
+        plays = np.zeros((len(runs), len(checkpoints), num_arms, num_arms), np.int64)
+        best, events = [], []
+        for index, run in enumerate(runs):
+            own = int(1e6 * environment.preference[0, 1])
+            rng = np.random.default_rng([seed, run, own, len(repr(policy))])
+            pair = np.sort(rng.integers(0, num_arms, 2))
+            plays[index, :, pair[0], pair[1]] = checkpoints
+            best.append(rng.integers(0, num_arms))
+            events.append(rng.integers(1, 100))
+        return RunRecords(
+            ledger={"plays": plays},
+            recommendation=np.array(best, dtype=np.int64),
+            events=np.array(events, dtype=np.int64),
+            info={"marks": np.array(best, dtype=np.float64) / 3},
+            finished=np.ones(len(runs), dtype=bool),
+            run_seconds=0.25,
+            compile_seconds=0.5,
+        )
+
+    return run_chunk
