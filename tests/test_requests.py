@@ -202,7 +202,7 @@ def test_notions_that_the_matrix_does_not_have(nothing_runs):
         ("d-ts:alpha=0.4", PolicyParameterError, "alpha must be .* above 0.5.* 0.4"),
         ("d-ts:alpha=nan", PolicyParameterError, "alpha .* got nan"),
         ("d-ts:alpha=inf", PolicyParameterError, "alpha .* got inf"),
-        ("d-ts:alph=1", PolicyParameterError, "no parameter 'alph'.* mean alpha"),
+        ("d-ts:alphaa=1", PolicyParameterError, "no parameter 'alphaa'.* mean alpha"),
         ("d-ts:alpha", PolicyParameterError, "not of the form parameter=value"),
         ("d-ts:alpha=x", PolicyParameterError, "alpha must be a number, got 'x'"),
         ("d-ts:alpha=1,alpha=2", PolicyParameterError, "gives alpha twice"),
