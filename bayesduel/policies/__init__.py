@@ -15,6 +15,7 @@ from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
+from bayesduel.policies.scb import ScalableCopelandBandits
 from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sparring import Sparring
@@ -35,6 +36,7 @@ __all__ = [
     "RandomPairs",
     "RelativeConfidenceSampling",
     "RelativeUCB",
+    "ScalableCopelandBandits",
     "SeededComparisons",
     "SelfSparring",
     "Sparring",

@@ -19,6 +19,7 @@ from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
+from bayesduel.policies.scb import ScalableCopelandBandits
 from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sparring import Sparring
@@ -45,6 +46,7 @@ _ENTRIES: dict[str, Entry] = {
     "sup-klucb": Entry("Sup-KLUCB", SupKLUCB()),
     "rcs": Entry("RCS", RelativeConfidenceSampling()),
     "ccb": Entry("CCB", CopelandConfidenceBound()),
+    "scb": Entry("SCB", ScalableCopelandBandits()),
     "self-sparring": Entry("Self-Sparring", SelfSparring()),
     "rmed1": Entry("RMED1", RMED1()),
     "rmed2": Entry("RMED2", RMED2()),

@@ -31,6 +31,7 @@ from tests.reference.reductions import Doubler, MultiSBM, Sparring
 from tests.reference.rmed1 import RMED1
 from tests.reference.rmed2 import RMED2, RMED2FH
 from tests.reference.rucb import RelativeUCB
+from tests.reference.scb import ScalableCopelandBandits
 from tests.reference.self_sparring import SelfSparring
 from tests.reference.sup_klucb import SupKLUCB
 
@@ -47,6 +48,7 @@ __all__ = [
     "RandomPairs",
     "RelativeConfidenceSampling",
     "RelativeUCB",
+    "ScalableCopelandBandits",
     "SelfSparring",
     "Sparring",
     "SupKLUCB",
