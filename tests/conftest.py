@@ -20,6 +20,14 @@ os.environ["JAX_NUMPY_RANK_PROMOTION"] = "raise"
 if "jax" in sys.modules:
     sys.modules["jax"].config.update("jax_numpy_rank_promotion", "raise")
 
+# Most of the time of the tests goes into compiling: worker processes and later runs
+# share what is compiled. A program is found by its text, so none can be stale.
+os.environ.setdefault(
+    "JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / "compiled")
+)
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
+os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(2**30))
+
 # `fast` draws the same examples every time, so that a failure can be repeated;
 # HYPOTHESIS_PROFILE=nightly looks further. No deadline: the first call may compile.
 _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
