@@ -8,6 +8,7 @@ for color-deficient readers. Global matplotlib settings are never touched.
 from bayesduel.plots.allocation import allocation
 from bayesduel.plots.curves import regret
 from bayesduel.plots.growth import slopes
+from bayesduel.plots.reproductions import reproduction
 from bayesduel.plots.style import StyledFigure, save
 
-__all__ = ["StyledFigure", "allocation", "regret", "save", "slopes"]
+__all__ = ["StyledFigure", "allocation", "regret", "reproduction", "save", "slopes"]

@@ -58,9 +58,9 @@ def regret(
         policies are left out.
     notion : str, default "copeland"
         Which recorded regret.
-    band : {"standard error", "quantiles 10-90", "none"}
-        Mean ± 1 standard error over runs, or the 10 % and 90 % quantiles of runs. The
-        figure says which, and how many runs.
+    band : {"standard error", "quantiles 10-90", "quantiles 25-75", "none"}
+        Mean ± 1 standard error over runs, or quantiles of runs. The figure says which,
+        and how many runs.
     bounds : "auto", None, bound, list of bounds or mapping, default "auto"
         ``theory.RegretBound`` or ``theory.Optimum``, or per environment. "auto" is the
         Copeland lower bound of the stored matrix, and the constant of ECW-RMED where

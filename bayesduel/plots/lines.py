@@ -20,8 +20,11 @@ __all__ = ["BANDS", "Line", "Panel", "panels"]
 BANDS = {
     "standard error": "band: ± 1 standard error",
     "quantiles 10-90": "band: 10 % to 90 % quantiles of runs",
+    "quantiles 25-75": "band: 25 % to 75 % quantiles of runs",
     "none": "",
 }
+
+_QUANTILES = {"quantiles 10-90": (0.1, 0.9), "quantiles 25-75": (0.25, 0.75)}
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,6 @@ def _line(measured: Measurement, notion: str, band: str) -> Line:
     if band == "standard error" and runs > 1:
         error = regret.std(axis=0, ddof=1) / np.sqrt(runs)
         low, high = mean - error, mean + error
-    elif band == "quantiles 10-90" and runs > 1:
-        low, high = np.quantile(regret, [0.1, 0.9], axis=0)
+    elif band in _QUANTILES and runs > 1:
+        low, high = np.quantile(regret, _QUANTILES[band], axis=0)
     return Line(measured.policy, measured.rounds, mean, low, high, runs)

@@ -146,7 +146,8 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     return {
         label: Look(
             _COLORS[index % len(_COLORS)],
-            _MARKERS[index % len(_MARKERS)],
+            # Moved on with every round of colors: no color keeps its marker.
+            _MARKERS[(index + index // len(_COLORS)) % len(_MARKERS)],
             _LINES[(index // len(_COLORS)) % len(_LINES)],
         )
         for index, label in enumerate(unique)

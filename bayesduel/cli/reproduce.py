@@ -1,0 +1,285 @@
+"""``bayesduel reproduce``: repeat the experiments of papers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesduel.cli import parse
+from bayesduel.cli.errors import FAILED, INTERRUPTED
+from bayesduel.cli.options import flag, json_flag, quiet_flag
+from bayesduel.cli.output import (
+    console,
+    defined,
+    go_on,
+    print_json,
+    say,
+    say_warning,
+    version,
+)
+
+if TYPE_CHECKING:
+    from bayesduel.reproduction import Reproduction
+
+__all__ = ["reproduce"]
+
+_TALLY = {"holds": "hold", "does not hold": "do not hold", "open": "are open"}
+
+
+def reproduce(
+    figure: Annotated[
+        str | None,
+        typer.Argument(metavar="FIGURE", help="Name of a figure; see --list."),
+    ] = None,
+    list_them: Annotated[
+        bool, flag("--list", help="List the figures, and what they are of.")
+    ] = False,
+    scale: Annotated[
+        float,
+        typer.Option(metavar="S", help="Multiplies runs and rounds: 0.1 to look."),
+    ] = 1.0,
+    full_horizon: Annotated[
+        bool, flag("--full-horizon", help="Let --scale multiply the runs only.")
+    ] = False,
+    panel: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY", help="Only this panel, such as a. Repeatable."),
+    ] = None,
+    mslr: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The 136-armed MSLR matrix."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="S", min=0, help="The same seed, the same result.")
+    ] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Worker processes; default: all cores."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for results, figure and verdict, new or empty."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, flag("--resume", help="Go on from what is in the folder.")
+    ] = False,
+    overwrite: Annotated[
+        bool, flag("--overwrite", help="Replace what is in the folder.")
+    ] = False,
+    as_json: Annotated[bool, json_flag] = False,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Repeat the experiment behind a figure of a paper, and judge its statements.
+
+    Says of every statement whether it holds by two standard errors, does not, or
+    stays open. With --out, saves the results, the figure, and the verdict.
+    """
+    if list_them or figure is None:
+        if figure is None and not list_them:
+            raise ValueError("FIGURE: name one; bayesduel reproduce --list names all")
+        _list(as_json=as_json)
+        return
+    name = _known(figure)
+    parse.at_least_one(jobs, "--jobs")
+    if not 0 < scale <= 1:
+        raise ValueError(f"--scale: must be above 0 and at most 1, but is {scale}")
+    if out is None and (resume or overwrite):
+        which = "--resume" if resume else "--overwrite"
+        raise ValueError(f"{which}: needs a folder; give it with --out DIR")
+    options = {
+        "scale": scale,
+        "full_horizon": full_horizon,
+        "seed": seed,
+        "jobs": jobs,
+        "resume": resume,
+        "overwrite": overwrite,
+    }
+    found = _measure(name, panel, mslr, out, progress=not quiet, **options)
+    failures = [text for each in found.panels for text in each.failures]
+    if as_json:
+        print_json(_record(found))
+    else:
+        _print(found)
+    if out is not None:
+        _save(found, out, quiet=quiet)
+    if failures:
+        for text in failures:
+            say_warning(text)
+        raise typer.Exit(FAILED)
+
+
+def _known(name: str) -> str:
+    from bayesduel import recipes
+
+    if name in recipes.names():
+        return name
+    if name in recipes.all_names():
+        missing = ", ".join(recipes.load(name).missing)
+        raise ValueError(f"FIGURE: {name} needs policies that are missing: {missing}")
+    near = parse.near_names(name, recipes.names())
+    raise ValueError(
+        f"FIGURE: there is no figure {name!r}; {near}all: {', '.join(recipes.names())}"
+    )
+
+
+def _measure(
+    name: str,
+    panels: list[str] | None,
+    mslr: Path | None,
+    out: Path | None,
+    *,
+    resume: bool,
+    overwrite: bool,
+    **options: Any,
+) -> Reproduction:
+    from bayesduel import reproduction
+    from bayesduel.cli.choices import load_matrix
+
+    matrix = None
+    if mslr is not None:
+        matrix = load_matrix(str(mslr), option="--mslr: ")
+    # Says what is wrong with the request before a folder is made.
+    reproduction.check(name, panels=panels, mslr=matrix)
+    if out is not None:
+        parse.check_folder(out, resume=resume, overwrite=overwrite)
+    try:
+        return reproduction.reproduce(
+            name,
+            panels=panels,
+            mslr=matrix,
+            out=out,
+            resume=resume,
+            overwrite=overwrite,
+            **options,
+        )
+    except KeyboardInterrupt as error:
+        say(go_on(out, "the finished runs"))
+        raise typer.Exit(INTERRUPTED) from error
+
+
+def _list(*, as_json: bool) -> None:
+    from bayesduel import recipes
+    from bayesduel.cli.tables import new_table
+
+    found = [recipes.load(name) for name in recipes.names()]
+    if as_json:
+        print_json(
+            [
+                {
+                    "name": each.name,
+                    "paper": each.paper,
+                    "figure": each.figure,
+                    "title": each.title,
+                    "panels": [
+                        {
+                            "key": panel.key,
+                            "label": panel.label,
+                            "runs": panel.runs,
+                            "horizon": panel.horizon,
+                        }
+                        for panel in each.panels
+                    ],
+                }
+                for each in found
+            ]  # fmt: skip
+        )
+        return
+    screen = console()
+    for paper in dict.fromkeys(each.paper for each in found):
+        screen.print(paper, style="bold", markup=False)
+        table = new_table()
+        table.add_column("name", no_wrap=True)
+        for header in ("figure", "what it shows"):
+            table.add_column(header)
+        for each in found:
+            if each.paper == paper:
+                table.add_row(each.name, each.figure, each.title)
+        screen.print(table)
+        screen.print()
+
+
+def _record(found: Reproduction) -> dict[str, object]:
+    return {
+        "name": found.recipe.name,
+        "paper": found.recipe.paper,
+        "figure": found.recipe.figure,
+        "scale": found.scale,
+        "full_horizon": found.full_horizon,
+        "panels": [
+            {
+                "key": each.panel.key,
+                "label": each.panel.label,
+                "runs": each.panel.runs,
+                "horizon": each.panel.horizon,
+                "policies": list(each.measured),
+            }
+            for each in found.panels
+        ],
+        "verdicts": [asdict(each) for each in found.verdicts],
+        "notes": list(found.notes),
+    }
+
+
+def _lines(found: Reproduction) -> list[str]:
+    """Return the verdict as text, one statement after the other."""
+    recipe = found.recipe
+    lines = [f"{recipe.paper}, {recipe.figure}: {recipe.title}"]
+    for each in found.panels:
+        panel = each.panel
+        count = len(next(iter(each.measured.values()), ()))
+        games = f" on each of {count} matrices" if count > 1 else ""
+        lines.append(
+            f"  {panel.label}: {panel.runs} runs{games}, {panel.horizon:,} rounds"
+        )
+    statement = ""
+    for each in found.verdicts:
+        if each.statement != statement:
+            statement = each.statement
+            lines += ["", f"{statement[0].upper()}{statement[1:]}."]
+        pair = (
+            each.first if each.first == each.second else f"{each.first}, {each.second}"
+        )
+        lines.append(f"  {each.word:13}  ({each.panel}) {pair}: {each.details}")
+    lines.append("")
+    if found.verdicts:
+        words = [each.word for each in found.verdicts]
+        counts = [f"{words.count(word)} {text}" for word, text in _TALLY.items()]
+        lines.append(f"Of {len(words)} comparisons {', '.join(counts)}.")
+    if found.scale < 1:
+        text = f"{found.scale:g} times the runs of the paper"
+        if not found.full_horizon:
+            text += ", and as few of its rounds: statements on its horizon can fail"
+        lines.append(f"{text}.")
+    lines += [*found.notes, f"two standard errors decide; bayesduel {version()}"]
+    return lines
+
+
+def _print(found: Reproduction) -> None:
+    styles = {"  holds  ": "green", "  does no": "red", "  open   ": "yellow"}
+    screen = console()
+    for line in _lines(found):
+        screen.print(
+            line, style=styles.get(line[:9]), markup=False,
+            soft_wrap=not screen.is_terminal,
+        )  # fmt: skip
+
+
+def _save(found: Reproduction, out: Path, *, quiet: bool) -> None:
+    from bayesduel import plots
+
+    text = "\n".join(_lines(found)) + "\n"
+    (out / "verdict.txt").write_text(text, "utf-8")
+    record = json.dumps(defined(_record(found)), indent=2, ensure_ascii=False)
+    (out / "verdict.json").write_text(record + "\n", "utf-8")
+    say(f"saved the results and the verdict in {out}", quiet=quiet)
+    if not any(each.measured for each in found.panels):
+        return
+    figure = plots.reproduction(found)
+    for path in plots.save(figure, out / found.recipe.name, ("png", "svg")):
+        say(f"saved {path}", quiet=quiet)
