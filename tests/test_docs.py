@@ -57,6 +57,7 @@ def documented_modules():
         "theory",
         "bayesduel.analysis",
         "bayesduel.datasets",
+        "bayesduel.diagnostics",
         "bayesduel.errors",
         "bayesduel.models",
         "bayesduel.plots",

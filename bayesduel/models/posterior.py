@@ -313,6 +313,18 @@ class Posterior:
         values[row, column] = winners.information(blocks())
         return values
 
+    def to_datatree(self, **options: Any) -> xr.DataTree:
+        """Return the fit as ArviZ reads it.
+
+        Parameters
+        ----------
+        **options
+            As in :func:`bayesduel.diagnostics.to_datatree`.
+        """
+        from bayesduel.diagnostics import to_datatree
+
+        return to_datatree(self, **options)
+
     def _by_pair(self, values: np.ndarray) -> xr.DataArray:
         names = list(self.arm_names)
         return xr.DataArray(

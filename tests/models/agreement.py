@@ -4,6 +4,7 @@ import arviz_stats
 import numpy as np
 import xarray as xr
 from scipy import stats
+from scipy.special import log_expit
 
 LEAST_DRAWS = 400.0
 """Effective draws without which a comparison says too little."""
@@ -37,3 +38,23 @@ def worst_disagreement(
     difference = np.abs(flat.mean(axis=0) - expected) - slack
     p_values = 2.0 * stats.norm.sf(np.maximum(difference, 0.0) / error)
     return float(p_values.min() * len(expected))
+
+
+def grid_posterior(
+    wins: np.ndarray, scale: float = 2.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return Bradley-Terry utilities of three arms on a grid, and their exact weights.
+
+    The first arm has utility 0. Independent normal utilities have differences with
+    covariance scale^2 (1 + [i=j]).
+    """
+    axis = np.linspace(-9.0, 9.0, 601)
+    b, c = (each.ravel() for each in np.meshgrid(axis, axis, indexing="ij"))
+    law = stats.multivariate_normal(cov=scale**2 * (np.eye(2) + 1.0))
+    utility = np.stack([np.zeros_like(b), b, c], axis=1)
+    log_weight = law.logpdf(utility[:, 1:])
+    for i in range(3):
+        for j in range(3):
+            log_weight += wins[i, j] * log_expit(utility[:, i] - utility[:, j])
+    weight = np.exp(log_weight - log_weight.max())
+    return utility, weight / weight.sum()

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import expit, log_expit, psi
+from scipy.special import expit, psi
 
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.models import (
@@ -20,7 +20,7 @@ from bayesduel.models import (
     Thurstone,
     fit,
 )
-from tests.models.agreement import worst_disagreement
+from tests.models.agreement import grid_posterior, worst_disagreement
 
 FALSE_ALARM = 1e-5
 """Of each comparison of draws with exact numbers."""
@@ -36,23 +36,6 @@ def fitted(method, model=None, **options):
     return fit(model or BradleyTerry(), VOTES, method=method, rng_key=3, **options)
 
 
-def grid_posterior(scale=2.0):
-    """Utilities of b and c relative to a on a grid, with their exact weights.
-
-    Independent normal utilities have differences with covariance scale^2 (1 + [i=j]).
-    """
-    axis = np.linspace(-9.0, 9.0, 601)
-    b, c = (each.ravel() for each in np.meshgrid(axis, axis, indexing="ij"))
-    law = stats.multivariate_normal(cov=scale**2 * (np.eye(2) + 1.0))
-    utility = np.stack([np.zeros_like(b), b, c], axis=1)
-    log_weight = law.logpdf(utility[:, 1:])
-    for i in range(3):
-        for j in range(3):
-            log_weight += VOTES.wins[i, j] * log_expit(utility[:, i] - utility[:, j])
-    weight = np.exp(log_weight - log_weight.max())
-    return utility, weight / weight.sum()
-
-
 def quantities(utility):
     """Numbers whose posterior means the grid knows: location, spread, tails, wins."""
     one, other = PAIRS
@@ -61,7 +44,7 @@ def quantities(utility):
 
 
 def grid_means():
-    utility, weight = grid_posterior()
+    utility, weight = grid_posterior(VOTES.wins)
     return weight @ quantities(utility)
 
 
@@ -72,7 +55,7 @@ def test_nuts_agrees_with_a_grid():
 
 def test_the_comparison_with_the_grid_can_fail():
     """A tighter prior is noticed, and so is a swapped sign."""
-    other = grid_posterior(scale=1.0)
+    other = grid_posterior(VOTES.wins, scale=1.0)
     draws = quantities(fitted("nuts").draws["utility"])
     assert worst_disagreement(draws, other[1] @ quantities(other[0])) < FALSE_ALARM
     flipped = quantities(-fitted("nuts").draws["utility"])

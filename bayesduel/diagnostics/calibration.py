@@ -1,0 +1,185 @@
+"""Simulation-based calibration: posteriors hold the truth as often as they say.
+
+If a quantity is drawn from the prior, data from the model given it, and the posterior
+is computed from the data, then the rank of the true value among independent posterior
+draws is uniform (Cook, Gelman and Rubin 2006; Talts et al. 2018).
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from bayesduel.diagnostics.predictions import simulate_arrays
+from bayesduel.errors import FitError
+from bayesduel.models.base import PreferenceModel
+from bayesduel.models.inference import (
+    SamplerSettings,
+    as_jax,
+    generator_of,
+    run_nuts,
+    sample_prior,
+)
+from bayesduel.models.latent import log_probabilities
+
+LOG_LIKELIHOOD = "log_likelihood"
+"""A quantity of the data too: it notices a posterior that ignores them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Ranks of true values among posterior draws.
+
+    Attributes
+    ----------
+    ranks : dict of int arrays (simulation, ...)
+        For each named quantity, and for ``log_likelihood``: how many of ``num_draws``
+        posterior draws lie below the true value.
+    num_draws : int
+        L; ranks are uniform on 0, ..., L.
+    """
+
+    ranks: dict[str, NDArray[np.int64]]
+    num_draws: int
+
+    def histograms(self, bins: int = 10) -> dict[str, NDArray[np.int64]]:
+        """Count ranks in bins of equal width, (bin, ...).
+
+        Parameters
+        ----------
+        bins : int
+            Must divide ``num_draws + 1``.
+        """
+        if (self.num_draws + 1) % bins:
+            raise FitError(f"bins must divide {self.num_draws + 1}, got {bins}")
+        width = (self.num_draws + 1) // bins
+        return {
+            name: np.stack(
+                [np.sum(each // width == bin_, axis=0) for bin_ in range(bins)]
+            )
+            for name, each in self.ranks.items()
+        }
+
+    def p_values(self, bins: int = 10) -> dict[str, NDArray[np.float64]]:
+        """Return chi-square p-values of uniform ranks, one per quantity."""
+        return {
+            name: np.asarray(stats.chisquare(counts, axis=0).pvalue)
+            for name, counts in self.histograms(bins).items()
+        }
+
+    def smallest_p_value(self, bins: int = 10) -> float:
+        """Return the smallest p-value times the number of quantities (Bonferroni)."""
+        every = np.concatenate(
+            [np.ravel(each) for each in self.p_values(bins).values()]
+        )
+        return float(min(1.0, every.min() * every.size))
+
+
+def calibrate(
+    model: PreferenceModel,
+    data: Any,
+    *,
+    method: str = "nuts",
+    num_simulations: int = 200,
+    num_draws: int = 99,
+    thinning: int = 4,
+    num_warmup: int = 300,
+    rng_key: int = 0,
+) -> Calibration:
+    """Simulate truths and data from a model, fit it, and rank the truths.
+
+    Parameters
+    ----------
+    model : PreferenceModel
+        Its priors are what the truths are drawn from: wide ones need no data to be
+        right, so choose those of an application.
+    data : Comparisons, Rankings or Choices
+        How many votes each row has; what they say is not used. Each ballot must be
+        cast once.
+    method : {"nuts", "exact"}
+        How the posterior is computed.
+    num_simulations : int
+        Data sets, fitted side by side in one program.
+    num_draws : int
+        L posterior draws that each truth is ranked among.
+    thinning : int
+        nuts: every how manieth draw is used, so that they are nearly independent.
+    num_warmup : int
+        nuts: steps of adaptation.
+    rng_key : int
+        Seed.
+
+    Returns
+    -------
+    Calibration
+        The ranks.
+
+    Raises
+    ------
+    FitError
+        For another method.
+    """
+    if method not in ("nuts", "exact") or method not in (*model.methods, "nuts"):
+        raise FitError(
+            f"method must be nuts or exact, where there is one; got {method!r}"
+        )
+    key_prior, key_data, key_fit = jax.random.split(jax.random.key(rng_key), 3)
+    arrays = model.arrays(data)
+    with jax.enable_x64(True):
+        truths = sample_prior(model, as_jax(arrays), key_prior, num_simulations)
+    rng = generator_of(key_data)
+    simulated = [
+        simulate_arrays(rng, model, arrays, {k: v[index] for k, v in truths.items()})
+        for index in range(num_simulations)
+    ]
+    if method == "exact":
+        fits = [
+            model.exact_posterior(each).sample(rng, num_draws) for each in simulated
+        ]
+        draws = {name: np.stack([each[name] for each in fits]) for name in fits[0]}
+    else:
+        settings = SamplerSettings(1, num_draws * thinning, num_warmup)
+        draws = _fit_all(model, settings, simulated, key_fit)
+        draws = {name: values[:, ::thinning] for name, values in draws.items()}
+    with jax.enable_x64(True):
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *simulated)
+        likelihood = partial(jax.vmap(partial(_log_likelihood, model)), stacked)
+        truths[LOG_LIKELIHOOD] = np.asarray(likelihood(as_jax(truths)))
+        every = jax.vmap(likelihood, in_axes=1, out_axes=1)
+        draws[LOG_LIKELIHOOD] = np.asarray(every(as_jax(draws)))
+    ranks = {
+        name: np.sum(draws[name] < values[:, None], axis=1)
+        for name, values in truths.items()
+        if name in draws
+    }
+    return Calibration(ranks=ranks, num_draws=num_draws)
+
+
+def _fit_all(
+    model: PreferenceModel,
+    settings: SamplerSettings,
+    simulated: list[Any],
+    rng_key: Any,
+) -> dict[str, np.ndarray]:
+    """Return draws (simulation, draw, ...) of all data sets."""
+    with jax.enable_x64(True):
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *simulated)
+        keys = jax.random.split(rng_key, len(simulated))
+        program = jax.jit(jax.vmap(partial(run_nuts, model, settings)))
+        draws, _ = program(stacked, keys)
+    return {
+        name: np.asarray(values)[:, 0]
+        for name, values in draws.items()
+        if name != "votes"
+    }
+
+
+def _log_likelihood(model: PreferenceModel, arrays: Any, values: dict) -> Any:
+    logs = log_probabilities(model, arrays, values)
+    happened = arrays.counts > 0
+    return jnp.sum(jnp.where(happened, arrays.counts * jnp.where(happened, logs, 0), 0))

@@ -1,0 +1,328 @@
+"""Leave-one-out cross-validation, one vote or one pair at a time."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import arviz_stats
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from arviz_stats import utils as arviz_utils
+from arviz_stats.base import array_stats
+from jax import Array
+from numpy.typing import NDArray
+from scipy.special import betaln
+from scipy.special import logsumexp as np_logsumexp
+
+from bayesduel.diagnostics.predictions import (
+    UNITS,
+    check_whole,
+    kept_log_probabilities,
+    log_probabilities_of_rows,
+)
+from bayesduel.errors import FitError
+from bayesduel.models.base import PreferenceModel
+from bayesduel.models.comparisons import Comparisons
+from bayesduel.models.inference import as_jax
+from bayesduel.models.laplace import draw_points, laplace, log_normal_density
+from bayesduel.models.latent import latent_of, log_probabilities
+from bayesduel.models.pairwise_beta import BetaPosterior, PairwiseBeta
+from bayesduel.models.posterior import Posterior
+from bayesduel.models.utilities import Votes
+
+GOOD_K = 0.7
+"""Pareto k up to which importance sampling is trusted (Vehtari et al. 2024)."""
+
+
+def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
+    """Estimate how well votes are predicted by a fit to all the others.
+
+    elpd = sum over votes of log P(vote | all other votes). All votes that say the same
+    of the same row have the same value, so it is computed once per row and outcome and
+    counted as often: in closed form for ``PairwiseBeta`` fitted exactly, else by Pareto
+    smoothed importance sampling (Vehtari et al. 2017, 2024), for laplace and svi with
+    weights that also undo the approximation (Magnusson et al. 2019).
+
+    Parameters
+    ----------
+    posterior : Posterior
+        A fit.
+    unit : {"vote", "row"}
+        With "row" all votes of a pair are left out together, by importance sampling.
+        That is what one gets from counts per pair without further thought, and is wrong
+        for a model with a parameter per pair, whose posterior without the pair is its
+        prior: Pareto k says so. To leave out pairs use :func:`leave_pairs_out`.
+
+    Returns
+    -------
+    arviz_stats ELPDDataLOO
+        Pointwise values along ``vote`` (or ``row``), in an order that depends on the
+        data only, so that ``arviz.compare`` can take differences. ``pareto_k`` is 0
+        where a value is exact.
+
+    Raises
+    ------
+    FitError
+        If votes are no whole numbers, or there is none.
+
+    Examples
+    --------
+    >>> from bayesduel.diagnostics import loo
+    >>> from bayesduel.models import Comparisons, PairwiseBeta, fit
+    >>> votes = Comparisons.from_wins([[0, 7], [3, 0]])
+    >>> round(loo(fit(PairwiseBeta(), votes)).elpd, 3)
+    -7.062
+    """
+    if unit not in UNITS:
+        raise FitError(f"unit must be one of {', '.join(UNITS)}, got {unit!r}")
+    check_whole(posterior.data, "loo")
+    counts = np.asarray(posterior.arrays.counts)
+    if counts.sum() < 2:
+        raise FitError(f"loo needs at least 2 votes, got {counts.sum():g}")
+    exact = posterior.extras.get("posterior")
+    if unit == "vote" and isinstance(exact, BetaPosterior):
+        left_out, full = _beta_cells(posterior)
+        k = np.zeros_like(left_out)
+        number = posterior.num_draws
+    else:
+        logs, step = kept_log_probabilities(posterior)
+        if unit == "row":
+            logs = log_probabilities_of_rows(counts, logs)
+        else:
+            logs = logs[:, :, counts > 0]
+        number = logs.shape[0] * logs.shape[1]
+        left_out, full, k = _smoothed(posterior, logs, step)
+    if unit == "vote":
+        times = counts[counts > 0].astype(np.int64)
+        left_out, full, k = (np.repeat(each, times) for each in (left_out, full, k))
+    return _elpd(left_out, full, k, unit, number)
+
+
+def compare(
+    posteriors: Mapping[str, Posterior], *, unit: str = "vote", **options: Any
+) -> Any:
+    """Compare models of the same votes by :func:`loo`.
+
+    Parameters
+    ----------
+    posteriors : mapping of names to Posterior
+        Fits to the same data.
+    unit : {"vote", "row"}
+        As in :func:`loo`.
+    **options
+        Of ``arviz.compare``, such as ``method`` and ``round_to``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As ``arviz.compare`` returns it, the best model first: differences of elpd with
+        their standard errors.
+
+    Raises
+    ------
+    FitError
+        If the fits are to different votes.
+    """
+    names = list(posteriors)
+    first = posteriors[names[0]].arrays.counts
+    for name in names[1:]:
+        other = posteriors[name].arrays.counts
+        if np.shape(first) != np.shape(other) or not np.array_equal(first, other):
+            raise FitError(
+                f"{names[0]!r} and {name!r} were fitted to different votes, so their "
+                "predictions cannot be compared"
+            )
+    found = {name: loo(each, unit=unit) for name, each in posteriors.items()}
+    return arviz_stats.compare(found, **options)  # pyright: ignore
+
+
+def leave_pairs_out(
+    model: PreferenceModel,
+    data: Comparisons,
+    *,
+    num_draws: int = 2000,
+    rng_key: int = 0,
+) -> Any:
+    """Estimate how well the votes of a pair are predicted without any vote on it.
+
+    Another question than :func:`loo`: will the model tell something about pairs that
+    were never compared? Every pair is left out by fitting the rest again: in closed
+    form for ``PairwiseBeta`` (whose answer is its prior), else by Laplace's method with
+    importance weights, all refits side by side.
+
+    Parameters
+    ----------
+    model : PreferenceModel
+        Of pairwise comparisons.
+    data : Comparisons
+        Votes; both orders of a pair are left out together.
+    num_draws : int
+        Draws per refit.
+    rng_key : int
+        Seed.
+
+    Returns
+    -------
+    arviz_stats ELPDDataLOO
+        Pointwise values along ``pair``: log P(all its votes, in some order | the
+        rest). ``pareto_k`` is that of the importance weights.
+
+    Raises
+    ------
+    FitError
+        If fewer than two pairs have votes.
+    """
+    arrays = model.arrays(data)
+    low = np.minimum(arrays.first, arrays.second)
+    high = np.maximum(arrays.first, arrays.second)
+    pairs, member = np.unique(low * data.num_arms + high, return_inverse=True)
+    if len(pairs) < 2:
+        raise FitError(f"leave_pairs_out needs at least 2 pairs, got {len(pairs)}")
+    if isinstance(model, PairwiseBeta):
+        values = _beta_pairs(model, arrays, member, len(pairs))
+        return _elpd(values, values, np.zeros(len(pairs)), "pair", num_draws)
+    keys = jax.random.split(jax.random.key(rng_key), len(pairs))
+    with jax.enable_x64(True):
+        logs, weights = _refits(
+            model, num_draws, as_jax(arrays), jnp.asarray(member), keys
+        )
+    logs, weights = np.asarray(logs), np.asarray(weights)
+    smooth, k = array_stats.psislw(-weights, r_eff=1.0, axis=-1)
+    values = np_logsumexp(smooth + logs, axis=1)
+    plain = np_logsumexp(logs, axis=1, b=1.0 / num_draws)
+    return _elpd(values, plain, np.asarray(k), "pair", num_draws)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _refits(
+    model: PreferenceModel, num_draws: int, arrays: Votes, member: Array, keys: Array
+) -> tuple[Array, Array]:
+    """Return log P(votes of the pair) and log weights, (pair, draw)."""
+
+    def one(pair: Array, key: Array) -> tuple[Array, Array]:
+        out = (member == pair)[:, None]
+        rest = replace(arrays, counts=jnp.where(out, 0.0, arrays.counts))
+        state = laplace(model, rest)
+        points = draw_points(key, state, num_draws)
+        latent = latent_of(model, rest)
+
+        def look(point: Array) -> tuple[Array, Array]:
+            logs = log_probabilities(model, arrays, latent.named(point))
+            chosen = out & (arrays.counts > 0)
+            votes = jnp.sum(jnp.where(chosen, arrays.counts * logs, 0.0))
+            return votes, latent.log_density(point)
+
+        votes, joint = jax.vmap(look)(points)
+        return votes, joint - log_normal_density(state, points)
+
+    return jax.lax.map(
+        lambda each: one(*each), (jnp.unique(member, size=keys.shape[0]), keys)
+    )
+
+
+def _beta_pairs(
+    model: PairwiseBeta, arrays: Votes, member: NDArray, num_pairs: int
+) -> NDArray[np.float64]:
+    """Log probability of all votes of each pair under the prior."""
+    values = np.zeros(num_pairs)
+    for pair in range(num_pairs):
+        own = np.where((member == pair)[:, None], np.asarray(arrays.counts), 0.0)
+        before = model.exact_posterior(replace(arrays, counts=0.0 * own))
+        after = model.exact_posterior(replace(arrays, counts=own))
+        values[pair] = np.sum(
+            betaln(after.for_first, after.for_second)
+            - betaln(before.for_first, before.for_second)
+        ) + np.sum(betaln(after.tie, after.no_tie) - betaln(before.tie, before.no_tie))
+    return values
+
+
+def _beta_cells(posterior: Posterior) -> tuple[NDArray, NDArray]:
+    """Leave-one-out and full log predictive of each row and outcome, in closed form.
+
+    For theta ~ Beta(a, b) after all votes, one vote for the first left out:
+    (a - 1) / (a + b - 1).
+    """
+    law: BetaPosterior = posterior.extras["posterior"]
+    arrays: Votes = posterior.arrays
+    counts = np.asarray(arrays.counts)
+    low = np.minimum(arrays.first, arrays.second).astype(np.int64)
+    high = np.maximum(arrays.first, arrays.second)
+    pair = low * arrays.num_arms - low * (low + 1) // 2 + high - low - 1
+    forward = np.asarray(arrays.first) < np.asarray(arrays.second)
+    one, other = law.for_first[pair], law.for_second[pair]
+    ahead = np.where(forward, one, other), np.where(forward, other, one)
+
+    def predictive(left_out: float) -> NDArray:
+        # Cells without a vote are dropped below; there a - 1 may be 0.
+        total = ahead[0] + ahead[1] - left_out
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = [np.log((each - left_out) / total) for each in ahead]
+            if counts.shape[1] == 3:
+                tie, no_tie = law.tie[pair], law.no_tie[pair]
+                votes = np.log(tie + no_tie - left_out)
+                logs = [each + np.log(no_tie - left_out) - votes for each in logs]
+                logs.append(np.log(tie - left_out) - votes)
+        return np.stack(logs, axis=1)[counts > 0]
+
+    return predictive(1.0), predictive(0.0)
+
+
+def _smoothed(
+    posterior: Posterior, logs: NDArray, step: int
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Leave each entry of logs (chain, draw, entry) out by importance sampling."""
+    flat = logs.reshape(-1, logs.shape[-1]).T
+    correction = posterior.sample_stats.get("log_weight")
+    if correction is None:
+        weights = np.zeros(flat.shape[1])
+        independent = posterior.method == "exact"
+        efficiency = 1.0 if independent else _relative_efficiency(posterior)
+    else:
+        weights = correction[:, ::step].reshape(-1)
+        efficiency = 1.0
+    smooth, k = array_stats.psislw(flat - weights[None, :], r_eff=efficiency, axis=-1)
+    left_out = np_logsumexp(smooth + flat, axis=1)
+    share = weights - np_logsumexp(weights)
+    full = np_logsumexp(flat + share[None, :], axis=1)
+    return left_out, full, np.asarray(k)
+
+
+def _relative_efficiency(posterior: Posterior) -> float:
+    """Mean of effective over kept draws, as ArviZ takes it."""
+    if posterior.num_chains == 1:
+        return 1.0
+    sizes = [
+        np.ravel(
+            arviz_stats.base.array_stats.ess(
+                each, chain_axis=0, draw_axis=1, method="mean"
+            )
+        )
+        for each in posterior.draws.values()
+    ]
+    return float(np.mean(np.concatenate(sizes)) / posterior.num_draws)
+
+
+def _elpd(
+    left_out: NDArray, full: NDArray, k: NDArray, dim: str, num_draws: int
+) -> Any:
+    good = min(1.0 - 1.0 / np.log10(num_draws), GOOD_K) if num_draws > 10 else GOOD_K
+    fields: dict[str, Any] = {
+        "elpd": float(left_out.sum()),
+        "se": float(np.sqrt(len(left_out) * np.var(left_out, ddof=1))),
+        "p": float(np.sum(full - left_out)),
+        "n_samples": num_draws,
+        "n_data_points": len(left_out),
+        "scale": "log",
+        "warning": bool(np.any(k > good)),
+        "good_k": float(good),
+        "elpd_i": xr.DataArray(left_out, dims=(dim,)),
+        "pareto_k": xr.DataArray(k, dims=(dim,)),
+    }
+    # Before ArviZ 1.2 one class served all kinds of cross-validation.
+    kind = getattr(arviz_utils, "ELPDDataLOO", None)
+    if kind is None:
+        kind, fields = arviz_utils.ELPDData, {"kind": "loo", **fields}
+    return kind(**fields)

@@ -1,0 +1,214 @@
+"""A fit as an xarray DataTree in ArviZ's layout."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+
+from bayesduel.diagnostics.predictions import (
+    ROW_NAMES,
+    UNITS,
+    ballots_drawn,
+    check_whole,
+    kept_log_probabilities,
+    log_probabilities_of,
+    log_probabilities_of_rows,
+    row_constants,
+    votes_drawn,
+)
+from bayesduel.errors import FitError
+from bayesduel.models.inference import as_jax, generator_of, sample_prior
+from bayesduel.models.plackett_luce import Ballots
+from bayesduel.models.posterior import Posterior
+from bayesduel.results import package_version
+
+_MOST_POINTWISE = 10**8
+"""Pointwise log likelihoods that fit into one group."""
+
+_MOST_PREDICTED = 10**7
+"""Predicted counts per group; beyond, fewer draws are used."""
+
+
+def to_datatree(
+    posterior: Posterior,
+    *,
+    unit: str = "vote",
+    num_prior_draws: int = 1000,
+    rng_key: int = 0,
+) -> xr.DataTree:
+    """Return a fit as ArviZ (1.0 or newer) reads it.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        A fit.
+    unit : {"vote", "row"}
+        One entry of ``log_likelihood``: a single vote (as many entries as votes), or
+        all votes of a row together. Leave-one-out cross-validation by importance
+        sampling makes sense for votes: leaving out all votes of a pair changes the
+        posterior of a model with one parameter per pair too much (see :func:`loo`).
+    num_prior_draws : int
+        Draws from the prior.
+    rng_key : int
+        Seed of prior and predictions.
+
+    Returns
+    -------
+    xarray.DataTree
+        ``posterior``, ``sample_stats``, ``log_likelihood`` (left out where it would
+        hold more than 10^8 numbers: use :func:`loo`), ``prior``, ``prior_predictive``,
+        ``posterior_predictive``, ``observed_data``, ``constant_data``. Axes: ``arm``,
+        ``pair``, ``covariate``; ``comparison``, ``subset`` or ``ballot`` for the rows
+        of the data, ``outcome`` for what a vote says, ``vote``.
+
+    Raises
+    ------
+    FitError
+        For another unit, or votes that are no whole numbers.
+
+    Examples
+    --------
+    >>> from bayesduel.diagnostics import to_datatree
+    >>> from bayesduel.models import Comparisons, PairwiseBeta, fit
+    >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
+    >>> tree = to_datatree(fit(PairwiseBeta(), votes))
+    >>> tree["log_likelihood"]["votes"].sizes["vote"]
+    30
+    """
+    if unit not in UNITS:
+        raise FitError(f"unit must be one of {', '.join(UNITS)}, got {unit!r}")
+    check_whole(posterior.data, "to_datatree")
+    rng = generator_of(jax.random.key(rng_key))
+    groups: dict[str, xr.Dataset | None] = {
+        "posterior": _dataset(posterior, posterior.draws),
+        "sample_stats": _dataset(posterior, posterior.sample_stats),
+        "log_likelihood": _log_likelihood(posterior, unit),
+    }
+    with jax.enable_x64(True):
+        arrays = as_jax(posterior.arrays)
+    prior = sample_prior(
+        posterior.model, arrays, jax.random.key(rng_key + 1), num_prior_draws
+    )
+    prior = {name: values[None] for name, values in prior.items()}
+    groups["prior"] = _dataset(posterior, prior)
+    groups["prior_predictive"] = _predictions(posterior, prior, rng)
+    groups["posterior_predictive"] = _predictions(posterior, posterior.draws, rng)
+    row = ROW_NAMES[type(posterior.data).__name__]
+    name, observed = _observed(posterior)
+    groups["observed_data"] = xr.Dataset({name: observed}, _row_coords(posterior, name))
+    groups["constant_data"] = xr.Dataset(row_constants(posterior))
+    groups["constant_data"] = groups["constant_data"].assign_coords(
+        _used(groups["constant_data"], {row: posterior.data.row_names})
+    )
+    stamp = {
+        "created_at": datetime.now(UTC).isoformat(),
+        "creation_library": "bayesduel",
+        "creation_library_version": package_version(),
+        "model": repr(posterior.model),
+        "inference_method": posterior.method,
+        "sampling_time": posterior.seconds,
+    }
+    kept = {name: each.assign_attrs(stamp) for name, each in groups.items() if each}
+    tree = xr.DataTree.from_dict(kept)
+    tree.attrs.update(stamp)
+    return tree
+
+
+def _dataset(
+    posterior: Posterior, values: dict[str, np.ndarray], step: int = 1
+) -> xr.Dataset:
+    """Label values (chain, draw, ...) by the model's own names of axes."""
+    dims = posterior.model.dims()
+    variables = {
+        name: (("chain", "draw", *dims.get(name, ())), each)
+        for name, each in values.items()
+    }
+    found = xr.Dataset(variables)
+    coords: dict[str, Any] = posterior.model.coords(posterior.data)
+    coords["chain"] = np.arange(found.sizes.get("chain", 0))
+    coords["draw"] = step * np.arange(found.sizes.get("draw", 0))
+    return found.assign_coords(_used(found, coords))
+
+
+def _used(dataset: xr.Dataset, coords: dict[str, Any]) -> dict[str, Any]:
+    return {name: labels for name, labels in coords.items() if name in dataset.dims}
+
+
+def _row_coords(posterior: Posterior, name: str) -> dict[str, Any]:
+    row = ROW_NAMES[type(posterior.data).__name__]
+    if name == "places":
+        return {row: posterior.data.row_names, "arm": list(posterior.arm_names)}
+    outcomes = posterior.model.outcomes(posterior.data)
+    return {row: posterior.data.row_names, "outcome": list(outcomes)}
+
+
+def _observed(posterior: Posterior) -> tuple[str, tuple[tuple[str, str], np.ndarray]]:
+    row = ROW_NAMES[type(posterior.data).__name__]
+    if isinstance(posterior.arrays, Ballots):
+        return "places", ((row, "arm"), posterior.data.places)
+    counts = np.asarray(posterior.arrays.counts).astype(np.int64)
+    return "votes", ((row, "outcome"), counts)
+
+
+def _log_likelihood(posterior: Posterior, unit: str) -> xr.Dataset | None:
+    counts = np.asarray(posterior.arrays.counts).astype(np.int64)
+    entries = counts.sum() if unit == "vote" else len(counts)
+    if posterior.num_draws * entries > _MOST_POINTWISE:
+        return None
+    logs, step = kept_log_probabilities(posterior)
+    row = ROW_NAMES[type(posterior.data).__name__]
+    coords: dict[str, Any] = {
+        "chain": np.arange(logs.shape[0]),
+        "draw": step * np.arange(logs.shape[1]),
+    }
+    names = np.array(posterior.data.row_names)
+    if unit == "row":
+        values = log_probabilities_of_rows(counts, logs)
+        dims, labels = ("chain", "draw", row), {row: names}
+    else:
+        where, outcome = np.nonzero(counts)
+        where, outcome = (
+            np.repeat(each, counts[counts > 0]) for each in (where, outcome)
+        )
+        values = logs[:, :, where, outcome]
+        said = np.array(posterior.model.outcomes(posterior.data))
+        dims = ("chain", "draw", "vote")
+        labels = {row: ("vote", names[where]), "outcome": ("vote", said[outcome])}
+    return xr.Dataset({"votes": (dims, values)}, coords={**coords, **labels})
+
+
+def _predictions(
+    posterior: Posterior, draws: dict[str, np.ndarray], rng: np.random.Generator
+) -> xr.Dataset:
+    """Draw votes anew, as many per row as there were."""
+    name, (dims, observed) = _observed(posterior)
+    first = next(iter(draws.values()))
+    step = max(
+        1, -(-first.shape[0] * first.shape[1] * observed.size // _MOST_PREDICTED)
+    )
+    thinned = {key: values[:, ::step] for key, values in draws.items()}
+    chains, number = next(iter(thinned.values())).shape[:2]
+    flat = {
+        key: values.reshape(chains * number, *values.shape[2:])
+        for key, values in thinned.items()
+    }
+    if isinstance(posterior.arrays, Ballots):
+        drawn = ballots_drawn(rng, posterior.arrays, flat["utility"])
+    else:
+        logs = log_probabilities_of(posterior.model, posterior.arrays, flat)
+        drawn = votes_drawn(rng, np.asarray(posterior.arrays.counts), logs)
+    return xr.Dataset(
+        {
+            name: (
+                ("chain", "draw", *dims),
+                drawn.reshape(chains, number, *drawn.shape[1:]),
+            )
+        },
+        coords={
+            "chain": np.arange(chains),
+            "draw": step * np.arange(number),
+            **_row_coords(posterior, name),
+        },
+    )

@@ -1,0 +1,213 @@
+"""What is wrong with a fit, in words, and what to do about it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from arviz_stats.base import array_stats
+
+from bayesduel.diagnostics.cross_validation import GOOD_K, loo
+from bayesduel.models.posterior import Posterior
+
+LARGEST_R_HAT = 1.01
+"""Vehtari et al. 2021."""
+
+LEAST_DRAWS_PER_CHAIN = 100
+"""Effective draws, of the bulk and of the tails (Vehtari et al. 2021)."""
+
+LEAST_BFMI = 0.3
+"""Energy Bayesian fraction of missing information (Betancourt 2016)."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    name: str
+    value: str
+    good: bool
+    words: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was looked at; ``print`` it."""
+
+    title: str
+    findings: tuple[Finding, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing speaks against the fit."""
+        return all(finding.good for finding in self.findings)
+
+    def __str__(self) -> str:
+        lines = [self.title]
+        for finding in self.findings:
+            mark = "ok " if finding.good else "BAD"
+            lines.append(f"  {mark}  {finding.name}: {finding.value}. {finding.words}")
+            if not finding.good and finding.remedy:
+                lines.append(f"       What to do: {finding.remedy}")
+        lines += [f"  note {remark}" for remark in self.remarks]
+        verdict = "Nothing speaks against this fit."
+        if not self.good:
+            bad = [finding.name for finding in self.findings if not finding.good]
+            verdict = f"Do not rely on this fit yet: see {', '.join(bad)}."
+        return "\n".join([*lines, verdict])
+
+
+def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
+    """Look at a fit as one should before it is believed.
+
+    nuts: R-hat (rank-normalized), effective draws in bulk and tails, divergences, BFMI.
+    laplace and svi: whether the search converged, and Pareto k of posterior over
+    approximation. All: the share of votes with a bad Pareto k in :func:`loo`.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        A fit.
+    with_loo : bool
+        Also look at leave-one-vote-out weights, which takes longest.
+
+    Returns
+    -------
+    Report
+        ``print(report(posterior))`` says in words what was found and what to do;
+        ``good`` says whether anything speaks against the fit.
+
+    Examples
+    --------
+    >>> from bayesduel.diagnostics import report
+    >>> from bayesduel.models import Comparisons, PairwiseBeta, fit
+    >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
+    >>> print(report(fit(PairwiseBeta(), votes)))
+    Posterior(Beta per pair by exact, 3 arms, 30 votes, 4 x 1000 draws)
+      ok   leave-one-out: no vote of 30 has Pareto k above 0.70. Removing any one vote
+    changes the posterior little.
+    Nothing speaks against this fit.
+    """
+    findings: list[Finding] = []
+    if posterior.method == "nuts":
+        findings += _of_chains(posterior)
+    elif posterior.method in ("laplace", "svi"):
+        findings += _of_approximation(posterior)
+    if with_loo and posterior.data.is_whole and posterior.data.num_votes >= 2:
+        findings.append(_of_votes(posterior))
+    return Report(repr(posterior), tuple(findings), posterior.remarks)
+
+
+def _of_chains(posterior: Posterior) -> list[Finding]:
+    names, values = [], []
+    for name, each in posterior.draws.items():
+        flat = each.reshape(*each.shape[:2], -1)
+        spread = np.ptp(flat, axis=(0, 1)) > 0
+        for index in np.flatnonzero(spread):
+            names.append(f"{name}[{index}]" if each.ndim > 2 else name)
+            values.append(flat[:, :, index])
+    draws = np.stack(values)
+    axes = {"chain_axis": 1, "draw_axis": 2}
+    found = []
+    if posterior.num_chains > 1:
+        r_hat = np.asarray(array_stats.rhat(draws, **axes))
+        worst = int(np.argmax(r_hat))
+        found.append(
+            Finding(
+                "R-hat",
+                f"at most {r_hat[worst]:.3f} ({names[worst]})",
+                bool(r_hat[worst] <= LARGEST_R_HAT),
+                "Chains agree up to 1.01.",
+                "run longer (num_draws, num_warmup); if it stays, the posterior has "
+                "several modes or a narrow ridge: tighten priors, or zero_sum=True",
+            )
+        )
+    least = LEAST_DRAWS_PER_CHAIN * posterior.num_chains
+    for method, part in (("bulk", "middle"), ("tail", "tails")):
+        options = {} if method == "bulk" else {"prob": (0.05, 0.95)}
+        size = np.asarray(array_stats.ess(draws, method=method, **options, **axes))
+        worst = int(np.argmin(size))
+        found.append(
+            Finding(
+                f"effective draws ({part})",
+                f"at least {size[worst]:.0f} ({names[worst]})",
+                bool(size[worst] >= least),
+                f"{least} are enough for the {part} of each quantity.",
+                f"about {1.2 * least / max(size[worst], 1.0):.0f} times as many draws "
+                "(num_draws), or zero_sum=True, or dense_mass=True",
+            )
+        )
+    return [*found, *_of_energy(posterior)]
+
+
+def _of_energy(posterior: Posterior) -> list[Finding]:
+    diverging = int(posterior.sample_stats["diverging"].sum())
+    fraction = float(
+        np.min(
+            array_stats.bfmi(
+                posterior.sample_stats["energy"], chain_axis=0, draw_axis=1
+            )
+        )
+    )
+    return [
+        Finding(
+            "divergences",
+            f"{diverging} of {posterior.num_draws} draws",
+            diverging == 0,
+            "The sampler met no place that it could not enter."
+            if diverging == 0
+            else "Some region is too narrow for the step size, and is missing.",
+            "raise target_acceptance to 0.95 or 0.99; if they stay, tighten the priors",
+        ),
+        Finding(
+            "energy",
+            f"BFMI at least {fraction:.2f}",
+            fraction >= LEAST_BFMI,
+            f"Above {LEAST_BFMI} the sampler explores the tails.",
+            "the prior has heavier tails than the sampler can follow: "
+            "learn_scale=False, a tighter prior, or more warmup",
+        ),
+    ]
+
+
+def _of_approximation(posterior: Posterior) -> list[Finding]:
+    weights = posterior.sample_stats["log_weight"].reshape(-1)
+    k = float(array_stats.psislw(-weights, r_eff=1.0)[1])
+    return [
+        Finding(
+            "convergence",
+            "reached" if posterior.converged else "not reached",
+            posterior.converged,
+            "The search ended where it should."
+            if posterior.converged
+            else "The search for the normal law did not end.",
+            "see the note below, or method='nuts'",
+        ),
+        Finding(
+            "normal approximation",
+            f"Pareto k {k:.2f}",
+            k <= GOOD_K,
+            "Weights can correct what differs from the posterior."
+            if k <= GOOD_K
+            else "The posterior is far from normal, or has very many dimensions.",
+            "use method='nuts', at least to compare the intervals that matter",
+        ),
+    ]
+
+
+def _of_votes(posterior: Posterior) -> Finding:
+    found = loo(posterior)
+    k = np.asarray(found.pareto_k)
+    bad = int(np.sum(k > found.good_k))
+    number = found.n_data_points
+    share = f"{bad} of {number} votes have" if bad else f"no vote of {number} has"
+    return Finding(
+        "leave-one-out",
+        f"{share} Pareto k above {found.good_k:.2f}",
+        bad == 0,
+        "Removing any one vote changes the posterior little."
+        if bad == 0
+        else "Single votes move the posterior too much to be left out by weights.",
+        "do not compare models by loo here; more draws, a stronger prior, or a model "
+        "that shares information between pairs",
+    )

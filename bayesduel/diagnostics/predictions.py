@@ -1,0 +1,142 @@
+"""What a fit says of votes: their log probabilities, and votes drawn anew."""
+
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Float, Int
+
+from bayesduel.errors import FitError
+from bayesduel.models.base import PreferenceModel
+from bayesduel.models.inference import as_jax, outcome_logs
+from bayesduel.models.plackett_luce import Ballots
+from bayesduel.models.posterior import Posterior
+from bayesduel.models.utilities import Votes
+
+_MOST_LOGS = 4 * 10**7
+"""Log probabilities held at once; beyond, every n-th draw is used."""
+
+UNITS = ("vote", "row")
+"""What counts as one prediction."""
+
+ROW_NAMES = {"Comparisons": "comparison", "Choices": "subset", "Rankings": "ballot"}
+"""Names of the axis of rows, by the kind of data."""
+
+
+def log_probabilities_of(
+    model: PreferenceModel, arrays: Any, draws: dict[str, np.ndarray]
+) -> Float[np.ndarray, "draw row outcome"]:
+    """Return log P(outcome) of every row, for every draw (draw, ...)."""
+    with jax.enable_x64(True):
+        logs = outcome_logs(model, as_jax(arrays), as_jax(draws))
+    return np.asarray(logs)
+
+
+def kept_log_probabilities(
+    posterior: Posterior,
+) -> tuple[Float[np.ndarray, "chain draw row outcome"], int]:
+    """Return log P(outcome) for the kept draws, or every n-th of them; and n."""
+    counts = np.asarray(posterior.arrays.counts)
+    step = -(-posterior.num_draws * counts.size // _MOST_LOGS)
+    thinned = {name: values[:, ::step] for name, values in posterior.draws.items()}
+    first = next(iter(thinned.values()))
+    chains, draws = first.shape[:2]
+    flat = {
+        name: values.reshape(chains * draws, *values.shape[2:])
+        for name, values in thinned.items()
+    }
+    logs = log_probabilities_of(posterior.model, posterior.arrays, flat)
+    return logs.reshape(chains, draws, *counts.shape), step
+
+
+def log_probabilities_of_rows(
+    counts: Float[np.ndarray, "row outcome"],
+    logs: Float[np.ndarray, "... row outcome"],
+) -> Float[np.ndarray, "... row"]:
+    """Add up the log probabilities of all votes of each row."""
+    happened = counts > 0
+    # What never happened may be impossible: 0 times minus infinity is no number.
+    return np.sum(counts * np.where(happened, logs, 0.0), axis=-1)
+
+
+def check_whole(data: Any, purpose: str) -> None:
+    """Raise unless all counts are numbers of votes."""
+    if not data.is_whole:
+        raise FitError(
+            f"{purpose} needs whole numbers of votes, but these are weighted or split; "
+            "fit data without weights, and drop ties with .without_ties() instead of "
+            "splitting them"
+        )
+
+
+def votes_drawn(
+    rng: np.random.Generator,
+    counts: Float[np.ndarray, "row outcome"],
+    logs: Float[np.ndarray, "draw row outcome"],
+) -> Int[np.ndarray, "draw row outcome"]:
+    """Draw as many votes per row as there were, for each draw of probabilities."""
+    chances = np.exp(logs)
+    chances = chances / chances.sum(axis=-1, keepdims=True)
+    totals = counts.sum(axis=1).astype(np.int64)
+    return rng.multinomial(np.broadcast_to(totals, chances.shape[:2]), chances)
+
+
+def ballots_drawn(
+    rng: np.random.Generator,
+    ballots: Ballots,
+    utilities: Float[np.ndarray, "draw K"],
+) -> Int[np.ndarray, "draw row K"]:
+    """Draw the places of one ballot per row and draw, with as many places filled.
+
+    The order of utility + Gumbel noise has the law of Plackett and Luce.
+    """
+    rows, num_arms = ballots.order.shape
+    present = np.zeros((rows, num_arms), dtype=bool)
+    row = np.broadcast_to(np.arange(rows)[:, None], ballots.order.shape)
+    mask = np.asarray(ballots.present)
+    present[row[mask], np.asarray(ballots.order)[mask]] = True
+    noise = rng.gumbel(size=(len(utilities), rows, num_arms))
+    score = np.where(present, utilities[:, None, :] + noise, -np.inf)
+    places = np.argsort(np.argsort(-score, axis=-1), axis=-1) + 1
+    filled = np.asarray(ballots.chosen).sum(axis=1)[:, None]
+    return np.where(present, np.minimum(places, filled + 1), 0)
+
+
+def simulate_arrays(
+    rng: np.random.Generator, model: PreferenceModel, arrays: Any, draw: dict
+) -> Any:
+    """Return arrays like the given ones, with votes drawn anew from one draw.
+
+    For rankings every ballot becomes a ballot of its own; all counts must be 1.
+    """
+    from dataclasses import replace
+
+    flat = {name: np.asarray(values)[None] for name, values in draw.items()}
+    if isinstance(arrays, Ballots):
+        places = ballots_drawn(rng, arrays, flat["utility"])[0]
+        hidden = np.where(places > 0, places, places.shape[1] + 1)
+        order = np.argsort(hidden, axis=1, kind="stable")
+        return replace(
+            arrays,
+            order=np.where(np.asarray(arrays.present), order, 0).astype(np.int32),
+        )
+    logs = log_probabilities_of(model, arrays, flat)
+    counts = votes_drawn(rng, np.asarray(arrays.counts), logs)[0]
+    return replace(arrays, counts=counts.astype(np.float64))
+
+
+def row_constants(posterior: Posterior) -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Return what was given in each row, with the names of the axes."""
+    row = ROW_NAMES[type(posterior.data).__name__]
+    arrays = posterior.arrays
+    constants: dict[str, tuple[tuple[str, ...], Any]] = {
+        "total": ((row,), np.asarray(arrays.counts).sum(axis=1))
+    }
+    if isinstance(arrays, Votes):
+        constants["first"] = ((row,), np.asarray(arrays.first))
+        constants["second"] = ((row,), np.asarray(arrays.second))
+        if arrays.covariates.shape[1]:
+            constants["covariates"] = (("arm", "covariate"), arrays.covariates)
+    elif not isinstance(arrays, Ballots):
+        constants["offered"] = ((row, "outcome"), np.asarray(arrays.offered))
+    return constants

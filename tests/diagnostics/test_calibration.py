@@ -1,0 +1,106 @@
+"""Simulation-based calibration of every model; see Talts et al. (2018)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayesduel.diagnostics import Calibration, calibrate
+from bayesduel.errors import FitError
+from bayesduel.models import (
+    BradleyTerry,
+    Choices,
+    Comparisons,
+    MultinomialLogit,
+    PairwiseBeta,
+    PlackettLuce,
+    Rankings,
+    Thurstone,
+)
+
+FALSE_ALARM = 1e-4
+"""Of each model: the smallest of its p-values, Bonferroni-corrected."""
+
+VOTES = Comparisons.from_rows(
+    "abc",
+    [0, 0, 1, 2],
+    [1, 2, 2, 0],
+    [[2, 1, 1], [3, 0, 0], [2, 2, 2], [4, 1, 2]],
+    order_known=True,
+).with_covariates([[0.5], [-1.0], [0.7]])
+BALLOTS = Rankings.from_orders(
+    [["a", "b", "c"], ["b", "a"], ["c", ("a", "b")], ["c", "a", "b"], ["b", "c"]]
+)
+CHOICES = Choices.from_counts(
+    [[1, 1, 1], [1, 0, 1], [0, 1, 1]],
+    [[3, 2, 1], [2, 0, 2], [0, 3, 1]],
+    none=[2, 1, 2],
+    arm_names="abc",
+)
+
+
+def test_exact_posteriors_are_calibrated():
+    prior = ((1.0, 3.0, 0.5), (1.0, 1.0, 2.0), (2.0, 1.0, 1.0))
+    model = PairwiseBeta(prior=prior, ties=True)
+    found = calibrate(model, VOTES, method="exact", num_simulations=120)
+    assert found.smallest_p_value(bins=5) > FALSE_ALARM
+
+
+def test_a_wrong_posterior_is_noticed(monkeypatch):
+    """Wins and losses swapped in the posterior, and votes that count twice."""
+    exact = PairwiseBeta.exact_posterior
+
+    def swapped(self, arrays):
+        law = exact(self, arrays)
+        return law._replace(for_first=law.for_second, for_second=law.for_first)
+
+    def doubled(self, arrays):
+        return exact(self, replace(arrays, counts=2.0 * arrays.counts))
+
+    for wrong in (swapped, doubled):
+        monkeypatch.setattr(PairwiseBeta, "exact_posterior", wrong)
+        found = calibrate(
+            PairwiseBeta(ties=True), VOTES, method="exact", num_simulations=80
+        )
+        assert found.smallest_p_value(bins=5) < FALSE_ALARM
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (BradleyTerry(prior_scale=1.2, zero_sum=True, ties=True), VOTES),
+        (BradleyTerry(prior_scale=1.5, order_effect=True), VOTES.without_ties()),
+        (Thurstone(prior_scale=1.0, ties=True, covariates=True), VOTES),
+        (MultinomialLogit(prior_scale=1.0), CHOICES),
+        (PlackettLuce(prior_scale=1.3), BALLOTS),
+    ],
+    ids=lambda value: getattr(value, "title", ""),
+)
+def test_nuts_is_calibrated(model, data):
+    found = calibrate(
+        model, data, num_simulations=160, num_draws=39, thinning=5, num_warmup=200
+    )
+    assert found.smallest_p_value(bins=8) > FALSE_ALARM
+
+
+def test_ranks_are_counted_in_bins():
+    ranks = np.array([[0], [9], [10], [99], [55]])
+    found = Calibration(ranks={"utility": ranks}, num_draws=99)
+    assert found.histograms()["utility"][:, 0].tolist() == [
+        2,
+        1,
+        0,
+        0,
+        0,
+        1,
+        0,
+        0,
+        0,
+        1,
+    ]
+    assert found.p_values(bins=2)["utility"].shape == (1,)
+    with pytest.raises(FitError, match="bins must divide 100, got 7"):
+        found.histograms(7)
+    with pytest.raises(FitError, match="method must be nuts or exact"):
+        calibrate(BradleyTerry(), VOTES, method="exact")

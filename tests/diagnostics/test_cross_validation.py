@@ -1,0 +1,148 @@
+"""Leave-one-out: closed forms, brute force, ArviZ itself, and what goes wrong."""
+
+from functools import cache
+
+import arviz_stats
+import numpy as np
+import pytest
+from scipy.special import betaln, expit
+
+from bayesduel.diagnostics import compare, leave_pairs_out, loo, to_datatree
+from bayesduel.errors import FitError
+from bayesduel.models import BradleyTerry, Comparisons, PairwiseBeta, fit
+from tests.models.agreement import grid_posterior
+
+WINS = np.array([[0, 7, 9], [3, 0, 2], [1, 6, 0]])
+VOTES = Comparisons.from_wins(WINS, arm_names="abc")
+
+
+@cache
+def fitted(method="laplace", **options):
+    return fit(BradleyTerry(), VOTES, method=method, rng_key=3, **options)
+
+
+def transitive_world(votes=30):
+    """Six arms on one scale, every pair compared as often."""
+    rng = np.random.default_rng(212)
+    utility = 0.5 * np.sort(rng.normal(size=6))[::-1]
+    preference = expit(utility[:, None] - utility[None, :])
+    below = np.tril_indices(6, -1)
+    wins = np.zeros((6, 6))
+    wins[below] = rng.binomial(votes, preference[below])
+    wins.T[below] = votes - wins[below]
+    return preference, Comparisons.from_wins(wins)
+
+
+def predicted(preference, posterior, votes=30):
+    """Expected log probability of as many new votes from the world itself."""
+    said = posterior.probability_of_beating().values
+    off = ~np.eye(len(preference), dtype=bool)
+    return float(np.sum(votes * (preference * np.log(said))[off]))
+
+
+def test_beta_leaves_one_vote_out_in_closed_form():
+    """By refitting without it: the exact predictive (a - 1) / (a + b - 1)."""
+    found = loo(fit(PairwiseBeta(prior=0.5), VOTES))
+    by_hand = []
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        won, lost = WINS[i, j], WINS[j, i]
+        rest = won + lost - 1 + 1.0
+        by_hand += [np.log((won - 0.5) / rest)] * won
+        by_hand += [np.log((lost - 0.5) / rest)] * lost
+    np.testing.assert_allclose(np.sort(found.elpd_i), np.sort(by_hand), rtol=1e-12)
+    assert found.elpd == pytest.approx(sum(by_hand), rel=1e-12)
+
+
+def test_ties_have_their_own_closed_form():
+    """Multinomial with a uniform Dirichlet prior: (c + 1 - 1) / (n + 3 - 1)."""
+    votes = Comparisons.from_rows("ab", [0, 1], [1, 0], [[3, 1, 2], [2, 0, 1]])
+    found = loo(fit(PairwiseBeta(ties=True), votes))
+    counts = np.array([3, 3, 3])
+    expected = np.sum(counts * np.log((counts + 1 - 1) / (9 + 3 - 1)))
+    assert found.elpd == pytest.approx(expected, rel=1e-12)
+
+
+def test_bradley_terry_against_a_grid():
+    """Importance sampling of Laplace draws against exact sums over a grid."""
+    utility, weight = grid_posterior(WINS)
+    expected = 0.0
+    for i in range(3):
+        for j in range(3):
+            if i != j:
+                # 1 / E[1 / p]: leaving one vote out divides the posterior by p.
+                inverse = 1.0 / expit(utility[:, i] - utility[:, j])
+                expected -= WINS[i, j] * np.log(weight @ inverse)
+    found = loo(fitted(num_draws=5000))
+    assert found.elpd == pytest.approx(expected, abs=0.1)
+    assert float(np.max(found.pareto_k)) < 0.7
+
+
+@pytest.mark.slow
+def test_arviz_says_the_same_of_expanded_votes():
+    """The same numbers as az.loo on one entry per vote, from the DataTree."""
+    found = fitted("nuts")
+    ours = loo(found)
+    theirs = arviz_stats.loo(to_datatree(found), var_name="votes")
+    assert ours.n_data_points == theirs.n_data_points == 28
+    assert ours.elpd == pytest.approx(theirs.elpd, abs=1e-6)
+    assert ours.se == pytest.approx(theirs.se, rel=1e-6)
+    by_pair = arviz_stats.loo(to_datatree(found, unit="row"), var_name="votes")
+    assert loo(found, unit="row").elpd == pytest.approx(by_pair.elpd, abs=1e-6)
+
+
+def test_counts_per_pair_mislead_and_single_votes_do_not():
+    """The trap that the unit of one vote avoids.
+
+    A transitive world, 30 votes per pair: Bradley-Terry predicts new votes better by
+    far. Leaving out counts per pair by importance sampling prefers a Beta per pair,
+    with a warning (Pareto k) on most pairs; leaving out votes does not, nor does
+    leaving out pairs by fitting again.
+    """
+    preference, votes = transitive_world()
+    scale = fit(BradleyTerry(), votes, method="laplace")
+    pairs = fit(PairwiseBeta(), votes)
+    assert predicted(preference, scale) - predicted(preference, pairs) > 5.0
+
+    naive = [loo(each, unit="row") for each in (pairs, scale)]
+    assert naive[0].elpd > naive[1].elpd
+    assert np.sum(np.asarray(naive[0].pareto_k) > 0.7) > 7
+    assert naive[0].warning
+
+    one, other = loo(scale), loo(pairs)
+    assert one.elpd > other.elpd
+    assert not one.warning and not other.warning
+    assert compare({"pairs": pairs, "scale": scale}).index[0] == "scale"
+
+    out = [leave_pairs_out(each.model, votes) for each in (scale, pairs)]
+    assert out[0].elpd - out[1].elpd > 5.0
+
+
+def test_pairs_left_out_in_closed_form_and_by_the_grid():
+    beta = leave_pairs_out(PairwiseBeta(prior=0.5), VOTES)
+    expected = [betaln(w + 0.5, v + 0.5) - betaln(0.5, 0.5) for w, v in
+                ((7, 3), (9, 1), (2, 6))]  # fmt: skip
+    np.testing.assert_allclose(beta.elpd_i, expected, rtol=1e-12)
+
+    utility, weight = grid_posterior(WINS)
+    scale = leave_pairs_out(BradleyTerry(), VOTES, num_draws=8000)
+    for index, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
+        chance = expit(utility[:, i] - utility[:, j])
+        votes = chance ** WINS[i, j] * (1 - chance) ** WINS[j, i]
+        exact = -np.log(weight @ (1.0 / votes))
+        assert float(scale.elpd_i[index]) == pytest.approx(exact, abs=0.1)
+
+
+def test_what_loo_cannot_do_is_said():
+    with pytest.raises(FitError, match="unit must be one of vote, row"):
+        loo(fitted(), unit="pair")
+    half = Comparisons.from_wins([[0, 1.5], [0.5, 0]])
+    with pytest.raises(FitError, match="whole numbers of votes"):
+        loo(fit(PairwiseBeta(), half))
+    single = Comparisons.from_wins([[0, 1], [0, 0]])
+    with pytest.raises(FitError, match="at least 2 votes"):
+        loo(fit(PairwiseBeta(), single))
+    with pytest.raises(FitError, match="at least 2 pairs"):
+        leave_pairs_out(BradleyTerry(), single)
+    other = fit(PairwiseBeta(), Comparisons.from_wins(WINS.T))
+    with pytest.raises(FitError, match="different votes"):
+        compare({"one": fitted(), "other": other})

@@ -1,0 +1,156 @@
+"""Fits as ArviZ reads them."""
+
+from functools import cache
+
+import arviz_plots
+import arviz_stats
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayesduel.diagnostics import to_datatree
+from bayesduel.errors import FitError
+from bayesduel.models import (
+    BradleyTerry,
+    Choices,
+    Comparisons,
+    MultinomialLogit,
+    PairwiseBeta,
+    PlackettLuce,
+    Rankings,
+    fit,
+)
+
+VOTES = Comparisons.from_rows(
+    ["tea", "milk", "water"],
+    [0, 2, 1],
+    [1, 0, 2],
+    [[3, 1, 2], [4, 0, 1], [0, 2, 0]],
+    order_known=True,
+)
+GROUPS = {
+    "posterior",
+    "sample_stats",
+    "log_likelihood",
+    "prior",
+    "prior_predictive",
+    "posterior_predictive",
+    "observed_data",
+    "constant_data",
+}
+
+
+@cache
+def tree(unit="vote"):
+    model = BradleyTerry(ties=True, order_effect=True)
+    found = fit(model, VOTES, method="laplace", num_draws=250)
+    return found.to_datatree(unit=unit, num_prior_draws=400)
+
+
+def test_every_group_is_there_with_names():
+    found = tree()
+    assert set(found.children) == GROUPS
+    posterior = found["posterior"]
+    assert dict(posterior.sizes) == {"chain": 4, "draw": 250, "arm": 3}
+    assert posterior["arm"].values.tolist() == ["tea", "milk", "water"]
+    assert {"utility", "log_tie", "first_advantage"} == set(posterior.data_vars)
+    assert found.attrs["inference_method"] == "laplace"
+    assert "BradleyTerry" in found.attrs["model"]
+    assert found.attrs["creation_library"] == "bayesduel"
+
+
+def test_one_entry_per_vote():
+    logs = tree()["log_likelihood"]["votes"]
+    assert logs.dims == ("chain", "draw", "vote") and logs.sizes["vote"] == 13
+    labels = list(zip(logs["comparison"].values, logs["outcome"].values, strict=True))
+    assert labels.count(("tea vs milk", "first")) == 3
+    assert labels.count(("tea vs milk", "tie")) == 2
+    assert labels.count(("water vs tea", "first")) == 4
+    # The formula of Davidson, draw by draw.
+    draws = tree()["posterior"]
+    gap = (
+        draws["utility"].sel(arm="tea")
+        - draws["utility"].sel(arm="milk")
+        + draws["first_advantage"]
+    )
+    total = np.exp(gap / 2) + np.exp(-gap / 2) + np.exp(draws["log_tie"])
+    tie = labels.index(("tea vs milk", "tie"))
+    np.testing.assert_allclose(logs[:, :, tie], draws["log_tie"] - np.log(total))
+    rows = tree("row")["log_likelihood"]["votes"]
+    np.testing.assert_allclose(rows.sum("comparison"), logs.sum("vote"), rtol=1e-10)
+
+
+def test_predictions_repeat_the_numbers_of_votes():
+    found = tree()
+    observed = found["observed_data"]["votes"]
+    assert observed.values.tolist() == VOTES.counts.tolist()
+    for group in ("prior_predictive", "posterior_predictive"):
+        predicted = found[group]["votes"]
+        assert np.all(
+            predicted.sum("outcome") == observed.sum("outcome").values[None, None, :]
+        )
+    # More data, less spread.
+    spread = {g: float(found[g]["votes"].std(("chain", "draw")).sum())
+              for g in ("prior_predictive", "posterior_predictive")}  # fmt: skip
+    assert spread["posterior_predictive"] < spread["prior_predictive"]
+
+
+def test_the_prior_is_the_prior():
+    utility = tree()["prior"]["utility"]
+    assert utility.sizes["draw"] == 400
+    # 1200 independent draws: a standard error of 0.041 on a spread of 2.
+    assert abs(float(utility.std()) - 2.0) < 5 * 0.041
+
+
+def test_arviz_reads_it(tmp_path):
+    found = tree()
+    summary = arviz_stats.summary(found, var_names=["utility"])
+    assert "utility[tea]" in summary.index
+    assert np.isfinite(arviz_stats.loo(found, var_name="votes").elpd)
+    arviz_plots.plot_forest(found, var_names=["utility"], backend="none")
+    path = tmp_path / "fit.nc"
+    found.to_netcdf(path, engine="h5netcdf")
+    with xr.open_datatree(path, engine="h5netcdf") as again:
+        xr.testing.assert_equal(again["posterior"].to_dataset(),
+                                found["posterior"].to_dataset())  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "row", "name"),
+    [
+        (
+            PlackettLuce(),
+            Rankings.from_orders(
+                [["a", "b", "c"], ["c", "a"], ["b", ("a", "c")]], arm_names="abc"
+            ),
+            "ballot",
+            "places",
+        ),
+        pytest.param(
+            MultinomialLogit(),
+            Choices.from_subsets([["a", "b"], ["a", "b", "c"]], ["a", None]),
+            "subset",
+            "votes",
+            marks=pytest.mark.slow,
+        ),
+        (PairwiseBeta(), VOTES.without_ties(), "comparison", "votes"),
+    ],
+)
+def test_every_kind_of_data(model, data, row, name):
+    found = fit(model, data, method=model.methods[0], num_draws=50).to_datatree()
+    assert set(found.children) >= GROUPS - {"sample_stats"}
+    predicted = found["posterior_predictive"][name]
+    assert row in predicted.dims and predicted.sizes["chain"] == 4
+    if name == "places":
+        # A ballot that ranked two of three again ranks those two.
+        assert np.all(np.sort(predicted.values[:, :, 1], axis=-1) == [0, 1, 2])
+        assert np.all(np.sort(predicted.values[:, :, 2], axis=-1) == [1, 2, 2])
+
+
+def test_weighted_votes_are_refused():
+    half = Comparisons.from_wins([[0, 1.5], [0.5, 0]])
+    found = fit(PairwiseBeta(), half)
+    with pytest.raises(FitError, match="fit data without weights"):
+        to_datatree(found)
+    with pytest.raises(FitError, match="unit must be one of"):
+        tree("pair")

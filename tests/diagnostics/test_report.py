@@ -1,0 +1,70 @@
+"""What a fit is told about itself, in words."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from bayesduel.diagnostics import report
+from bayesduel.models import BradleyTerry, Comparisons, fit
+
+VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 2], [1, 6, 0]], arm_names="abc")
+
+
+def chains(shift=0.0, diverging=0, slow=1):
+    """A fit by nuts whose draws are made up: known faults, no sampler."""
+    rng = np.random.default_rng(4)
+    base = fit(BradleyTerry(), VOTES, method="laplace")
+    utility = rng.normal(size=(4, 1000 // slow, 3)).repeat(slow, axis=1)
+    utility[0] += shift
+    flags = np.zeros((4, 1000), dtype=bool)
+    flags[0, :diverging] = True
+    stats = {"diverging": flags, "energy": rng.normal(size=(4, 1000))}
+    return replace(
+        base,
+        method="nuts",
+        draws={"utility": utility},
+        sample_stats=stats,
+        fresh=None,
+        extras={},
+    )
+
+
+def findings(posterior, **options):
+    found = report(posterior, **options)
+    return found, {each.name: each.good for each in found.findings}
+
+
+def test_good_chains_are_called_good():
+    found, good = findings(chains(), with_loo=False)
+    assert found.good and all(good.values()), str(found)
+    assert str(found).endswith("Nothing speaks against this fit.")
+    assert {"R-hat", "divergences", "energy"} < set(good)
+
+
+def test_each_fault_has_its_own_words():
+    found, good = findings(chains(shift=0.5), with_loo=False)
+    assert not good["R-hat"] and "run longer" in str(found)
+    found, good = findings(chains(diverging=7), with_loo=False)
+    assert not good["divergences"] and good["R-hat"]
+    assert "7 of 4000 draws" in str(found) and "target_acceptance" in str(found)
+    found, good = findings(chains(slow=20), with_loo=False)
+    assert not good["effective draws (middle)"]
+    assert "Do not rely on this fit yet" in str(found)
+
+
+def test_an_approximation_says_how_good_it_is():
+    found, good = findings(fit(BradleyTerry(), VOTES, method="laplace"))
+    assert found.good, str(found)
+    assert "Pareto k" in str(found) and good["leave-one-out"]
+
+
+def test_separable_votes_are_not_normal():
+    """One arm won everything: the posterior is skewed, and the report says so."""
+    wins = np.triu(np.full((6, 6), 1.0), 1)
+    found = fit(
+        BradleyTerry(prior_scale=6.0), Comparisons.from_wins(wins), method="laplace"
+    )
+    said = report(found, with_loo=False)
+    assert not said.good
+    assert "use method='nuts'" in str(said)
+    assert "no maximum-likelihood estimate" in str(said)

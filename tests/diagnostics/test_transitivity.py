@@ -1,0 +1,77 @@
+"""Is there a total order? On worlds that are known, and on real votes."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import betainc, expit
+
+from bayesduel.diagnostics import transitivity
+from bayesduel.errors import FitError
+from bayesduel.models import Comparisons, Rankings, read_comparisons
+
+
+def world(preference, votes, seed):
+    rng = np.random.default_rng(seed)
+    wins = np.triu(rng.binomial(votes, preference), 1)
+    return Comparisons.from_wins(wins + np.triu(votes - wins, 1).T)
+
+
+def test_one_scale_is_recognized():
+    utility = np.array([1.2, 0.9, 0.4, 0.0, -0.3, -0.8, -1.1, -1.5])
+    preference = expit(utility[:, None] - utility[None, :])
+    found = transitivity(world(preference, 80, 3))
+    assert found.verdict == "one scale", str(found)
+    assert found.elpd_difference > 0 and found.cycles_p_value > 0.05
+    assert found.num_triples == 56 and found.num_votes == 28 * 80
+
+
+def test_cycles_are_recognized():
+    """Rock, paper, scissors, and three arms below them."""
+    preference = np.full((6, 6), 0.5)
+    for i, j in itertools.combinations(range(6), 2):
+        preference[i, j] = 0.75
+    preference[0, 2] = 0.3
+    found = transitivity(world(preference, 40, 2))
+    assert found.verdict == "no single scale", str(found)
+    assert found.condorcet_exists < 0.2
+    assert found.expected_cycles > 0.8 > np.mean(found.cycles_if_transitive)
+    assert "no single scale" in str(found)
+
+
+def test_probabilities_by_hand():
+    """Three arms: cycles and Condorcet winners from three Beta tails."""
+    wins = np.array([[0, 7, 4], [3, 0, 8], [6, 2, 0]])
+    found = transitivity(Comparisons.from_wins(wins), num_replicates=20)
+    tail = {
+        (i, j): 1 - betainc(1 + wins[i, j], 1 + wins[j, i], 0.5)
+        for i, j in itertools.permutations(range(3), 2)
+    }
+    cycle = tail[0, 1] * tail[1, 2] * tail[2, 0] + tail[1, 0] * tail[2, 1] * tail[0, 2]
+    assert found.expected_cycles == pytest.approx(cycle, rel=1e-10)
+    assert found.condorcet_exists == pytest.approx(1.0 - cycle, rel=1e-10)
+    assert float(found.condorcet[0]) == pytest.approx(tail[0, 1] * tail[0, 2])
+
+
+def test_what_it_is_not_about():
+    with pytest.raises(FitError, match="at least 3"):
+        transitivity(Comparisons.from_wins([[0, 3], [1, 0]]))
+    with pytest.raises(FitError, match="to_comparisons"):
+        transitivity(Rankings.from_orders([["a", "b", "c"]]))
+    with pytest.raises(FitError, match="whole numbers"):
+        transitivity(Comparisons.from_wins(np.full((3, 3), 0.5) - 0.5 * np.eye(3)))
+
+
+@pytest.mark.slow
+def test_real_votes(shared_dir):
+    """Journals have one scale; thirty votes on food leave the winner open."""
+    table = np.loadtxt(
+        shared_dir / "data" / "journal_citations" / "citations_counts.csv",
+        delimiter=",", skiprows=1, usecols=(1, 2, 3, 4),
+    )  # fmt: skip
+    journals = transitivity(Comparisons.from_wins(table, ignore_self=True))
+    assert journals.condorcet_exists > 0.99 and journals.expected_cycles < 0.01
+    food = transitivity(read_comparisons(shared_dir / "data" / "food" / "food.csv"))
+    assert food.num_votes == 28 and food.num_triples == 10
+    assert food.condorcet_exists < 0.5
+    assert food.condorcet.idxmax().item() == "Tacos"
