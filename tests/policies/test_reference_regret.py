@@ -1,6 +1,6 @@
 """Mean regret of the policies beside that of the code published with D-TS.
 
-The tables hold mean and standard error of the cumulative Copeland regret of the C++ code
+The tables hold mean and standard error of the cumulative Copeland regret of the code
 of Wu and Liu (2016), github.com/HuasenWu/DuelingBandits, arms in random order unless
 "fixed": 120 runs (Cyclic: 100) to 1e5 rounds, 20 runs at 3e5 and 1e6.
 """
