@@ -237,6 +237,8 @@ def _scaled(panel: Panel, scale: float, rounds_scale: float) -> Panel:
         games = environment["games"]
         count = max(min(games["count"], _FEWEST_GAMES), round(games["count"] * scale))
         environment["games"] = games | {"count": count}
+        few, many = games["fewest_arms"], games["most_arms"]
+        panel = replace(panel, label=f"{count} random matrices of {few} to {many} arms")
     return replace(
         panel,
         environment=environment,

@@ -56,7 +56,8 @@ _NOTIONS = {
 
 def notion_label(notion: str) -> str:
     """Return the label of the vertical axis, e.g. "cumulative Copeland regret"."""
-    return f"cumulative {_NOTIONS.get(notion, notion)} regret"
+    text = f"cumulative {_NOTIONS.get(notion, notion)} regret"
+    return text.replace(" (", "\n(")  # Higher panels than that are rare.
 
 
 def band_text(groups: list[Panel], band: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -130,7 +131,7 @@ def _regret_only(
 
 
 def _side_by_side(
-    panels: list[PanelResult], draw: object, notion: str, inches: float
+    panels: list[PanelResult], draw: Callable[..., None], notion: str, inches: float
 ) -> StyledFigure:
     columns = len(panels) if inches >= 5.0 else 1
     rows = -(-len(panels) // columns)
@@ -150,7 +151,10 @@ def _side_by_side(
             axes.set_title(each.panel.label, fontweight="bold")
             axes.grid(axis="y", color="#E4E4E4", linewidth=0.5)
             axes.set_axisbelow(True)
-            draw(axes, each, look, notion)  # pyright: ignore
+            draw(axes, each, look, notion)
+        handles, names = grid[0].get_legend_handles_labels()
+        if handles:
+            figure.legend(handles, names, loc="outside lower center", ncols=len(names))
     return figure
 
 
@@ -162,19 +166,24 @@ def _draw_spread(
         found[0].policy: found[0].regret(notion)[:, -1]
         for found in result.measured.values()
     }
-    unit = final["ECW-RMED"].mean() if "ECW-RMED" in final else 1.0
+    scaled = "ECW-RMED" in final
+    unit = final["ECW-RMED"].mean() if scaled else 1.0
     for place, (policy, values) in enumerate(final.items()):
         height = values.std(ddof=1) / unit
         axes.bar(place, height, _BAR, color=look[policy].color)
+        text = f"{height:.1%}" if scaled else f"{height:.0f}"
         axes.annotate(
-            f"{height:.1%}", (place, height), (0, 1.5), ha="center", va="bottom",
+            text, (place, height), (0, 1.5), ha="center", va="bottom",
             textcoords="offset points", color=look[policy].text_color,
         )  # fmt: skip
     axes.set_xticks(range(len(final)), list(final))
     axes.set_xlim(-0.6, len(final) - 0.4)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.margins(y=0.12)
-    axes.set_ylabel("standard deviation of regret\n/ mean regret of ECW-RMED")
+    label = "standard deviation of regret"
+    if scaled:
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        label += "\n/ mean regret of ECW-RMED"
+    axes.set_ylabel(label)
     axes.set_xlabel(
         f"{final[next(iter(final))].size} runs of {result.panel.horizon:,} rounds"
     )
@@ -199,9 +208,8 @@ def _draw_exploitation(
     axes.set_xticks(range(len(winners)), [f"arm {first.arms[arm]}" for arm in winners])
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axes.set_ylabel("share of the winners' self-duels")
+    axes.set_ylabel("share of the winners'\nself-duels")
     axes.set_xlabel("Copeland winner; one run")
-    axes.legend(loc="upper right")
 
 
 def _draw_by_arms(
@@ -224,4 +232,3 @@ def _draw_by_arms(
     axes.set_ylim(bottom=0)
     axes.set_xlabel("number of arms; a dot is one random matrix")
     axes.set_ylabel(f"mean Copeland regret at round {result.panel.horizon:,}")
-    axes.legend(loc="upper left")
