@@ -83,15 +83,17 @@ def _new_lane(problem: Problem, run: Int[Array, ""]) -> Lane:
     """Put run number ``run`` of the chunk at its start."""
     key = jax.random.fold_in(problem.key, problem.first_run + run.astype(jnp.uint32))
     key_environment, key_policy = jax.random.split(jax.random.fold_in(key, _INIT))
-    start_policy: Any = problem.policy.init  # Takes one or two sizes.
+    environment = problem.environment.init(key_environment)
     return Lane(
         run=run,
         key=key,
         event=jnp.uint32(0),
         played=jnp.int64(0),
         next_checkpoint=jnp.int32(0),
-        policy=start_policy(key_policy, *problem.environment.sizes, problem.horizon),
-        environment=problem.environment.init(key_environment),
+        policy=problem.environment.introduce(
+            problem.policy, key_policy, environment, problem.horizon
+        ),
+        environment=environment,
     )
 
 

@@ -10,20 +10,20 @@ from datetime import UTC, datetime
 from os import cpu_count
 from pathlib import Path
 
-import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayesduel import requests, results
+from bayesduel.datasets.worlds import SubsetWorld
 from bayesduel.jobs import Job, JobResult, run_jobs
 from bayesduel.output_folder import OutputFolder
 from bayesduel.policies.base import Policy, parameters_json
 from bayesduel.progress import progress_reporter
+from bayesduel.requests import Problem
 from bayesduel.results import Setting
-from theory import PreferenceMatrix
 
-Environment = PreferenceMatrix | str | ArrayLike
-"""A matrix, the name or file of one, or its values."""
+Environment = Problem | str | ArrayLike
+"""A matrix or its values, a world of subset choice, or the name or file of one."""
 
 _RUNS_PER_JOB = 64
 """Runs of a job at most: what an interrupt can lose, and what cores can share."""
@@ -37,17 +37,18 @@ def simulate(
     horizon: float = 10**5,
     checkpoints: Sequence[int] | None = None,
     seed: int = 0,
-    regret: Sequence[str] = ("copeland",),
+    regret: Sequence[str] | None = None,
     shuffle: bool = True,
     num_lanes: int | None = None,
     progress: bool = False,
 ) -> xr.DataTree:
-    """Simulate one policy on one preference matrix, in this process.
+    """Simulate one policy on one matrix or world of subset choice, in this process.
 
     Parameters
     ----------
-    environment : PreferenceMatrix, str or array-like (K, K)
-        A matrix, its name or file (see :func:`bayesduel.load`), or its values.
+    environment : PreferenceMatrix, SubsetWorld, str or array-like (K, K)
+        A matrix, its name or file (see :func:`bayesduel.load`), or its values; or a
+        world of :mod:`bayesduel.datasets.worlds`, or its name.
     policy : Policy or str
         A policy, or its name with parameters such as ``"d-ts:alpha=0.6"``.
     num_runs : int
@@ -59,8 +60,10 @@ def simulate(
         added. By default ten per decade. They change nothing else.
     seed : int
         The same seed gives the same runs.
-    regret : sequence of str
-        Notions of regret to record; see ``theory.REGRET_NOTIONS``.
+    regret : sequence of str, optional
+        Notions of regret to record; see ``theory.REGRET_NOTIONS`` and
+        ``theory.SUBSET_REGRET_NOTIONS``. By default "copeland", or the notion of the
+        world's source.
     shuffle : bool
         Relabel the arms at random in each run (results keep the original labels).
     num_lanes : int, optional
@@ -73,7 +76,9 @@ def simulate(
     xarray.DataTree
         ``regret`` (notion, run, checkpoint), cumulative; ``plays`` (run, checkpoint,
         arm, opponent): rounds per unordered pair in the upper triangle, self-duels on
-        the diagonal; ``recommendation`` (run); provenance in the attributes.
+        the diagonal; ``recommendation`` (run); provenance in the attributes. In a
+        world of subset choice, ``offers`` (run, checkpoint, arm), rounds in which each
+        arm was offered, in place of ``plays``, and ``recommendation`` (run, arm).
 
     Raises
     ------
@@ -99,9 +104,7 @@ def simulate(
     if result.failure is not None:
         raise result.failure
     assert result.dataset is not None
-    dataset = result.dataset.assign(
-        preference=(("arm", "opponent"), np.array(job.setting.matrix.values))
-    )
+    dataset = result.dataset.assign(results.problem_variables(job.setting.matrix))
     dataset.attrs["created"] = _now()
     return xr.DataTree(dataset, name=plan.settings[key].policy)
 
@@ -114,7 +117,7 @@ def compare(
     horizon: float = 10**5,
     checkpoints: Sequence[int] | None = None,
     seed: int = 0,
-    regret: Sequence[str] = ("copeland",),
+    regret: Sequence[str] | None = None,
     shuffle: bool = True,
     jobs: int | None = 1,
     progress: bool = False,
@@ -122,7 +125,7 @@ def compare(
     resume: bool = False,
     overwrite: bool = False,
 ) -> xr.DataTree:
-    """Simulate every policy on every matrix.
+    """Simulate every policy on every matrix, or in every world of subset choice.
 
     Parameters
     ----------
@@ -195,7 +198,7 @@ def compare(
 class _Plan:
     """A checked request."""
 
-    environments: dict[str, PreferenceMatrix]
+    environments: dict[str, Problem]
     policies: dict[str, Policy]
     settings: dict[tuple[str, str], Setting]
     num_runs: int
@@ -254,23 +257,24 @@ def _plan(
     horizon: float,
     checkpoints: Sequence[int] | None,
     seed: int,
-    regret: Sequence[str],
+    regret: Sequence[str] | None,
     shuffle: bool,
 ) -> _Plan:
     """Check the whole request, the cheap parts first."""
     num_runs = requests.check_count("num_runs", num_runs, requests.MOST_RUNS)
     horizon = requests.check_horizon(horizon)
     seed = requests.check_seed(seed)
-    notions = requests.check_notions(regret)
     chosen = requests.resolve_policies(policies)
     matrices = requests.resolve_environments(environments)
+    subsets = any(isinstance(each, SubsetWorld) for each in matrices.values())
+    notions = requests.check_notions(regret, subsets=subsets)
     most_arms = max(matrix.num_arms for matrix in matrices.values())
     grid = requests.check_checkpoints(checkpoints, horizon, most_arms)
-    for matrix in matrices.values():
+    for name, matrix in matrices.items():
         for notion in notions:
-            matrix.regret_per_pair(notion)
+            _check_notion(matrix, notion)
         for policy in chosen.values():
-            policy.check(matrix.num_arms, horizon)
+            requests.check_pairing(policy, name, matrix, horizon)
     settings = {
         (environment, label): Setting(
             matrix=matrix,
@@ -281,12 +285,23 @@ def _plan(
             checkpoints=grid,
             seed=seed,
             shuffle=bool(shuffle),
-            notions=notions,
+            notions=notions or (_default_notion(matrix),),
         )
         for environment, matrix in matrices.items()
         for label, policy in chosen.items()
     }
     return _Plan(matrices, chosen, settings, num_runs)
+
+
+def _check_notion(matrix: Problem, notion: str) -> None:
+    if isinstance(matrix, SubsetWorld):
+        matrix.check_notion(notion)
+    else:
+        matrix.regret_per_pair(notion)
+
+
+def _default_notion(matrix: Problem) -> str:
+    return matrix.regret if isinstance(matrix, SubsetWorld) else "copeland"
 
 
 def _now() -> str:

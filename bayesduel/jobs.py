@@ -11,8 +11,9 @@ from multiprocessing import get_context
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from bayesduel.datasets.worlds import SubsetWorld
 from bayesduel.policies.base import Policy
-from bayesduel.results import Setting, chunk_dataset
+from bayesduel.results import Setting, chunk_dataset, offers_dataset
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """Some runs of one policy on one matrix."""
+    """Some runs of one policy on one matrix, or in one world of subset choice."""
 
     setting: Setting
     policy: Policy
@@ -59,12 +60,21 @@ class Job:
         import jax
         import numpy as np
 
-        from bayesduel.environments.pairwise import PairwiseEnvironment
+        from bayesduel.environments import PairwiseEnvironment, SubsetEnvironment
         from bayesduel.simulator import run_chunk
 
         setting = self.setting
+        problem = setting.matrix
+        if isinstance(problem, SubsetWorld):
+            label = offers_dataset
+            environment = SubsetEnvironment.from_world(
+                problem, setting.notions, shuffle=setting.shuffle
+            )
+        else:
+            label = chunk_dataset
+            environment = PairwiseEnvironment(np.array(problem.values), setting.shuffle)
         records = run_chunk(
-            PairwiseEnvironment(np.array(setting.matrix.values), setting.shuffle),
+            environment,
             self.policy,
             runs=self.runs,
             checkpoints=np.asarray(setting.checkpoints, dtype=np.int64),
@@ -72,10 +82,10 @@ class Job:
             num_lanes=self.num_lanes,
             on_progress=on_progress,
         )
-        return chunk_dataset(
+        return label(
             setting,
             self.runs,
-            plays=records.ledger["plays"],
+            **records.ledger,
             recommendation=records.recommendation,
             info=records.info,
             events=records.events,

@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 
 from bayesduel import datasets
+from bayesduel.datasets.worlds import SubsetWorld, is_world_name, load_world
 from bayesduel.errors import SimulationArgumentError, UnknownNameError
 from bayesduel.policies.base import Policy
 from bayesduel.policies.registry import parse
-from theory import REGRET_NOTIONS, PreferenceMatrix
+from bayesduel.policies.subset_base import SubsetPolicy
+from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS, PreferenceMatrix
 from theory.preferences import as_preference_matrix
+
+Problem = PreferenceMatrix | SubsetWorld
+"""What answers: duels, or offers of subsets."""
 
 LONGEST_HORIZON = 2**62
 """Rounds are counted in 64 bits."""
@@ -25,8 +30,8 @@ _PER_DECADE_MANY_ARMS = 4
 
 
 def as_sequence(name: str, value: Any) -> list[Any]:
-    """Return a list of one or several things; matrices and strings are one thing."""
-    single = isinstance(value, str | PreferenceMatrix | Policy)
+    """Return a list of one or several things; a matrix, world or string is one."""
+    single = isinstance(value, str | PreferenceMatrix | SubsetWorld | Policy)
     if single or hasattr(value, "__array__") or _is_nested_numbers(value):
         return [value]
     return list(_iterable(name, value))
@@ -123,21 +128,29 @@ def check_checkpoints(
     return (*checked, horizon) if checked[-1:] != [horizon] else tuple(checked)
 
 
-def check_notions(values: Sequence[str]) -> tuple[str, ...]:
-    """Return the notions of regret, each once."""
+def check_notions(
+    values: Sequence[str] | None, *, subsets: bool = False
+) -> tuple[str, ...]:
+    """Return the notions of regret, each once; none where none is asked for.
+
+    ``subsets`` says that they are notions between sets.
+    """
+    if values is None:
+        return ()
+    known = tuple(SUBSET_REGRET_NOTIONS) if subsets else REGRET_NOTIONS
+    example = "expected_reward" if subsets else "copeland"
     single = isinstance(values, str)
     notions = (values,) if single else tuple(_iterable("regret", values))
     if not notions:
         raise SimulationArgumentError(
-            "regret must name at least one notion, such as 'copeland'"
+            f"regret must name at least one notion, such as {example!r}"
         )
     for notion in notions:
-        if notion not in REGRET_NOTIONS:
-            near = get_close_matches(str(notion), REGRET_NOTIONS, n=2)
+        if notion not in known:
+            near = get_close_matches(str(notion), known, n=2)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise UnknownNameError(
-                f"regret: there is no notion {notion!r}; {hint}all: "
-                f"{', '.join(REGRET_NOTIONS)}"
+                f"regret: there is no notion {notion!r}; {hint}all: {', '.join(known)}"
             )
     return tuple(dict.fromkeys(notions))
 
@@ -157,9 +170,9 @@ def resolve_policies(values: Sequence[Policy | str]) -> dict[str, Policy]:
     return found
 
 
-def resolve_environments(values: Sequence[Any]) -> dict[str, PreferenceMatrix]:
-    """Return matrices by name; one without a name is called after its size."""
-    found: dict[str, PreferenceMatrix] = {}
+def resolve_environments(values: Sequence[Any]) -> dict[str, Problem]:
+    """Return matrices or worlds by name; one without a name is called by its size."""
+    found: dict[str, Problem] = {}
     for index, value in enumerate(values):
         argument = "environment" if len(values) == 1 else f"environments[{index}]"
         matrix = _matrix(argument, value)
@@ -167,12 +180,37 @@ def resolve_environments(values: Sequence[Any]) -> dict[str, PreferenceMatrix]:
         _add(found, name, matrix, "environments")
     if not found:
         raise SimulationArgumentError("environments must hold at least one matrix")
+    if len({isinstance(each, SubsetWorld) for each in found.values()}) > 1:
+        raise SimulationArgumentError(
+            "environments must be all matrices (duels) or all worlds of subset choice, "
+            f"got both in {', '.join(found)}; compare them separately"
+        )
     return found
 
 
-def _matrix(argument: str, value: Any) -> PreferenceMatrix:
+def check_pairing(policy: Policy, name: str, problem: Problem, horizon: int) -> None:
+    """Raise where a policy cannot play in an environment; warn outside its theory."""
+    if isinstance(problem, SubsetWorld):
+        if not isinstance(policy, SubsetPolicy):
+            raise SimulationArgumentError(
+                f"policies: {policy.label} asks for duels, but {name} is a world of "
+                "subset choice; policies.subset_names() lists those that offer sets"
+            )
+        policy.check_world(problem, horizon)
+    elif isinstance(policy, SubsetPolicy):
+        raise SimulationArgumentError(
+            f"policies: {policy.label} offers sets, but {name} is a preference matrix; "
+            "policies.names() lists those that ask for duels"
+        )
+    else:
+        policy.check(problem.num_arms, horizon)
+
+
+def _matrix(argument: str, value: Any) -> Problem:
+    if isinstance(value, SubsetWorld):
+        return value
     if isinstance(value, str):
-        return datasets.load(value)
+        return load_world(value) if is_world_name(value) else datasets.load(value)
     try:
         return as_preference_matrix(value)
     except (TypeError, ValueError) as error:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesduel.datasets.worlds import SubsetWorld
 from bayesduel.errors import OutputFolderError
 from theory import PreferenceMatrix
 
@@ -27,7 +28,7 @@ _CONCATENATED = ("run_seconds", "compile_seconds", "events", "num_runs")
 class Setting:
     """Everything that a result depends on besides the code."""
 
-    matrix: PreferenceMatrix
+    matrix: PreferenceMatrix | SubsetWorld
     environment: str
     policy: str
     policy_name: str
@@ -89,15 +90,17 @@ def chunk_dataset(
         ``num_events`` (run), and the entries of ``info``, with the provenance in the
         attributes.
     """
+    matrix = setting.matrix
+    assert isinstance(matrix, PreferenceMatrix)
     regret = [
         np.tensordot(
             plays.astype(np.float64),
-            setting.matrix.regret_per_pair(notion),
+            matrix.regret_per_pair(notion),
             axes=((2, 3), (0, 1)),
         )
         for notion in setting.notions
     ]
-    arms = arm_labels(setting.matrix)
+    arms = arm_labels(matrix)
     return xr.Dataset(
         {
             "regret": (("notion", "run", "checkpoint"), np.stack(regret)),
@@ -106,13 +109,7 @@ def chunk_dataset(
             "num_events": (("run",), events.astype(np.int64)),
             **{name: (("run",), values) for name, values in info.items()},
         },
-        coords={
-            "notion": list(setting.notions),
-            "run": np.arange(runs.start, runs.stop),
-            "checkpoint": np.asarray(setting.checkpoints, dtype=np.int64),
-            "arm": arms,
-            "opponent": arms,
-        },
+        coords={**_coordinates(setting, runs), "arm": arms, "opponent": arms},
         attrs={
             **node_attributes(setting),
             "num_runs": len(runs),
@@ -122,6 +119,67 @@ def chunk_dataset(
             "device": device,
         },
     )
+
+
+def offers_dataset(
+    setting: Setting,
+    runs: range,
+    *,
+    offers: np.ndarray,
+    regret: np.ndarray,
+    recommendation: np.ndarray,
+    events: np.ndarray,
+    run_seconds: float,
+    compile_seconds: float,
+    device: str,
+    info: Mapping[str, np.ndarray] = MappingProxyType({}),
+) -> xr.Dataset:
+    """Label the results of some runs of one policy in one world of subset choice.
+
+    Parameters
+    ----------
+    offers : int64 (run, checkpoint, n)
+        Rounds in which each arm was offered.
+    regret : float64 (run, checkpoint, notion)
+        Cumulative.
+    recommendation : bool (run, n)
+        The recommended set.
+    info : mapping of str to array (run, ...)
+        What else the policy tells of its runs.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``offers``, ``regret`` (notion, run, checkpoint), ``recommendation`` and
+        ``num_events`` (run), and the entries of ``info``, with the provenance in the
+        attributes.
+    """
+    return xr.Dataset(
+        {
+            "regret": (("notion", "run", "checkpoint"), np.moveaxis(regret, -1, 0)),
+            "offers": (("run", "checkpoint", "arm"), offers),
+            "recommendation": (("run", "arm"), recommendation),
+            "num_events": (("run",), events.astype(np.int64)),
+            **{name: (("run",), values) for name, values in info.items()},
+        },
+        coords={**_coordinates(setting, runs), "arm": arm_labels(setting.matrix)},
+        attrs={
+            **node_attributes(setting),
+            "num_runs": len(runs),
+            "events": int(events.sum()),
+            "run_seconds": run_seconds,
+            "compile_seconds": compile_seconds,
+            "device": device,
+        },
+    )
+
+
+def _coordinates(setting: Setting, runs: range) -> dict[str, Any]:
+    return {
+        "notion": list(setting.notions),
+        "run": np.arange(runs.start, runs.stop),
+        "checkpoint": np.asarray(setting.checkpoints, dtype=np.int64),
+    }
 
 
 def node_attributes(setting: Setting) -> dict[str, Any]:
@@ -166,18 +224,26 @@ def failed_dataset(setting: Setting, num_runs: int, error: str) -> xr.Dataset:
     )
 
 
-def environment_dataset(matrix: PreferenceMatrix) -> xr.Dataset:
-    """Return the node of an environment: its matrix and where that comes from."""
-    arms = arm_labels(matrix)
+def problem_variables(problem: PreferenceMatrix | SubsetWorld) -> dict[str, Any]:
+    """Return what results hold of an environment: its matrix, or its best set."""
+    if isinstance(problem, SubsetWorld):
+        return {"best_set": (("arm",), problem.mask(problem.best_set))}
+    return {"preference": (("arm", "opponent"), np.array(problem.values))}
+
+
+def environment_dataset(problem: PreferenceMatrix | SubsetWorld) -> xr.Dataset:
+    """Return the node of an environment: what it is and where it comes from."""
+    arms = arm_labels(problem)
+    axes = ("arm",) if isinstance(problem, SubsetWorld) else ("arm", "opponent")
     return xr.Dataset(
-        {"preference": (("arm", "opponent"), np.array(matrix.values))},
-        coords={"arm": arms, "opponent": arms},
-        attrs={"name": matrix.name or "", "source": matrix.source or ""},
+        problem_variables(problem),
+        coords={axis: arms for axis in axes},
+        attrs={"name": problem.name or "", "source": problem.source or ""},
     )
 
 
 def build_tree(
-    environments: Mapping[str, PreferenceMatrix],
+    environments: Mapping[str, PreferenceMatrix | SubsetWorld],
     nodes: Mapping[tuple[str, str], xr.Dataset],
     attributes: Mapping[str, Any],
 ) -> xr.DataTree:
@@ -238,7 +304,7 @@ def load(path: Path | str) -> xr.DataTree:
         raise OutputFolderError(f"{file} cannot be read as results: {error}") from error
 
 
-def arm_labels(matrix: PreferenceMatrix) -> Any:
+def arm_labels(matrix: PreferenceMatrix | SubsetWorld) -> Any:
     """Return the names of the arms, or their numbers."""
     if matrix.arm_names is None:
         return np.arange(matrix.num_arms)

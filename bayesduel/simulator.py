@@ -79,7 +79,7 @@ def run_chunk(
 
     Parameters
     ----------
-    environment : PairwiseEnvironment
+    environment : PairwiseEnvironment or SubsetEnvironment
         Who answers.
     policy : Policy
         Who asks.
@@ -145,7 +145,7 @@ def _problem(
     seed: int,
 ) -> Problem:
     padding = -len(checkpoints) % _CHECKPOINT_BLOCK
-    if max(environment.sizes) <= _FEW_ARMS:
+    if environment.num_arms <= _FEW_ARMS:
         padding = max(padding, _USUAL_CHECKPOINTS - len(checkpoints))
     padded = np.pad(checkpoints.astype(np.int64), (0, padding), constant_values=NEVER)
     return Problem(

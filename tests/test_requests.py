@@ -176,7 +176,7 @@ def test_seeds(nothing_runs, value):
         ("zzz", UnknownNameError, "all: copeland, "),
         ([1], UnknownNameError, "no notion 1"),
         ([], SimulationArgumentError, "at least one notion"),
-        (None, SimulationArgumentError, "regret must be one or several, got None"),
+        (5, SimulationArgumentError, "regret must be one or several, got 5"),
         (5, SimulationArgumentError, "got 5"),
     ],
     ids=repr,

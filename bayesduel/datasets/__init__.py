@@ -2,10 +2,11 @@
 
 ``load("gap")`` returns a printed matrix, ``load("mallows:num_arms=8,phi=0.5")`` a
 member of a family, ``load("mine.csv")`` a file. Arms are numbered from 0, and entry
-(i, j) of a matrix is the probability that arm i beats arm j.
+(i, j) of a matrix is the probability that arm i beats arm j. ``worlds`` has the
+environments of subset choice.
 """
 
-from bayesduel.datasets import generators
+from bayesduel.datasets import generators, worlds
 from bayesduel.datasets.catalog import (
     Description,
     describe,
@@ -36,4 +37,5 @@ __all__ = [
     "names",
     "random_submatrix",
     "read_matrix",
+    "worlds",
 ]

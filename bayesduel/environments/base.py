@@ -17,12 +17,18 @@ class Environment(Protocol):
     """
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """What a policy is told about the problem besides the horizon."""
+    def num_arms(self) -> int:
+        """Number of arms."""
         ...
 
     def init(self, rng_key: RunKey) -> Any:
         """Return an empty ledger and the run's labels; consumes ``rng_key``."""
+        ...
+
+    def introduce(
+        self, policy: Any, rng_key: RunKey, lane: Any, horizon: RoundCount, /
+    ) -> Any:
+        """Let a policy prepare for a run: its state before the first round."""
         ...
 
     def play(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from jax import Array
 from jaxtyping import Float, Int
 
 from bayesduel.arrays import element_of, entry_of, ordered_pair_mask
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
 
 class PairwiseLane(NamedTuple):
@@ -60,10 +60,11 @@ class PairwiseEnvironment:
             plays=jnp.zeros((self.num_arms, self.num_arms), dtype=jnp.int64),
         )
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """What a policy is told about the problem besides the horizon: (K,)."""
-        return (self.num_arms,)
+    def introduce(
+        self, policy: Any, rng_key: RunKey, lane: PairwiseLane, horizon: RoundCount
+    ) -> State:
+        """Let a policy prepare for a run: K and the horizon."""
+        return policy.init(rng_key, self.num_arms, horizon)
 
     def play(
         self,

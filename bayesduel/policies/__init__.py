@@ -3,14 +3,23 @@
 from bayesduel.policies.base import Policy, parameters
 from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
+from bayesduel.policies.cucb import CombinatorialUCB
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
 from bayesduel.policies.multisbm import MultiSBM
 from bayesduel.policies.pairwise_batches import PairwiseComparisons
 from bayesduel.policies.random_pairs import RandomPairs
+from bayesduel.policies.random_subsets import RandomSubsets
 from bayesduel.policies.rcs import RelativeConfidenceSampling
-from bayesduel.policies.registry import get, label_of, name_of, names, parse
+from bayesduel.policies.registry import (
+    get,
+    label_of,
+    name_of,
+    names,
+    parse,
+    subset_names,
+)
 from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
@@ -19,7 +28,9 @@ from bayesduel.policies.scb import ScalableCopelandBandits
 from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sparring import Sparring
+from bayesduel.policies.subset_base import SubsetPolicy
 from bayesduel.policies.sup_klucb import SupKLUCB
+from bayesduel.policies.ucb_without_order import UCBWithoutOrder
 
 __all__ = [
     "ECWRMED",
@@ -27,6 +38,7 @@ __all__ = [
     "RMED2",
     "RMED2FH",
     "CandidateComparisons",
+    "CombinatorialUCB",
     "CopelandConfidenceBound",
     "DoubleThompson",
     "Doubler",
@@ -34,17 +46,21 @@ __all__ = [
     "PairwiseComparisons",
     "Policy",
     "RandomPairs",
+    "RandomSubsets",
     "RelativeConfidenceSampling",
     "RelativeUCB",
     "ScalableCopelandBandits",
     "SeededComparisons",
     "SelfSparring",
     "Sparring",
+    "SubsetPolicy",
     "SupKLUCB",
+    "UCBWithoutOrder",
     "get",
     "label_of",
     "name_of",
     "names",
     "parameters",
     "parse",
+    "subset_names",
 ]

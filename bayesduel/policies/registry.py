@@ -8,12 +8,14 @@ from bayesduel.errors import PolicyParameterError, UnknownNameError
 from bayesduel.policies.base import Policy
 from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
+from bayesduel.policies.cucb import CombinatorialUCB
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
 from bayesduel.policies.multisbm import MultiSBM
 from bayesduel.policies.pairwise_batches import PairwiseComparisons
 from bayesduel.policies.random_pairs import RandomPairs
+from bayesduel.policies.random_subsets import RandomSubsets
 from bayesduel.policies.rcs import RelativeConfidenceSampling
 from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
@@ -24,6 +26,7 @@ from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sparring import Sparring
 from bayesduel.policies.sup_klucb import SupKLUCB
+from bayesduel.policies.ucb_without_order import UCBWithoutOrder
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,18 @@ _ENTRIES: dict[str, Entry] = {
     "scomp2": Entry("SCOMP2", CandidateComparisons()),
 }
 
+_SUBSET_ENTRIES: dict[str, Entry] = {
+    "ucb-no-order": Entry("UCB-no-order", UCBWithoutOrder()),
+    "cucb": Entry("CUCB", CombinatorialUCB()),
+    "combucb1": Entry("CombUCB1", CombinatorialUCB(previous_round=True)),
+    "random-subsets": Entry("Random subsets", RandomSubsets()),
+}
+
+_ALL = _ENTRIES | _SUBSET_ENTRIES
+
 
 def names() -> tuple[str, ...]:
-    """Return the names of all policies.
+    """Return the names of all policies of dueling bandits.
 
     Examples
     --------
@@ -70,13 +82,25 @@ def names() -> tuple[str, ...]:
     return tuple(_ENTRIES)
 
 
+def subset_names() -> tuple[str, ...]:
+    """Return the names of all policies that offer subsets.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> "ucb-no-order" in policies.subset_names()
+    True
+    """
+    return tuple(_SUBSET_ENTRIES)
+
+
 def get(name: str, **parameters: Any) -> Policy:
     """Return the policy called ``name``, with some of its parameters changed.
 
     Parameters
     ----------
     name : str
-        One of :func:`names`.
+        One of :func:`names` or :func:`subset_names`.
     **parameters
         Fields of the policy; the others keep their defaults.
 
@@ -93,12 +117,11 @@ def get(name: str, **parameters: Any) -> Policy:
     >>> policies.get("rucb", alpha=1.0)
     RelativeUCB(alpha=1.0, look_ahead=True)
     """
-    if name not in _ENTRIES:
+    if name not in _ALL:
         raise UnknownNameError(
-            f"there is no policy {name!r}; {_near(name, _ENTRIES)}all: "
-            f"{', '.join(_ENTRIES)}"
+            f"there is no policy {name!r}; {_near(name, _ALL)}all: {', '.join(_ALL)}"
         )
-    default = _ENTRIES[name].default
+    default = _ALL[name].default
     known = {field.name for field in fields(default)}  # pyright: ignore
     for parameter, value in parameters.items():
         if parameter not in known:
@@ -147,7 +170,7 @@ def name_of(policy: Policy) -> str:
     """
     same = [
         (sum(a == b for a, b in _pairs(policy, entry.default)), name)
-        for name, entry in _ENTRIES.items()
+        for name, entry in _ALL.items()
         if type(entry.default) is type(policy)
     ]
     if not same:
@@ -159,9 +182,9 @@ def name_of(policy: Policy) -> str:
 def label_of(policy: Policy) -> str:
     """Return the acronym, with the parameters that are not the default ones."""
     name = name_of(policy)
-    if name not in _ENTRIES:
+    if name not in _ALL:
         return name
-    entry = _ENTRIES[name]
+    entry = _ALL[name]
     changed = [
         f"{field.name}={getattr(policy, field.name)}"
         for field in fields(policy)  # pyright: ignore

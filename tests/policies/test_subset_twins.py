@@ -1,0 +1,111 @@
+"""Policies that offer subsets against slow twins, set by set or in law."""
+
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.datasets import worlds
+from tests.policies.laws import rejected, same_law
+from tests.policies.subset_driving import CHECKPOINTS, WORLD, replay, simulate_offers
+from tests.policies.test_subset_contract import runs_of
+from tests.reference import subsets as twins
+from theory import lowest_index, unoffered_index_range
+
+FALSE_ALARM = 1e-5
+
+HORIZON = 400
+
+FOLLOWED = {
+    "ucb-no-order": (twins.ucb_without_order, {"look_ahead": False}),
+    "cucb": (twins.cucb, {"look_ahead": False}),
+    "combucb1": (twins.comb_ucb1, {"look_ahead": False}),
+}
+"""Random among equals only: every set is checked."""
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_every_set_is_one_that_the_twin_admits(name):
+    make, parameters = FOLLOWED[name]
+    for events in replay(policies.get(name, **parameters), WORLD, 4, HORIZON):
+        twin = make(WORLD.num_arms, WORLD.subset_size, HORIZON)
+        assert len(events) == HORIZON
+        for round_, event in enumerate(events, start=1):
+            assert twin.admits(event.subset), f"round {round_}"
+            twin.update(event.subset, event.rewards)
+
+
+PLAYING = {"random-subsets": twins.RandomSets}
+"""Rules that draw: compared in law."""
+
+TWIN_RUNS = 120
+
+
+@pytest.mark.parametrize("name", PLAYING)
+def test_law_of_offers_is_that_of_the_twin(name):
+    rng = np.random.default_rng(7)
+    horizon = CHECKPOINTS[-1]
+    offers = np.stack(
+        [
+            twins.play_alone(
+                PLAYING[name](WORLD.num_arms, WORLD.subset_size, horizon),
+                WORLD,
+                horizon,
+                CHECKPOINTS,
+                rng,
+            )
+            for _ in range(TWIN_RUNS)
+        ]
+    )
+    ours = runs_of(name).ledger["offers"]
+    assert not rejected(same_law(features(ours), features(offers)), FALSE_ALARM)
+
+
+def features(offers):
+    """Return offers of every arm at every checkpoint, per run."""
+    return {
+        f"offers of {arm} at {index}": offers[:, index, arm]
+        for index in range(offers.shape[1])
+        for arm in range(offers.shape[2])
+    }
+
+
+def test_both_forms_of_the_index_rules_have_one_law():
+    """Jumping over rounds that cannot change the set, where there are many of them."""
+    world = worlds.multinomial_logit([0.9, 0.05, 0.8, 0.04, 0.06], 2)
+    for name in ("ucb-no-order", "cucb"):
+        jump, step = (
+            simulate_offers(
+                policies.get(name, look_ahead=look_ahead),
+                world,
+                checkpoints=(60, 300, 1500),
+                notions=("topk", "winner"),
+            )
+            for look_ahead in (True, False)
+        )
+        assert jump.events.sum() < 0.6 * step.events.sum()
+        found = [features(each.ledger["offers"]) for each in (jump, step)]
+        assert not rejected(same_law(*found), FALSE_ALARM)
+
+
+@pytest.mark.parametrize("world", ["camera", "preference-pairs"])
+def test_lemma_1_holds_in_every_round(world):
+    """Yang et al. 2021: rho(t) >= index >= rho(t) (1 - 1/N(t)) of arms left out."""
+    world = worlds.load_world(world)
+    policy = policies.get("ucb-no-order", look_ahead=False)
+    for events in replay(policy, world, 3, 1200, seed=5):
+        twin = twins.ucb_without_order(world.num_arms, world.subset_size, 1200)
+        indices, offered, plays = [], [], []
+        for event in events:
+            indices.append(twin.indices())
+            offered.append(event.subset)
+            plays.append(twin.plays.copy())
+            twin.update(event.subset, event.rewards)
+        indices, offered, plays = map(np.array, (indices, offered, plays))
+        _, rho = lowest_index(indices, offered)
+        row, arm = np.nonzero(~offered & (plays >= 1) & np.isfinite(rho)[:, None])
+        assert len(row) > 1200
+        low, high = unoffered_index_range(rho[row], plays[row, arm])
+        index = indices[row, arm]
+        assert np.all(index <= high * (1 + 1e-12))
+        assert np.all(index >= low * (1 - 1e-12))
+        assert np.all(indices[offered] >= np.repeat(rho, world.subset_size))

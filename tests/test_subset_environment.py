@@ -1,0 +1,243 @@
+"""Worlds of subset choice as the simulator plays them."""
+
+from functools import cache
+from itertools import combinations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import bayesduel
+from bayesduel import experiments
+from bayesduel.datasets import worlds
+from bayesduel.environments import SubsetEnvironment
+from bayesduel.environments.subset_draws import count_winners
+from bayesduel.errors import (
+    AssumptionWarning,
+    ChoiceWorldError,
+    SimulationArgumentError,
+    UnknownNameError,
+)
+from bayesduel.types import Offer
+from tests.policies.laws import chi_square
+from theory.choice_tables import ChoiceTable
+
+FALSE_ALARM = 1e-5
+
+WINNER = worlds.multinomial_logit([0.9, 0.2, 0.5, 0.3], 3)
+CAMERA = worlds.camera()
+RANKED = worlds.plackett_luce([0.9, 0.2, 0.5, 0.3], 3)
+SHARES = worlds.independent_rewards(
+    [0.9, 0.2, 0.5, 0.3], 3, levels=4, largest_reward=2.0
+)
+
+
+@cache
+def program(world, in_bulk):
+    """Compile the play of one offer, for many keys."""
+    environment = SubsetEnvironment.from_world(world, (world.regret,), shuffle=True)
+    environment = jax.tree.map(jnp.asarray, environment)
+
+    def play(key, offered, rounds, until):
+        key_lane, key_play = jax.random.split(key)
+        lane = environment.init(key_lane)
+        offer = Offer(offered[lane.order], rounds, until)
+        _, rewards, played = environment.play(
+            key_play, lane, offer, jnp.int64(10**6), in_bulk=in_bulk
+        )
+        return played, jnp.zeros(world.num_arms).at[lane.order].set(rewards.rewards)
+
+    return jax.jit(jax.vmap(play, in_axes=(0, None, None, None)))
+
+
+def draw(world, arms, rounds, number, *, in_bulk, until=False, seed=0):
+    """Play one offer `number` times; return the rounds and the sums of rewards."""
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(seed), number)
+        offered = jnp.asarray(world.mask(arms))
+        played = program(world, in_bulk)(
+            keys, offered, jnp.int64(rounds), jnp.bool_(until)
+        )
+        return jax.tree.map(np.asarray, played)
+
+
+@pytest.mark.parametrize("world", [WINNER, CAMERA], ids=["logit", "table"])
+def test_one_round_has_one_winner_at_most(world):
+    arms = (0, 2, 3)
+    played, rewards = draw(world, arms, 1, 50_000, in_bulk=False)
+    assert np.all(played == 1) and np.all(rewards.sum(axis=1) <= 1)
+    chances = world.chances(arms)
+    counts = np.append(rewards.sum(axis=0), np.sum(rewards.sum(axis=1) == 0))
+    law = np.append(chances, 1 - chances.sum())
+    assert chi_square(counts, law) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("rounds", [40, 700])
+def test_many_rounds_at_once_are_multinomial(rounds):
+    """One by one, and by halves of the arms."""
+    arms = (0, 1, 3)
+    played, rewards = draw(WINNER, arms, rounds, 4000, in_bulk=True)
+    assert np.all(played == rounds)
+    chances = WINNER.chances(arms)
+    counts = np.append(rewards.sum(axis=0), (rounds - rewards.sum(axis=1)).sum())
+    assert chi_square(counts, np.append(chances, 1 - chances.sum())) > FALSE_ALARM
+    # Not only the means: variance and covariance of two arms.
+    for arm in (0, 3):
+        p = chances[arm]
+        errors = (rewards[:, arm] - rounds * p) ** 2 / (rounds * p * (1 - p))
+        deviation = (errors.mean() - 1) / (errors.std() / np.sqrt(len(errors)))
+        assert abs(deviation) < stats.norm.isf(FALSE_ALARM / 2)
+    found = np.cov(rewards[:, 0], rewards[:, 3])[0, 1]
+    expected = -rounds * chances[0] * chances[3]
+    assert found == pytest.approx(expected, abs=0.15 * rounds * chances[0])
+
+
+def test_an_offer_until_nobody_is_chosen():
+    arms = (0, 2)
+    played, rewards = draw(WINNER, arms, 10**5, 4000, in_bulk=True, until=True)
+    assert np.all(rewards.sum(axis=1) == played - 1)
+    stop = 1 - WINNER.chances(arms).sum()
+    longest = 12
+    law = stop * (1 - stop) ** np.arange(longest)
+    counts = np.bincount(np.minimum(played - 1, longest), minlength=longest + 1)
+    assert chi_square(counts, np.append(law, 1 - law.sum())) > FALSE_ALARM
+    # Agrawal et al. 2019, Corollary A.1: geometric with mean v_i.
+    mean = rewards.mean(axis=0)
+    for arm, weight in ((0, 0.9), (2, 0.5)):
+        error = np.sqrt(weight * (1 + weight) / len(played))
+        assert abs(mean[arm] - weight) < 5 * error
+    # Where the horizon cuts, every round had a choice.
+    played, rewards = draw(WINNER, arms, 2, 4000, in_bulk=True, until=True)
+    assert np.all(rewards.sum(axis=1) >= played - 1) and played.max() == 2
+    assert np.any(rewards.sum(axis=1) == 2)
+
+
+def test_rankings_are_drawn_without_replacement():
+    arms = (0, 1, 2)
+    _, rewards = draw(RANKED, arms, 1, 20_000, in_bulk=False)
+    weights = {0: 0.9, 1: 0.2, 2: 0.5}
+    for first, second in combinations(arms, 2):
+        for one, other in ((first, second), (second, first)):
+            (last,) = set(arms) - {one, other}
+            law = weights[one] / 1.6 * weights[other] / (1.6 - weights[one])
+            share = np.mean((rewards[:, one] == 2) & (rewards[:, other] == 1))
+            assert abs(share - law) < 5 * np.sqrt(law / len(rewards))
+            assert np.all(rewards[rewards[:, one] == 2][:, last] < 2)
+    assert np.all(rewards[:, 3] == 0)
+
+
+@pytest.mark.parametrize("in_bulk", [False, True])
+def test_independent_rewards_are_shares_of_the_largest(in_bulk):
+    rounds = 30 if in_bulk else 1
+    _, rewards = draw(SHARES, (0, 1, 3), rounds, 4000, in_bulk=in_bulk)
+    steps = rewards / (2.0 / 4)
+    np.testing.assert_array_equal(steps, np.round(steps))
+    assert np.all(rewards[:, 2] == 0)
+    for arm, share in ((0, 0.9), (1, 0.2), (3, 0.3)):
+        law = stats.binom(4 * rounds, share)
+        counts = np.bincount(steps[:, arm].astype(int), minlength=4 * rounds + 1)
+        assert chi_square(counts, law.pmf(np.arange(4 * rounds + 1))) > FALSE_ALARM
+
+
+def test_large_counts_keep_their_total():
+    with jax.enable_x64(True):
+        chances = jnp.array([0.2, 0.0, 0.5, 0.3, 1e-9])
+        for number in (0, 1, 64, 65, 10**12):
+            counts = count_winners(jax.random.key(3), chances, jnp.int64(number))
+            assert float(counts.sum()) == number and float(counts[1]) == 0
+
+
+# The public face
+
+
+def test_simulate_and_compare(tmp_path):
+    options = {
+        "num_runs": 4,
+        "horizon": 400,
+        "checkpoints": [50, 400],
+        "regret": ("expected_reward", "no_choice"),
+    }
+    names = ["ucb-no-order:look_ahead=false", "random-subsets"]
+    folder = tmp_path / "results"
+    tree = bayesduel.compare("camera", names, out=folder, **options)
+    label = "UCB-no-order:look_ahead=False"
+    node = tree[f"camera/{label}"]
+    assert node["regret"].dims == ("notion", "run", "checkpoint")
+    assert node["notion"].values.tolist() == ["expected_reward", "no_choice"]
+    assert node["offers"].sizes == {"run": 4, "checkpoint": 2, "arm": 6}
+    assert node["arm"].values[:2].tolist() == ["Nikon", "Canon"]
+    assert int(node["offers"][:, -1].sum()) == 4 * 3 * 400
+    # A world with one winner: both notions are one number.
+    regret = node["regret"].values
+    np.testing.assert_allclose(regret[0], regret[1], rtol=1e-9, atol=1e-9)
+    best = tree["camera"]["best_set"]
+    assert best.values.tolist() == [True, True, True, False, False, False]
+    again = bayesduel.results.load(folder)
+    assert again[f"camera/{label}"]["offers"].equals(node["offers"])
+    alone = bayesduel.simulate("camera", names[0], **options)
+    np.testing.assert_array_equal(alone["regret"], regret)
+    assert bool(alone["best_set"][2]) and not bool(alone["best_set"][3])
+
+
+def test_the_notion_of_a_world_is_its_own():
+    """Only the request is made; nothing is simulated."""
+    for name, notion in (
+        ("camera", "expected_reward"),
+        ("mnl", "mnl_no_choice"),
+        ("random-utility", "utility_sum"),
+    ):
+        plan = experiments._plan(
+            [name], ["random-subsets"], 1, 10, None, 0, None, shuffle=True
+        )
+        (setting,) = plan.settings.values()
+        assert setting.notions == (notion,)
+
+
+@pytest.mark.parametrize(
+    ("environment", "policy", "options", "error", "words"),
+    [
+        ("camera", "d-ts", {}, SimulationArgumentError, "D-TS asks for duels.*subset"),
+        ("cyclic", "cucb", {}, SimulationArgumentError, "CUCB offers sets.*matrix"),
+        ("camera", "cucb", {"regret": ["copeland"]}, UnknownNameError, "'copeland'"),
+        ("camera", "cucb", {"regret": ["topk"]}, ChoiceWorldError, "does not exist"),
+        ("camera", "ucb-no-order", {"horizon": None}, ValueError, "horizon must be"),
+        ("camera", "ucb-no-order:alpha=0", {}, ValueError, "alpha must be .* above 0"),
+        ("mnl:num_arms=3,subset_size=4", "cucb", {}, ValueError, "from 1 to the numb"),
+        (RANKED, "cucb", {}, SimulationArgumentError, "winner or independent.*ranking"),
+    ],
+)  # fmt: skip
+def test_bad_requests(environment, policy, options, error, words):
+    with pytest.raises(error, match=words):
+        bayesduel.simulate(environment, policy, **options)
+
+
+def test_matrices_and_worlds_do_not_mix():
+    with pytest.raises(SimulationArgumentError, match="got both in cyclic, camera"):
+        bayesduel.compare(["cyclic", "camera"], ["cucb"])
+
+
+def test_repeated_arms_and_probabilities_over_one():
+    with pytest.raises(ValueError, match="different|distinct|twice|once"):
+        ChoiceTable([[0, 0], [0, 1]], [[0.2, 0.2], [0.3, 0.1]])
+    table = ChoiceTable([[0, 1]], [[0.8, 0.4]])
+    with pytest.raises(ChoiceWorldError, match=r"add up to at most 1.*\(0, 1\)"):
+        worlds.choice_table(table)
+
+
+def test_a_world_outside_the_theory_is_named():
+    """Arm 1 of the best set is chosen less in {1, 2}: the warning says so."""
+    table = ChoiceTable([[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0.2, 0.1]])
+    world = worlds.choice_table(table, name="mine")
+    with pytest.warns(AssumptionWarning, match=r"in mine arm 1 .* the set \(1, 2\)"):
+        policies_check(world, "ucb-no-order")
+    rich = worlds.independent_rewards([0.5, 0.2], 1, largest_reward=3.0)
+    with pytest.warns(AssumptionWarning, match="set largest_reward"):
+        policies_check(rich, "ucb-no-order")
+    with pytest.warns(AssumptionWarning, match=r"rewards in \[0, 1\]"):
+        policies_check(rich, "cucb")
+
+
+def policies_check(world, name):
+    bayesduel.policies.get(name).check_world(world, 100)
