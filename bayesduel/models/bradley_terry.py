@@ -6,9 +6,9 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 import numpy as np
-import numpyro.distributions as dist
 from jax import Array
 from jaxtyping import Float
+from numpyro import distributions as dist
 from scipy.special import expit
 
 from bayesduel.models.base import count_votes, sample

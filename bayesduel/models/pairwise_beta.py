@@ -5,10 +5,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-import numpyro.distributions as dist
 from jax import Array
 from jaxtyping import Float
 from numpy.typing import NDArray
+from numpyro import distributions as dist
 
 from bayesduel.errors import FitError
 from bayesduel.models.base import (

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import jax.numpy as jnp
 import numpy as np
-import numpyro.distributions as dist
 from jax import Array
 from jax.scipy.special import log_ndtr
 from jaxtyping import Float
+from numpyro import distributions as dist
 from scipy.special import ndtr
 
 from bayesduel.models.base import count_votes, sample

@@ -6,9 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-import numpyro.distributions as dist
 from jax import Array
 from jaxtyping import Float, Int
+from numpyro import distributions as dist
 
 from bayesduel.errors import FitError
 from bayesduel.models.base import (

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
-import numpyro.distributions as dist
 from jax import Array
+from numpyro import distributions as dist
 from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
 from numpyro.optim import Adam
