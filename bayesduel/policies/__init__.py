@@ -1,12 +1,15 @@
 """Who asks: one file per algorithm, and a registry by name."""
 
 from bayesduel.policies.base import Policy, parameters
+from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
 from bayesduel.policies.cucb import CombinatorialUCB
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
+from bayesduel.policies.interleaved_filter import InterleavedFilter
+from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.multisbm import MultiSBM
 from bayesduel.policies.pairwise_batches import PairwiseComparisons
 from bayesduel.policies.random_pairs import RandomPairs
@@ -24,6 +27,7 @@ from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
+from bayesduel.policies.savage import Savage
 from bayesduel.policies.scb import ScalableCopelandBandits
 from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.self_sparring import SelfSparring
@@ -37,11 +41,14 @@ __all__ = [
     "RMED1",
     "RMED2",
     "RMED2FH",
+    "BeatTheMean",
     "CandidateComparisons",
     "CombinatorialUCB",
     "CopelandConfidenceBound",
     "DoubleThompson",
     "Doubler",
+    "InterleavedFilter",
+    "MergeRUCB",
     "MultiSBM",
     "PairwiseComparisons",
     "Policy",
@@ -49,6 +56,7 @@ __all__ = [
     "RandomSubsets",
     "RelativeConfidenceSampling",
     "RelativeUCB",
+    "Savage",
     "ScalableCopelandBandits",
     "SeededComparisons",
     "SelfSparring",

@@ -6,12 +6,15 @@ from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError
 from bayesduel.policies.base import Policy
+from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
 from bayesduel.policies.cucb import CombinatorialUCB
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
+from bayesduel.policies.interleaved_filter import InterleavedFilter
+from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.multisbm import MultiSBM
 from bayesduel.policies.pairwise_batches import PairwiseComparisons
 from bayesduel.policies.random_pairs import RandomPairs
@@ -21,6 +24,7 @@ from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.rmed2 import RMED2
 from bayesduel.policies.rmed2fh import RMED2FH
 from bayesduel.policies.rucb import RelativeUCB
+from bayesduel.policies.savage import Savage
 from bayesduel.policies.scb import ScalableCopelandBandits
 from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.self_sparring import SelfSparring
@@ -50,6 +54,11 @@ _ENTRIES: dict[str, Entry] = {
     "rcs": Entry("RCS", RelativeConfidenceSampling()),
     "ccb": Entry("CCB", CopelandConfidenceBound()),
     "scb": Entry("SCB", ScalableCopelandBandits()),
+    "merge-rucb": Entry("MergeRUCB", MergeRUCB()),
+    "savage": Entry("SAVAGE", Savage()),
+    "savage-copeland": Entry("SAVAGE-Copeland", Savage(goal="copeland")),
+    "beat-the-mean": Entry("BTM", BeatTheMean()),
+    "interleaved-filter": Entry("IF", InterleavedFilter()),
     "self-sparring": Entry("Self-Sparring", SelfSparring()),
     "rmed1": Entry("RMED1", RMED1()),
     "rmed2": Entry("RMED2", RMED2()),

@@ -20,7 +20,8 @@ def features(plays: np.ndarray, matrix: np.ndarray) -> dict[str, np.ndarray]:
         Rounds per unordered pair, upper triangle; self-duels on the diagonal.
     """
     informative = np.triu(plays, 1).sum(axis=(2, 3))
-    regret = copeland_regret(plays, matrix)
+    # Equal regrets, added in another order, must stay equal.
+    regret = np.round(copeland_regret(plays, matrix), 9)
     found = {}
     for index in range(plays.shape[1]):
         found[f"regret at checkpoint {index}"] = regret[:, index]

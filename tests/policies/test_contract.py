@@ -34,16 +34,27 @@ FEW = range(5)
 
 LONGEST_HORIZON = 2**62
 
-COMMITTING = {"sup-klucb", "scb"}
+COMMITTING = {
+    "sup-klucb",
+    "scb",
+    "merge-rucb",
+    "savage",
+    "savage-copeland",
+    "beat-the-mean",
+    "interleaved-filter",
+}
 """Rules that stay with one arm, for good or for an epoch: weak preferences mislead
 them, or cost them millions of rounds first, and two seeds can end in the same plays."""
 
-BLIND = {"random"}
-"""Rules that do not look at outcomes."""
+DETERMINED = {"interleaved-filter"}
+"""Rules without chance after their first arm, one of four."""
 
-IGNORES_NUMBERS = {"pure-d-ts", "scb"}
+BLIND = {"random", "beat-the-mean", "interleaved-filter"}
+"""Rules that do not look at outcomes, or not within the horizon of these tests."""
+
+IGNORES_NUMBERS = {"pure-d-ts", "scb", "beat-the-mean"}
 """Forms in which no number has a say: pure D-TS has no confidence bounds, the factor of
-SCB belongs to its other stopping rule."""
+SCB belongs to its other stopping rule, that of Beat the Mean decides later."""
 
 
 INSTANCES = MATRICES | {"decisive": DECISIVE}
@@ -347,7 +358,8 @@ def test_same_seed_same_runs_another_seed_others(name):
     same = np.all(other[:, -1] == plays_of(runs_of(name))[:, -1], axis=(1, 2))
     # Where a pair meets as often as was planned, two seeds can do the same.
     often = name in COMMITTING or policies.get(name).explores_in_bulk
-    assert same.mean() < (0.25 if often else 0.05)
+    limit = 0.5 if name in DETERMINED else 0.25 if often else 0.05
+    assert same.mean() < limit
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -25,6 +25,12 @@ from tests.reference.common import (
 )
 from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
 from tests.reference.ecw_rmed import EfficientCopelandRMED
+from tests.reference.explore_then_exploit import (
+    BeatTheMean,
+    InterleavedFilter,
+    Savage,
+)
+from tests.reference.merge_rucb import MergeRUCB
 from tests.reference.random_pairs import RandomPairs
 from tests.reference.rcs import RelativeConfidenceSampling
 from tests.reference.reductions import Doubler, MultiSBM, Sparring
@@ -39,15 +45,19 @@ __all__ = [
     "RMED1",
     "RMED2",
     "RMED2FH",
+    "BeatTheMean",
     "CopelandConfidenceBound",
     "DoubleThompson",
     "DoubleThompsonPlus",
     "EfficientCopelandRMED",
     "Doubler",
+    "InterleavedFilter",
+    "MergeRUCB",
     "MultiSBM",
     "RandomPairs",
     "RelativeConfidenceSampling",
     "RelativeUCB",
+    "Savage",
     "ScalableCopelandBandits",
     "SelfSparring",
     "Sparring",

@@ -1,0 +1,187 @@
+"""MergeRUCB."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.reference.common import random_choice, relative_bounds
+
+Groups = list[list[int]]
+
+
+def bonus_rounds(num_arms: int, alpha: float, delta: float) -> int:
+    """Return C, by which the clock of the bounds is ahead."""
+    base = (4 * alpha - 1) * num_arms**2 / ((2 * alpha - 1) * delta)
+    return math.ceil(base ** (1 / (2 * alpha - 1)))
+
+
+def merge_once(groups: Groups, order: list[int], size: int) -> Groups:
+    """Unite smallest and largest groups; ``order`` lists the groups by their size."""
+    rest = list(order)
+    merged = []
+    while rest:
+        if len(rest) == 1:
+            merged.append(groups[rest.pop()])
+        elif len(groups[rest[0]]) + len(groups[rest[-1]]) > 1.5 * size:
+            merged.append(groups[rest.pop()])
+        else:
+            merged.append(groups[rest.pop(0)] + groups[rest.pop()])
+    return merged
+
+
+def merges_again(groups: Groups, size: int) -> bool:
+    """Say whether the groups are merged once more."""
+    return len(groups) > 1 and min(map(len, groups)) <= size / 2
+
+
+class World:
+    """One way in which the ties of the merges may have been broken."""
+
+    def __init__(self, groups: Groups) -> None:
+        self.groups = groups
+        self.turn = 0
+        self.stage = 1
+
+    def thin_out(self, upper: NDArray[np.float64]) -> None:
+        """Remove losers from the group whose turn it is."""
+        if any(len(group) > 1 for group in self.groups):
+            while len(self.groups[self.turn]) == 1:
+                self.turn = (self.turn + 1) % len(self.groups)
+        group = self.groups[self.turn]
+        while True:
+            losers = [i for i in sorted(group) if any(upper[i, j] < 0.5 for j in group)]
+            if not losers or len(group) == 1:
+                return
+            group.remove(losers[0])
+
+    def pairs(self, upper: NDArray[np.float64]) -> dict[tuple[int, int], float]:
+        """Return the pairs that may be played, with their probabilities."""
+        group = self.groups[self.turn]
+        if len(group) == 1:
+            return {(group[0], group[0]): 1.0}
+        found = {}
+        for champion in group:
+            others = [j for j in group if j != champion]
+            most = max(upper[j, champion] for j in others)
+            rivals = [j for j in others if upper[j, champion] == most]
+            for rival in rivals:
+                found[champion, rival] = 1 / (len(group) * len(rivals))
+        return found
+
+    def after(self, num_arms: int, size: int) -> "list[World]":
+        """Pass the turn on; return all worlds after a merge, if there is one."""
+        left = sum(map(len, self.groups))
+        self.turn = (self.turn + 1) % len(self.groups)
+        if left > num_arms / 2**self.stage + 1 or len(self.groups) == 1:
+            return [self]
+        found = []
+        for groups in _all_merges(self.groups, size):
+            twice = [groups]
+            if merges_again(groups, size):
+                twice = _all_merges(groups, size)
+            for each in twice:
+                world = World([list(group) for group in each])
+                world.stage = self.stage + 1
+                found.append(world)
+        return found
+
+
+def _all_merges(groups: Groups, size: int) -> list[Groups]:
+    found = []
+    for order in permutations(range(len(groups))):
+        sizes = [len(groups[i]) for i in order]
+        if sizes == sorted(sizes):
+            merged = merge_once(groups, list(order), size)
+            if merged not in found:
+                found.append(merged)
+    return found
+
+
+class MergeRUCB:
+    """MergeRUCB (Zoghi et al. 2015, Algorithm 1), one duel at a time.
+
+    How the ties of a merge were broken is only seen in later duels: all that agrees
+    with the duels so far is kept.
+
+    Parameters
+    ----------
+    num_arms : int
+        Number of arms K.
+    rng : numpy.random.Generator
+        For the groups, the champions and the ties.
+    alpha, delta : float
+        Constants of the bounds.
+    size : int
+        Arms per group.
+    groups : list of lists, optional
+        The groups at the start.
+    """
+
+    def __init__(
+        self,
+        num_arms: int,
+        rng: np.random.Generator,
+        *,
+        alpha: float = 1.01,
+        delta: float = 0.01,
+        size: int = 4,
+        groups: Groups | None = None,
+    ) -> None:
+        self.num_arms = num_arms
+        self.rng = rng
+        self.alpha = alpha
+        self.size = size
+        self.bonus = bonus_rounds(num_arms, alpha, delta)
+        self.rounds = 0
+        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+        if groups is None:
+            order = rng.permutation(num_arms).tolist()
+            groups = [order[i : i + size] for i in range(0, num_arms, size)]
+        self.worlds = [World(groups)]
+
+    def _upper(self) -> NDArray[np.float64]:
+        clock = self.rounds + 1 + self.bonus
+        return relative_bounds(self.wins, clock, self.alpha)[0]
+
+    def admissible(self) -> set[tuple[int, int]]:
+        """Return the pairs that may be played next."""
+        upper = self._upper()
+        for world in self.worlds:
+            world.thin_out(upper)
+        return set().union(*(world.pairs(upper) for world in self.worlds))
+
+    def choose(self) -> tuple[int, int]:
+        """Draw champion and challenger."""
+        self.admissible()
+        self.worlds = [
+            self.worlds[random_choice(self.rng, np.ones(len(self.worlds), dtype=bool))]
+        ]
+        chances = self.worlds[0].pairs(self._upper())
+        pairs = sorted(chances)
+        index = self.rng.choice(len(pairs), p=[chances[pair] for pair in pairs])
+        return pairs[index]
+
+    def update(self, first: int, second: int, first_won: bool) -> None:
+        """Count the outcome, pass the turn on, merge."""
+        upper = self._upper()
+        worlds = [each for each in self.worlds if (first, second) in each.pairs(upper)]
+        self.worlds = []
+        for world in worlds:
+            self.worlds += world.after(self.num_arms, self.size)
+        self.rounds += 1
+        if first != second:
+            winner, loser = (first, second) if first_won else (second, first)
+            self.wins[winner, loser] += 1
+
+    def recommendations(self) -> set[int]:
+        """Return the arms that may be recommended."""
+        beaten = np.count_nonzero(self.wins > self.wins.T, axis=1)
+        totals = self.wins.sum(axis=1)
+        found = set()
+        for world in self.worlds:
+            left = [arm for group in world.groups for arm in group]
+            best = max((beaten[arm], totals[arm]) for arm in left)
+            found |= {arm for arm in left if (beaten[arm], totals[arm]) == best}
+        return found
