@@ -76,16 +76,29 @@ class Instance:
         """
         checked = as_preference_matrix(matrix)
         check_ties(checked, ties)
-        losses = checked.losses
-        smallest = np.partition(losses, 1)
-        return cls(
-            gaps=checked.gaps,
-            pools=pools_by_sorting(checked.gaps),
-            losses=losses,
-            least=int(smallest[0]),
-            second=int(smallest[1]),
-            winners=checked.loss_winners,
-        )
+        return cls.from_pools(checked.gaps, pools_by_sorting(checked.gaps))
+
+    @classmethod
+    def from_pools(cls, gaps: NDArray[np.float64], pools: Pools) -> Instance:
+        """Prepare the programs of gaps, estimated ones for instance, as they are.
+
+        Parameters
+        ----------
+        gaps : float (K, K)
+            Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie. Ties may
+            stand anywhere.
+        pools : Pools
+            Costs, and the superiors of every arm in the order of their cost.
+
+        Returns
+        -------
+        Instance
+            Gaps, costs and counts.
+        """
+        losses = np.count_nonzero(gaps < 0, axis=1)
+        least, second = np.partition(losses, 1)[:2].tolist()
+        winners = tuple(np.flatnonzero(losses == least).tolist())
+        return cls(gaps, pools, losses, least, second, winners)
 
     def candidates(self, winner: int | None) -> tuple[int, ...]:
         """Return the winners that a program must be solved for.
