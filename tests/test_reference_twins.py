@@ -110,7 +110,7 @@ def test_published_regret_early(case):
 @pytest.mark.slow
 @pytest.mark.parametrize("case", PUBLISHED)
 def test_published_regret_late(case):
-    check_against_published(case, num_runs=60, horizon=3000, seed=12)
+    check_against_published(case, num_runs=30, horizon=3000, seed=12)
 
 
 @pytest.mark.slow
