@@ -5,6 +5,7 @@ from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
 from bayesduel.policies.cucb import CombinatorialUCB
+from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
@@ -45,6 +46,7 @@ __all__ = [
     "CandidateComparisons",
     "CombinatorialUCB",
     "CopelandConfidenceBound",
+    "DelayedFeedback",
     "DoubleThompson",
     "Doubler",
     "InterleavedFilter",

@@ -115,15 +115,21 @@ def policy_class[T: type](cls: T) -> T:
 
 
 def parameters(policy: Policy) -> dict[str, Any]:
-    """Return the fields of a policy as plain Python values."""
+    """Return the fields of a policy as plain Python values.
+
+    A policy within a policy becomes a dictionary of its name and its fields.
+    """
     values = {
         field.name: getattr(policy, field.name)
         for field in fields(policy)  # pyright: ignore[reportArgumentType]
     }
-    return {
-        name: value.item() if isinstance(value, np.ndarray | np.generic) else value
-        for name, value in values.items()
-    }
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Policy):
+        return {"name": value.name, **parameters(value)}
+    return value.item() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def parameters_json(policy: Policy) -> str:

@@ -1,0 +1,262 @@
+"""Outcomes that arrive in bunches: a policy around a policy."""
+
+from dataclasses import field, fields, replace
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+from jaxtyping import Bool, Int
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.base import Policy, policy_class
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
+
+
+class Report(NamedTuple):
+    """A duel as it was played, and what came of it."""
+
+    duel: Duel
+    wins: RoundCount
+    round: RoundCount
+    """The last round of it."""
+
+
+class DelayedFeedbackState(NamedTuple):
+    """The state of the policy, and the reports that it has not been told."""
+
+    inner: State
+    reports: Report
+    """In the order of their rounds, with a leading axis of length ``every``."""
+
+    number: Int[Array, ""]
+    """How many reports there are."""
+
+    arrived: Int[Array, ""]
+    """How many of them have arrived."""
+
+    read: Int[Array, ""]
+    """How many of those the policy has been told."""
+
+
+@policy_class
+class DelayedFeedback(Policy):
+    """Tell a policy the outcomes only every ``every`` rounds.
+
+    After the rounds d, 2 d, 3 d, ... all outcomes so far are told, one after the other
+    and each with its own round, as Wu and Liu (2016, Appendix D.2.3) do it. Meanwhile
+    the policy goes on choosing: its loop positions advance and the round counts on, its
+    statistics stand still. With d = 1 it is the policy itself. Several rounds of one
+    pair that were asked for at once are told together, after the last of them.
+
+    The policy is stepped round by round. A policy that looks ahead promises that
+    nothing is learnt before its next duel; with outcomes on their way this fails, and
+    the stretch would have to be drawn anew whenever some arrive. A policy without
+    look-ahead that asks for long stretches of its own accord (batched ones) may do so.
+
+    Regret, ties and the recommendation are those of the policy; the recommendation does
+    not know the outcomes still on their way at the horizon.
+
+    Parameters
+    ----------
+    policy : Policy
+        Any policy of dueling bandits.
+    every : int
+        d, at least 1.
+
+    References
+    ----------
+    H. Wu, X. Liu, "Double Thompson Sampling for Dueling Bandits", NIPS 2016, Appendix
+    D.2.3.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.DelayedFeedback(policies.get("rucb"), every=100).label
+    'RUCB, told every 100 rounds'
+    """
+
+    policy: Policy
+    every: int = field(metadata={"static": True})
+
+    @property
+    def title(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The name in words."""
+        return f"{self.policy.title} with delayed feedback"
+
+    @property
+    def explores_in_bulk(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether ``explore_rounds`` may exceed 1."""
+        return self.policy.explores_in_bulk
+
+    @property
+    def needs_horizon(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the rule reads the horizon."""
+        return self.policy.needs_horizon
+
+    @property
+    def assisted(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the policy sometimes waits for the host."""
+        return self.policy.assisted
+
+    @property
+    def name(self) -> str:
+        """Name of the policy, and the delay."""
+        return f"{self.policy.name}, told every {self.every} rounds"
+
+    @property
+    def label(self) -> str:
+        """Acronym of the policy, and the delay."""
+        return f"{self.policy.label}, told every {self.every} rounds"
+
+    @property
+    def _stepped(self) -> Policy:
+        """The policy in its round-by-round form."""
+        policy: Any = self.policy
+        if any(each.name == "look_ahead" for each in fields(policy)):
+            return replace(policy, look_ahead=False)
+        return policy
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad delay or a bad parameter."""
+        if not isinstance(self.policy, Policy) or isinstance(
+            self.policy, DelayedFeedback
+        ):
+            raise PolicyParameterError(
+                "policy must be a policy without a delay of its own, such as "
+                f"policies.get('d-ts'); got {self.policy!r}"
+            )
+        whole = isinstance(self.every, int) and not isinstance(self.every, bool)
+        if not whole or self.every < 1:
+            raise PolicyParameterError(
+                f"every must be a number of rounds, at least 1; got {self.every!r}"
+            )
+        self.policy.check(num_arms, horizon)
+
+    def init(
+        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
+    ) -> DelayedFeedbackState:
+        """Return the state before the first round."""
+        arm, rounds = jnp.int32(0), jnp.int64(0)
+        report = Report(Duel(arm, rounds, arm, arm, rounds), rounds, rounds)
+        return DelayedFeedbackState(
+            inner=self._stepped.init(rng_key, num_arms, horizon),
+            reports=jax.tree.map(
+                lambda leaf: jnp.broadcast_to(leaf, (self.every,)), report
+            ),
+            number=jnp.int32(0),
+            arrived=jnp.int32(0),
+            read=jnp.int32(0),
+        )
+
+    def choose(
+        self, rng_key: RunKey, state: DelayedFeedbackState, round_: RoundCount
+    ) -> tuple[Duel, DelayedFeedbackState]:
+        """Let the policy choose; nothing while it has not read what has arrived."""
+        reads = state.read < state.arrived
+        duel, inner = self._stepped.choose(rng_key, state.inner, round_)
+        duel = duel._replace(
+            exploit_rounds=jnp.where(reads, 0, duel.exploit_rounds),
+            explore_rounds=jnp.where(reads, 0, duel.explore_rounds),
+        )
+        return duel, state._replace(inner=_where(reads, state.inner, inner))
+
+    def update(
+        self,
+        rng_key: RunKey,
+        state: DelayedFeedbackState,
+        round_: RoundCount,
+        duel: Duel,
+        outcome: Outcome,
+    ) -> DelayedFeedbackState:
+        """File a report, and tell the policy what has arrived.
+
+        A request for no round at all is not feedback: the policy takes it at once.
+        """
+        rounds = outcome.exploit_rounds + outcome.rounds
+        reads = state.read < state.arrived
+        empty = (rounds == 0) & ~reads
+        current = Report(duel, outcome.wins, round_)
+        places = jnp.arange(self.every, dtype=jnp.int32)
+        here = (places == state.number) & (rounds > 0)
+        reports = _where(here, current, state.reports)
+        number = state.number + jnp.where(rounds > 0, 1, 0).astype(jnp.int32)
+        # What ends with a block of rounds arrives with it, what overlaps later.
+        crosses = round_ // self.every > (round_ - rounds) // self.every
+        told = jnp.where(crosses, number - 1, state.arrived)
+        told = jnp.where(crosses & (round_ % self.every == 0), number, told)
+        told = told.astype(jnp.int32)
+        first = jnp.where(empty, -1, state.read).astype(jnp.int32)
+        inner, read = self._tell(rng_key, state.inner, reports, current, first, told)
+        # What is left is at most the last report.
+        rest = jax.tree.map(
+            lambda leaf: jnp.sum(jnp.where(places == told, leaf, 0), dtype=leaf.dtype),
+            reports,
+        )
+        done = (read >= told) & (told > 0)
+        return DelayedFeedbackState(
+            inner=inner,
+            reports=_where(done & (places == 0), rest, reports),
+            number=jnp.where(done, number - told, number),
+            arrived=jnp.where(done, 0, told),
+            read=jnp.where(done, 0, read),
+        )
+
+    def _tell(
+        self,
+        rng_key: RunKey,
+        inner: State,
+        reports: Report,
+        current: Report,
+        first: Int[Array, ""],
+        end: Int[Array, ""],
+    ) -> tuple[State, Int[Array, ""]]:
+        """Tell the reports from ``first`` to ``end``; -1 is the current one.
+
+        Stops early where the policy has to wait for the host.
+        """
+        policy = self._stepped
+        places = jnp.arange(self.every, dtype=jnp.int32)
+
+        def pick(leaf: Array, now: Array, index: Int[Array, ""]) -> Array:
+            filed = jnp.sum(jnp.where(places == index, leaf, 0), dtype=leaf.dtype)
+            return jnp.where(index < 0, now, filed)
+
+        def goes_on(loop: tuple[State, Array]) -> Bool[Array, ""]:
+            return (loop[1] < end) & ~policy.is_waiting(loop[0])
+
+        def tell(loop: tuple[State, Array]) -> tuple[State, Array]:
+            inner, index = loop
+            report = jax.tree.map(lambda a, b: pick(a, b, index), reports, current)
+            outcome = Outcome(
+                exploit_rounds=report.duel.exploit_rounds,
+                rounds=report.duel.explore_rounds,
+                wins=report.wins,
+            )
+            key = jax.random.fold_in(rng_key, (index + 1).astype(jnp.uint32))
+            inner = policy.update(key, inner, report.round, report.duel, outcome)
+            return inner, index + 1
+
+        inner, index = lax.while_loop(goes_on, tell, (inner, first))
+        return inner, jnp.maximum(index, 0)
+
+    def recommend(self, rng_key: RunKey, state: DelayedFeedbackState) -> Arm:
+        """Return the recommendation of the policy."""
+        return self._stepped.recommend(rng_key, state.inner)
+
+    def info(self, state: DelayedFeedbackState) -> dict[str, Array]:
+        """Return the numbers of the policy."""
+        return self._stepped.info(state.inner)
+
+    def is_waiting(self, state: DelayedFeedbackState) -> Bool[Array, ""]:
+        """Say whether the policy waits for the host."""
+        return self._stepped.is_waiting(state.inner)
+
+    def assist(self, state: DelayedFeedbackState) -> DelayedFeedbackState:
+        """Serve the policy on the host."""
+        return state._replace(inner=self._stepped.assist(state.inner))
+
+
+def _where(which: Bool[Array, "..."], one: Any, other: Any) -> Any:
+    """Pick one of two pytrees, or of their elements."""
+    return jax.tree.map(lambda a, b: jnp.where(which, a, b), one, other)

@@ -1,0 +1,195 @@
+"""Delayed feedback: blocks of outcomes, against a twin that is told late."""
+
+import json
+from functools import cache
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import bayesduel
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies import DelayedFeedback
+from bayesduel.policies.base import Policy, one_round, parameters_json, policy_class
+from tests.policies.driving import duels_round_by_round, simulate_runs
+from tests.policies.instances import DECISIVE, TWO_WINNERS
+from tests.policies.laws import features, rejected, same_law, self_duels
+from tests.policies.replaying import play_forced, runs_of
+from tests.reference import DoubleThompson, RelativeUCB, simulate
+
+FALSE_ALARM = 1e-5
+
+EVERY = 25
+CHECKPOINTS = (25, 60, 150, 300)
+
+
+@policy_class
+class Diary(Policy):
+    """Asks for 1, 1, 2, 1, 1, 2, ... rounds and writes down when it is told."""
+
+    explores_in_bulk = True
+
+    def init(self, rng_key, num_arms, horizon):
+        none = jnp.full(16, -1, dtype=jnp.int64)
+        return {"asked": jnp.int64(0), "told": jnp.int64(0), "when": none, "what": none}
+
+    def choose(self, rng_key, state, round_):
+        asked = state["asked"] + 1
+        state = state | {"asked": asked}
+        duel = one_round(jnp.int32(0), jnp.int32(1))
+        rounds = jnp.where(asked % 3 == 0, 2, 1)
+        return duel._replace(explore_rounds=rounds), state
+
+    def update(self, rng_key, state, round_, duel, outcome):
+        here = jnp.arange(16) == state["told"]
+        return state | {
+            "told": state["told"] + 1,
+            "when": jnp.where(here, state["asked"], state["when"]),
+            "what": jnp.where(here, round_, state["what"]),
+        }
+
+    def recommend(self, rng_key, state):
+        return jnp.int32(0)
+
+
+def test_reports_arrive_in_blocks():
+    """Rounds asked for: 1, 2, 3-4, 5, 6, 7-8, 9, 10, 11-12, ...; told every 3."""
+    played, _ = play_forced(
+        DelayedFeedback(Diary(), every=3), [DECISIVE], 0, horizon=12, num_events=12
+    )
+    (run,) = runs_of(played)
+    state = run.state.inner
+    assert state["what"][:9].tolist() == [1, 2, 4, 5, 6, 8, 9, 10, 12]
+    # Round 3 ends a block, but its duel overlaps and is told with rounds 5 and 6.
+    assert state["when"][:9].tolist() == [3, 3, 5, 5, 5, 7, 7, 9, 9]
+    assert run.state.number == 0
+
+
+def slow(name):
+    return pytest.param(name, marks=pytest.mark.slow)
+
+
+NAMES = ["rucb", "pcomp", slow("ecw-rmed"), slow("merge-rucb")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_delay_is_the_policy_itself(name):
+    """Round by round, given the same keys."""
+    policy = policies.get(name)
+    delayed = DelayedFeedback(policy, every=1)
+    matrices = [DECISIVE, TWO_WINNERS, DECISIVE]
+    both = [
+        [
+            duels_round_by_round(run.events)
+            for run in runs_of(play_forced(p, matrices, 5)[0])
+        ]
+        for p in (delayed, delayed._stepped)
+    ]
+    assert both[0] == both[1]
+
+
+@pytest.mark.parametrize("name", ["interleaved-filter", slow("rmed1")])
+def test_positions_advance_while_nothing_is_told(name):
+    """The first sweep goes over its pairs although no outcome is known."""
+    delayed = DelayedFeedback(policies.get(name), every=EVERY)
+    played, _ = play_forced(delayed, [DECISIVE] * 3, 6)
+    for run in runs_of(played):
+        duels = duels_round_by_round(run.events)
+        length = {"rmed1": 6, "interleaved-filter": 3}[name]
+        assert len(set(duels[:length])) == length
+        assert len(duels) == 300
+
+
+def test_a_search_goes_on_while_reports_are_on_their_way():
+    """SCB: stages without a duel cost no round, and all rounds are played."""
+    delayed = DelayedFeedback(policies.get("scb", first_length=16), every=7)
+    played, _ = play_forced(delayed, [DECISIVE] * 3, 7)
+    assert played.rounds.tolist() == [300] * 3
+    assert played.recommendation.tolist() == [0] * 3
+
+
+class Late:
+    """A twin that is told every so many rounds."""
+
+    def __init__(self, twin, every):
+        self.twin, self.every = twin, every
+        self.reports = []
+        self.rounds = 0
+
+    def choose(self):
+        self.twin.rounds = self.rounds
+        return self.twin.choose()
+
+    def update(self, first, second, first_won):
+        self.rounds += 1
+        self.reports.append((first, second, first_won))
+        if self.rounds % self.every == 0:
+            for report in self.reports:
+                self.twin.update(*report)
+            self.reports = []
+
+    def recommend(self):
+        return self.twin.recommend()
+
+
+TWINS = {"rucb": RelativeUCB, "d-ts": DoubleThompson}
+
+
+@cache
+def late_plays(name, every):
+    plays = []
+    for run in range(100):
+        rng = np.random.default_rng([101, run])
+        twin = Late(TWINS[name](4, rng), every)
+        plays.append(simulate(twin, TWO_WINNERS, 300, CHECKPOINTS, rng))
+    return np.stack(plays)
+
+
+def disagreements(ours, theirs):
+    one, other = (
+        {**features(each, TWO_WINNERS), **self_duels(each)} for each in (ours, theirs)
+    )
+    return rejected(same_law(one, other), FALSE_ALARM)
+
+
+@pytest.mark.parametrize("name", ["rucb", slow("d-ts")])
+def test_late_runs_have_the_law_of_the_late_twin(name):
+    """And that of D-TS is not the law without a delay; RUCB hardly minds this one."""
+    policy = DelayedFeedback(policies.get(name), every=EVERY)
+    ours = simulate_runs(policy, TWO_WINNERS, checkpoints=CHECKPOINTS, seed=102)
+    plays = ours.ledger["plays"]
+    assert not disagreements(plays, late_plays(name, EVERY))
+    if name == "d-ts":
+        assert disagreements(plays, late_plays(name, 1))
+
+
+def test_results_say_so():
+    policy = DelayedFeedback(policies.get("random"), every=10)
+    assert json.loads(parameters_json(policy)) == {
+        "every": 10,
+        "policy": {"distinct": False, "name": "random"},
+    }
+    result = bayesduel.simulate(DECISIVE, policy, num_runs=2, horizon=20)
+    assert result.attrs["policy"] == "Random, told every 10 rounds"
+    assert result.attrs["look_ahead"] == 0
+
+
+@pytest.mark.parametrize(
+    ("policy", "every", "word"),
+    [
+        ("rucb", 0, "every"),
+        ("rucb", 2.5, "every"),
+        ("rucb:alpha=0.1", 2, "alpha"),
+        ("d-ts", True, "every"),
+    ],
+)
+def test_parameters_are_checked(policy, every, word):
+    with pytest.raises(PolicyParameterError, match=word):
+        DelayedFeedback(policies.parse(policy), every=every).check(4, 100)
+
+
+def test_delays_do_not_nest():
+    once = DelayedFeedback(policies.get("rucb"), every=2)
+    with pytest.raises(PolicyParameterError, match="delay of its own"):
+        DelayedFeedback(once, every=2).check(4, 100)
