@@ -29,6 +29,10 @@ FALSE_ALARM = 1e-5
 WINNER = worlds.multinomial_logit([0.9, 0.2, 0.5, 0.3], 3)
 CAMERA = worlds.camera()
 RANKED = worlds.plackett_luce([0.9, 0.2, 0.5, 0.3], 3)
+ALWAYS = worlds.multinomial_logit(
+    [0.9, 0.2, 0.5], 2, no_choice_weight=0.0, name="always"
+)
+ALONE = worlds.multinomial_logit([0.9, 0.2, 0.5], 1)
 SHARES = worlds.independent_rewards(
     [0.9, 0.2, 0.5, 0.3], 3, levels=4, largest_reward=2.0
 )
@@ -206,6 +210,11 @@ def test_the_notion_of_a_world_is_its_own():
         ("camera", "ucb-no-order:alpha=0", {}, ValueError, "alpha must be .* above 0"),
         ("mnl:num_arms=3,subset_size=4", "cucb", {}, ValueError, "from 1 to the numb"),
         (RANKED, "cucb", {}, SimulationArgumentError, "winner or independent.*ranking"),
+        ("camera", "maxmin-ucb", {}, SimulationArgumentError, "sets of exactly 3"),
+        (ALWAYS, "mnl-ts", {}, SimulationArgumentError, "never happens in always"),
+        (ALONE, "choice-bandits", {}, SimulationArgumentError, "at least 2 arms"),
+        ("camera", "stagewise:delta=1", {}, ValueError, "delta must be above 0 and"),
+        ("camera", "mnl-ts:variant=gamma", {}, ValueError, "variant must be one of"),
     ],
 )  # fmt: skip
 def test_bad_requests(environment, policy, options, error, words):

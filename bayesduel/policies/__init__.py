@@ -4,13 +4,18 @@ from bayesduel.policies.base import Policy, parameters
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
+from bayesduel.policies.choice_bandits import ChoiceBandits
 from bayesduel.policies.cucb import CombinatorialUCB
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
+from bayesduel.policies.escb import ESCB
 from bayesduel.policies.interleaved_filter import InterleavedFilter
+from bayesduel.policies.maxmin_ucb import MaxMinUCB, RecursiveMaxMinUCB
 from bayesduel.policies.merge_rucb import MergeRUCB
+from bayesduel.policies.mnl_exploration import MNLExploration
+from bayesduel.policies.mnl_thompson import MNLThompson
 from bayesduel.policies.multisbm import MultiSBM
 from bayesduel.policies.pairwise_batches import PairwiseComparisons
 from bayesduel.policies.random_pairs import RandomPairs
@@ -33,29 +38,36 @@ from bayesduel.policies.scb import ScalableCopelandBandits
 from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sparring import Sparring
+from bayesduel.policies.stagewise_elimination import StagewiseElimination
 from bayesduel.policies.subset_base import SubsetPolicy
 from bayesduel.policies.sup_klucb import SupKLUCB
 from bayesduel.policies.ucb_without_order import UCBWithoutOrder
 
 __all__ = [
     "ECWRMED",
+    "ESCB",
     "RMED1",
     "RMED2",
     "RMED2FH",
     "BeatTheMean",
     "CandidateComparisons",
+    "ChoiceBandits",
     "CombinatorialUCB",
     "CopelandConfidenceBound",
     "DelayedFeedback",
     "DoubleThompson",
     "Doubler",
     "InterleavedFilter",
+    "MNLExploration",
+    "MNLThompson",
+    "MaxMinUCB",
     "MergeRUCB",
     "MultiSBM",
     "PairwiseComparisons",
     "Policy",
     "RandomPairs",
     "RandomSubsets",
+    "RecursiveMaxMinUCB",
     "RelativeConfidenceSampling",
     "RelativeUCB",
     "Savage",
@@ -63,6 +75,7 @@ __all__ = [
     "SeededComparisons",
     "SelfSparring",
     "Sparring",
+    "StagewiseElimination",
     "SubsetPolicy",
     "SupKLUCB",
     "UCBWithoutOrder",

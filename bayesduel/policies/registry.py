@@ -9,12 +9,17 @@ from bayesduel.policies.base import Policy
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
+from bayesduel.policies.choice_bandits import ChoiceBandits
 from bayesduel.policies.cucb import CombinatorialUCB
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
+from bayesduel.policies.escb import ESCB
 from bayesduel.policies.interleaved_filter import InterleavedFilter
+from bayesduel.policies.maxmin_ucb import MaxMinUCB, RecursiveMaxMinUCB
 from bayesduel.policies.merge_rucb import MergeRUCB
+from bayesduel.policies.mnl_exploration import MNLExploration
+from bayesduel.policies.mnl_thompson import MNLThompson
 from bayesduel.policies.multisbm import MultiSBM
 from bayesduel.policies.pairwise_batches import PairwiseComparisons
 from bayesduel.policies.random_pairs import RandomPairs
@@ -29,6 +34,7 @@ from bayesduel.policies.scb import ScalableCopelandBandits
 from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sparring import Sparring
+from bayesduel.policies.stagewise_elimination import StagewiseElimination
 from bayesduel.policies.sup_klucb import SupKLUCB
 from bayesduel.policies.ucb_without_order import UCBWithoutOrder
 
@@ -73,6 +79,13 @@ _SUBSET_ENTRIES: dict[str, Entry] = {
     "ucb-no-order": Entry("UCB-no-order", UCBWithoutOrder()),
     "cucb": Entry("CUCB", CombinatorialUCB()),
     "combucb1": Entry("CombUCB1", CombinatorialUCB(previous_round=True)),
+    "escb": Entry("ESCB", ESCB()),
+    "mnl-ee": Entry("MNL-EE", MNLExploration()),
+    "mnl-ts": Entry("MNL-TS", MNLThompson()),
+    "stagewise": Entry("Stagewise Elimination", StagewiseElimination()),
+    "maxmin-ucb": Entry("MaxMin-UCB", MaxMinUCB()),
+    "rec-maxmin-ucb": Entry("Rec-MaxMin-UCB", RecursiveMaxMinUCB()),
+    "choice-bandits": Entry("WBA", ChoiceBandits()),
     "random-subsets": Entry("Random subsets", RandomSubsets()),
 }
 

@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from bayesduel.arrays import row_of
 from bayesduel.policies.base import (
@@ -129,13 +129,7 @@ class RMED1(Policy):
 
     def _opponent(self, state: State, arm: Arm, best: Arm, round_: RoundCount) -> Arm:
         """Return i* if ``arm`` does not beat it or beats all, else its worst rival."""
-        wins = state.pairs.wins
-        arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
-        gaps = row_of(estimated_gaps(wins), arm)
-        unbeaten = (gaps <= 0.0) & (arms != arm)
-        takes_best = jnp.any(unbeaten & (arms == best)) | ~jnp.any(unbeaten)
-        worst = jnp.argmin(jnp.where(arms == arm, jnp.inf, gaps)).astype(jnp.int32)
-        return jnp.where(takes_best, best, worst)
+        return opponent_of(state.pairs.wins, arm, best)
 
     def _self_duels(
         self,
@@ -145,17 +139,11 @@ class RMED1(Policy):
         round_: RoundCount,
     ) -> RoundCount:
         """Count the rounds up to and with the first whose test lets another arm in."""
-        arms = jnp.arange(divergence.shape[0], dtype=jnp.int32)
-        needed = self._log_round_needed(divergence)
-        nearest = jnp.min(jnp.where(arms == best, jnp.inf, needed))
-        last = last_resolved_round(round_, nearest)
-        return jnp.where(log_round(round_) >= nearest, 1, last - round_ + 2)
+        return rounds_until_entry(self._log_round_needed(divergence), best, round_)
 
     def _log_round_needed(self, divergence: Float[Array, " K"]) -> Float[Array, " K"]:
         """Return log t from which on an arm is due: I_j - I* - f(K)."""
-        num_arms = divergence.shape[0]
-        f = self.f_scale * jnp.asarray(float(num_arms)) ** self.f_power
-        return divergence - jnp.min(divergence) - f
+        return log_round_needed(divergence, self.f_scale, self.f_power)
 
     def update(
         self,
@@ -180,3 +168,36 @@ def evidence_against(pairs: PairEvidence) -> Float[Array, " K"]:
     """I_i, the evidence against arm i being the Condorcet winner."""
     unbeaten = (pairs.wins <= pairs.wins.T) & others_mask(pairs.wins.shape[0])
     return jnp.sum(jnp.where(unbeaten, pairs.evidence, 0.0), axis=1)
+
+
+def opponent_of(wins: Int[Array, "K K"], arm: Arm, best: Arm) -> Arm:
+    """Return i* if ``arm`` does not beat it or beats all, else its worst rival."""
+    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
+    gaps = row_of(estimated_gaps(wins), arm)
+    unbeaten = (gaps <= 0.0) & (arms != arm)
+    takes_best = jnp.any(unbeaten & (arms == best)) | ~jnp.any(unbeaten)
+    worst = jnp.argmin(jnp.where(arms == arm, jnp.inf, gaps)).astype(jnp.int32)
+    return jnp.where(takes_best, best, worst)
+
+
+def log_round_needed(
+    divergence: Float[Array, " K"],
+    f_scale: Float[Array, ""] | float,
+    f_power: Float[Array, ""] | float,
+) -> Float[Array, " K"]:
+    """Return log t from which on an arm is due: I_j - I* - f(K)."""
+    f = f_scale * jnp.asarray(float(divergence.shape[0])) ** f_power
+    return divergence - jnp.min(divergence) - f
+
+
+def rounds_until_entry(
+    needed: Float[Array, " K"], best: Arm, round_: RoundCount
+) -> RoundCount:
+    """Count the rounds up to and with the first whose test lets another arm in.
+
+    ``needed`` is that of :func:`log_round_needed`.
+    """
+    arms = jnp.arange(needed.shape[0], dtype=jnp.int32)
+    nearest = jnp.min(jnp.where(arms == best, jnp.inf, needed))
+    last = last_resolved_round(round_, nearest)
+    return jnp.where(log_round(round_) >= nearest, 1, last - round_ + 2)

@@ -13,16 +13,13 @@ from bayesduel.simulator import RunRecords, run_chunk
 WEIGHTS = np.array([0.35, 0.9, 0.2, 0.7, 0.5])
 """Of five arms, in an order of no meaning."""
 
-SIZE = 2
+SIZE = 3
 
 WORLD = worlds.multinomial_logit(WEIGHTS, SIZE)
-"""Every policy can play here: one winner or none, any set of up to two arms."""
-
-SURE = worlds.multinomial_logit([4.0, 0.3, 1.0, 0.1], SIZE, no_choice_weight=0.0)
-"""Somebody is always chosen; arm 0 is clearly best."""
+"""Every policy can play here: one winner or none, any set of up to three arms."""
 
 NOTIONS = ("topk", "winner")
-"""Regret that follows from who was offered, for sets of two."""
+"""Regret that follows from who was offered, for sets of three."""
 
 CHECKPOINTS = (40, 120, 300)
 NUM_RUNS, NUM_LANES = 160, 40

@@ -1,13 +1,20 @@
 """Policies that offer subsets against slow twins, set by set or in law."""
 
+from itertools import combinations
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from bayesduel import policies
 from bayesduel.datasets import worlds
+from bayesduel.policies.assortments import best_assortment
+from bayesduel.policies.escb import _divergence_index
 from tests.policies.laws import rejected, same_law
 from tests.policies.subset_driving import CHECKPOINTS, WORLD, replay, simulate_offers
 from tests.policies.test_subset_contract import runs_of
+from tests.reference import subset_rivals as rivals
 from tests.reference import subsets as twins
 from theory import lowest_index, unoffered_index_range
 
@@ -19,6 +26,9 @@ FOLLOWED = {
     "ucb-no-order": (twins.ucb_without_order, {"look_ahead": False}),
     "cucb": (twins.cucb, {"look_ahead": False}),
     "combucb1": (twins.comb_ucb1, {"look_ahead": False}),
+    "mnl-ee": (twins.MNLExploration, {"scale": 0.5, "look_ahead": False}),
+    "choice-bandits": (rivals.ChoiceBandits, {"look_ahead": False}),
+    "escb": (twins.ESCB, {}),
 }
 """Random among equals only: every set is checked."""
 
@@ -34,10 +44,16 @@ def test_every_set_is_one_that_the_twin_admits(name):
             twin.update(event.subset, event.rewards)
 
 
-PLAYING = {"random-subsets": twins.RandomSets}
+PLAYING = {
+    "random-subsets": twins.RandomSets,
+    "mnl-ts": twins.MNLThompson,
+    "stagewise": rivals.StagewiseElimination,
+    "maxmin-ucb": rivals.MaxMinUCB,
+    "rec-maxmin-ucb": rivals.RecursiveMaxMinUCB,
+}
 """Rules that draw: compared in law."""
 
-TWIN_RUNS = 120
+TWIN_RUNS = 60
 
 
 @pytest.mark.parametrize("name", PLAYING)
@@ -71,7 +87,7 @@ def features(offers):
 
 def test_both_forms_of_the_index_rules_have_one_law():
     """Jumping over rounds that cannot change the set, where there are many of them."""
-    world = worlds.multinomial_logit([0.9, 0.05, 0.8, 0.04, 0.06], 2)
+    world = worlds.multinomial_logit([0.9, 0.05, 0.8, 0.04, 0.7], 3)
     for name in ("ucb-no-order", "cucb"):
         jump, step = (
             simulate_offers(
@@ -109,3 +125,68 @@ def test_lemma_1_holds_in_every_round(world):
         assert np.all(index <= high * (1 + 1e-12))
         assert np.all(index >= low * (1 - 1e-12))
         assert np.all(indices[offered] >= np.repeat(rho, world.subset_size))
+
+
+def test_index_of_escb_1_is_the_largest_sum_within_the_budget():
+    """By a solver that knows nothing of multipliers."""
+    rng = np.random.default_rng(9)
+    sets = np.array([[1, 1, 0, 1], [0, 1, 1, 0], [1, 1, 1, 1]], dtype=bool)
+    for budget in (0.05, 2.0, 9.0):
+        means = rng.uniform(0.05, 0.95, 4)
+        means[1] = rng.choice([0.0, 1.0, means[1]])
+        times = rng.integers(1, 60, 4).astype(float)
+        with jax.enable_x64(True):
+            found = np.asarray(
+                _divergence_index(
+                    jnp.asarray(sets),
+                    jnp.asarray(means),
+                    jnp.asarray(times),
+                    jnp.float64(budget),
+                )
+            )
+        for value, inside in zip(found, sets, strict=True):
+            expected = twins.escb_1_index(means[inside], times[inside], budget)
+            assert value == pytest.approx(expected, abs=2e-4)
+
+
+def test_local_search_of_escb_finds_what_enumeration_finds():
+    """Up to ties, in nearly all rounds, on a problem where both can be done."""
+    for events in replay(policies.get("escb", most_sets=0), WORLD, 2, HORIZON):
+        twin, strays = twins.ESCB(5, 3, HORIZON), 0
+        for event in events:
+            strays += not twin.admits(event.subset)
+            twin.update(event.subset, event.rewards)
+        assert strays < 0.02 * HORIZON
+
+
+def test_best_assortment_against_enumeration():
+    """With revenues: the best of all sets of at most three arms."""
+    rng = np.random.default_rng(10)
+    with jax.enable_x64(True):
+        search = jax.jit(lambda v, r, u: best_assortment(v, r, u, 3))
+        for _ in range(40):
+            weights, revenues = rng.uniform(0, 2, 6), rng.uniform(0, 1, 6) ** 3
+            found = np.asarray(search(*map(jnp.asarray, (weights, revenues, weights))))
+            earned = twins.revenue(weights, revenues, found)
+            best = max(
+                twins.revenue(weights, revenues, np.isin(np.arange(6), arms))
+                for size in (1, 2, 3)
+                for arms in combinations(range(6), size)
+            )
+            assert found.sum() <= 3
+            assert earned == pytest.approx(best, rel=1e-12)
+
+
+def test_stagewise_elimination_ends_with_the_best_set():
+    """Clear means: the best arms are accepted, and the rest is one event."""
+    world = worlds.independent_rewards([0.95, 0.1, 0.9, 0.05, 0.85], 3)
+    records = simulate_offers(
+        policies.get("stagewise"),
+        world,
+        runs=range(8),
+        checkpoints=(100, 10**6),
+        notions=("topk_means",),
+    )
+    assert np.all(records.recommendation == [True, False, True, False, True])
+    assert records.events.max() < 5000
+    assert np.all(records.ledger["offers"][:, -1, [0, 2, 4]] > 10**6 - 5000)

@@ -8,6 +8,9 @@ import math
 from itertools import combinations
 
 import numpy as np
+from scipy import optimize
+
+from tests.reference.common import bernoulli_divergence
 
 _NEAR = 1e-9
 """Indices closer than this, relatively, are ties."""
@@ -113,3 +116,153 @@ class RandomSets:
 
     def update(self, subset, rewards):
         """Learn nothing."""
+
+
+def top_sets(values, size, rng):
+    """Return the arms with the largest values, ties at random."""
+    order = np.lexsort((rng.random(len(values)), -np.asarray(values)))
+    return np.isin(np.arange(len(values)), order[:size])
+
+
+def revenue(weights, revenues, subset):
+    """Return sum r_i v_i / (1 + sum v_i)."""
+    chosen = np.asarray(weights)[subset]
+    return float(np.dot(chosen, np.asarray(revenues)[subset]) / (1 + chosen.sum()))
+
+
+class Epochs:
+    """Offer a set until nobody chooses (Agrawal et al. 2017, 2019); revenues 1."""
+
+    def __init__(self, num_arms, size, horizon):
+        self.size, self.current = size, None
+        self.epochs, self.purchases = np.zeros(num_arms), np.zeros(num_arms)
+        self.finished = 0
+
+    def update(self, subset, rewards):
+        """Count purchases; nobody's choice ends the epoch."""
+        self.current = np.array(subset)
+        self.purchases += rewards
+        if not rewards.any():
+            self.epochs += subset
+            self.finished += 1
+            self.current = None
+
+
+class MNLExploration(Epochs):
+    """Agrawal et al. 2019, Algorithm 1, with scale 1/2 and unseen arms first."""
+
+    def admits(self, subset):
+        """Say whether the rule may offer this set now."""
+        if self.current is not None:
+            return bool(np.all(self.current == subset))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = self.purchases / self.epochs
+            width = 0.5 * math.log(math.sqrt(len(mean)) * self.finished + 1)
+            upper = mean + np.sqrt(mean * width / self.epochs) + width / self.epochs
+        return may_be_top(np.where(self.epochs > 0, upper, np.inf), subset, self.size)
+
+
+class MNLThompson(Epochs):
+    """Agrawal et al. 2017, Algorithm 1."""
+
+    def choose(self, rng):
+        """Return a set."""
+        if self.current is not None:
+            return self.current
+        theta = rng.beta(1 + self.epochs, 1 + self.purchases)
+        return top_sets(1 / theta - 1, self.size, rng)
+
+
+class ESCB:
+    """Combes et al. 2015, ESCB-2 by enumeration."""
+
+    def __init__(self, num_arms, size, horizon):
+        self.size, self.round = size, 0
+        self.plays, self.totals = np.zeros(num_arms), np.zeros(num_arms)
+        self.sets = [list(each) for each in combinations(range(num_arms), size)]
+
+    def admits(self, subset):
+        """Say whether the rule may offer this set now."""
+        unseen = self.plays == 0
+        if unseen.any():
+            return bool((subset & unseen).sum() == min(unseen.sum(), self.size))
+        t = self.round + 1
+        budget = math.log(t) + 4 * self.size * math.log(math.log(max(t, 3)))
+        budget = max(budget, 0.0)
+        mean = self.totals / self.plays
+
+        def index(arms):
+            spread = budget / 2 * np.sum(1 / self.plays[arms])
+            return mean[arms].sum() + math.sqrt(spread)
+
+        best = max(index(arms) for arms in self.sets)
+        return bool(index(np.flatnonzero(subset)) >= best - 1e-9)
+
+    def update(self, subset, rewards):
+        """Learn what one round gave."""
+        self.round += 1
+        self.plays += subset
+        self.totals += rewards
+
+
+def escb_1_index(means, times, budget):
+    """Return max sum q, sum N KL(m, q) <= f, q >= m, by a general solver."""
+
+    def slack(q):
+        spent = sum(
+            n * bernoulli_divergence(float(m), float(x))
+            for n, m, x in zip(times, means, q, strict=True)
+        )
+        return budget - min(spent, 1e6)
+
+    top = np.where(means < 1, 1 - 1e-9, 1.0)
+    best = -math.inf
+    for share in (0.02, 0.1, 0.4):
+        found = optimize.minimize(
+            lambda q: -q.sum(),
+            means + share * (top - means) / (1 + times),
+            bounds=list(zip(means, top, strict=True)),
+            constraints={"type": "ineq", "fun": slack},
+            method="SLSQP",
+            options={"maxiter": 400, "ftol": 1e-12},
+        )
+        if slack(found.x) > -1e-6:
+            best = max(best, -found.fun)
+    return best
+
+
+class LogitThompson:
+    """Posterior sampling with a normal approximation of the MNL posterior."""
+
+    def __init__(self, num_arms, size, horizon):
+        self.size, self.num_arms = size, num_arms
+        self.history = {}
+        self.mode, self.precision = np.zeros(num_arms), np.eye(num_arms) / 4.0
+
+    def choose(self, rng):
+        """Draw utilities, return the largest."""
+        covariance = np.linalg.inv(self.precision)
+        draw = rng.multivariate_normal(self.mode, covariance)
+        return top_sets(draw, self.size, rng)
+
+    def update(self, subset, rewards):
+        """Fit again: Newton's method on a concave log density, prior scale 2."""
+        key = tuple(np.flatnonzero(subset).tolist())
+        counts = self.history.setdefault(key, np.zeros(self.num_arms + 1))
+        counts[:-1] += rewards
+        counts[-1] += 1
+        for _ in range(50):
+            gradient = -self.mode / 4.0
+            precision = np.eye(self.num_arms) / 4.0
+            for arms, seen in self.history.items():
+                chosen = list(arms)
+                weight = np.exp(self.mode[chosen])
+                share = weight / (1 + weight.sum())
+                gradient[chosen] += seen[chosen] - seen[-1] * share
+                curvature = np.diag(share) - np.outer(share, share)
+                precision[np.ix_(chosen, chosen)] += seen[-1] * curvature
+            step = np.linalg.solve(precision, gradient)
+            self.mode = self.mode + step
+            self.precision = precision
+            if np.abs(step).max() < 1e-9:
+                return
