@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -13,7 +14,7 @@ from bayesduel import plots
 from bayesduel.plots.labels import spread
 from bayesduel.plots.style import looks, width_in_inches
 from tests import fake_results as fake
-from theory import RegretBound, copeland_lower_bound
+from theory import PowerTerm, RegretBound, copeland_lower_bound
 
 TWO = {"mslr5-condorcet": fake.CONDORCET, "mslr5-non-condorcet": fake.NON_CONDORCET}
 
@@ -131,6 +132,18 @@ def test_upper_bound_is_drawn_only_where_it_fits():
     assert "large: 3000 log t (above the axes)" in all_text(large)
     assert large.axes[0].get_ylim()[1] == top
     assert not [line for line in large.axes[0].lines if len(line.get_xdata()) == 64]
+
+
+def test_bound_that_grows_with_a_power_of_t_says_so():
+    steep = replace(
+        bound(coefficient=0.0, name="steep"), power_terms=(PowerTerm(2.0, 0.25, 1.0),)
+    )
+    figure = plots.regret(fake.comparison(), bounds=steep)
+    assert "steep: 2 t^0.25 log t" in all_text(figure)
+    growth = replace(steep, kind="asymptotic upper")
+    figure = plots.regret(fake.comparison(), bounds=growth, anchor=1000)
+    assert "steep (asymptotic upper): 2 t^0.25 log t, from" in all_text(figure)
+    assert "slope 0" not in all_text(figure)
 
 
 def test_order_only_bound_is_never_drawn():

@@ -196,8 +196,8 @@ def _show_others(screen: Console, preference: PreferenceMatrix) -> None:
         ]
         table.add_row(
             bound.name,
-            f"{bound.log_coefficient:.6g}",
-            f"{loglog:.6g}" if loglog else "",
+            bound.formula if bound.power_terms else f"{bound.log_coefficient:.6g}",
+            f"{loglog:.6g}" if loglog and not bound.power_terms else "",
             bound.kind,
             bound.regret,
             "".join(sorted(needs)),

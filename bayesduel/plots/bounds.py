@@ -159,21 +159,29 @@ def _drawn(
 def _anchored(bound: RegretBound, panel: Panel, anchor: int | None) -> DrawnBound:
     round_, value = anchor_of(panel, anchor)
     line = anchored_bound(bound, round_, value)
-    rounds = np.geomspace(round_, panel.horizon, 2)
+    # Straight over log t, unless it grows faster.
+    num_points = 64 if bound.power_terms else 2
+    rounds = np.geomspace(round_, panel.horizon, num_points)
     kind = "" if bound.kind == "asymptotic lower" else f" ({bound.kind})"
-    text = (
-        f"{bound.name}{kind}: slope {format_number(bound.log_coefficient)}, "
-        f"from {power_text(round_)}"
-    )
+    slope = f"slope {format_number(bound.log_coefficient)}"
+    growth = _formula(bound) if bound.power_terms else slope
+    text = f"{bound.name}{kind}: {growth}, from {power_text(round_)}"
     return DrawnBound(text, rounds, line(rounds), slope=True)
+
+
+def _formula(bound: RegretBound) -> str:
+    """Return the leading terms in the letter of the axis."""
+    if bound.power_terms:
+        return bound.formula.replace("T", "t")
+    formula = f"{format_number(bound.log_coefficient)} log t"
+    if bound.loglog_coefficient:
+        formula += f" + {format_number(bound.loglog_coefficient)} log log t"
+    return formula
 
 
 def _upper(bound: RegretBound, panel: Panel) -> DrawnBound:
     start = max(float(bound.minimum_horizon), float(panel.lines[0].rounds[0]))
-    formula = f"{format_number(bound.log_coefficient)} log t"
-    if bound.loglog_coefficient:
-        formula += f" + {format_number(bound.loglog_coefficient)} log log t"
-    text = f"{bound.name}: {formula}"
+    text = f"{bound.name}: {_formula(bound)}"
     if start < panel.horizon:
         rounds = np.geomspace(start, panel.horizon, 64)
         values = np.asarray(bound(rounds), dtype=np.float64)

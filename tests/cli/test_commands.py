@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import theory
 from tests import fake_results as fake
 from tests.cli.conftest import install
 
@@ -60,6 +61,19 @@ def test_bounds_tables(run):
     assert "not defined" not in condorcet
     # Duels of the pair (0, 1): 1 / KL(0.535, 1/2).
     assert "407.83" in condorcet
+
+
+def test_bound_that_grows_with_a_power_of_t_says_so(run, monkeypatch):
+    steep = theory.RegretBound(
+        name="steep",
+        log_coefficient=0.0,
+        kind="upper",
+        regret="copeland",
+        power_terms=(theory.PowerTerm(2.0, 0.25, 1.0),),
+    )
+    monkeypatch.setattr("theory.regret_bounds.ccb_order", lambda matrix: steep)
+    (row,) = [x for x in run("bounds", "gap").stdout.splitlines() if "steep" in x]
+    assert "2 T^0.25 log T" in row
 
 
 def test_bounds_of_long_allocations(run):
