@@ -1,12 +1,16 @@
 """What is wrong with a fit, in words, and what to do about it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from arviz_stats.base import array_stats
+from arviz_stats.base import array_stats as _array_stats
 
 from bayesduel.diagnostics.cross_validation import GOOD_K, loo
 from bayesduel.models.posterior import Posterior
+
+array_stats: Any = _array_stats
+"""Its own annotations are narrower than what it takes."""
 
 LARGEST_R_HAT = 1.01
 """Vehtari et al. 2021."""
@@ -41,6 +45,14 @@ class Report:
     def good(self) -> bool:
         """Whether nothing speaks against the fit."""
         return all(finding.good for finding in self.findings)
+
+    def against(self) -> str:
+        """Say in a line what speaks against the fit; empty where nothing does."""
+        bad = [finding for finding in self.findings if not finding.good]
+        return "; ".join(
+            f"{each.name}: {each.value}; {each.words} What to do: {each.remedy}"
+            for each in bad
+        )
 
     def __str__(self) -> str:
         lines = [self.title]
@@ -99,7 +111,8 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
 
 
 def _of_chains(posterior: Posterior) -> list[Finding]:
-    names, values = [], []
+    names: list[str] = []
+    values: list[np.ndarray] = []
     for name, each in posterior.draws.items():
         flat = each.reshape(*each.shape[:2], -1)
         spread = np.ptp(flat, axis=(0, 1)) > 0
@@ -124,7 +137,7 @@ def _of_chains(posterior: Posterior) -> list[Finding]:
         )
     least = LEAST_DRAWS_PER_CHAIN * posterior.num_chains
     for method, part in (("bulk", "middle"), ("tail", "tails")):
-        options = {} if method == "bulk" else {"prob": (0.05, 0.95)}
+        options: dict[str, Any] = {} if method == "bulk" else {"prob": (0.05, 0.95)}
         size = np.asarray(array_stats.ess(draws, method=method, **options, **axes))
         worst = int(np.argmin(size))
         found.append(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bayesduel.models.posterior import Posterior
     from bayesduel.models.preflib import read_preflib
     from bayesduel.models.rankings import Rankings
+    from bayesduel.models.standing_table import standings
     from bayesduel.models.thurstone import Thurstone
 
 _HOMES = {
@@ -34,6 +35,7 @@ _HOMES = {
     "read_choices": "comparison_files",
     "read_comparisons": "comparison_files",
     "read_preflib": "preflib",
+    "standings": "standing_table",
 }
 
 __all__ = [
@@ -50,6 +52,7 @@ __all__ = [
     "read_choices",
     "read_comparisons",
     "read_preflib",
+    "standings",
 ]
 
 

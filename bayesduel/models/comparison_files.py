@@ -94,7 +94,7 @@ def read_comparisons(
             first,
             second,
             _column(name, table, winner),
-            weight=None if weight is None else _numbers(name, table, weight),
+            weight=None if weight is None else _weights(name, table, weight),
             arm_names=arm_names,
             words=words,
             order_known=True if order_known is None else order_known,
@@ -102,12 +102,10 @@ def read_comparisons(
     won, lost = _pair(name, table, "wins", wins, _KNOWN_WINS)
     if ties is None:
         ties = [column for column in _KNOWN_TIES if column in table]
-    tied = sum((_numbers(name, table, column) for column in ties), np.zeros(len(first)))
-    counts = np.stack(
-        [_numbers(name, table, won), _numbers(name, table, lost), tied], 1
-    )
+    tied = sum((_counts(name, table, column) for column in ties), np.zeros(len(first)))
+    counts = np.stack([_counts(name, table, won), _counts(name, table, lost), tied], 1)
     if weight is not None:
-        counts = counts * _numbers(name, table, weight)[:, None]
+        counts = counts * _weights(name, table, weight)[:, None]
     # Each row three times: once for every outcome, weighted by its count.
     return Comparisons.from_votes(
         [*first, *first, *first],
@@ -239,6 +237,32 @@ def _numbers(name: str, table: dict[str, list[str]], column: str) -> np.ndarray:
         raise ComparisonDataError(
             f"{name}: row {row} of column {column!r} is no number: {cells[row]!r}"
         ) from None
+
+
+def _weights(name: str, table: dict[str, list[str]], column: str) -> np.ndarray:
+    """Return a column of finite numbers that are not negative."""
+    numbers = _numbers(name, table, column)
+    _refuse(name, column, numbers, ~np.isfinite(numbers), "is not finite")
+    _refuse(name, column, numbers, numbers < 0, "is negative")
+    return numbers
+
+
+def _counts(name: str, table: dict[str, list[str]], column: str) -> np.ndarray:
+    """Return a column of whole numbers that are not negative."""
+    numbers = _weights(name, table, column)
+    words = "is no whole number of votes; give what a vote counts as a weight instead"
+    _refuse(name, column, numbers, numbers != np.round(numbers), words)
+    return numbers
+
+
+def _refuse(
+    name: str, column: str, numbers: np.ndarray, bad: np.ndarray, words: str
+) -> None:
+    if np.any(bad):
+        row = int(np.argmax(bad))
+        raise ComparisonDataError(
+            f"{name}: row {row} of column {column!r} {words}: {numbers[row]:g}"
+        )
 
 
 def _is_number(cell: str) -> bool:

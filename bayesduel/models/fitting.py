@@ -180,6 +180,12 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
 def _remarks(model: PreferenceModel, data: Any) -> tuple[str, ...]:
     """Say what the data leave open; warn where arms were never compared."""
     remarks = []
+    if not data.is_whole:
+        remarks.append(
+            "some counts are no whole numbers (weighted or split votes): each vote "
+            "enters the likelihood to the power of its weight, and intervals are as "
+            "wide as the sum of weights makes them"
+        )
     parts = data.parts()
     if len(parts) > 1:
         names = "; ".join(shortened(part) for part in parts[:4])

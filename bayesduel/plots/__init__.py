@@ -1,4 +1,4 @@
-"""Figures: regret with bands and bounds, slopes, where an optimal policy explores.
+"""Figures: regret with bands and bounds, slopes, optimal exploration, fits to votes.
 
 Every function returns a figure that pyplot does not know, readable at the width of a
 paper column ("column", 3.4 in) and of a page ("full", 7 in), in colors that are safe
@@ -8,7 +8,21 @@ for color-deficient readers. Global matplotlib settings are never touched.
 from bayesduel.plots.allocation import allocation
 from bayesduel.plots.curves import regret
 from bayesduel.plots.growth import slopes
+from bayesduel.plots.pairs import heat_map, pair, predictive_check
+from bayesduel.plots.posteriors import forest, winners
 from bayesduel.plots.reproductions import reproduction
 from bayesduel.plots.style import StyledFigure, save
 
-__all__ = ["StyledFigure", "allocation", "regret", "reproduction", "save", "slopes"]
+__all__ = [
+    "StyledFigure",
+    "allocation",
+    "forest",
+    "heat_map",
+    "pair",
+    "predictive_check",
+    "regret",
+    "reproduction",
+    "save",
+    "slopes",
+    "winners",
+]

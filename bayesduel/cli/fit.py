@@ -1,0 +1,268 @@
+"""``bayesduel fit``: who is best, from a file of votes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesduel.cli.options import flag, json_flag, quiet_flag
+from bayesduel.cli.output import console, print_json, say, say_warning
+from bayesduel.cli.parse import check_folder, near_names
+
+if TYPE_CHECKING:
+    from bayesduel.models import Comparisons, Posterior
+
+__all__ = ["fit"]
+
+
+class Model(StrEnum):
+    """What is assumed of the pairs."""
+
+    bradley_terry = "bradley-terry"
+    thurstone = "thurstone"
+    beta = "beta"
+
+
+class Method(StrEnum):
+    """How the posterior is computed."""
+
+    auto = "auto"
+    exact = "exact"
+    laplace = "laplace"
+    svi = "svi"
+    nuts = "nuts"
+
+
+class Ties(StrEnum):
+    """What becomes of ties."""
+
+    model = "model"
+    drop = "drop"
+    split = "split"
+
+
+def fit(
+    votes: Annotated[
+        Path,
+        typer.Argument(
+            metavar="VOTES",
+            help="CSV or TSV with a header, perhaps .gz: a vote a row,"
+            " or a pair a row with its counts.",
+        ),
+    ],
+    arms: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Columns of the two arms. Default: left,right;"
+            " first,second; model_a,model_b; team_a,team_b; or a,b.",
+        ),
+    ] = None,
+    winner: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of the winner. Default: winner."),
+    ] = None,
+    words: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,TIE",
+            help="What it says for the first arm, the second, a tie."
+            " Names of arms are understood too.",
+        ),
+    ] = "left,right,tie",
+    wins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Columns of counts instead. Default: wins_a,wins_b.",
+        ),
+    ] = None,
+    tie_columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="C,...",
+            help="Columns that count ties. Default: ties, draws, tie.",
+        ),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column: how many times a row counts."),
+    ] = None,
+    ties: Annotated[
+        Ties,
+        typer.Option(help="Model ties, drop them, or split each into two half votes."),
+    ] = Ties.model,
+    model: Annotated[
+        Model,
+        typer.Option(help="One scale of utilities (two links), or a Beta per pair."),
+    ] = Model.bradley_terry,
+    prior_scale: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S",
+            help="Standard deviation of utilities, default 2; pseudo-votes"
+            " of a Beta, default 1.",
+        ),
+    ] = None,
+    order_effect: Annotated[
+        bool, flag("--order-effect", help="The arm shown first may have an advantage.")
+    ] = False,
+    method: Annotated[
+        Method,
+        typer.Option(help="auto: exact for beta, else laplace, which is checked."),
+    ] = Method.auto,
+    probability: Annotated[
+        float, typer.Option("--interval", metavar="P", help="Of intervals.")
+    ] = 0.9,
+    draws: Annotated[
+        int, typer.Option(metavar="N", min=10, help="Draws of each of 4 chains.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option(metavar="S", min=0)] = 0,
+    check: Annotated[
+        bool,
+        flag("--check", help="Also say what speaks against the fit, or one scale."),
+    ] = False,
+    everything: Annotated[bool, flag("--all", help="Print every arm of many.")] = False,
+    as_json: Annotated[bool, json_flag] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Save CSV, JSON, Markdown, netCDF and figures there.",
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, flag("--overwrite", help="Replace what is in the folder.")
+    ] = False,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Fit a posterior model to votes, and print who stands where.
+
+    Columns: interval of ranks, utility relative to the mean with its interval,
+    probability of being the best, and the votes.
+    """  # fmt: skip
+    columns = {
+        "arms": _names("--arms", arms, 2),
+        "winner": winner,
+        "words": _names("--words", words, 3),
+        "wins": _names("--wins", wins, 2),
+        "ties": _names("--tie-columns", tie_columns, None),
+        "weight": weight,
+    }
+    if not 0.0 < probability < 1.0:
+        raise ValueError(f"--interval: must lie in (0, 1), but is {probability:g}")
+    if winner is not None and wins is not None:
+        raise ValueError("--winner: a vote a row, or --wins: a pair a row; not both")
+    if model is Model.beta and order_effect:
+        raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
+    if prior_scale is not None and not prior_scale > 0.0:
+        raise ValueError(f"--prior-scale: must be above 0, but is {prior_scale:g}")
+    if not votes.exists():
+        raise ValueError(f"VOTES: {votes} does not exist{_nearby(votes)}")
+    from bayesduel.models import read_comparisons
+
+    data = read_comparisons(votes, **columns)
+    if not data.num_votes:
+        raise ValueError(f"VOTES: {votes} holds no vote")
+    if data.has_ties and ties is Ties.drop:
+        data = data.without_ties()
+    elif data.has_ties and ties is Ties.split:
+        data = data.with_split_ties()
+    if out is not None:
+        check_folder(out, overwrite=overwrite)
+    law = _model(model, data, prior_scale, order_effect=order_effect)
+    say(f"{votes.name}: {data}", quiet=quiet)
+    found = _fitted(law, data, method, draws, seed)
+    _show(found, probability, everything=everything, as_json=as_json, check=check)
+    if out is not None:
+        from bayesduel.cli.saved_fits import save_fit
+
+        save_fit(found, out, probability, quiet=quiet)
+
+
+def _names(option: str, text: str | None, count: int | None) -> tuple[str, ...] | None:
+    """Return names between commas."""
+    if text is None:
+        return None
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names) or (count is not None and len(names) != count):
+        wanted = f"{count} names" if count else "names"
+        raise ValueError(f"{option}: needs {wanted} between commas, but is {text!r}")
+    return names
+
+
+def _nearby(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return ""
+    near = near_names(path.name, [each.name for each in folder.iterdir()])
+    return f"; {near}".rstrip().removesuffix(";")
+
+
+def _model(
+    model: Model, data: Comparisons, prior: float | None, *, order_effect: bool
+) -> Any:  # noqa: ANN401
+    from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
+
+    if model is Model.beta:
+        return PairwiseBeta(prior=prior or 1.0, ties=data.has_ties)
+    kind = BradleyTerry if model is Model.bradley_terry else Thurstone
+    return kind(
+        prior_scale=prior or 2.0,
+        zero_sum=True,
+        ties=data.has_ties,
+        order_effect=order_effect,
+    )
+
+
+def _fitted(
+    model: Any,  # noqa: ANN401
+    data: Comparisons,
+    method: Method,
+    draws: int,
+    seed: int,
+) -> Posterior:
+    """Fit; what one should know becomes messages."""
+    import warnings
+
+    from bayesduel.errors import DisconnectedComparisonsWarning
+    from bayesduel.models import fit as fit_model
+
+    name = method.value
+    if method is Method.auto:
+        name = "exact" if "exact" in model.methods else "laplace"
+    with warnings.catch_warnings():
+        # It comes back among the remarks.
+        warnings.simplefilter("ignore", DisconnectedComparisonsWarning)
+        found = fit_model(model, data, method=name, rng_key=seed, num_draws=draws)
+    for remark in found.remarks:
+        say_warning(remark)
+    return found
+
+
+def _show(
+    found: Posterior,
+    probability: float,
+    *,
+    everything: bool,
+    as_json: bool,
+    check: bool,
+) -> None:
+    from bayesduel.cli.saved_fits import as_record, print_standings
+    from bayesduel.diagnostics import report, transitivity
+
+    judged = report(found, with_loo=check)
+    if as_json:
+        print_json(as_record(found, probability) | {"report": str(judged).splitlines()})
+        return
+    screen = console()
+    print_standings(screen, found, probability, everything=everything)
+    if check:
+        screen.print(str(judged), markup=False, highlight=False)
+        if found.num_arms > 2 and found.data.is_whole:
+            screen.print(str(transitivity(found.data)), markup=False, highlight=False)
+    elif not judged.good:
+        say_warning(judged.against())

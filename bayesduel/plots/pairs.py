@@ -1,0 +1,335 @@
+"""Figures of a fit, pair by pair: who beats whom, and whether the votes agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.colors import Normalize
+from scipy.stats import beta
+
+from bayesduel.errors import FitError
+from bayesduel.plots.posteriors import _caption, _short
+from bayesduel.plots.style import (
+    FAINT,
+    INK,
+    StyledFigure,
+    font_style,
+    styled,
+    width_in_inches,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from bayesduel.models import Posterior
+
+__all__ = ["heat_map", "pair", "predictive_check"]
+
+_BLUE, _ORANGE = "#0072B2", "#D55E00"
+_WITH_NUMBERS = 12
+_MOST_LABELS = 40
+_MOST_ROWS = 60
+
+
+def heat_map(
+    posterior: Posterior, *, max_arms: int = 136, width: str | float = "full"
+) -> StyledFigure:
+    """Draw P(row beats column) with numbers of votes, the best arm first.
+
+    Cells of pairs that were never compared are pale: there only the model speaks.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        A fit to ``Comparisons``.
+    max_arms : int
+        Only the best so many arms.
+    width : "full" (7 in), "column" (3.4 in) or float
+        Width in inches. Probabilities and numbers of votes are written into the cells
+        of up to twelve arms.
+
+    Returns
+    -------
+    StyledFigure
+        A figure that pyplot does not know.
+
+    Raises
+    ------
+    FitError
+        If the fit is to other data.
+    """
+    from bayesduel.models import standings
+
+    _check_pairs(posterior, "heat_map")
+    names = standings(posterior)["arm"].values[:max_arms].tolist()
+    order = [posterior.arm_names.index(name) for name in names]
+    square = np.ix_(order, order)
+    chance = posterior.probability_of_beating().values[square]
+    wins, ties = posterior.data.wins, posterior.data.ties
+    votes = (wins + wins.T + ties)[square]
+    np.fill_diagonal(chance, np.nan)
+    inches = width_in_inches(width)
+    style = font_style(inches) | {"axes.spines.right": True, "axes.spines.top": True}
+    count = len(names)
+    # A few arms need no whole page.
+    tall = min(0.86 * inches, 0.55 * count + 1.2)
+    with styled(style):
+        figure = StyledFigure(style=style, figsize=(inches, tall), layout="constrained")
+        axes = figure.add_subplot()
+        image = axes.imshow(chance, cmap="PuOr", norm=Normalize(0.0, 1.0))
+        step = -(-count // _MOST_LABELS)
+        places = np.arange(0, count, step)
+        labels = [_short(names[place]) for place in places]
+        axes.set_yticks(places, labels)
+        axes.set_xticks(places, labels, rotation=90)
+        axes.tick_params(length=0, pad=2.0)
+        if count > 20:
+            axes.tick_params(labelsize=max(3.5, 130.0 / min(count, _MOST_LABELS)))
+        unseen = (votes == 0) & ~np.eye(count, dtype=bool)
+        _pale(axes, unseen)
+        if count <= _WITH_NUMBERS:
+            _write(axes, chance, votes, style["font.size"] - 1.5)
+        figure.colorbar(image, ax=axes, label="P(row beats column)", shrink=0.8)
+        seen = f"{int(np.sum(votes > 0)) // 2} of {count * (count - 1) // 2} pairs"
+        words = f"{seen} were compared"
+        if np.any(unseen):
+            words += " (the others pale)"
+        if count <= _WITH_NUMBERS:
+            words += "; small numbers: votes"
+        _caption(figure, posterior, words)
+    return figure
+
+
+def pair(
+    posterior: Posterior,
+    one: str,
+    other: str,
+    *,
+    probability: float = 0.9,
+    width: str | float = "column",
+) -> StyledFigure:
+    """Draw the posterior of P(one beats other) against what the pair's votes say alone.
+
+    The line is the posterior under a uniform prior given the votes of this pair only,
+    ties aside. A posterior far from it learns about the pair from others: narrower if
+    they agree, beside it if they do not.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        A fit to ``Comparisons``.
+    one, other : str
+        Names of two arms.
+    probability : float
+        Of the central interval that is written above.
+    width : "full" (7 in), "column" (3.4 in) or float
+        Width in inches.
+
+    Returns
+    -------
+    StyledFigure
+        A figure that pyplot does not know.
+
+    Raises
+    ------
+    FitError
+        If the fit is to other data, or there is no such arm.
+    """
+    _check_pairs(posterior, "pair")
+    for name in (one, other):
+        if name not in posterior.arm_names:
+            raise FitError(f"there is no arm {name!r} among {posterior.num_arms}")
+    if one == other:
+        raise FitError(f"a pair needs two different arms, got {one!r} twice")
+    row, column = posterior.arm_names.index(one), posterior.arm_names.index(other)
+    draws = np.concatenate([block[:, row, column] for block in posterior.matrices()])
+    won, lost = posterior.data.wins[row, column], posterior.data.wins[column, row]
+    tied = posterior.data.ties[row, column]
+    alone = beta(1.0 + won, 1.0 + lost)
+    low, high = np.quantile(draws, [0.5 - probability / 2, 0.5 + probability / 2])
+    inches = width_in_inches(width)
+    style = font_style(inches)
+    with styled(style):
+        figure = StyledFigure(
+            style=style, figsize=(inches, inches * 0.7), layout="constrained"
+        )
+        axes = figure.add_subplot()
+        reach = (
+            min(draws.min(), alone.ppf(1e-3)),
+            max(draws.max(), alone.ppf(1 - 1e-3)),
+        )
+        grid = np.linspace(*reach, 400)
+        axes.hist(
+            draws, bins=50, range=reach, density=True, color=_BLUE, alpha=0.45,
+            label=f"posterior ({posterior.model.title})",
+        )  # fmt: skip
+        label = f"its votes alone: {won:g} to {lost:g}"
+        label += f", {tied:g} ties" if tied else ""
+        axes.plot(grid, alone.pdf(grid), color=_ORANGE, label=label)
+        if reach[0] < 0.5 < reach[1]:
+            axes.axvline(0.5, color=INK, linewidth=0.6, linestyle=(0, (1, 1)))
+        axes.set_yticks([])
+        axes.spines["left"].set_visible(False)
+        axes.set_xlim(*reach)
+        axes.set_ylim(0.0, axes.get_ylim()[1] * 1.3)
+        axes.set_xlabel(f"P({_short(one)} beats {_short(other)})")
+        axes.legend(loc="upper left", borderaxespad=0.0)
+        axes.set_title(
+            f"{probability:.0%} in [{low:.3f}, {high:.3f}], "
+            f"P(> 1/2) = {np.mean(draws > 0.5):.3f}"
+        )
+    return figure
+
+
+def predictive_check(
+    posterior: Posterior,
+    *,
+    rng_key: int = 0,
+    num_draws: int = 400,
+    width: str | float = "full",
+) -> StyledFigure:
+    """Draw the observed share of wins of every pair against votes drawn from the fit.
+
+    For each pair, the central 90 percent of the shares in replicated votes (as many as
+    there were, ties aside) and the observed share. Where the model fits, at most about
+    one pair in ten lies outside; fewer where votes are few.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        A fit to ``Comparisons``.
+    rng_key : int
+        Seed.
+    num_draws : int
+        Sets of replicated votes.
+    width : "full" (7 in), "column" (3.4 in) or float
+        Width in inches. Up to sixty pairs are drawn by name; of more, every pair as a
+        point.
+
+    Returns
+    -------
+    StyledFigure
+        A figure that pyplot does not know.
+
+    Raises
+    ------
+    FitError
+        If the fit is to other data, or votes are no whole numbers.
+    """
+    from bayesduel.diagnostics.predictions import check_whole, votes_drawn
+
+    _check_pairs(posterior, "predictive_check")
+    check_whole(posterior.data, "predictive_check")
+    votes = posterior.data.without_ties().without_order()
+    if not len(votes.counts):
+        raise FitError("predictive_check needs at least one vote that is no tie")
+    rng = np.random.default_rng(rng_key)
+    number = min(num_draws, posterior.num_draws)
+    chosen = np.linspace(0, posterior.num_draws - 1, number).astype(np.int64)
+    draws = {name: each[chosen] for name, each in posterior.flat_draws().items()}
+    matrices = posterior.model.preference_matrices(draws)
+    chance = matrices[:, votes.first, votes.second]
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.stack([chance, 1.0 - chance], axis=-1))
+    counts = votes.counts[:, :2]
+    total = counts.sum(axis=1)
+    shares = votes_drawn(rng, counts, logs)[..., 0] / total
+    low, middle, high = np.quantile(shares, [0.05, 0.5, 0.95], axis=0)
+    observed = counts[:, 0] / total
+    outside = (observed < low) | (observed > high)
+    inches = width_in_inches(width)
+    style = font_style(inches)
+    few = len(total) <= _MOST_ROWS
+    with styled(style):
+        tall = 0.15 * len(total) + 1.3 if few else inches * 0.8
+        figure = StyledFigure(style=style, figsize=(inches, tall), layout="constrained")
+        axes = figure.add_subplot()
+        if few:
+            order = np.argsort(middle)
+            names = [
+                f"{_short(posterior.arm_names[votes.first[row]])} vs "
+                f"{_short(posterior.arm_names[votes.second[row]])} ({total[row]:.0f})"
+                for row in order
+            ]
+            _by_name(axes, names, [each[order] for each in (low, high, observed)],
+                     outside[order])  # fmt: skip
+        else:
+            _by_point(axes, [middle, low, high, observed], outside)
+        words = (
+            f"{int(outside.sum())} of {len(total)} pairs ({outside.mean():.0%}) "
+            "outside their 90 %"
+        )
+        _caption(figure, posterior, words)
+    return figure
+
+
+def _by_name(
+    axes: Axes, names: list[str], values: list[NDArray[Any]], outside: NDArray[Any]
+) -> None:
+    low, high, observed = values
+    rows = np.arange(len(names))
+    axes.hlines(rows, low, high, color=_BLUE, linewidth=3.0, alpha=0.5,
+                label="90 % of replicated votes")  # fmt: skip
+    inside = ~outside
+    axes.plot(observed[inside], rows[inside], "o", color=INK, label="observed")
+    if np.any(outside):
+        axes.plot(observed[outside], rows[outside], "D", color=_ORANGE,
+                  label="observed, outside")  # fmt: skip
+    axes.set_yticks(rows, names)
+    axes.set_ylim(-0.6, len(names) - 0.4)
+    axes.set_xlim(-0.03, 1.03)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("share of wins of the first (votes)")
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.0
+    )
+
+
+def _by_point(axes: Axes, values: list[NDArray[Any]], outside: NDArray[Any]) -> None:
+    middle, low, high, observed = values
+    inside = ~outside
+    axes.vlines(middle, low, high, color=_BLUE, linewidth=0.4, alpha=0.25,
+                label="90 % of replicated votes")  # fmt: skip
+    size = 2.0 if len(middle) > 500 else 3.0
+    axes.plot(middle[inside], observed[inside], "o", color=INK, markersize=size,
+              markeredgewidth=0, alpha=0.6, label="observed")  # fmt: skip
+    axes.plot(middle[outside], observed[outside], "D", color=_ORANGE, markersize=size,
+              markeredgewidth=0, label="observed, outside")  # fmt: skip
+    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.5)
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_xlabel("share of wins in replicated votes (median)")
+    axes.set_ylabel("share of wins in the votes")
+    axes.legend(loc="upper left")
+
+
+def _pale(axes: Axes, mask: NDArray[np.bool_]) -> None:
+    """Cover the marked cells with a veil."""
+    veil = np.ones((*mask.shape, 4))
+    veil[..., 3] = np.where(mask, 0.6, 0.0)
+    axes.imshow(veil)
+
+
+def _write(axes: Axes, chance: NDArray[Any], votes: NDArray[Any], size: float) -> None:
+    """Write probability and number of votes into every cell."""
+    for (i, j), value in np.ndenumerate(chance):
+        if i == j:
+            continue
+        ink = "white" if abs(value - 0.5) > 0.3 and votes[i, j] else INK
+        middle = {"ha": "center", "color": ink, "textcoords": "offset points"}
+        axes.annotate(f"{value:.2f}", (j, i), (0, 1), va="bottom", fontsize=size,
+                      **middle)  # fmt: skip
+        axes.annotate(f"{votes[i, j]:g}", (j, i), (0, -1), va="top",
+                      fontsize=size - 1.5, **middle)  # fmt: skip
+
+
+def _check_pairs(posterior: Posterior, purpose: str) -> None:
+    from bayesduel.models import Comparisons
+
+    if not isinstance(posterior.data, Comparisons):
+        raise FitError(
+            f"{purpose} draws pairs of arms, and needs a fit to Comparisons, not to "
+            f"{type(posterior.data).__name__}"
+        )

@@ -1,0 +1,217 @@
+"""Figures of a fit: where every arm stands, and which one is the best."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from bayesduel.plots.style import (
+    FAINT,
+    INK,
+    StyledFigure,
+    font_style,
+    styled,
+    width_in_inches,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel.models import Posterior
+
+__all__ = ["forest", "winners"]
+
+_BLUE, _ORANGE = "#0072B2", "#D55E00"
+_ROW = 0.19
+"""Inches per arm."""
+_LONGEST_NAME = 28
+_SMALLEST_SHARE = 0.01
+_MOST_BARS = 15
+_SENSES = {
+    "best_utility": "largest utility",
+    "condorcet": "beats every other arm (Condorcet)",
+    "copeland": "beats most others (Copeland)",
+    "borda": "largest mean P(win) (Borda)",
+}
+
+
+def forest(
+    posterior: Posterior,
+    *,
+    by: str = "score",
+    probability: float = 0.9,
+    max_arms: int = 60,
+    width: str | float = "full",
+) -> StyledFigure:
+    """Draw where every arm stands, with intervals, the best arm on top.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        A fit.
+    by : {"score", "rank"}
+        Utilities relative to their mean (or, without utilities, the mean probability of
+        beating another arm), or ranks.
+    probability : float
+        Of the thin central interval; the thick one holds half of the draws of a score.
+    max_arms : int
+        Only the best so many arms.
+    width : "full" (7 in), "column" (3.4 in) or float
+        Width in inches.
+
+    Returns
+    -------
+    StyledFigure
+        A figure that pyplot does not know.
+
+    Raises
+    ------
+    ValueError
+        For another ``by``, or an unknown width.
+
+    Examples
+    --------
+    >>> from bayesduel import plots
+    >>> from bayesduel.models import Comparisons, PairwiseBeta, fit
+    >>> found = fit(PairwiseBeta(), Comparisons.from_wins([[0, 7], [3, 0]]))
+    >>> plots.forest(found).axes[0].get_xlabel()
+    'probability of beating another arm'
+    """
+    from bayesduel.models import standings
+
+    if by not in ("score", "rank"):
+        raise ValueError(f"by: must be score or rank, but is {by!r}")
+    table = standings(posterior, probability)
+    half = standings(posterior, 0.5)
+    table, half = (each.isel(arm=slice(0, max_arms)) for each in (table, half))
+    inches = width_in_inches(width)
+    style = font_style(inches)
+    count = table.sizes["arm"]
+    rows = np.arange(count)
+    with styled(style):
+        figure = StyledFigure(
+            style=style, figsize=(inches, _ROW * count + 0.9), layout="constrained"
+        )
+        axes = figure.add_subplot()
+        low, high = table[f"{by}_lower"].values, table[f"{by}_upper"].values
+        if by == "score":
+            axes.hlines(rows, low, high, color=_BLUE, linewidth=1.0)
+            inner = half["score_lower"].values, half["score_upper"].values
+            axes.hlines(rows, *inner, color=_BLUE, linewidth=3.0)
+            axes.plot(table["score"], rows, "o", color="white", markeredgecolor=_BLUE)
+            axes.set_xlabel(table.attrs["score"])
+            axes.axvline(_middle(table), color="#BBBBBB", linewidth=0.6, zorder=0)
+        else:
+            # Half a rank to either side: one certain rank is seen too.
+            axes.barh(rows, high - low + 1, left=low - 0.5, height=0.62, color=_BLUE,
+                      alpha=0.75)  # fmt: skip
+            axes.set_xlabel("rank")
+            axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=2))
+            axes.set_xlim(0.3, posterior.num_arms + 0.7)
+        axes.set_yticks(rows, [_short(name) for name in table["arm"].values])
+        axes.set_ylim(count - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color="#E4E4E4", linewidth=0.5)
+        axes.set_axisbelow(True)
+        left_out = posterior.num_arms - count
+        more = f"; {left_out} more arms left out" if left_out else ""
+        thick = "thick 50 %, thin " if by == "score" else ""
+        _caption(figure, posterior, f"intervals: {thick}{probability:.0%}{more}")
+    return figure
+
+
+def winners(
+    posterior: Posterior,
+    *,
+    max_arms: int = _MOST_BARS,
+    width: str | float = "full",
+) -> StyledFigure:
+    """Draw the probability that each arm is the best, in every sense that applies.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        A fit.
+    max_arms : int
+        At most so many arms; those below one percent in every sense are left out, and
+        counted in the caption.
+    width : "full" (7 in), "column" (3.4 in) or float
+        Width in inches.
+
+    Returns
+    -------
+    StyledFigure
+        A figure that pyplot does not know.
+
+    Notes
+    -----
+    With utilities all senses are one. Without, a Condorcet winner may not exist, and
+    several arms may share the first place of Copeland: those bars then add up to less,
+    or more, than 1.
+    """
+    found = posterior.winner_probabilities()
+    senses = ["best_utility"] if "best_utility" in found else list(_SENSES)[1:]
+    shares = np.stack([found[sense].values for sense in senses])
+    order = np.argsort(-shares[0] - 1e-6 * shares.sum(axis=0), kind="stable")
+    order = [arm for arm in order if shares[:, arm].max() >= _SMALLEST_SHARE]
+    order = order[:max_arms]
+    inches = width_in_inches(width)
+    style = font_style(inches)
+    thick = 0.8 / len(senses)
+    colors = (_BLUE, _ORANGE, "#009E73")
+    with styled(style):
+        height = max(_ROW, 0.13 * len(senses)) * 1.15 * len(order) + 1.1
+        figure = StyledFigure(
+            style=style, figsize=(inches, height), layout="constrained"
+        )
+        axes = figure.add_subplot()
+        for index, sense in enumerate(senses):
+            place = np.arange(len(order)) + (index - (len(senses) - 1) / 2) * thick
+            bars = axes.barh(
+                place, shares[index, order], height=thick * 0.92, color=colors[index],
+                label=_SENSES[sense],
+            )  # fmt: skip
+            labels = [f"{share:.2f}" for share in shares[index, order]]
+            axes.bar_label(
+                bars, labels, padding=2, color=INK, fontsize=style["font.size"] - 1.5
+            )
+        axes.set_yticks(
+            range(len(order)), [_short(posterior.arm_names[arm]) for arm in order]
+        )
+        axes.set_ylim(len(order) - 0.4, -0.6)
+        axes.set_xlim(0.0, 1.08)
+        axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0])
+        axes.set_xlabel("posterior probability of being the best")
+        axes.tick_params(axis="y", length=0)
+        if len(senses) > 1:
+            axes.legend(loc="lower right")
+        left_out = posterior.num_arms - len(order)
+        words = f"{left_out} arms left out" if left_out else _SENSES[senses[0]]
+        if len(senses) > 1:
+            words = f"a Condorcet winner exists: {float(found.condorcet_exists):.2f}"
+            words += f"; {left_out} arms left out" if left_out else ""
+        _caption(figure, posterior, words)
+    return figure
+
+
+def _middle(table: xr.Dataset) -> float:
+    return 0.0 if table.attrs["score"] == "utility" else 0.5
+
+
+def _short(name: str) -> str:
+    """Return a name that leaves room for the figure; $ is no mathematics."""
+    text = str(name).replace("$", r"\$")
+    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+
+
+def _caption(figure: StyledFigure, posterior: Posterior, words: str) -> None:
+    """Say below the figure what was fitted to what."""
+    votes = f"{posterior.data.num_votes:,g}"
+    if posterior.data.num_votes == int(posterior.data.num_votes):
+        votes = f"{int(posterior.data.num_votes):,}"
+    text = f"{posterior.model.title} by {posterior.method}, {votes} votes; {words}"
+    wrapped = textwrap.fill(text, int(19 * figure.get_figwidth()))
+    figure.supxlabel(wrapped, fontsize=7, color=FAINT)

@@ -1,0 +1,162 @@
+"""``bayesduel fit``: tables, files, and what is refused."""
+
+import csv
+import json
+
+import pytest
+import xarray as xr
+
+VOTES = """left,right,winner,times
+tea,milk,left,7
+milk,tea,left,2
+tea,water,tea,9
+water,milk,tie,3
+milk,water,right,4
+water,tea,left,1
+milk,tea,tie,2
+"""
+COUNTS = "team_a,team_b,wins_a,wins_b,draws\ntea,milk,7,2,1\nmilk,water,4,5,0\n"
+
+
+@pytest.fixture
+def votes(tmp_path):
+    path = tmp_path / "drinks.csv"
+    path.write_text(VOTES, encoding="utf-8")
+    return path
+
+
+def test_the_table_has_every_arm_and_its_votes(run, votes):
+    result = run("fit", votes, "--weight", "times", "--model", "beta", "--quiet")
+    assert result.exit_code == 0, result.output
+    rows = [line.split() for line in result.stdout.splitlines()]
+    heads = next(row for row in rows if row[:1] == ["arm"])
+    assert heads == ["arm", "rank", "P(win)", "interval", "P(best)", "votes", "won",
+                     "lost", "tied"]  # fmt: skip
+    by_arm = {row[0]: row for row in rows if row and row[0] in ("tea", "milk", "water")}
+    assert list(by_arm) == ["tea", "water", "milk"]
+    # 7 + 9 won, 2 + 1 lost, 2 tied.
+    assert by_arm["tea"][-4:] == ["21", "16", "3", "2"]
+    assert by_arm["milk"][-4:] == ["18", "2", "11", "5"]
+    assert "an arm that beats every other one exists" in result.stdout
+
+
+def test_rules_for_ties(run, votes):
+    arguments = ("fit", votes, "--model", "beta", "--json", "--quiet")
+    found = {}
+    for rule in ("model", "drop", "split"):
+        result = run(*arguments, "--weight", "times", "--ties", rule)
+        assert result.exit_code == 0, result.output
+        found[rule] = json.loads(result.stdout)
+    tea = {rule: {row["arm"]: row for row in each["arms"]}["tea"]
+           for rule, each in found.items()}  # fmt: skip
+    keys = ("comparisons", "wins", "losses", "ties")
+    assert [tea["model"][key] for key in keys] == [21, 16, 3, 2]
+    assert [tea["drop"][key] for key in keys] == [19, 16, 3, 0]
+    assert [tea["split"][key] for key in keys] == [21, 17, 4, 0]
+    # Three votes between water and milk are split into halves.
+    assert "no whole numbers" in " ".join(found["split"]["remarks"])
+    assert found["model"]["remarks"] == []
+    assert found["drop"]["votes"] == 23
+
+
+def test_counts_per_pair_and_named_columns(run, tmp_path):
+    path = tmp_path / "counts.tsv"
+    path.write_text(COUNTS.replace(",", "\t"), encoding="utf-8")
+    guessed = run("fit", path, "--model", "beta", "--json", "-q")
+    assert guessed.exit_code == 0, guessed.output
+    path.write_text(
+        COUNTS.replace("team_a,team_b,wins_a,wins_b,draws", "x,y,for,against,none"),
+        encoding="utf-8",
+    )
+    refused = run("fit", path, "--model", "beta")
+    assert refused.exit_code == 2
+    assert "none of the usual columns" in refused.stderr
+    named = run("fit", path, "--model", "beta", "--json", "-q", "--arms", "x,y",
+                "--wins", "for,against", "--tie-columns", "none")  # fmt: skip
+    assert named.exit_code == 0, named.output
+    assert json.loads(named.stdout)["arms"] == json.loads(guessed.stdout)["arms"]
+
+
+def test_everything_is_saved(run, votes, tmp_path):
+    out = tmp_path / "out"
+    arguments = ("fit", votes, "--model", "beta", "--draws", "50", "--out", out)
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in out.iterdir()} == {
+        "standings.csv",
+        "standings.json",
+        "standings.md",
+        "fit.nc",
+        *(
+            f"{name}.{kind}"
+            for name in ("forest", "ranks", "winners", "preferences", "best-two",
+                         "check")
+            for kind in ("png", "svg")
+        ),
+    }  # fmt: skip
+    with (out / "standings.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    record = json.loads((out / "standings.json").read_text(encoding="utf-8"))
+    assert [row["arm"] for row in rows] == [row["arm"] for row in record["arms"]]
+    assert float(rows[0]["score"]) == record["arms"][0]["score"]
+    assert (out / "standings.md").read_text(encoding="utf-8").startswith("| arm |")
+    with xr.open_datatree(out / "fit.nc", engine="h5netcdf") as tree:
+        assert tree["observed_data"]["votes"].sum() == 7
+    again = run(*arguments)
+    assert again.exit_code == 2 and "not empty" in again.stderr
+    assert run(*arguments, "--overwrite", "-q").exit_code == 0
+
+
+def test_one_scale_by_laplace(run, votes):
+    """The default: utilities relative to their mean, ties modelled, warnings said."""
+    result = run("fit", votes, "--weight", "times", "--draws", "200")
+    assert result.exit_code == 0, result.output
+    assert "Bradley-Terry by laplace, 3 arms, 28 votes" in result.stdout
+    assert "utility: relative to the mean of all arms" in result.stdout
+    assert "drinks.csv: Comparisons(3 arms, 3 of 3 pairs, 28 votes" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--arms", "left"), "--arms: needs 2 names between commas"),
+        (("--arms", "left,nobody"), "there is no column 'nobody'"),
+        (("--words", "a,b"), "--words: needs 3 names"),
+        (("--interval", "1.5"), "--interval: must lie in (0, 1)"),
+        (("--prior-scale", "-1"), "--prior-scale: must be above 0"),
+        (("--model", "beta", "--order-effect"), "--order-effect: a Beta per pair"),
+        (("--winner", "winner", "--wins", "a,b"), "not both"),
+        (("--method", "exact"), "no closed form"),
+        (("--weight", "winner"), "row 0 of column 'winner' is no number"),
+        (("--winner", "times"), "row 0 is '7', but must be"),
+    ],
+)
+def test_wrong_requests_are_refused_in_a_line(run, votes, arguments, words):
+    result = run("fit", votes, *arguments)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stdout == "" and "Traceback" not in result.stderr
+
+
+def test_bad_rows_are_named(run, tmp_path):
+    path = tmp_path / "bad.csv"
+    for text, words in (
+        (COUNTS.replace("4,5", "4,-5"), "row 1 of column 'wins_b' is negative: -5"),
+        (COUNTS.replace("7,2", "7.5,2"), "row 0 of column 'wins_a' is no whole number"),
+        (COUNTS.replace("milk,water", "milk,milk"), "row 1 compares"),
+        (COUNTS + "tea,milk,1\n", "row 2 has 3 cells, the header 5"),
+        ("left,right,winner\n", "needs a header and at least one row"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        result = run("fit", path, "--model", "beta")
+        assert result.exit_code == 2 and words in result.stderr, text
+    missing = run("fit", tmp_path / "bed.csv")
+    assert missing.exit_code == 2 and "did you mean bad.csv?" in missing.stderr
+
+
+def test_parts_that_never_met_are_said(run, tmp_path):
+    path = tmp_path / "parts.csv"
+    path.write_text("a,b,winner\nx,y,x\nu,v,u\nv,u,v\n", encoding="utf-8")
+    result = run("fit", path, "--model", "beta", "-q")
+    assert result.exit_code == 0
+    assert "2 parts that were never compared" in result.stderr
