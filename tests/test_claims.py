@@ -73,6 +73,18 @@ def test_less_is_paired():
     assert verdict("less", measured(spread), apart).holds is None
 
 
+def test_less_tells_medians_that_say_the_opposite():
+    """As for ECW-RMED, a few of whose runs go very wrong."""
+    often_better = measured([5.0] * 19 + [500.0])
+    found = verdict("less", measured([10.0] * 20), often_better)
+    assert found.holds is None
+    assert found.details.endswith("; the opposite by medians, 10.0 and 5.00")
+    assert "medians" not in verdict("less", measured(LOW), measured(HIGH)).details
+    assert "medians" not in verdict("less", measured(HIGH), measured(LOW)).details
+    halved = verdict("less", measured(LOW), measured(HIGH), factor=0.4)
+    assert "medians" not in halved.details
+
+
 def test_less_looks_at_its_round_on_the_scale_of_the_runs():
     late, early = measured(HIGH, growth=3.0), measured(LOW)
     assert verdict("less", late, early).holds is False
@@ -123,6 +135,36 @@ def test_linear_is_the_slope_on_double_logarithmic_axes(growth, holds):
     found = verdict("linear", measured(HIGH, growth=growth), value=0.5)
     assert found.holds is holds
     assert f"= {growth:.2f} ± 0.00 from 500" in found.details
+
+
+@pytest.mark.parametrize(("late", "holds"), [(0.95, True), (0.8, False), (0.9, None)])
+def test_converges_looks_at_the_offers_of_the_second_half(late, holds):
+    """Of 2 arms in 500 rounds; before, the worst set is offered all the time."""
+    spread = np.array([-0.01, 0.01, -0.02, 0.02])
+    good = np.rint(1000 * (late + spread)).astype(int)
+    offers = np.zeros((4, 3, 3), dtype=np.int64)
+    offers[:, :, 2] = [250, 500, 500]
+    offers[:, :, 1] = [250, 500, 500]
+    offers[:, 2, 0] += good // 2
+    offers[:, 2, 1] += good - good // 2
+    offers[:, 2, 2] += 1000 - good
+    data = xr.Dataset(
+        {
+            "regret": (("notion", "run", "checkpoint"), np.ones((1, 4, 3))),
+            "offers": (("run", "checkpoint", "arm"), offers),
+            "recommendation": (("run", "arm"), np.array([[1, 1, 0]] * 3 + [[1, 0, 1]])),
+            "best_set": (("arm",), np.array([True, True, False])),
+        },
+        coords={
+            "notion": ["copeland"],
+            "checkpoint": ROUNDS,
+            "arm": ["tea", "milk", "ink"],
+        },
+    )
+    found = verdict("converges", [Measurement("E", "P", data)], value=0.9)
+    assert found.holds is holds
+    assert "offers from 500 on are of tea, milk" in found.details
+    assert "3 of 4 runs" in found.details
 
 
 def test_what_has_no_regret_divides_nothing():
