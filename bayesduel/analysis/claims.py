@@ -9,6 +9,8 @@ Kinds of statements, F being a policy of the first list and S one of the second:
 - ``less-spread``: the standard deviation of F is below that of S;
 - ``more-diverse``: in a run, the winner that F exploits most has a smaller share of its
   self-duels with winners than with S;
+- ``converges``: in a world of subset choice, the arms of the best set make up more than
+  `value` of all that F offers in the second half of the rounds;
 - ``linear``: d log R / d log t over the last factor of two exceeds `value` for F, which
   is 1 for linear growth and near 0 for logarithmic growth.
 
@@ -330,6 +332,30 @@ def _linear(
     )
 
 
+def _converges(
+    claim: Claim,
+    first: Sequence[Measurement],
+    second: Sequence[Measurement],
+    notion: str,
+    scale: float,
+) -> _Check:
+    data = first[0].data
+    rounds = first[0].rounds
+    place = int(np.argmin(np.abs(np.log(2.0 * rounds[:-1] / rounds[-1]))))
+    offers = data["offers"].transpose("run", "checkpoint", "arm").values
+    late = np.asarray(offers[:, -1] - offers[:, place], dtype=np.float64)
+    best = np.asarray(data["best_set"].values, dtype=bool)
+    share = late[:, best].sum(axis=1) / late.sum(axis=1)
+    found = np.all(data["recommendation"].values == best, axis=1)
+    names = ", ".join(str(each) for each in data["arm"].values[best])
+    return _decide(float(share.mean()) - claim.value, standard_error(share)), (
+        f"{_percent(float(share.mean()), standard_error(share))} of the offers from "
+        f"{format_rounds(int(rounds[place]))} on are of {names}, above "
+        f"{claim.value:.0%} where it holds; {int(found.sum())} of {found.size} runs "
+        "recommend this set"
+    )
+
+
 def _has_means(values: NDArray[np.float64]) -> bool:
     """Whether the mean stays positive without any one value, so that it can divide."""
     return bool(np.sum(values > 0) > 1)
@@ -359,5 +385,6 @@ _KINDS: dict[str, Callable[..., _Check]] = {
     "spread": _spread,
     "less-spread": _less_spread,
     "more-diverse": _more_diverse,
+    "converges": _converges,
     "linear": _linear,
 }
