@@ -46,5 +46,6 @@ def add_evidence(known: PairEvidence, duel: Duel, outcome: Outcome) -> PairEvide
 
 def estimated_gaps(wins: Int[Array, "K K"]) -> Float[Array, "K K"]:
     """Return mu_hat - 1/2, exactly antisymmetric; 0 for an uncompared pair."""
-    duels = jnp.maximum(wins + wins.T, 1).astype(jnp.float64)
-    return 0.5 * (wins - wins.T).astype(jnp.float64) / duels
+    xp = wins.__array_namespace__()  # NumPy's where the host asks.
+    duels = xp.maximum(wins + wins.T, 1).astype(xp.float64)
+    return 0.5 * (wins - wins.T).astype(xp.float64) / duels

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from bayesduel.environments.pairwise import PairwiseEnvironment
 from bayesduel.simulator import RunRecords, run_chunk
@@ -13,9 +14,17 @@ from bayesduel.types import Outcome
 
 CHECKPOINTS = (40, 120, 300, 700)
 NUM_RUNS = 256
+NUM_ASSISTED_RUNS = 48
+"""Of a policy that waits for the host some dozen times per run."""
+
 NUM_LANES = 24
 """Tests that agree on the last two, on the number of arms (4), and on the form of a
 policy share a program, as long as there are at most 32 checkpoints."""
+
+
+def num_runs(policy) -> int:
+    """Return how many runs the tests of a law simulate."""
+    return NUM_ASSISTED_RUNS if policy.assisted else NUM_RUNS
 
 
 def simulate_runs(policy, matrix, **options) -> RunRecords:
@@ -24,7 +33,8 @@ def simulate_runs(policy, matrix, **options) -> RunRecords:
         np.array(matrix), shuffle=options.pop("shuffle", True)
     )
     checkpoints = np.array(options.pop("checkpoints", CHECKPOINTS), dtype=np.int64)
-    settings = {"runs": range(NUM_RUNS), "seed": 0, "num_lanes": NUM_LANES} | options
+    runs = range(num_runs(policy))
+    settings = {"runs": runs, "seed": 0, "num_lanes": NUM_LANES} | options
     return run_chunk(environment, policy, checkpoints=checkpoints, **settings)
 
 
@@ -94,8 +104,9 @@ def play(policy, outcomes, key, horizon, *, num_events, key_of_duel=False) -> Pl
         wins = jnp.where(low == high, explore, wins)
         now = played + exploit + explore
         outcome = Outcome(exploit_rounds=exploit, rounds=explore, wins=wins)
+        updated = policy.update(key_update, chosen, now, duel, outcome)
         after = (
-            policy.update(key_update, chosen, now, duel, outcome),
+            served(policy, updated, policy.is_waiting(updated) & (played < horizon)),
             now,
             counts.at[low, high].add(explore),
         )
@@ -114,6 +125,50 @@ def play(policy, outcomes, key, horizon, *, num_events, key_of_duel=False) -> Pl
     numbers = jnp.arange(num_events, dtype=jnp.uint32)
     (state, played, _), events = jax.lax.scan(advance, start, numbers)
     return Played(events, played, state, policy.recommend(key_end, state))
+
+
+def served(policy, state, waits):
+    """Let the host assist where a run waits for it."""
+    if not policy.assisted:
+        return state
+    leaves, structure = jax.tree.flatten(state)
+    shapes = [(leaf.shape, leaf.dtype) for leaf in leaves]
+
+    def assist(policy, waits, *words):
+        waits = np.asarray(waits)
+        if not waits.any():
+            return words
+        flat = [
+            np.array(each).view(dtype).reshape(waits.size, *shape)
+            for each, (shape, dtype) in zip(words, shapes, strict=True)
+        ]
+        for run in np.flatnonzero(waits):
+            own = jax.tree.unflatten(structure, [each[run] for each in flat])
+            for each, new in zip(
+                flat, jax.tree.leaves(policy.assist(own)), strict=True
+            ):
+                each[run] = new
+        return [
+            np.ascontiguousarray(each).view(word.dtype).reshape(word.shape)
+            for each, word in zip(flat, words, strict=True)
+        ]
+
+    # The thread of a callback has 64 bits switched off: they travel as two words.
+    words = [
+        lax.bitcast_convert_type(leaf, jnp.uint32) if dtype.itemsize == 8 else leaf
+        for leaf, (_, dtype) in zip(leaves, shapes, strict=True)
+    ]
+    kinds = [jax.ShapeDtypeStruct(word.shape, word.dtype) for word in words]
+    back = jax.pure_callback(
+        assist, kinds, policy, waits, *words, vmap_method="broadcast_all"
+    )
+    return jax.tree.unflatten(
+        structure,
+        [
+            lax.bitcast_convert_type(word, dtype) if dtype.itemsize == 8 else word
+            for word, (_, dtype) in zip(back, shapes, strict=True)
+        ],
+    )
 
 
 def duels_round_by_round(events: Event) -> list[tuple[int, int]]:

@@ -15,7 +15,7 @@ import pytest
 
 from bayesduel import policies, simulator
 from bayesduel.types import Outcome
-from tests.policies.driving import CHECKPOINTS, NUM_RUNS, play, simulate_runs
+from tests.policies.driving import CHECKPOINTS, num_runs, play, simulate_runs
 from tests.policies.instances import (
     CONDORCET,
     DECISIVE,
@@ -300,7 +300,8 @@ def test_two_arms(name):
 def test_plays_add_up_to_the_round(name, matrix):
     records = runs_of(name, matrix)
     plays = plays_of(records)
-    assert plays.shape == (NUM_RUNS, len(CHECKPOINTS), 4, 4)
+    count = num_runs(policies.get(name))
+    assert plays.shape == (count, len(CHECKPOINTS), 4, 4)
     assert plays.dtype == np.int64
     assert plays.min() >= 0
     assert np.all(plays.sum(axis=(2, 3)) == CHECKPOINTS)
@@ -312,13 +313,14 @@ def test_plays_add_up_to_the_round(name, matrix):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_do_not_depend_on_their_company(name):
-    """Runs 0 to 4 alone in one lane, among 256 in 24 lanes, and in another chunk."""
+    """Runs 0 to 4 alone in one lane, among all in 24 lanes, and in another chunk."""
     few = few_runs_of(name)[0][0]
     whole = runs_of(name)
-    later = simulate_runs(policies.get(name), CONDORCET, runs=range(3, 3 + NUM_RUNS))
+    count = num_runs(policies.get(name))
+    later = simulate_runs(policies.get(name), CONDORCET, runs=range(3, 3 + count))
     for part, here, there in (
         (few, slice(None), slice(0, 5)),
-        (later, slice(0, NUM_RUNS - 3), slice(3, NUM_RUNS)),
+        (later, slice(0, count - 3), slice(3, count)),
     ):
         for ours, theirs in (
             (plays_of(part), plays_of(whole)),
@@ -365,7 +367,7 @@ def test_same_seed_same_runs_another_seed_others(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_horizon_of_one_round(name):
     plays = plays_of(runs_of(name, checkpoints=(1,)))
-    assert plays.shape == (NUM_RUNS, 1, 4, 4)
+    assert plays.shape == (num_runs(policies.get(name)), 1, 4, 4)
     assert np.all(plays.sum(axis=(1, 2, 3)) == 1)
 
 

@@ -23,6 +23,7 @@ from tests.reference.common import (
     relative_bounds,
     simulate,
 )
+from tests.reference.cw_rmed import CopelandRMED
 from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
 from tests.reference.ecw_rmed import EfficientCopelandRMED
 from tests.reference.explore_then_exploit import (
@@ -47,6 +48,7 @@ __all__ = [
     "RMED2FH",
     "BeatTheMean",
     "CopelandConfidenceBound",
+    "CopelandRMED",
     "DoubleThompson",
     "DoubleThompsonPlus",
     "EfficientCopelandRMED",

@@ -239,11 +239,17 @@ class EfficientCopelandRMED:
             if suffices(signs, arm, clipped):
                 self.best = arm
                 return [(arm, arm)]
-        programs = [efficient_allocation(signs, divergence, arm) for arm in arms]
+        programs = [self._program(signs, divergence, arm) for arm in arms]
         chosen = first_minimum(cost for cost, _ in programs)
         self.best, evidence = arms[chosen], programs[chosen][1]
         missing = [pair for pair in self.pairs if evidence[pair] > collected[pair]]
         return [*missing, (self.best, self.best)]
+
+    def _program(
+        self, signs: Signs, divergence: NDArray[np.float64], winner: int
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Return cost and evidence that a winner of the estimates asks for."""
+        return efficient_allocation(signs, divergence, winner)
 
     def recommend(self) -> int:
         """Return the arm of the last decision; before the first, of fewest losses."""
