@@ -11,9 +11,11 @@ import numpy as np
 
 from bayesduel.analysis.claims import Verdict, check_claim
 from bayesduel.analysis.measurements import Measurement, measurements
+from bayesduel.datasets import worlds
 from bayesduel.datasets.generators import uniform_random
 from bayesduel.datasets.mslr import mslr_submatrix, random_submatrix
 from bayesduel.recipes import Panel, Recipe, load
+from bayesduel.requests import Problem
 from theory import PreferenceMatrix
 
 if TYPE_CHECKING:
@@ -257,13 +259,15 @@ def _mslr_matrix(
     return load_matrix(str(mslr))
 
 
-def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[PreferenceMatrix]:
-    """Return the matrices of a panel, named by its label."""
+def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[Problem]:
+    """Return the matrices, or the world, of a panel, named by its label."""
     from bayesduel.datasets import load as load_matrix
 
     ((kind, what),) = panel.environment.items()
     if kind == "games":
         return _games(**what)
+    if kind == "world":
+        return [replace(worlds.load_world(what), name=panel.label)]
     if kind == "matrix":
         found = load_matrix(what)
     elif kind == "mslr":
@@ -290,7 +294,7 @@ def _named(matrix: PreferenceMatrix, name: str) -> PreferenceMatrix:
 
 def _games(
     *, count: int, fewest_arms: int, most_arms: int, seed: int
-) -> list[PreferenceMatrix]:
+) -> list[Problem]:
     """Draw matrices with one Copeland winner, their sizes uniform between two."""
     rngs = np.random.default_rng(seed).spawn(count)
     return [
@@ -322,7 +326,7 @@ def _checkpoints(recipe: Recipe, panel: Panel, scale: float) -> list[int]:
 
 def _measure(
     panel: Panel,
-    matrices: list[PreferenceMatrix],
+    matrices: list[Problem],
     folder: Path | None,
     options: dict,
 ) -> PanelResult:
@@ -332,7 +336,7 @@ def _measure(
     texts = [
         text
         for text in (*panel.policies, *panel.optional)
-        if text.partition(":")[0] in policies.names()
+        if text.partition(":")[0] in (*policies.names(), *policies.subset_names())
     ]
     labels = {text: policies.parse(text).label for text in texts}
     tree = experiments.compare(matrices, texts, out=folder, **options)

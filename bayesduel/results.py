@@ -150,15 +150,16 @@ def offers_dataset(
     Returns
     -------
     xarray.Dataset
-        ``offers``, ``regret`` (notion, run, checkpoint), ``recommendation`` and
-        ``num_events`` (run), and the entries of ``info``, with the provenance in the
-        attributes.
+        ``offers``, ``regret`` (notion, run, checkpoint), ``recommendation``,
+        ``num_events`` (run), ``best_set`` (arm), and the entries of ``info``, with the
+        provenance in the attributes.
     """
     return xr.Dataset(
         {
             "regret": (("notion", "run", "checkpoint"), np.moveaxis(regret, -1, 0)),
             "offers": (("run", "checkpoint", "arm"), offers),
             "recommendation": (("run", "arm"), recommendation),
+            **problem_variables(setting.matrix),
             "num_events": (("run",), events.astype(np.int64)),
             **{name: (("run",), values) for name, values in info.items()},
         },

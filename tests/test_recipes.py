@@ -6,7 +6,7 @@ from bayesduel import datasets, policies, recipes
 from bayesduel.analysis.claims import check_claim
 from bayesduel.errors import UnknownNameError
 from bayesduel.reproduction import FIXED_ORDER
-from theory import REGRET_NOTIONS
+from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS
 
 ALL = recipes.all_names()
 KINDS = ("regret", "spread", "exploitation", "games", "games-by-arms")
@@ -24,7 +24,7 @@ def test_the_figures_of_the_papers_are_there():
 def test_environments_exist(name):
     recipe = recipes.load(name)
     assert recipe.kind in KINDS
-    assert recipe.notion in REGRET_NOTIONS
+    assert recipe.notion in (*REGRET_NOTIONS, *SUBSET_REGRET_NOTIONS)
     keys = [panel.key for panel in recipe.panels]
     assert len(set(keys)) == len(keys)
     assert len({panel.label for panel in recipe.panels}) == len(keys)
@@ -32,6 +32,11 @@ def test_environments_exist(name):
         ((kind, what),) = panel.environment.items()
         if kind == "matrix":
             assert datasets.load(what).num_arms > 1
+        elif kind == "world":
+            world = datasets.worlds.load_world(what)
+            world.check_notion(recipe.notion)
+            for text in panel.policies:
+                policies.parse(text).check_world(world, panel.horizon)
         elif kind == "mslr":
             assert what in datasets.MSLR_SELECTIONS
         elif kind == "mslr_random":

@@ -84,11 +84,12 @@ def _tree(panels: list[PanelResult]) -> xr.DataTree:
     for each in panels:
         label = each.panel.label
         for (measured,) in each.measured.values():
-            arms = list(measured.arms)
-            nodes[f"/{label}"] = xr.Dataset(
-                {"preference": (("arm", "opponent"), measured.preference)},
-                coords={"arm": arms, "opponent": arms},
-            )
+            if measured.preference is not None:
+                arms = list(measured.arms)
+                nodes[f"/{label}"] = xr.Dataset(
+                    {"preference": (("arm", "opponent"), measured.preference)},
+                    coords={"arm": arms, "opponent": arms},
+                )
             nodes[f"/{label}/{measured.policy}"] = _regret_only(
                 [measured], label, measured.policy
             )

@@ -12,6 +12,7 @@ from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
 from bayesduel.policies.escb import ESCB
 from bayesduel.policies.interleaved_filter import InterleavedFilter
+from bayesduel.policies.logit_thompson import LogitThompson
 from bayesduel.policies.maxmin_ucb import MaxMinUCB, RecursiveMaxMinUCB
 from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.mnl_exploration import MNLExploration
@@ -58,6 +59,7 @@ __all__ = [
     "DoubleThompson",
     "Doubler",
     "InterleavedFilter",
+    "LogitThompson",
     "MNLExploration",
     "MNLThompson",
     "MaxMinUCB",

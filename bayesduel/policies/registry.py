@@ -16,6 +16,7 @@ from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
 from bayesduel.policies.escb import ESCB
 from bayesduel.policies.interleaved_filter import InterleavedFilter
+from bayesduel.policies.logit_thompson import LogitThompson
 from bayesduel.policies.maxmin_ucb import MaxMinUCB, RecursiveMaxMinUCB
 from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.mnl_exploration import MNLExploration
@@ -82,6 +83,7 @@ _SUBSET_ENTRIES: dict[str, Entry] = {
     "escb": Entry("ESCB", ESCB()),
     "mnl-ee": Entry("MNL-EE", MNLExploration()),
     "mnl-ts": Entry("MNL-TS", MNLThompson()),
+    "logit-ts": Entry("Logit-TS", LogitThompson()),
     "stagewise": Entry("Stagewise Elimination", StagewiseElimination()),
     "maxmin-ucb": Entry("MaxMin-UCB", MaxMinUCB()),
     "rec-maxmin-ucb": Entry("Rec-MaxMin-UCB", RecursiveMaxMinUCB()),

@@ -30,7 +30,8 @@ class Panel:
     label : str
         Title in the figure.
     environment : mapping
-        One of ``matrix`` (a name of `bayesduel.datasets.load`), ``mslr`` (a key of
+        One of ``matrix`` (a name of `bayesduel.datasets.load`), ``world`` (a name of
+        `bayesduel.datasets.worlds.load_world`), ``mslr`` (a key of
         `bayesduel.datasets.MSLR_SELECTIONS`), ``mslr_random`` (arms, min_gap, winner,
         seed) and ``games`` (count, fewest_arms, most_arms, seed: random matrices with
         one Copeland winner).
@@ -199,7 +200,7 @@ def load(name: str) -> Recipe:
 
 
 def _panel(data: dict[str, Any]) -> Panel:
-    sources = ("matrix", "mslr", "mslr_random", "games")
+    sources = ("matrix", "world", "mslr", "mslr_random", "games")
     environment = {key: data.pop(key) for key in sources if key in data}
     lists = {
         key: tuple(data.pop(key, ())) for key in ("policies", "optional", "unshuffled")
@@ -219,4 +220,5 @@ def _claim(data: dict[str, Any], panels: tuple[Panel, ...]) -> Claim:
 def _is_known(text: str) -> bool:
     from bayesduel import policies
 
-    return text.partition(":")[0] in policies.names()
+    known = (*policies.names(), *policies.subset_names())
+    return text.partition(":")[0] in known

@@ -127,6 +127,21 @@ def test_lemma_1_holds_in_every_round(world):
         assert np.all(indices[offered] >= np.repeat(rho, world.subset_size))
 
 
+@pytest.mark.slow
+def test_law_of_the_laplace_posterior_is_that_of_the_twin():
+    checkpoints, rng = (40, 120), np.random.default_rng(8)
+    offers = np.stack(
+        [
+            twins.play_alone(
+                twins.LogitThompson(5, 3, 120), WORLD, 120, checkpoints, rng
+            )
+            for _ in range(40)
+        ]
+    )
+    ours = runs_of("logit-ts").ledger["offers"][:, :2]
+    assert not rejected(same_law(features(ours), features(offers)), FALSE_ALARM)
+
+
 def test_index_of_escb_1_is_the_largest_sum_within_the_budget():
     """By a solver that knows nothing of multipliers."""
     rng = np.random.default_rng(9)
