@@ -126,14 +126,16 @@ def next_event(
     flip_rows = cumulative(jnp.sum(flip_rates, axis=1))
     column_rates = challenge_rates(beliefs, sets)
     challenged = -jnp.expm1(-column_rates)
-    leader_columns = cumulative(jnp.where(now.leaders, column_rates, 0.0))
     num_leaders = jnp.sum(now.leaders, dtype=jnp.int32)
 
     some_flip = -jnp.expm1(-flip_rows[-1])
     if ties_by_regret:
-        # The champion's law is not known in closed form, so a round counts as idle only
-        # if the columns of all leaders, imagined as drawn together, stay empty.
-        some_success = -jnp.expm1(-leader_columns[-1])
+        # The champion's law is not known in closed form. Whoever it is, its column stays
+        # empty if an exponential variable exceeds the column's rate: one variable for
+        # all leaders, drawn apart from the champion. So a round counts as idle if that
+        # exceeds the largest of their rates.
+        largest = jnp.max(jnp.where(now.leaders, column_rates, 0.0))
+        some_success = -jnp.expm1(-largest)
     else:
         some_success = jnp.sum(
             jnp.where(now.leaders, challenged, 0.0)
@@ -190,10 +192,9 @@ def next_event(
     conditioned = at_least_one(draws.success, rates, freely)
     successes = jnp.where(is_flip, freely, conditioned)
     if ties_by_regret:
-        rank = truncated_exponential(draws.column_rank, leader_columns[-1])
-        succeeding = pick(rank, leader_columns)
-        unsettled = jnp.where(first < succeeding, False, freely)
-        successes = jnp.where(is_flip | (first == succeeding), successes, unsettled)
+        level = truncated_exponential(draws.column_rank, largest)
+        (succeeds,) = materialize(is_flip | (level < element_of(column_rates, first)))
+        successes = successes & succeeds
     return Event(champion, idle_rounds, happens, first, successes)
 
 

@@ -167,8 +167,8 @@ class Round:
 
     @cached_property
     def idle_with_regret_ties(self):
-        """P(the round is idle), D-TS+: the columns of all leaders stay empty."""
-        return self.no_relevant_flip * self.stays[self.leaders].prod()
+        """P(the round is idle), D-TS+: the likeliest column of a leader stays empty."""
+        return self.no_relevant_flip * self.stays[self.leaders].min()
 
     def rounds_with_same_sets(self, most):
         """Count the rounds from this one on that have its sets, at most ``most``."""
