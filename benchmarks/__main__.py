@@ -2,7 +2,7 @@
 
 import sys
 
-from benchmarks import events, horizon, look_ahead, lower_bounds
+from benchmarks import events, fits, horizon, look_ahead, lower_bounds
 from benchmarks.timing import pin_to_one_core
 
 BENCHMARKS = {
@@ -10,6 +10,7 @@ BENCHMARKS = {
     "horizon": horizon.main,
     "events": events.main,
     "lower_bounds": lower_bounds.main,
+    "fits": fits.main,
 }
 
 

@@ -39,9 +39,9 @@ class Method(StrEnum):
 class Ties(StrEnum):
     """What becomes of ties."""
 
-    model = "model"
-    drop = "drop"
-    split = "split"
+    modelled = "model"
+    dropped = "drop"
+    halved = "split"
 
 
 def fit(
@@ -94,7 +94,7 @@ def fit(
     ties: Annotated[
         Ties,
         typer.Option(help="Model ties, drop them, or split each into two half votes."),
-    ] = Ties.model,
+    ] = Ties.modelled,
     model: Annotated[
         Model,
         typer.Option(help="One scale of utilities (two links), or a Beta per pair."),
@@ -167,9 +167,9 @@ def fit(
     data = read_comparisons(votes, **columns)
     if not data.num_votes:
         raise ValueError(f"VOTES: {votes} holds no vote")
-    if data.has_ties and ties is Ties.drop:
+    if data.has_ties and ties is Ties.dropped:
         data = data.without_ties()
-    elif data.has_ties and ties is Ties.split:
+    elif data.has_ties and ties is Ties.halved:
         data = data.with_split_ties()
     if out is not None:
         check_folder(out, overwrite=overwrite)

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from arviz_stats.base import array_stats as _array_stats
+from arviz_stats.base import (  # pyright: ignore[reportPrivateImportUsage]
+    array_stats as _array_stats,
+)
 
 from bayesduel.diagnostics.cross_validation import GOOD_K, loo
 from bayesduel.models.posterior import Posterior

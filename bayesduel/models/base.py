@@ -1,6 +1,6 @@
 """What a preference model is: a NumPyro function, and what surrounds it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import jax
@@ -67,6 +67,14 @@ class PreferenceModel:
     def outcomes(self, data: Any) -> tuple[str, ...]:
         """Return what a vote can say, in the order of the counts."""
         raise NotImplementedError
+
+    def hessian(self, arrays: Any) -> Callable[[Array], Array] | None:
+        """Return the Hessian of the log joint density in closed form, or None.
+
+        In the coordinates of :func:`~bayesduel.models.latent.latent_of`. Without one
+        it is found by automatic differentiation.
+        """
+        return None
 
     def exact_posterior(self, arrays: Any) -> Any:
         """Return the posterior in closed form, where "exact" is a method."""

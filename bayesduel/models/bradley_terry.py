@@ -58,15 +58,21 @@ class BradleyTerry(PairwiseUtilityModel):
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""
         difference = self.sample_difference(votes)
+        tie = jnp.zeros(())
         if self.ties:
-            log_tie = sample("log_tie", dist.Normal(0.0, self.tie_scale))
-            tie = jnp.broadcast_to(log_tie, difference.shape)
-            odds = jnp.stack([difference / 2.0, -difference / 2.0, tie], axis=1)
-            log_probability = jax.nn.log_softmax(odds, axis=1)
-        else:
-            signed = jnp.stack([difference, -difference], axis=1)
-            log_probability = jax.nn.log_sigmoid(signed)
+            tie = sample("log_tie", dist.Normal(0.0, self.tie_scale))
+        log_probability = self.outcome_logs(difference, tie)
         return count_votes(jnp.asarray(votes.counts), log_probability)
+
+    def outcome_logs(
+        self, difference: Float[Array, " row"], tie: Array
+    ) -> Float[Array, "row outcome"]:
+        """Return log P(outcome); ``tie`` is log nu."""
+        if not self.ties:
+            return jax.nn.log_sigmoid(jnp.stack([difference, -difference], axis=1))
+        tie = jnp.broadcast_to(tie, difference.shape)
+        odds = jnp.stack([difference / 2.0, -difference / 2.0, tie], axis=1)
+        return jax.nn.log_softmax(odds, axis=1)
 
     def link(self, difference: np.ndarray) -> np.ndarray:
         """Return the logistic function of it."""

@@ -98,7 +98,11 @@ def laplace(
     latent = latent_of(model, arrays)
     origin = jnp.zeros(latent.size) if start is None else start
     return newton_mode(
-        latent.log_density, origin, max_iterations=max_iterations, tolerance=tolerance
+        latent.log_density,
+        origin,
+        hessian=model.hessian(arrays),
+        max_iterations=max_iterations,
+        tolerance=tolerance,
     )
 
 

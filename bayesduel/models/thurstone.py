@@ -55,21 +55,28 @@ class Thurstone(PairwiseUtilityModel):
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""
         difference = self.sample_difference(votes)
-        threshold = jnp.zeros(())
+        tie = jnp.zeros(())
         if self.ties:
-            prior = dist.Normal(0.0, self.tie_scale)
-            threshold = jnp.exp(sample("log_threshold", prior))
-        signed = jnp.stack([difference, -difference], axis=1)
-        log_probability = log_ndtr((signed - threshold) / _SQRT2)
-        if self.ties:
-            # Phi((t - d)/sqrt 2) - Phi((-t - d)/sqrt 2), from the side where it is
-            # small; an even function of d.
-            size = difference * jnp.where(difference < 0.0, -1.0, 1.0)
-            upper = log_ndtr((threshold - size) / _SQRT2)
-            lower = log_ndtr((-threshold - size) / _SQRT2)
-            tie = upper + jnp.log1p(-jnp.exp(lower - upper))
-            log_probability = jnp.concatenate([log_probability, tie[:, None]], axis=1)
+            tie = sample("log_threshold", dist.Normal(0.0, self.tie_scale))
+        log_probability = self.outcome_logs(difference, tie)
         return count_votes(jnp.asarray(votes.counts), log_probability)
+
+    def outcome_logs(
+        self, difference: Float[Array, " row"], tie: Array
+    ) -> Float[Array, "row outcome"]:
+        """Return log P(outcome); ``tie`` is the logarithm of the threshold."""
+        signed = jnp.stack([difference, -difference], axis=1)
+        if not self.ties:
+            return log_ndtr(signed / _SQRT2)
+        threshold = jnp.broadcast_to(jnp.exp(tie), difference.shape)
+        decided = log_ndtr((signed - threshold[:, None]) / _SQRT2)
+        # Phi((t - d)/sqrt 2) - Phi((-t - d)/sqrt 2), from the side where it is small;
+        # an even function of d.
+        size = difference * jnp.where(difference < 0.0, -1.0, 1.0)
+        upper = log_ndtr((threshold - size) / _SQRT2)
+        lower = log_ndtr((-threshold - size) / _SQRT2)
+        tied = upper + jnp.log1p(-jnp.exp(lower - upper))
+        return jnp.concatenate([decided, tied[:, None]], axis=1)
 
     def link(self, difference: np.ndarray) -> np.ndarray:
         """Return the normal distribution function of difference / sqrt(2)."""

@@ -169,6 +169,23 @@ class PairwiseUtilityModel(UtilityModel):
         """Return what a vote can say."""
         return OUTCOMES if self.ties else OUTCOMES[:2]
 
+    def outcome_logs(
+        self, difference: Float[Array, " row"], tie: Array
+    ) -> Float[Array, "row outcome"]:
+        """Return log P(outcome) given differences of utilities and the tie parameter.
+
+        The latter as it is sampled: one for all rows, or one for each.
+        """
+        raise NotImplementedError
+
+    def hessian(self, arrays: Votes) -> Callable[[Array], Array] | None:
+        """Return the Hessian of the log joint density in closed form, or None."""
+        if self.learn_scale or self.covariates:
+            return None
+        from bayesduel.models.pairwise_curvature import pairwise_hessian
+
+        return pairwise_hessian(self, arrays)
+
     def link(self, difference: np.ndarray) -> np.ndarray:
         """Return P(first beats second) given the difference of utilities."""
         raise NotImplementedError

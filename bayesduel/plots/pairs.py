@@ -147,7 +147,7 @@ def pair(
     draws = np.concatenate([block[:, row, column] for block in posterior.matrices()])
     won, lost = posterior.data.wins[row, column], posterior.data.wins[column, row]
     tied = posterior.data.ties[row, column]
-    alone = beta(1.0 + won, 1.0 + lost)
+    alone: Any = beta(1.0 + won, 1.0 + lost)
     low, high = np.quantile(draws, [0.5 - probability / 2, 0.5 + probability / 2])
     inches = width_in_inches(width)
     style = font_style(inches)
@@ -318,7 +318,11 @@ def _write(axes: Axes, chance: NDArray[Any], votes: NDArray[Any], size: float) -
         if i == j:
             continue
         ink = "white" if abs(value - 0.5) > 0.3 and votes[i, j] else INK
-        middle = {"ha": "center", "color": ink, "textcoords": "offset points"}
+        middle: dict[str, Any] = {
+            "ha": "center",
+            "color": ink,
+            "textcoords": "offset points",
+        }
         axes.annotate(f"{value:.2f}", (j, i), (0, 1), va="bottom", fontsize=size,
                       **middle)  # fmt: skip
         axes.annotate(f"{votes[i, j]:g}", (j, i), (0, -1), va="top",

@@ -52,7 +52,7 @@ def test_columns_can_be_named(tmp_path):
         ("left,right,winner\n", {}, "at least one row"),
         ("x,y,winner\na,b,a\n", {}, "none of the usual columns"),
         ("a,b,wins_a,wins_b\nx,y,1,two\n", {}, "row 0 of column 'wins_b'"),
-        ("a,b,wins_a,wins_b\nx,y,1,-2\n", {}, "not negative"),
+        ("a,b,wins_a,wins_b\nx,y,1,-2\n", {}, "row 0 of column 'wins_b' is negative"),
         ("left,right,winner\na,b,a\n", {"arm_names": ["a", "c"]}, "unknown arm 'b'"),
         ("left,right,winner\na,b,a\n", {"winner": "won"}, "no column 'won'"),
     ],

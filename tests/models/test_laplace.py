@@ -14,6 +14,7 @@ from bayesduel.models import (
     Choices,
     Comparisons,
     MultinomialLogit,
+    PairwiseBeta,
     Thurstone,
 )
 from bayesduel.models.inference import as_jax
@@ -24,6 +25,7 @@ from bayesduel.models.laplace import (
     log_normal_density,
     newton_mode,
 )
+from bayesduel.models.latent import latent_of
 
 WINS = np.array([[0.0, 7, 9, 4], [3, 0, 2, 8], [1, 6, 0, 5], [0, 2, 5, 0]])
 
@@ -192,3 +194,33 @@ def test_statuses():
     bump = newton_mode(lambda x: -jnp.log1p(jnp.sum((x - 3.0) ** 2)), start)
     assert int(bump.status) == Status.CONVERGED
     np.testing.assert_allclose(bump.mode, 3.0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BradleyTerry(prior_scale=1.3),
+        BradleyTerry(zero_sum=True, ties=True, order_effect=True),
+        Thurstone(ties=True, tie_scale=0.7),
+        Thurstone(zero_sum=True, order_effect=True, order_scale=0.4),
+    ],
+)
+def test_closed_form_of_the_curvature(model):
+    """Against automatic differentiation of the NumPyro model, at a random point."""
+    counts = [[3, 1, 2], [4, 0, 1], [0, 2, 0], [1, 5, 3], [2, 2, 1]]
+    votes = Comparisons.from_rows(
+        "abcd", [0, 2, 1, 3, 0], [1, 0, 3, 2, 2], counts, order_known=True
+    )
+    arrays = as_jax(model.arrays(votes if model.ties else votes.without_ties()))
+    latent = latent_of(model, arrays)
+    point = jnp.asarray(np.random.default_rng(1).normal(size=latent.size))
+    closed = model.hessian(arrays)
+    assert closed is not None
+    automatic = jax.hessian(latent.log_density)(point)
+    np.testing.assert_allclose(closed(point), automatic, rtol=1e-9, atol=1e-9)
+
+
+def test_without_a_closed_form():
+    for model in (BradleyTerry(learn_scale=True), BradleyTerry(covariates=True)):
+        assert model.hessian(None) is None
+    assert PairwiseBeta().hessian(None) is None
