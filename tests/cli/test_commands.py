@@ -270,7 +270,7 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
             horizons[call.environments[0].name, policy.name].add(call.horizon)
     for name in ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb"):
         assert horizons["mslr5-condorcet", name] == {10**12}
-        short = 10**5 if name in ("rmed1", "rucb") else 10**6
+        short = 10**6 if name in ("d-ts", "ecw-rmed") else 10**5
         assert horizons["mslr5-non-condorcet", name] == {short}
     assert {call.num_runs for call in engine.calls} == {10}
     assert {call.seed for call in engine.calls} == {5}
