@@ -43,6 +43,7 @@ lint: venv ## Check style, formatting and spelling
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@git ls-files -z 2>/dev/null | xargs -0 $(BIN)/codespell
+	@$(BIN)/nbstripout --keep-id --verify notebooks/*.ipynb
 
 format: venv ## Format the code and repair what the linter can
 	@$(BIN)/ruff check --fix-only --quiet .

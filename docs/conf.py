@@ -1,8 +1,11 @@
 """Configuration of the documentation."""
 
 import inspect
+import os
+import shutil
 import socket
 from importlib.metadata import version as version_of
+from pathlib import Path
 
 project = "bayesduel"
 author = "The bayesduel authors"
@@ -10,7 +13,7 @@ copyright = "The bayesduel authors"  # noqa: A001
 release = version = version_of("bayesduel")
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.intersphinx",
@@ -21,6 +24,25 @@ extensions = [
 ]
 exclude_patterns = ["_build"]
 nitpicky = False
+
+# The notebooks lie beside the documentation, without their outputs. Sphinx reads copies,
+# executes them with few runs, and keeps what it executed until a notebook changes.
+_HERE = Path(__file__).parent
+shutil.rmtree(_HERE / "notebooks", ignore_errors=True)
+shutil.copytree(
+    _HERE.parent / "notebooks",
+    _HERE / "notebooks",
+    ignore=shutil.ignore_patterns(".*"),
+)
+os.environ.setdefault("BAYESDUEL_NOTEBOOK_RUNS", "16")
+os.environ.setdefault("BAYESDUEL_NOTEBOOK_SUBMATRICES", "50")
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_HERE / "_build" / "compiled"))
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(_HERE / "_build" / "executed")
+nb_execution_timeout = 900
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
