@@ -35,6 +35,14 @@ def test_code_runs(page, tmp_path, monkeypatch):
         exec(compile(block, page.name, "exec"), names)
 
 
+def test_the_readme_shows_the_code_of_the_first_page():
+    readme, first = (
+        PYTHON_BLOCK.findall(page.read_text("utf-8"))
+        for page in (DOCS.parent / "README.md", DOCS / "index.md")
+    )
+    assert readme == first != []
+
+
 def test_numbers_in_comments_are_printed(tmp_path, monkeypatch, capsys):
     """`print(...)  # 11.024943` prints that number."""
     page = (DOCS / "theory" / "lower_bound.md").read_text("utf-8")
