@@ -6,6 +6,7 @@ from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
 from bayesduel.policies.choice_bandits import ChoiceBandits
 from bayesduel.policies.cucb import CombinatorialUCB
+from bayesduel.policies.cw_rmed import CWRMED
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
@@ -45,6 +46,7 @@ from bayesduel.policies.sup_klucb import SupKLUCB
 from bayesduel.policies.ucb_without_order import UCBWithoutOrder
 
 __all__ = [
+    "CWRMED",
     "ECWRMED",
     "ESCB",
     "RMED1",

@@ -11,6 +11,7 @@ from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
 from bayesduel.policies.choice_bandits import ChoiceBandits
 from bayesduel.policies.cucb import CombinatorialUCB
+from bayesduel.policies.cw_rmed import CWRMED
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
@@ -70,6 +71,7 @@ _ENTRIES: dict[str, Entry] = {
     "rmed1": Entry("RMED1", RMED1()),
     "rmed2": Entry("RMED2", RMED2()),
     "rmed2fh": Entry("RMED2FH", RMED2FH()),
+    "cw-rmed": Entry("CW-RMED", CWRMED()),
     "ecw-rmed": Entry("ECW-RMED", ECWRMED()),
     "pcomp": Entry("PCOMP", PairwiseComparisons()),
     "scomp": Entry("SCOMP", SeededComparisons()),

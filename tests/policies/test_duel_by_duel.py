@@ -15,6 +15,7 @@ from tests.reference import (
     RMED1,
     RMED2,
     RMED2FH,
+    CopelandRMED,
     EfficientCopelandRMED,
     simulate,
 )
@@ -27,6 +28,7 @@ TWINS = {
     "rmed1": RMED1,
     "rmed2": RMED2,
     "rmed2fh": partial(RMED2FH, horizon=HORIZON),
+    "cw-rmed": CopelandRMED,
     "ecw-rmed": EfficientCopelandRMED,
 }
 
@@ -199,4 +201,11 @@ def test_one_wrong_round_is_noticed(wrong, name):
     ours = duels_of(policy_class(wrong)(), 4)
     twins = [duels for duels, _ in twin_duels(name, 4)]
     found = [first_difference(a, b) for a, b in zip(ours, twins, strict=True)]
+    assert sum(each is not None for each in found) >= INSTANCES / 2, found
+
+
+def test_a_stale_program_is_noticed():
+    """Negative control: a basis that is kept unproved asks for other duels."""
+    lazy = policies.get("cw-rmed", resolve_every=1000)
+    found = differences(lazy, 4)
     assert sum(each is not None for each in found) >= INSTANCES / 2, found
