@@ -10,7 +10,7 @@ from jax import Array
 from jaxtyping import Float
 
 from bayesduel.arrays import column_of, materialize, row_of
-from bayesduel.models.beta_above_half import attempt
+from bayesduel.models.beta_above_half import attempt, offsets_above_half
 from bayesduel.policies.base import (
     Policy,
     check_above,
@@ -25,6 +25,7 @@ from bayesduel.policies.pair_beliefs import PairBeliefs, add_outcome, empty_beli
 from bayesduel.policies.sampling import choose_among
 from bayesduel.policies.thompson_events import (
     CONTESTANTS,
+    MANY_ARMS,
     draw_event_uniforms,
     next_event,
 )
@@ -169,7 +170,10 @@ class DoubleThompson(Policy):
         """Draw the idle rounds and the round after them, or go on with a contest."""
         beliefs = state.beliefs
         by_regret = self.tie_break == "regret"
-        key_draws, key_magnitudes = jax.random.split(rng_key)
+        many = beliefs.wins.shape[0] > MANY_ARMS
+        key_draws, key_magnitudes, *key_contest = jax.random.split(
+            rng_key, 3 if many else 2
+        )
         draws = draw_event_uniforms(
             key_draws, beliefs.wins.shape[0], ties_by_regret=by_regret
         )
@@ -186,7 +190,10 @@ class DoubleThompson(Policy):
         num_successes = jnp.sum(event.successes, dtype=jnp.int32)
         entered = event.successes & event.happens & (num_successes > 1)
         contest = jnp.where(undecided, state.contest, jnp.where(entered, 0.0, -1.0))
-        contest = _draw_two(contest, draws.contest, beliefs, first)
+        if many:
+            contest = _draw_all(key_contest[0], contest, beliefs, first)
+        else:
+            contest = _draw_two(contest, draws.contest, beliefs, first)
         pending = jnp.any(contest == 0.0)
         arms = jnp.arange(contest.shape[0], dtype=jnp.int32)
         single = jnp.sum(jnp.where(event.successes, arms, 0), dtype=jnp.int32)
@@ -203,6 +210,20 @@ class DoubleThompson(Policy):
         )
         contest = jnp.where(pending, contest, -1.0)
         return duel, state._replace(champion=first, contest=contest)
+
+
+def _draw_all(
+    rng_key: RunKey, contest: Float[Array, " K"], beliefs: PairBeliefs, first: Arm
+) -> Float[Array, " K"]:
+    """Draw the offsets of all undrawn arms of a contest.
+
+    Early on half of the arms take part. With many of them, an event for every two
+    costs more than a loop over the few draws that fail.
+    """
+    wins, losses = column_of(beliefs.wins, first), row_of(beliefs.wins, first)
+    undrawn = contest == 0.0
+    offsets = offsets_above_half(rng_key, wins, losses, undrawn)
+    return jnp.where(undrawn, offsets, contest)
 
 
 def _draw_two(

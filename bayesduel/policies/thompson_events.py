@@ -49,6 +49,10 @@ CONTESTANTS = 2
 
 _NUM_SCALARS = 7
 
+MANY_ARMS = 64
+"""From here on half of the uniforms of a square stay unused: a triangle is laid out arm
+by arm, and a program with 500 arms would take minutes to compile."""
+
 
 class EventDraws(NamedTuple):
     """One event's uniforms on [0, 1), by purpose; one generator call makes them all."""
@@ -83,7 +87,8 @@ def draw_event_uniforms(
     rng_key: RunKey, num_arms: int, *, ties_by_regret: bool
 ) -> EventDraws:
     """Draw all uniforms of one event; consumes ``rng_key``."""
-    pairs = num_arms * (num_arms - 1) // 2
+    many = num_arms > MANY_ARMS
+    pairs = num_arms**2 if many else num_arms * (num_arms - 1) // 2
     sizes = (
         *(1,) * _NUM_SCALARS,
         pairs,
@@ -96,16 +101,22 @@ def draw_event_uniforms(
     parts = jnp.split(flat, np.cumsum(sizes)[:-1])
     scalars = [part[0] for part in parts[:_NUM_SCALARS]]
     signs, idle_signs, column, contest = parts[_NUM_SCALARS:]
-    sign_matrix = symmetric_matrix(signs, num_arms)
+    lay_out = _mirrored if many else symmetric_matrix
+    sign_matrix = lay_out(signs, num_arms)
     return EventDraws(
         *scalars,
         signs=sign_matrix,
-        idle_signs=symmetric_matrix(idle_signs, num_arms)
-        if ties_by_regret
-        else sign_matrix,
+        idle_signs=lay_out(idle_signs, num_arms) if ties_by_regret else sign_matrix,
         column=column,
         contest=contest.reshape(UNIFORMS_PER_ATTEMPT, CONTESTANTS),
     )
+
+
+def _mirrored(values: Float[Array, " N"], num_arms: int) -> Float[Array, "K K"]:
+    """Lay out a square and mirror what is above its diagonal."""
+    square = values.reshape(num_arms, num_arms)
+    upper = np.triu(np.ones((num_arms, num_arms), dtype=bool))
+    return jnp.where(upper, square, square.T)
 
 
 def next_event(
