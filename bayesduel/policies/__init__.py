@@ -1,6 +1,7 @@
 """Who asks: one file per algorithm, and a registry by name."""
 
 from bayesduel.policies.base import Policy, parameters
+from bayesduel.policies.bayesian_bradley_terry import BayesianBradleyTerry
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
@@ -53,6 +54,7 @@ __all__ = [
     "RMED2",
     "RMED2FH",
     "BeatTheMean",
+    "BayesianBradleyTerry",
     "CandidateComparisons",
     "ChoiceBandits",
     "CombinatorialUCB",

@@ -6,6 +6,7 @@ from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError
 from bayesduel.policies.base import Policy
+from bayesduel.policies.bayesian_bradley_terry import BayesianBradleyTerry
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.candidate_batches import CandidateComparisons
 from bayesduel.policies.ccb import CopelandConfidenceBound
@@ -67,6 +68,7 @@ _ENTRIES: dict[str, Entry] = {
     "savage-copeland": Entry("SAVAGE-Copeland", Savage(goal="copeland")),
     "beat-the-mean": Entry("BTM", BeatTheMean()),
     "interleaved-filter": Entry("IF", InterleavedFilter()),
+    "bt-ts": Entry("BT-TS", BayesianBradleyTerry()),
     "self-sparring": Entry("Self-Sparring", SelfSparring()),
     "rmed1": Entry("RMED1", RMED1()),
     "rmed2": Entry("RMED2", RMED2()),

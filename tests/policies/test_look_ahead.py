@@ -24,6 +24,7 @@ from tests.reference import (
     RMED1,
     RMED2,
     RMED2FH,
+    BayesianBradleyTerry,
     CopelandConfidenceBound,
     DoubleThompson,
     DoubleThompsonPlus,
@@ -48,15 +49,16 @@ TWINS = {
     "rmed2": RMED2,
     "rmed2fh": RMED2FH,
     "ecw-rmed": EfficientCopelandRMED,
+    "bt-ts": BayesianBradleyTerry,
     "self-sparring": SelfSparring,
 }
 ORDERED = {"rmed1", "rmed2", "rmed2fh", "ecw-rmed"}
 """Rules that walk through the arms in an order, which is random in each run."""
 
-ONE_CHAMPION = {"d-ts", "d-ts+", "pure-d-ts", "ccb"}
+ONE_CHAMPION = {"d-ts", "d-ts+", "pure-d-ts", "ccb", "bt-ts"}
 """Policies that draw one champion per stretch."""
 
-STEPPED = {"self-sparring"}
+STEPPED = {"self-sparring", "bt-ts"}
 """Policies that are always stepped; their law is that of the twin all the same."""
 
 EARLY = (30, 100, 200, 300)

@@ -14,6 +14,7 @@ A twin is a class with
 - ``recommend() -> arm``.
 """
 
+from tests.reference.bayesian_bradley_terry import BayesianBradleyTerry
 from tests.reference.ccb import CopelandConfidenceBound
 from tests.reference.common import (
     Twin,
@@ -47,6 +48,7 @@ __all__ = [
     "RMED2",
     "RMED2FH",
     "BeatTheMean",
+    "BayesianBradleyTerry",
     "CopelandConfidenceBound",
     "CopelandRMED",
     "DoubleThompson",

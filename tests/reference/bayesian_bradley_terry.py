@@ -1,0 +1,62 @@
+"""Bradley-Terry Thompson sampling by Laplace's method."""
+
+import numpy as np
+
+from tests.reference.common import random_choice
+
+
+class BayesianBradleyTerry:
+    """Two utility vectors from the normal law at the posterior mode; their best meet.
+
+    The mode is found anew in every round, to convergence.
+
+    Parameters
+    ----------
+    num_arms : int
+        Number of arms K.
+    rng : numpy.random.Generator
+        For the samples and the ties.
+    prior_variance : float
+        Of each utility.
+    """
+
+    def __init__(
+        self, num_arms: int, rng: np.random.Generator, *, prior_variance: float = 4.0
+    ) -> None:
+        self.num_arms = num_arms
+        self.rng = rng
+        self.prior_variance = prior_variance
+        self.wins = np.zeros((num_arms, num_arms))
+
+    def mode(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mode of the posterior, and the covariance there."""
+        utility = np.zeros(self.num_arms)
+        for _ in range(100):
+            chance = 1.0 / (1.0 + np.exp(utility[None, :] - utility[:, None]))
+            number = self.wins + self.wins.T
+            gradient = (self.wins - number * chance).sum(axis=1)
+            gradient = gradient - utility / self.prior_variance
+            weight = number * chance * (1.0 - chance)
+            precision = np.diag(1.0 / self.prior_variance + weight.sum(axis=1)) - weight
+            step = np.linalg.solve(precision, gradient)
+            utility = utility + step * min(1.0, 2.0 / max(np.abs(step).max(), 1e-300))
+            if np.abs(step).max() < 1e-10:
+                break
+        return utility, np.linalg.inv(precision)
+
+    def choose(self) -> tuple[int, int]:
+        """Return the best arms of two samples."""
+        utility, covariance = self.mode()
+        samples = self.rng.multivariate_normal(utility, covariance, size=2)
+        return int(np.argmax(samples[0])), int(np.argmax(samples[1]))
+
+    def update(self, first: int, second: int, first_won: bool) -> None:
+        """Count the winner; a self-duel says nothing."""
+        if first != second:
+            winner, loser = (first, second) if first_won else (second, first)
+            self.wins[winner, loser] += 1
+
+    def recommend(self) -> int:
+        """Return the arm with the largest utility at the mode."""
+        utility, _ = self.mode()
+        return random_choice(self.rng, utility == utility.max())
