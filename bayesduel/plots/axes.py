@@ -56,7 +56,7 @@ _NOTIONS = {
 
 def notion_label(notion: str) -> str:
     """Return the label of the vertical axis, e.g. "cumulative Copeland regret"."""
-    text = f"cumulative {_NOTIONS.get(notion, notion)} regret"
+    text = f"cumulative {_NOTIONS.get(notion, notion.replace('_', ' '))} regret"
     return text.replace(" (", "\n(")  # Higher panels than that are rare.
 
 
