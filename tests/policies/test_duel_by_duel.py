@@ -204,6 +204,7 @@ def test_one_wrong_round_is_noticed(wrong, name):
     assert sum(each is not None for each in found) >= INSTANCES / 2, found
 
 
+@pytest.mark.slow
 def test_a_stale_program_is_noticed():
     """Negative control: a basis that is kept unproved asks for other duels."""
     lazy = policies.get("cw-rmed", resolve_every=1000)
