@@ -140,12 +140,12 @@ def next_event(
     num_leaders = jnp.sum(now.leaders, dtype=jnp.int32)
 
     some_flip = -jnp.expm1(-flip_rows[-1])
+    largest = jnp.max(jnp.where(now.leaders, column_rates, 0.0))
     if ties_by_regret:
         # The champion's law is not known in closed form. Whoever it is, its column
         # stays empty if an exponential variable exceeds the column's rate: one variable
         # for all leaders, drawn apart from the champion. So a round counts as idle if
         # that exceeds the largest of their rates.
-        largest = jnp.max(jnp.where(now.leaders, column_rates, 0.0))
         some_success = -jnp.expm1(-largest)
     else:
         some_success = jnp.sum(
