@@ -3,8 +3,10 @@
 import atexit
 import os
 import signal
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import get_context
@@ -16,6 +18,8 @@ from bayesduel.policies.base import Policy
 from bayesduel.results import Setting, chunk_dataset, offers_dataset
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     import xarray as xr
 
     from bayesduel.progress import ProgressReport
@@ -119,7 +123,8 @@ def run_jobs(
             report.finished(job)
             keep(result)
         return
-    _Dispatcher(workers).run(jobs, keep, report)
+    with _noticed_interrupts() as check_interrupt:
+        _Dispatcher(workers).run(jobs, keep, report, check_interrupt)
 
 
 _shared_programs: set[tuple] = set()
@@ -138,6 +143,7 @@ class _Dispatcher:
         jobs: list[Job],
         keep: Callable[[JobResult], None],
         report: "ProgressReport",
+        check_interrupt: Callable[[], None],
     ) -> None:
         waiting = list(jobs)
         running: dict[Future, tuple[int, Job]] = {}
@@ -150,7 +156,8 @@ class _Dispatcher:
                     waiting.remove(job)
                     self.compiled[worker].add(job.program)
                     running[self.pools[worker].submit(Job.run, job)] = (worker, job)
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
+                check_interrupt()
                 for future in done:
                     worker, job = running.pop(future)
                     idle.append(worker)
@@ -192,6 +199,35 @@ class _Dispatcher:
         self.pools[worker].shutdown(wait=False, cancel_futures=True)
         self.pools[worker] = _one_process(worker)
         self.compiled[worker] = set()
+
+
+@contextmanager
+def _noticed_interrupts() -> Iterator[Callable[[], None]]:
+    """Give a function that raises ``KeyboardInterrupt`` if there ever was a Ctrl-C.
+
+    One that arrives while a finalizer runs, as when a file has just been written, is
+    printed and dropped by Python, and the loop would wait for ever.
+    """
+    plain = signal.default_int_handler
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not plain:
+        yield lambda: None
+        return
+    pressed = threading.Event()
+
+    def note(number: int, frame: "FrameType | None") -> None:
+        pressed.set()
+        plain(number, frame)
+
+    def check() -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, plain)
 
 
 def _one_process(worker: int) -> ProcessPoolExecutor:

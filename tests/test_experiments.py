@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -111,9 +112,13 @@ def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path)
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
-    errors = process.communicate(timeout=60)[1]
-    assert "KeyboardInterrupt" in errors
-    assert ends(process.pid)
+    try:
+        errors = process.communicate(timeout=120)[1]
+        assert "KeyboardInterrupt" in errors
+        assert ends(process.pid)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     assert len(list(out.glob("parts/*.nc"))) == wanted
     assert not (out / "results.nc").exists()
 

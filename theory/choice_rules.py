@@ -10,7 +10,6 @@ from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr
 
 from theory._arrays import Array
 from theory.validation import integer_from, numeric_array
@@ -95,6 +94,8 @@ def gaussian_nodes(
     >>> [table.shape[-1] > 60 for table in gaussian_nodes([0.0, 0.5], None)]
     [True, True, True]
     """
+    from scipy.special import log_ndtr  # Half a second; few need it.
+
     mu = numeric_array(means, "means")
     if mu.ndim != 1 or mu.size == 0 or not np.all(np.isfinite(mu)):
         raise ValueError(f"means must be a vector of finite numbers; got {means!r}.")
