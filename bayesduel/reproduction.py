@@ -292,9 +292,7 @@ def _named(matrix: PreferenceMatrix, name: str) -> PreferenceMatrix:
     )
 
 
-def _games(
-    *, count: int, fewest_arms: int, most_arms: int, seed: int
-) -> list[Problem]:
+def _games(*, count: int, fewest_arms: int, most_arms: int, seed: int) -> list[Problem]:
     """Draw matrices with one Copeland winner, their sizes uniform between two."""
     rngs = np.random.default_rng(seed).spawn(count)
     return [

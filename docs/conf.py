@@ -25,7 +25,7 @@ extensions = [
 exclude_patterns = ["_build"]
 nitpicky = False
 
-# The notebooks lie beside the documentation, without their outputs. Sphinx reads copies,
+# The notebooks lie beside the documentation, without outputs. Sphinx reads copies,
 # executes them with few runs, and keeps what it executed until a notebook changes.
 _HERE = Path(__file__).parent
 shutil.rmtree(_HERE / "notebooks", ignore_errors=True)

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from arviz_stats import utils as arviz_utils
-from arviz_stats.base import (  # pyright: ignore[reportPrivateImportUsage]
-    array_stats as _array_stats,
+from arviz_stats.base import (
+    array_stats as _array_stats,  # pyright: ignore[reportPrivateImportUsage]
 )
 from jax import Array
 from numpy.typing import NDArray

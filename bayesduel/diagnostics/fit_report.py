@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from arviz_stats.base import (  # pyright: ignore[reportPrivateImportUsage]
-    array_stats as _array_stats,
+from arviz_stats.base import (
+    array_stats as _array_stats,  # pyright: ignore[reportPrivateImportUsage]
 )
 
 from bayesduel.diagnostics.cross_validation import GOOD_K, loo

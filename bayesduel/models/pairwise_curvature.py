@@ -21,12 +21,23 @@ from numpyro.distributions.transforms import biject_to
 class _Model(Protocol):
     """What is read of a model."""
 
-    prior_scale: float
-    zero_sum: bool
-    ties: bool
-    tie_scale: float
-    order_effect: bool
-    order_scale: float
+    @property
+    def prior_scale(self) -> float: ...
+
+    @property
+    def zero_sum(self) -> bool: ...
+
+    @property
+    def ties(self) -> bool: ...
+
+    @property
+    def tie_scale(self) -> float: ...
+
+    @property
+    def order_effect(self) -> bool: ...
+
+    @property
+    def order_scale(self) -> float: ...
 
     def outcome_logs(self, difference: Array, tie: Array) -> Array: ...
 

@@ -1,6 +1,6 @@
 """Counts of every pair with the evidence they carry against "equally good"."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
@@ -44,8 +44,11 @@ def add_evidence(known: PairEvidence, duel: Duel, outcome: Outcome) -> PairEvide
     )
 
 
-def estimated_gaps(wins: Int[Array, "K K"]) -> Float[Array, "K K"]:
-    """Return mu_hat - 1/2, exactly antisymmetric; 0 for an uncompared pair."""
+def estimated_gaps(wins: Any) -> Any:
+    """Return mu_hat - 1/2, exactly antisymmetric; 0 for an uncompared pair.
+
+    Of an int (K, K) array of NumPy as of JAX, and in kind.
+    """
     xp = wins.__array_namespace__()  # NumPy's where the host asks.
     duels = xp.maximum(wins + wins.T, 1).astype(xp.float64)
     return 0.5 * (wins - wins.T).astype(xp.float64) / duels
