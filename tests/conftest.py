@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,28 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
         if jax.default_backend() == "cpu":
             pytest.skip("needs an accelerator")
+
+
+MOST_MAPPINGS = 30_000
+"""Linux allows a process 65,530 memory mappings; every compiled program takes a few."""
+
+_num_finished = count(1)
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Drop compiled programs before there are too many for one process.
+
+    XLA crashes where it gets no further mapping. What is needed again comes from the
+    cache on disk.
+    """
+    if next(_num_finished) % 20 or "jax" not in sys.modules:
+        return
+    try:
+        num_mappings = Path("/proc/self/maps").read_bytes().count(b"\n")
+    except OSError:  # Not Linux.
+        return
+    if num_mappings > MOST_MAPPINGS:
+        sys.modules["jax"].clear_caches()
 
 
 @pytest.hookimpl(wrapper=True)
