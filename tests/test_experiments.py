@@ -87,6 +87,9 @@ def ends(group, seconds=20.0):
 
 
 SCRIPT = """
+import signal
+# Under a shell that runs the tests in the background Ctrl-C would be ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import bayesduel
 from tests.fake_policies import Sleepy, Wanderer
 bayesduel.compare("cyclic", [Wanderer(), Sleepy()], jobs=2, out={out!r}, **{request})
@@ -119,6 +122,7 @@ def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
     assert len(list(out.glob("parts/*.nc"))) == wanted
     assert not (out / "results.nc").exists()
 
