@@ -29,6 +29,13 @@ FALSE_ALARM = 1e-5
 """Of one test of a law."""
 
 NAMES = policies.names()
+
+VARIANTS = {"multisbm", "pure-d-ts", "rmed2", "rmed2fh", "savage-copeland", "scomp"}
+"""Policies that share nearly all of their code with another one of the list."""
+
+CASES = [
+    pytest.param(name, marks=[pytest.mark.slow] * (name in VARIANTS)) for name in NAMES
+]
 FEW = range(5)
 """Runs of the program with a single lane."""
 
@@ -225,7 +232,7 @@ def played_side_by_side(name):
         return jax.tree.map(np.asarray, played), keys
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_duels_are_well_formed(name):
     """Arms are indices wherever they are asked to play."""
     events = played_side_by_side(name)[0].events
@@ -242,7 +249,7 @@ def test_duels_are_well_formed(name):
         assert events.explore_rounds.max() == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_all_rounds_are_played_and_no_more(name):
     played = played_side_by_side(name)[0]
     assert played.rounds.tolist() == [HORIZON] * len(MATRICES)
@@ -250,13 +257,13 @@ def test_all_rounds_are_played_and_no_more(name):
     assert rounds.sum(axis=1).tolist() == [HORIZON] * len(MATRICES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_recommendation_is_an_arm(name):
     recommendation = played_side_by_side(name)[0].recommendation
     assert recommendation.min() >= 0 and recommendation.max() < 4
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_batch_equals_loop(name):
     """Runs side by side make the same decisions as one run alone."""
     together, keys = played_side_by_side(name)
@@ -277,7 +284,7 @@ def test_batch_equals_loop(name):
                     np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_two_arms(name):
     """The smallest problem: arm 0 wins 95 of 100."""
     rng = np.random.default_rng(32)
@@ -300,7 +307,7 @@ def test_two_arms(name):
 
 
 @pytest.mark.parametrize("matrix", MATRICES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_plays_add_up_to_the_round(name, matrix):
     records = runs_of(name, matrix)
     plays = plays_of(records)
@@ -315,7 +322,7 @@ def test_plays_add_up_to_the_round(name, matrix):
     assert records.recommendation.min() >= 0 and records.recommendation.max() < 4
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_runs_do_not_depend_on_their_company(name):
     """Runs 0 to 4 alone in one lane, among all in 24 lanes, and in another chunk."""
     few = few_runs_of(name)[0][0]
@@ -334,7 +341,7 @@ def test_runs_do_not_depend_on_their_company(name):
             np.testing.assert_array_equal(ours[here], theirs[there])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_runs_do_not_depend_on_segments(name, monkeypatch):
     shares = []
     monkeypatch.setattr(simulator, "_SEGMENT_SECONDS", 1e-9)
@@ -347,7 +354,7 @@ def test_runs_do_not_depend_on_segments(name, monkeypatch):
     np.testing.assert_array_equal(plays_of(records), plays_of(whole))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
     dense = (*range(1, 7), 40, *range(45, 60), 120, 300, 699, 700)
     plays = plays_of(runs_of(name, checkpoints=dense))
@@ -356,7 +363,7 @@ def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
     np.testing.assert_array_equal(plays[:, columns], plays_of(runs_of(name)))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_same_seed_same_runs_another_seed_others(name):
     again = simulate_runs(policies.get(name), CONDORCET)
     np.testing.assert_array_equal(plays_of(again), plays_of(runs_of(name)))
@@ -368,7 +375,7 @@ def test_same_seed_same_runs_another_seed_others(name):
     assert same.mean() < limit
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_horizon_of_one_round(name):
     plays = plays_of(runs_of(name, checkpoints=(1,)))
     assert plays.shape == (num_runs(policies.get(name)), 1, 4, 4)
@@ -391,7 +398,7 @@ def test_longest_horizon(name):
     assert np.all(records.recommendation == 0)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_one_program_for_all_numbers_and_grids(name):
     """Hyperparameters and checkpoints are traced: 2 x 2 of them cost one trace."""
     records, counts = few_runs_of(name)
@@ -413,7 +420,7 @@ def test_hyperparameters_reach_the_program(name):
     assert changed == (name not in IGNORES_NUMBERS)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", CASES)
 def test_relabeled_arms_permute_the_law(name):
     """Arms are shuffled in each run, so their order must not matter."""
     order = np.array([2, 0, 3, 1])
