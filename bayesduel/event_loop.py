@@ -27,6 +27,10 @@ _ALL_ROUNDS = 2**63 - 1
 NO_ROW = 2**30
 """Row of a lane that writes nothing."""
 
+_MOST_WAITING = 0.125
+"""Share of the runs in lanes that may wait for the host before it is called. A call
+costs about as much as two events of all lanes, and those that wait would idle."""
+
 
 class Lane(NamedTuple):
     """One simulated run on its way; in a batch, every leaf has a trailing lane axis."""
@@ -137,11 +141,20 @@ def start(problem: Problem, num_runs: int, num_lanes: int) -> Carry:
 def play_segment(
     problem: Problem, carry: Carry, num_events: Int[Array, ""], *, num_runs: int
 ) -> Carry:
-    """Let every lane take up to ``num_events`` events."""
+    """Let every lane take up to ``num_events`` events.
+
+    Ends before that when nothing moves any more or too many lanes wait for the host.
+    """
 
     def going(loop: tuple[Array, Carry]) -> Bool[Array, ""]:
         count, carry = loop
-        return (count < num_events) & jnp.any(is_active(problem, carry.lanes, num_runs))
+        active = is_active(problem, carry.lanes, num_runs)
+        goes_on = (count < num_events) & jnp.any(active)
+        if problem.policy.assisted:
+            holds = carry.lanes.run < num_runs
+            waiting = jnp.sum(holds & ~active, dtype=jnp.int32)
+            goes_on &= waiting <= _MOST_WAITING * jnp.sum(holds, dtype=jnp.float64)
+        return goes_on
 
     def advance(loop: tuple[Array, Carry]) -> tuple[Array, Carry]:
         count, carry = loop
