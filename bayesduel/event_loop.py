@@ -27,9 +27,9 @@ _ALL_ROUNDS = 2**63 - 1
 NO_ROW = 2**30
 """Row of a lane that writes nothing."""
 
-_MOST_WAITING = 0.125
-"""Share of the runs in lanes that may wait for the host before it is called. A call
-costs about as much as two events of all lanes, and those that wait would idle."""
+_PER_WAITING = 8
+"""One run in so many may wait for the host before it is called. A call costs about as
+much as two events of all lanes, and those that wait would idle."""
 
 
 class Lane(NamedTuple):
@@ -153,7 +153,7 @@ def play_segment(
         if problem.policy.assisted:
             holds = carry.lanes.run < num_runs
             waiting = jnp.sum(holds & ~active, dtype=jnp.int32)
-            goes_on &= waiting <= _MOST_WAITING * jnp.sum(holds, dtype=jnp.float64)
+            goes_on &= _PER_WAITING * waiting <= jnp.sum(holds, dtype=jnp.int32)
         return goes_on
 
     def advance(loop: tuple[Array, Carry]) -> tuple[Array, Carry]:
