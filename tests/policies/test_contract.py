@@ -215,27 +215,27 @@ EVENTS = 700
 
 
 @cache
-def played_side_by_side(name):
-    """One run per matrix, batched by vmap."""
+def played_alone(name):
+    """One run per matrix, stacked."""
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(31), len(MATRICES))
-        batched = jax.vmap(
-            lambda outcomes, key: play(
+        played = [
+            play(
                 policies.get(name),
-                outcomes,
+                jnp.asarray(outcomes),
                 key,
                 jnp.int64(HORIZON),
                 num_events=EVENTS,
             )
-        )
-        played = batched(jnp.asarray(outcomes_of_all_matrices()), keys)
-        return jax.tree.map(np.asarray, played), keys
+            for outcomes, key in zip(outcomes_of_all_matrices(), keys, strict=True)
+        ]
+        return jax.tree.map(lambda *leaves: np.stack(leaves), *played)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_duels_are_well_formed(name):
     """Arms are indices wherever they are asked to play."""
-    events = played_side_by_side(name)[0].events
+    events = played_alone(name).events
     assert events.exploit_rounds.min() >= 0
     assert events.explore_rounds.min() >= 0
     exploits, explores = events.exploit_rounds > 0, events.explore_rounds > 0
@@ -251,7 +251,7 @@ def test_duels_are_well_formed(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_all_rounds_are_played_and_no_more(name):
-    played = played_side_by_side(name)[0]
+    played = played_alone(name)
     assert played.rounds.tolist() == [HORIZON] * len(MATRICES)
     rounds = played.events.exploit_rounds + played.events.explore_rounds
     assert rounds.sum(axis=1).tolist() == [HORIZON] * len(MATRICES)
@@ -259,29 +259,8 @@ def test_all_rounds_are_played_and_no_more(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_recommendation_is_an_arm(name):
-    recommendation = played_side_by_side(name)[0].recommendation
+    recommendation = played_alone(name).recommendation
     assert recommendation.min() >= 0 and recommendation.max() < 4
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_batch_equals_loop(name):
-    """Runs side by side make the same decisions as one run alone."""
-    together, keys = played_side_by_side(name)
-    with jax.enable_x64(True):
-        for index, outcomes in enumerate(outcomes_of_all_matrices()):
-            alone = play(
-                policies.get(name),
-                jnp.asarray(outcomes),
-                keys[index],
-                jnp.int64(HORIZON),
-                num_events=EVENTS,
-            )
-            ours = [leaf[index] for leaf in jax.tree.leaves(together)]
-            for one, other in zip(ours, jax.tree.leaves(alone), strict=True):
-                if np.issubdtype(one.dtype, np.floating):
-                    np.testing.assert_allclose(one, other, rtol=1e-12)
-                else:
-                    np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("name", CASES)
