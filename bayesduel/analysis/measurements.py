@@ -56,6 +56,13 @@ class Measurement:
         """The checkpoints, int64 (checkpoint,), ascending."""
         return np.asarray(self.data["checkpoint"].values, dtype=np.int64)
 
+    @property
+    def notions(self) -> tuple[str, ...]:
+        """The notions of regret that were recorded; empty if the policy failed."""
+        if "notion" not in self.data.coords:
+            return ()
+        return tuple(str(name) for name in self.data["notion"].values)
+
     def regret(self, notion: str = "copeland") -> NDArray[np.float64]:
         """Return cumulative regret, float64 (run, checkpoint).
 
@@ -70,13 +77,12 @@ class Measurement:
                 f"result: {self.policy} on {self.environment} holds no regret "
                 f"({reason}); simulate it again"
             )
-        available = [str(name) for name in self.data["notion"].values]
-        if notion not in available:
+        if notion not in self.notions:
             raise ValueError(
                 f"notion: {notion!r} was not recorded; the result holds "
-                f"{', '.join(available)}; simulate with regret=({notion!r},)"
+                f"{', '.join(self.notions)}; simulate with regret=({notion!r},)"
             )
-        index = available.index(notion)
+        index = self.notions.index(notion)
         ordered = self.data["regret"].transpose("notion", "run", "checkpoint")
         return np.asarray(ordered.values[index], dtype=np.float64)
 

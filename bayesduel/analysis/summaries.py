@@ -17,6 +17,7 @@ from bayesduel.analysis.measurements import (
 )
 from bayesduel.analysis.slopes import Slope, last_decades, slope
 from bayesduel.analysis.text import format_number, format_rounds, format_with_error
+from theory import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
     from bayesduel.analysis.measurements import Result
@@ -178,7 +179,7 @@ def summary(
         What :func:`bayesduel.compare` or :func:`bayesduel.simulate` returned.
     notion : str, default "copeland"
         Which recorded regret. The lower bound is stated for Copeland regret; for other
-        notions the row says so instead.
+        notions of duels the row says so instead.
     from_round, to_round : int, optional
         Checkpoints of the slope. By default the last two decades: from the checkpoint
         nearest (in log t) to horizon / 100, to the horizon, policy by policy.
@@ -221,6 +222,8 @@ def summary(
 
 
 def _bound_of(measured: Measurement, notion: str) -> tuple[Optimum | None, str]:
+    if notion in SUBSET_REGRET_NOTIONS:
+        return None, ""
     if notion not in BOUNDED_NOTIONS:
         return None, f"lower bound: stated for Copeland regret, not for {notion}"
     if measured.preference is None:

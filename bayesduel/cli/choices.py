@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.cli import parse
 from bayesduel.cli.parse import near_names
 
 if TYPE_CHECKING:
+    from bayesduel.requests import Problem
     from theory import PreferenceMatrix
 
-__all__ = ["load_environments", "load_matrix", "parse_policies"]
+__all__ = [
+    "check_pairings",
+    "load_environments",
+    "load_matrix",
+    "parse_policies",
+    "recorded_notions",
+]
+
+_AS_TYPED = {
+    "policies: ": "--policy: ",
+    "policies.subset_names() lists": "bayesduel list subset-policies lists",
+    "policies.names() lists": "bayesduel list policies lists",
+    "bayesduel.datasets.names() lists the matrices and family_names() the families": (
+        "bayesduel list names all"
+    ),
+    "repair=True": "--repair",
+}
+"""What errors say to callers from Python, and what they say here."""
 
 
 def load_matrix(
@@ -31,30 +51,121 @@ def load_matrix(
     try:
         return datasets.load(text, repair=repair)
     except ValueError as error:
-        if repair or "repair=True" not in str(error):
-            raise type(error)(f"{option}{error}") from error
-        advice = str(error).replace("repair=True", "--repair")
-        raise type(error)(f"{option}{advice}") from error
+        raise type(error)(f"{option}{_as_typed(str(error))}") from error
 
 
 def load_environments(
     texts: Sequence[str], *, repair: bool = False
-) -> dict[str, PreferenceMatrix]:
-    """Return the matrices by their names in the result, in the order given.
+) -> dict[str, Problem]:
+    """Return matrices or worlds by their names in the result, in the order given.
 
     Raises
     ------
     ValueError
-        When two of them have the same name, or one cannot be loaded.
+        When two of them have the same name, one cannot be loaded, or there are both
+        matrices and worlds.
     """
-    found: dict[str, PreferenceMatrix] = {}
+    from bayesduel.datasets.worlds import SubsetWorld, is_world_name, load_world
+
+    found: dict[str, Problem] = {}
     spelled: dict[str, str] = {}
     for text in texts:
-        matrix = load_matrix(text, repair=repair, option="--environment: ")
-        name = matrix.name or text
+        if is_world_name(text):
+            try:
+                problem = load_world(text)
+            except ValueError as error:
+                raise type(error)(f"--environment: {error}") from error
+        else:
+            problem = load_matrix(text, repair=repair, option="--environment: ")
+        name = problem.name or text
         _refuse_twice("--environment", name, text, spelled)
-        found[name] = matrix
+        found[name] = problem
+    worlds = [name for name, each in found.items() if isinstance(each, SubsetWorld)]
+    matrices = [name for name in found if name not in worlds]
+    if worlds and matrices:
+        raise ValueError(
+            f"--environment: {matrices[0]} is a preference matrix and {worlds[0]} a "
+            "world of subset choice; compare duels and sets separately"
+        )
     return found
+
+
+def recorded_notions(
+    environments: Mapping[str, Problem], asked: Sequence[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return what is recorded of each environment; the first is the one reported.
+
+    Copeland regret of a matrix, of a world the regret of its source; then what is asked
+    for.
+
+    Raises
+    ------
+    ValueError
+        For a notion that is unknown or not defined in one of the environments, and for
+        others beside those of worlds that do not agree in their own.
+    """
+    from bayesduel.datasets.worlds import SubsetWorld
+    from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS
+
+    worlds = {
+        name: each
+        for name, each in environments.items()
+        if isinstance(each, SubsetWorld)
+    }
+    if not worlds:
+        notions = parse.notions(asked, REGRET_NOTIONS, first="copeland")
+        for each in environments.values():
+            for notion in notions:
+                each.regret_per_pair(notion)  # pyright: ignore
+        return dict.fromkeys(environments, notions)
+    own = {name: world.regret for name, world in worlds.items()}
+    if asked and len(set(own.values())) > 1:
+        both = ", ".join(f"{name} ({notion})" for name, notion in own.items())
+        raise ValueError(
+            "--regret: cannot be added to worlds with regrets of their own that "
+            f"differ: {both}; compare them separately"
+        )
+    found = {
+        name: parse.notions(asked, tuple(SUBSET_REGRET_NOTIONS), first=own[name])
+        for name in worlds
+    }
+    for name, world in worlds.items():
+        for notion in found[name]:
+            try:
+                world.check_notion(notion)
+            except ValueError as error:
+                raise type(error)(f"--{error}") from error
+    return found
+
+
+def check_pairings(
+    environments: Mapping[str, Problem], policies: Mapping[str, Any], horizon: int
+) -> list[str]:
+    """Check that every policy can play everywhere; return what it warns of.
+
+    Raises
+    ------
+    ValueError
+        For a policy that asks for duels in a world of subset choice, or the reverse; a
+        bad parameter; feedback that it cannot read.
+    """
+    from bayesduel.requests import check_pairing
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for name, problem in environments.items():
+            for policy in policies.values():
+                try:
+                    check_pairing(policy, name, problem, horizon)
+                except ValueError as error:
+                    raise type(error)(_as_typed(str(error))) from error
+    return list(dict.fromkeys(str(each.message) for each in caught))
+
+
+def _as_typed(text: str) -> str:
+    for there, here in _AS_TYPED.items():
+        text = text.replace(there, here)
+    return text
 
 
 def parse_policies(texts: Sequence[str], *, look_ahead: bool) -> dict[str, Any]:
@@ -75,10 +186,11 @@ def parse_policies(texts: Sequence[str], *, look_ahead: bool) -> dict[str, Any]:
     """
     from bayesduel import policies
 
+    known = (*policies.names(), *policies.subset_names())
     found: dict[str, Any] = {}
     spelled: dict[str, str] = {}
     for text in texts:
-        policy: Any = _parsed(policies.parse, policies.names(), text)
+        policy: Any = _parsed(policies.parse, known, text)
         if not look_ahead and "look_ahead" in {each.name for each in fields(policy)}:
             policy = replace(policy, look_ahead=False)
         _refuse_twice("--policy", policy.label, text, spelled)

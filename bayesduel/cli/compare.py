@@ -16,7 +16,7 @@ from bayesduel.cli.output import console, go_on, print_json, say, say_warning
 if TYPE_CHECKING:
     import xarray as xr
 
-    from theory import PreferenceMatrix
+    from bayesduel.requests import Problem
 
 __all__ = ["compare", "json_rows"]
 
@@ -27,9 +27,9 @@ def compare(
         typer.Option(
             "-e",
             "--environment",
-            metavar="MATRIX",
-            help="Matrix by name, family with parameters, or file (CSV, NPY, NPZ). "
-            "Repeatable. See: bayesduel list",
+            metavar="NAME|FILE",
+            help="Matrix or world of subset choice by name, with parameters, or a "
+            "matrix from a file (CSV, NPY, NPZ). Repeatable. See: bayesduel list",
         ),
     ],
     policy: Annotated[
@@ -58,7 +58,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NOTION",
-            help="Another notion of regret to record, beside copeland. Repeatable.",
+            help="Another notion of regret to record, beside copeland; of a world of "
+            "subset choice beside its own. Repeatable.",
         ),
     ] = None,
     seed: Annotated[
@@ -100,6 +101,8 @@ def compare(
 ) -> None:
     """Simulate policies on environments and compare their regret with theory.
 
+    Environments are preference matrices, or worlds of subset choice such as camera.
+
     Prints final regret, the measured slope beside the constant of the lower bound, and
     a ranking that says which differences the runs can tell.
     """
@@ -108,13 +111,16 @@ def compare(
         jobs, out, resume, overwrite, not no_shuffle, not no_look_ahead, repair, quiet,
     )  # fmt: skip
     plan = _plan(request)
+    if not quiet:
+        for text in plan.warnings:
+            say_warning(text)
     tree = _simulate(request, plan)
     if as_json:
         print_json(json_rows(tree, request.spelled(plan)))
     else:
-        _report(tree, plan.notions)
+        _report(plan.parts(tree))
     if out is not None:
-        _save_rest(tree, plan.notions, out, quiet=quiet)
+        _save_rest(tree, plan, out, quiet=quiet)
     elif not as_json:
         say("nothing was saved; --out DIR saves results and figures", quiet=quiet)
     if failures := _failures(tree):
@@ -153,11 +159,35 @@ class _Request:
 class _Plan:
     """What it means; everything that can be wrong was checked."""
 
-    environments: dict[str, PreferenceMatrix]
+    environments: dict[str, Problem]
     policies: dict[str, Any]
     horizon: int
     checkpoints: tuple[int, ...] | None
-    notions: tuple[str, ...]
+    notions: dict[str, tuple[str, ...]]
+    warnings: list[str]
+
+    def asked(self) -> tuple[str, ...] | None:
+        """Return the notions to ask for; None where every world has its own."""
+        different = set(self.notions.values())
+        return different.pop() if len(different) == 1 else None
+
+    def parts(
+        self, tree: xr.DataTree, *, main: bool = False
+    ) -> list[tuple[str, xr.DataTree]]:
+        """Return every notion, or the reported ones, with what records it."""
+        import xarray as xr
+
+        # The tree has them in this order, under names that suit a file.
+        recorded = {
+            name: own[:1] if main else own
+            for name, own in zip(tree.children, self.notions.values(), strict=True)
+        }
+        found = []
+        for notion in dict.fromkeys(each for own in recorded.values() for each in own):
+            names = [name for name, own in recorded.items() if notion in own]
+            children = {name: tree.children[name] for name in names}
+            found.append((notion, xr.DataTree(tree.to_dataset(), children=children)))
+        return found
 
 
 def _plan(request: _Request) -> _Plan:
@@ -169,45 +199,43 @@ def _plan(request: _Request) -> _Plan:
     if request.out is None and (request.resume or request.overwrite):
         flag = "--resume" if request.resume else "--overwrite"
         raise ValueError(f"{flag}: needs a folder; give it with --out DIR")
-    from theory import REGRET_NOTIONS
+    from bayesduel.cli import choices
 
-    notions = parse.notions(request.regret, REGRET_NOTIONS)
-    from bayesduel.cli.choices import load_environments, parse_policies
-
-    environments = load_environments(request.environment, repair=request.repair)
-    for matrix in environments.values():
-        for notion in notions:
-            matrix.regret_per_pair(notion)
-    policies = parse_policies(request.policy, look_ahead=request.look_ahead)
-    for matrix in environments.values():
-        for policy in policies.values():
-            policy.check(matrix.num_arms, horizon)
+    environments = choices.load_environments(request.environment, repair=request.repair)
+    notions = choices.recorded_notions(environments, request.regret)
+    policies = choices.parse_policies(request.policy, look_ahead=request.look_ahead)
+    doubts = choices.check_pairings(environments, policies, horizon)
     if request.out is not None:
         parse.check_folder(
             request.out, resume=request.resume, overwrite=request.overwrite
         )
-    return _Plan(environments, policies, horizon, checkpoints, notions)
+    return _Plan(environments, policies, horizon, checkpoints, notions, doubts)
 
 
 def _simulate(request: _Request, plan: _Plan) -> xr.DataTree:
+    import warnings
+
     from bayesduel import experiments
+    from bayesduel.errors import AssumptionWarning
 
     try:
-        return experiments.compare(
-            list(plan.environments.values()),
-            list(plan.policies.values()),
-            num_runs=request.runs,
-            horizon=plan.horizon,
-            checkpoints=plan.checkpoints,
-            seed=request.seed,
-            regret=plan.notions,
-            shuffle=request.shuffle,
-            jobs=request.jobs,
-            progress=not request.quiet,
-            out=request.out,
-            resume=request.resume,
-            overwrite=request.overwrite,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AssumptionWarning)  # Said before.
+            return experiments.compare(
+                list(plan.environments.values()),
+                list(plan.policies.values()),
+                num_runs=request.runs,
+                horizon=plan.horizon,
+                checkpoints=plan.checkpoints,
+                seed=request.seed,
+                regret=plan.asked(),
+                shuffle=request.shuffle,
+                jobs=request.jobs,
+                progress=not request.quiet,
+                out=request.out,
+                resume=request.resume,
+                overwrite=request.overwrite,
+            )
     except KeyboardInterrupt as error:
         say(go_on(request.out, _finished(getattr(error, "partial", None))))
         raise typer.Exit(INTERRUPTED) from error
@@ -226,7 +254,7 @@ def _finished(partial: xr.DataTree | None) -> str:
 
 
 def json_rows(tree: xr.DataTree, spelled: dict[str, str]) -> list[dict[str, object]]:
-    """Return one object per environment and policy: final Copeland regret.
+    """Return one object per environment and policy: final regret, in the first notion.
 
     Parameters
     ----------
@@ -243,10 +271,11 @@ def json_rows(tree: xr.DataTree, spelled: dict[str, str]) -> list[dict[str, obje
     """
     from bayesduel.analysis import measurements, summary
 
-    rows = summary(tree).rows
     found = []
-    for measured, row in zip(measurements(tree), rows, strict=True):
-        attrs, final = measured.data.attrs, row.regret
+    for measured in measurements(tree):
+        attrs = measured.data.attrs
+        (row,) = summary(measured.data, notion=(*measured.notions, "")[0]).rows
+        final = row.regret
         found.append(
             {
                 "environment": spelled.get(row.environment, row.environment),
@@ -275,14 +304,14 @@ def _number(value: Any) -> float | None:  # noqa: ANN401
     return None if value is None else float(value)
 
 
-def _report(tree: xr.DataTree, notions: tuple[str, ...]) -> None:
+def _report(parts: list[tuple[str, xr.DataTree]]) -> None:
     """Print a table and a ranking per notion of regret and environment."""
     from bayesduel.analysis import rankings, summary
     from bayesduel.cli.rankings import print_rankings
     from bayesduel.cli.tables import print_summary
 
     screen = console()
-    for notion in notions:
+    for notion, tree in parts:
         print_summary(screen, summary(tree, notion=notion))
         if not _all_failed(tree):
             print_rankings(screen, rankings(tree, notion=notion))
@@ -304,10 +333,8 @@ def _all_failed(tree: xr.DataTree) -> bool:
     return all(each.error for each in measurements(tree))
 
 
-def _save_rest(
-    tree: xr.DataTree, notions: tuple[str, ...], out: Path, *, quiet: bool
-) -> None:
-    """Save rankings and the figure beside the results."""
+def _save_rest(tree: xr.DataTree, plan: _Plan, out: Path, *, quiet: bool) -> None:
+    """Save rankings beside the results, and a figure per reported notion of regret."""
     from bayesduel import plots
     from bayesduel.analysis import rankings
     from bayesduel.cli.rankings import save_rankings
@@ -315,9 +342,17 @@ def _save_rest(
     say(f"saved the results in {out}", quiet=quiet)
     if _all_failed(tree):
         return
-    found = [each for notion in notions for each in rankings(tree, notion=notion)]
+    found = [
+        each
+        for notion, part in plan.parts(tree)
+        for each in rankings(part, notion=notion)
+    ]
     if found:
         save_rankings(found, out / "rankings.json")
         say(f"saved {out / 'rankings.json'}", quiet=quiet)
-    for path in plots.save(plots.regret(tree), out / "regret", ("png", "svg")):
-        say(f"saved {path}", quiet=quiet)
+    parts = plan.parts(tree, main=True)
+    for notion, part in parts:
+        stem = "regret" if len(parts) == 1 else f"regret-{notion.replace('_', '-')}"
+        figure = plots.regret(part, notion=notion)
+        for path in plots.save(figure, out / stem, ("png", "svg")):
+            say(f"saved {path}", quiet=quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -20,6 +21,9 @@ class What(StrEnum):
     families = "families"
     policies = "policies"
     regrets = "regrets"
+    worlds = "worlds"
+    subset_policies = "subset-policies"
+    subset_regrets = "subset-regrets"
 
 
 def list_(
@@ -28,12 +32,18 @@ def list_(
     ] = None,
     as_json: Annotated[bool, json_flag] = False,
 ) -> None:
-    """List environments, policies with their parameters, and notions of regret."""
+    """List environments, policies with their parameters, and notions of regret.
+
+    Worlds are the environments in which subset-policies offer sets of arms.
+    """
     makers = {
         What.environments: _environments,
         What.families: _families,
         What.policies: _policies,
         What.regrets: _regrets,
+        What.worlds: _worlds,
+        What.subset_policies: _subset_policies,
+        What.subset_regrets: _subset_regrets,
     }
     chosen = [what] if what else list(What)
     entries = {each.value: makers[each]() for each in chosen}
@@ -72,11 +82,46 @@ def _families() -> list[dict[str, object]]:
     ]
 
 
+def _worlds() -> list[dict[str, object]]:
+    from bayesduel.datasets import worlds
+
+    found = []
+    for description in map(worlds.describe_world, worlds.world_names()):
+        name, parameters = description.name, list(description.parameters)
+        world = worlds.load_world(f"{name}:seed=0" if "seed" in parameters else name)
+        found.append(
+            {
+                "name": name,
+                "about": description.title,
+                "parameters": parameters,
+                "feedback": world.feedback,
+                "regrets": sorted(world.notions, key=lambda each: each != world.regret),
+                "source": world.source,
+            }
+        )
+    return found
+
+
 def _policies() -> list[dict[str, object]]:
     from bayesduel import policies
 
+    return _described(policies.names())
+
+
+def _subset_policies() -> list[dict[str, object]]:
+    from bayesduel import policies
+
+    return [
+        row | {"feedback": list(policies.get(str(row["name"])).feedbacks)}  # pyright: ignore
+        for row in _described(policies.subset_names())
+    ]
+
+
+def _described(names: Sequence[str]) -> list[dict[str, object]]:
+    from bayesduel import policies
+
     found = []
-    for name in policies.names():
+    for name in names:
         policy = policies.get(name)
         found.append(
             {
@@ -118,11 +163,37 @@ def _regrets() -> list[dict[str, object]]:
     ]
 
 
+_SUBSET_MEANINGS = {
+    "expected_reward": "expected reward of the best set minus that of the offered one",
+    "mnl_no_choice": "probability that nobody is chosen, minus that of the best set",
+    "no_choice": "the same number under another name",
+    "revenue": "largest expected revenue minus that of the offered set",
+    "utility_sum": "mean utilities of the best set minus those of the offered one",
+    "topk": "mean weight of the k best arms minus that of the offered ones",
+    "topk_means": "mean rewards of the k best arms minus those of the offered ones",
+    "winner": "weight of the best arm minus the mean weight of the offered ones",
+    "choice_bandit": "lead of the best arm, if it were there, over each offered one",
+}
+
+
+def _subset_regrets() -> list[dict[str, object]]:
+    from theory import SUBSET_REGRET_NOTIONS
+
+    return [
+        {"name": name, "regret_of_one_offer": _SUBSET_MEANINGS.get(name, "")}
+        for name in SUBSET_REGRET_NOTIONS
+    ]
+
+
 _TITLES = {
     "environments": "Environments: -e NAME, or a file (CSV, NPY, NPZ)",
     "families": "Families of environments: -e NAME:PARAMETER=VALUE,...",
     "policies": "Policies: -p NAME or -p NAME:PARAMETER=VALUE,...",
     "regrets": "Notions of regret: --regret NAME",
+    "worlds": "Worlds of subset choice: -e NAME or -e NAME:PARAMETER=VALUE,...",
+    "subset-policies": "Policies that offer sets: -p NAME or -p NAME:PARAMETER=VALUE,"
+    "...",
+    "subset-regrets": "Notions of regret between sets: --regret NAME",
 }
 
 
@@ -132,17 +203,25 @@ def _print(name: str, rows: list[dict[str, object]]) -> None:
     from bayesduel.cli.tables import new_table, show
 
     table = new_table()
-    for index, header in enumerate(rows[0]):
-        table.add_column(_SHORT.get(header, header), no_wrap=index == 0)
+    headers = [each for each in rows[0] if each not in _LEFT_OUT.get(name, ())]
+    for index, header in enumerate(headers):
+        # A word too long for its column goes on below, it is never cut.
+        table.add_column(
+            _SHORT.get(header, header), no_wrap=index == 0, overflow="fold"
+        )
     for row in rows:
-        table.add_row(*(escape(_cell(value)) for value in row.values()))
+        table.add_row(*(escape(_cell(row[header])) for header in headers))
     show(console(), _TITLES[name], table)
 
+
+_LEFT_OUT = {"worlds": ("feedback", "source"), "subset-policies": ("label",)}
+"""What only --json tells: tables have no room for it."""
 
 _SHORT = {
     "num_arms": "K",
     "copeland_winners": "winners",
     "regret_of_one_duel": "regret of one duel",
+    "regret_of_one_offer": "regret of one offer",
     "needs_condorcet_winner": "needs a Condorcet winner",
 }
 

@@ -141,15 +141,17 @@ def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
         step += 1
 
 
-def notions(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Return the notions of regret to record; Copeland regret is always the first.
+def notions(
+    names: Sequence[str], known: Sequence[str], *, first: str
+) -> tuple[str, ...]:
+    """Return the notions of regret to record: the first one, then those asked for.
 
     Raises
     ------
     ValueError
         For an unknown name; near ones are suggested.
     """
-    chosen = ["copeland"]
+    chosen = [first]
     for name in names:
         spelled = name.strip().replace("-", "_")
         if spelled not in known:

@@ -62,7 +62,10 @@ def plot(
         str | None,
         typer.Option("-e", "--environment", help="Only this environment."),
     ] = None,
-    notion: Annotated[str, typer.Option(help="Which recorded regret.")] = "copeland",
+    notion: Annotated[
+        str | None,
+        typer.Option(help="Which recorded regret; the first one by default."),
+    ] = None,
     band: Annotated[
         Band, typer.Option(help="± 1 standard error, or 10-90 % quantiles of runs.")
     ] = Band.standard_error,
@@ -101,7 +104,7 @@ def plot(
     size = _width(width)
     tree = _saved(results, environment)
     figure = _figure(
-        tree, kind, start, size, notion.replace("-", "_"), _BANDS[band],
+        tree, kind, start, size, _notion(tree, notion), _BANDS[band],
         bounds=None if no_bounds else "auto", log_x=not linear_x, log_y=log_y,
     )  # fmt: skip
     from bayesduel import plots
@@ -138,6 +141,24 @@ def _saved(path: Path, environment: str | None) -> xr.DataTree:
             f"{', '.join(tree.children)}"
         )
     return tree.children[environment]
+
+
+def _notion(tree: xr.DataTree, asked: str | None) -> str:
+    """Return the notion asked for, or the first one that was recorded everywhere."""
+    from bayesduel.analysis import measurements
+
+    if asked is not None:
+        return asked.replace("-", "_")
+    first = {
+        each.environment: each.notions[0] for each in measurements(tree) if each.notions
+    }
+    if len(set(first.values())) > 1:
+        texts = (f"{name} ({notion})" for name, notion in first.items())
+        raise ValueError(
+            f"--notion: environments have different regrets: {', '.join(texts)}; "
+            "draw one of them with --environment"
+        )
+    return next(iter(first.values()), "copeland")
 
 
 def _figure(

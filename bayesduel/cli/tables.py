@@ -66,9 +66,10 @@ def _fitting_table(console: Console, rows: list[SummaryRow]) -> tuple[list[str],
     """Return the table with as many columns as the console has room for."""
     # Measured as if there were no limit: cells would be cut to fit any other.
     unlimited = console.options.update(max_width=1000)
-    headers: list[str] = list(_HEADERS)
+    bounded = any(row.lower_bound is not None or row.note for row in rows)
+    headers = [name for name in _HEADERS if bounded or name not in ("bound", "ratio")]
     table = _environment_table(rows, headers)
-    for name in _OPTIONAL:
+    for name in filter(headers.__contains__, _OPTIONAL):
         if console.measure(table, options=unlimited).maximum <= console.width:
             break
         headers.remove(name)

@@ -12,6 +12,7 @@ from bayesduel.datasets.families import (
 )
 from bayesduel.datasets.files import SUFFIXES, read_matrix
 from bayesduel.datasets.published import PUBLISHED
+from bayesduel.datasets.worlds import is_world_name, world_names
 from theory.preferences import PreferenceMatrix
 
 
@@ -209,9 +210,17 @@ def _spelled(parameter: str, default: object) -> str:
 
 def _unknown(name: object) -> ValueError:
     """Return the error for a name that is neither a matrix, a family nor a path."""
+    if is_world_name(str(name)):
+        return ValueError(
+            f"{name!r} is a world of subset choice, no preference matrix; "
+            "bayesduel.datasets.worlds.load_world loads it"
+        )
     spelled = str(name).lower().replace("_", "-").replace(" ", "-")
     near = difflib.get_close_matches(
-        spelled.partition(":")[0], [*PUBLISHED, *FAMILIES], n=3, cutoff=0.5
+        spelled.partition(":")[0],
+        [*PUBLISHED, *FAMILIES, *world_names()],
+        n=3,
+        cutoff=0.5,
     )
     guess = f"did you mean {' or '.join(near)}? " if near else ""
     return ValueError(

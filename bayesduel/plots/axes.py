@@ -51,6 +51,12 @@ _NOTIONS = {
     "weak_binary": "binary weak",
     "strong_binary": "binary strong",
     "borda": "Borda",
+    "expected_reward": "expected-reward",
+    "mnl_no_choice": "no-choice",
+    "no_choice": "no-choice",
+    "utility_sum": "utility",
+    "topk": "top-k",
+    "topk_means": "top-k",
 }
 
 

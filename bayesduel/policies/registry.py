@@ -13,6 +13,7 @@ from bayesduel.policies.ccb import CopelandConfidenceBound
 from bayesduel.policies.choice_bandits import ChoiceBandits
 from bayesduel.policies.cucb import CombinatorialUCB
 from bayesduel.policies.cw_rmed import CWRMED
+from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.double_thompson import DoubleThompson
 from bayesduel.policies.doubler import Doubler
 from bayesduel.policies.ecw_rmed import ECWRMED
@@ -130,7 +131,9 @@ def get(name: str, **parameters: Any) -> Policy:
     name : str
         One of :func:`names` or :func:`subset_names`.
     **parameters
-        Fields of the policy; the others keep their defaults.
+        Fields of the policy; the others keep their defaults. A policy of dueling
+        bandits also takes ``every``: it is told the outcomes only every so many rounds
+        (:class:`DelayedFeedback`).
 
     Raises
     ------
@@ -144,6 +147,8 @@ def get(name: str, **parameters: Any) -> Policy:
     >>> from bayesduel import policies
     >>> policies.get("rucb", alpha=1.0)
     RelativeUCB(alpha=1.0, look_ahead=True)
+    >>> policies.get("rucb", every=100).label
+    'RUCB, told every 100 rounds'
     """
     if name not in _ALL:
         raise UnknownNameError(
@@ -151,6 +156,9 @@ def get(name: str, **parameters: Any) -> Policy:
         )
     default = _ALL[name].default
     known = {field.name for field in fields(default)}  # pyright: ignore
+    every = None
+    if name in _ENTRIES and "every" in parameters:
+        every = _as_kind(name, "every", parameters.pop("every"), 1)
     for parameter, value in parameters.items():
         if parameter not in known:
             raise PolicyParameterError(
@@ -160,7 +168,8 @@ def get(name: str, **parameters: Any) -> Policy:
         parameters[parameter] = _as_kind(
             name, parameter, value, getattr(default, parameter)
         )
-    return replace(default, **parameters)  # pyright: ignore[reportArgumentType]
+    policy = replace(default, **parameters)  # pyright: ignore[reportArgumentType]
+    return policy if every is None else DelayedFeedback(policy, every)
 
 
 def parse(text: str) -> Policy:
@@ -176,8 +185,12 @@ def parse(text: str) -> Policy:
     >>> from bayesduel import policies
     >>> policies.parse("d-ts:alpha=0.6,look_ahead=false").alpha
     0.6
+    >>> policies.parse("ecw-rmed:every=300").label
+    'ECW-RMED, told every 300 rounds'
     """
     name, _, rest = text.strip().partition(":")
+    name = name.strip().lower()
+    default = _ALL[name].default if name in _ALL else None
     parameters: dict[str, Any] = {}
     for part in filter(None, (each.strip() for each in rest.split(","))):
         parameter, equals, value = (each.strip() for each in part.partition("="))
@@ -187,8 +200,10 @@ def parse(text: str) -> Policy:
             )
         if parameter in parameters:
             raise PolicyParameterError(f"{text!r} gives {parameter} twice")
-        parameters[parameter] = _literal(value)
-    return get(name.strip().lower(), **parameters)
+        # A word stays one, even "inf".
+        word = isinstance(getattr(default, parameter, None), str)
+        parameters[parameter] = value.lower() if word else _literal(value)
+    return get(name, **parameters)
 
 
 def name_of(policy: Policy) -> str:

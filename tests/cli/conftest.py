@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
+import xarray as xr
 from typer.testing import CliRunner
 
 import bayesduel
+import bayesduel.requests  # Needs the true policies, so before they are replaced.
 from bayesduel.cli import app
-from bayesduel.errors import PolicyParameterError
+from bayesduel.errors import AssumptionWarning, PolicyParameterError
+from bayesduel.policies.subset_base import SubsetPolicy
 from tests import fake_results as fake
 
 
@@ -35,11 +40,34 @@ class FakePolicy:
         return label if self.alpha == 0.51 else f"{label} (alpha={self.alpha})"
 
 
+@dataclass(frozen=True)
+class FakeSubsetPolicy(SubsetPolicy):
+    """A policy that offers sets, of worlds that it is told to doubt."""
+
+    key: str
+    doubts: bool = False
+
+    title = "a fake for sets"
+
+    def warn_about(self, world):
+        if self.doubts:
+            warnings.warn(f"{self.label} doubts", AssumptionWarning, stacklevel=2)
+
+    @property
+    def label(self):
+        return self.key.upper()
+
+
 NAMES = ("d-ts", "d-ts+", "rucb", "rmed1", "ecw-rmed")
+
+
+SUBSET_NAMES = ("cucb", "doubtful")
 
 
 def parse(text):
     name, _, rest = text.partition(":")
+    if name in SUBSET_NAMES:
+        return FakeSubsetPolicy(name, doubts=name == "doubtful")
     parameters = dict(part.split("=") for part in rest.split(",") if part)
     unknown = set(parameters) - {"alpha", "look_ahead"}
     if unknown:
@@ -65,16 +93,29 @@ class FakeEngine:
         )
         if self.error is not None:
             raise self.error
-        matrices = {matrix.name: matrix.values for matrix in environments}
+        # Of a world nothing but the tree's layout is made up.
+        matrices = {
+            each.name: getattr(each, "values", np.full((each.num_arms,) * 2, 0.5))
+            for each in environments
+        }
         rounds = options.get("checkpoints") or fake.decade_grid(options["horizon"])
-        return fake.comparison(
-            matrices,
-            [policy.label for policy in policies],
-            failed=self.failed,
-            rounds=rounds,
-            num_runs=options["num_runs"],
-            notions=options.get("regret", ("copeland",)),
-        )
+        labels = [policy.label for policy in policies]
+        settings = {"rounds": rounds, "num_runs": options["num_runs"]}
+        notions = options.get("regret", ("copeland",))
+        if notions is not None:
+            return fake.comparison(
+                matrices, labels, failed=self.failed, notions=notions, **settings
+            )
+        parts = {
+            each.name: fake.comparison(
+                {each.name: matrices[each.name]},
+                labels,
+                notions=(each.regret,),
+                **settings,
+            )[each.name]
+            for each in environments
+        }
+        return xr.DataTree.from_dict(parts)
 
 
 def install(monkeypatch, name, **contents):
@@ -94,11 +135,17 @@ def engine(monkeypatch):
         monkeypatch,
         "policies",
         names=lambda: NAMES,
-        get=lambda name, **parameters: FakePolicy(name, **parameters),
+        subset_names=lambda: SUBSET_NAMES,
+        get=lambda name, **parameters: (
+            FakeSubsetPolicy(name)
+            if name in SUBSET_NAMES
+            else FakePolicy(name, **parameters)
+        ),
         parse=parse,
         parameters=lambda policy: {
-            "alpha": policy.alpha,
-            "look_ahead": policy.look_ahead,
+            key: value
+            for key, value in vars(policy).items()
+            if key not in ("name", "key")
         },
     )
     return found

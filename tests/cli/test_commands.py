@@ -223,7 +223,10 @@ def test_list_names_everything(run, engine):
     for words in ("mslr5-condorcet", "d-ts+", "alpha=0.51", "condorcet_mean"):
         assert words in result.stdout
     found = json.loads(run("list", "--json").stdout)
-    assert list(found) == ["environments", "families", "policies", "regrets"]
+    assert list(found) == [
+        "environments", "families", "policies", "regrets",
+        "worlds", "subset-policies", "subset-regrets",
+    ]  # fmt: skip
     gap = next(row for row in found["environments"] if row["name"] == "gap")
     assert gap["num_arms"] == 5
     assert gap["copeland_winners"] == [0]

@@ -109,15 +109,16 @@ def test_bad_checkpoints(text, words):
         parse.checkpoints(text, 10**5)
 
 
-def test_notions_start_with_copeland_and_suggest():
+def test_notions_keep_the_first_and_suggest():
     known = ("copeland", "copeland_losses", "borda", "weak")
-    assert parse.notions(["borda"], known) == ("copeland", "borda")
-    assert parse.notions(["copeland-losses", "copeland"], known) == (
+    assert parse.notions(["borda"], known, first="copeland") == ("copeland", "borda")
+    assert parse.notions(["copeland-losses", "copeland"], known, first="copeland") == (
         "copeland",
         "copeland_losses",
     )
+    assert parse.notions(["copeland"], known, first="weak") == ("weak", "copeland")
     with pytest.raises(ValueError, match=r"no notion 'brda'; did you mean borda\?"):
-        parse.notions(["brda"], known)
+        parse.notions(["brda"], known, first="copeland")
 
 
 def test_folder(tmp_path):

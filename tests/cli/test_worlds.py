@@ -1,0 +1,167 @@
+"""Subset choice on the command line: worlds and policies that offer sets."""
+
+import json
+
+import pytest
+
+import bayesduel
+from bayesduel.datasets import worlds
+from tests.cli.test_compare import KEYS
+
+BASIC = ("compare", "-e", "camera", "-p", "cucb", "--horizon", "1e4")
+
+
+def test_a_world_is_an_environment_with_parameters(run, engine):
+    text = "mnl:num_arms=8,subset_size=3"
+    arguments = ("compare", "-e", text, "-p", "cucb", "--runs", 7, "--seed", 3)
+    result = run(*arguments, "--regret", "top-k", "--json")
+    assert result.exit_code == 2
+    assert "did you mean topk" in result.stderr
+    result = run(*arguments, "--regret", "topk", "--json")
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads(result.stdout)
+    assert list(row) == KEYS
+    assert (row["environment"], row["policy"], row["runs"]) == (text, "cucb", 7)
+    (call,) = engine.calls
+    assert call.environments == [worlds.load_world(text)]
+    assert call.regret == ("mnl_no_choice", "topk")
+
+
+def test_tables_speak_of_the_regret_of_the_world(run, engine):
+    result = run(*BASIC, "-p", "doubtful")
+    assert result.exit_code == 0, result.output
+    for words in ("camera: expected_reward regret", "CUCB", "slope", "seed 1",
+                  "ranking at 10^4 by expected_reward regret"):  # fmt: skip
+        assert words in result.stdout
+    # Nothing is known of these bounds, and nothing is said of them.
+    for words in ("bound", "ratio", "copeland"):
+        assert words not in result.stdout
+    assert result.stderr.count("warning: DOUBTFUL doubts\n") == 1
+    assert run(*BASIC, "-p", "doubtful", "--quiet").stderr == ""
+
+
+def test_worlds_with_different_regrets(run, engine, tmp_path):
+    """Each is reported, and drawn, in its own."""
+    out = tmp_path / "out"
+    both = (*BASIC, "-e", "random-utility", "-e", "random-table:seed=1")
+    result = run(*both, "--out", out)
+    assert result.exit_code == 0, result.output
+    assert engine.calls[0].regret is None
+    for words in ("camera: expected_reward regret", "random-utility: utility_sum",
+                  "random-table:seed=1: expected_reward"):  # fmt: skip
+        assert words in result.stdout
+    assert result.stdout.count("random-utility: ") == 1
+    assert {path.name for path in out.iterdir()} == {
+        f"regret-{notion}.{kind}"
+        for notion in ("expected-reward", "utility-sum")
+        for kind in ("png", "svg")
+    }
+    rows = json.loads(run(*both, "--json").stdout)
+    assert [row["environment"] for row in rows] == [
+        "camera", "random-utility", "random-table:seed=1",
+    ]  # fmt: skip
+    assert all(row["regret_mean"] > 0 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-p", "d-ts"], "--policy: D-TS asks for duels, but camera is a world of "
+         "subset choice; bayesduel list subset-policies lists those that offer sets"),
+        (["-e", "cyclic"], "--environment: cyclic is a preference matrix and camera a "
+         "world of subset choice; compare duels and sets separately"),
+        (["-e", "camera"], "'camera' is given twice"),
+        (["-e", "camra"], "did you mean camera"),
+        (["-e", "camera:k=2"], "--environment: "),
+        (["-e", "mnl:num_arms=3,subset_size=4"], "from 1 to the number of arms 3"),
+        (["-e", "exclusive-gap:gap=0.5"], "gap must be from 0 to below 1/4"),
+        (["-e", "random-table"], "'random-table' needs seed"),
+        (["-p", "cucbb"], "did you mean cucb"),
+        (["--regret", "copeland"], "--regret: there is no notion 'copeland'"),
+        (["--regret", "topk"], "--regret: 'topk' does not exist here; camera has"),
+        (["-e", "mnl", "--regret", "no_choice"], "camera (expected_reward), mnl "
+         "(mnl_no_choice); compare them separately"),
+        (["--horizon", "0"], "--horizon: must be at least 1"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):
+    result = run(*BASIC, *arguments)
+    assert result.exit_code == 2, result.output
+    assert words in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+    assert not engine.calls
+
+
+def test_a_matrix_refuses_policies_that_offer_sets(run, engine):
+    result = run("compare", "-e", "cyclic", "-p", "cucb")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: --policy: CUCB offers sets, but cyclic is a preference matrix; "
+        "bayesduel list policies lists those that ask for duels\n"
+    )
+    bounds = run("bounds", "camera")
+    assert bounds.exit_code == 2
+    assert "'camera' is a world of subset choice" in bounds.stderr
+
+
+def test_worlds_are_listed(run):
+    found = json.loads(run("list", "worlds", "--json").stdout)["worlds"]
+    assert [row["name"] for row in found] == list(worlds.world_names())
+    for row in found:
+        assert row["about"] and row["source"] and row["feedback"]
+        required = "seed" in row["parameters"]
+        world = worlds.load_world(f"{row['name']}:seed=2" if required else row["name"])
+        assert row["regrets"][0] == world.regret
+        assert set(row["regrets"]) == set(world.notions)
+    listed = json.loads(run("list", "subset-policies", "--json").stdout)
+    (rows,) = listed.values()
+    assert [row["name"] for row in rows] == list(bayesduel.policies.subset_names())
+    for row in rows:
+        text = ",".join(f"{key}={value}" for key, value in row["parameters"].items())
+        policy = bayesduel.policies.parse(f"{row['name']}:{text}")
+        assert (policy.label, list(policy.feedbacks)) == (row["label"], row["feedback"])
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Return a folder that ``bayesduel compare`` has filled, and what it printed."""
+    from typer.testing import CliRunner
+
+    from bayesduel.cli import app
+
+    folder = tmp_path_factory.mktemp("compare") / "out"
+    arguments = ["compare", "-e", "camera", "-p", "random-subsets", "--runs", "4",
+                 "--horizon", "400", "--jobs", "1", "--json", "--regret", "no-choice",
+                 "--out", str(folder)]  # fmt: skip
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return folder, json.loads(result.stdout)
+
+
+def test_json_and_the_saved_results_agree(saved):
+    folder, (row,) = saved
+    assert {path.name for path in folder.iterdir()} == {
+        "results.nc", "regret.png", "regret.svg",
+    }  # fmt: skip
+    node = bayesduel.results.load(folder)["camera/Random subsets"]
+    assert node["notion"].values.tolist() == ["expected_reward", "no_choice"]
+    assert row["regret_mean"] == pytest.approx(float(node["regret"][0, :, -1].mean()))
+    assert (row["environment"], row["policy"]) == ("camera", "random-subsets")
+    assert (row["horizon"], row["runs"], row["look_ahead"]) == (400, 4, False)
+    # What a set lacks on average over all sets, by four standard errors of 1600 draws.
+    missing = 0.9 - worlds.camera().table().totals.mean()
+    assert row["regret_mean"] == pytest.approx(400 * missing, rel=0.1)
+
+
+def test_plot_redraws_it_in_the_recorded_regret(run, saved, tmp_path):
+    folder, _ = saved
+    for notion in ([], ["--notion", "no-choice"]):
+        out = tmp_path / f"figure{len(notion)}"
+        result = run("plot", folder, "--out", out, "-f", "svg", *notion)
+        assert result.exit_code == 0, result.output
+        assert out.with_suffix(".svg").exists()
+    wrong = run("plot", folder, "--notion", "copeland", "--out", tmp_path / "none")
+    assert wrong.exit_code == 2
+    assert "holds expected_reward, no_choice" in wrong.stderr
