@@ -89,11 +89,6 @@ class ChoiceBandits(SubsetPolicy):
     offers_fewer: ClassVar[bool] = True
     least_size: ClassVar[int] = 2
 
-    @property
-    def explores_in_bulk(self) -> bool:  # pyright: ignore
-        """Whether an offer may be for many rounds."""
-        return self.look_ahead
-
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_at_least("f_scale", self.f_scale, 0.0)

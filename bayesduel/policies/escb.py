@@ -12,15 +12,18 @@ from jaxtyping import Bool, Float
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.base import check_choice, policy_class
+from bayesduel.policies.reward_counts import (
+    CountingPolicy,
+    RewardCounts,
+    mean_rewards,
+)
 from bayesduel.policies.subset_base import (
-    SubsetPolicy,
     one_offer,
     tie_breakers,
     top,
     warn_above_one,
 )
-from bayesduel.policies.ucb_without_order import IndexState, add_rewards
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey
+from bayesduel.types import Offer, RoundCount, RunKey
 
 if TYPE_CHECKING:
     from bayesduel.datasets.worlds import SubsetWorld
@@ -36,7 +39,7 @@ class _Climb(NamedTuple):
 
 
 @policy_class
-class ESCB(SubsetPolicy):
+class ESCB(CountingPolicy):
     """The set with the largest index of sets, for independent arms.
 
     With means m_i of N_i rewards and f = log t + 4 k log log t (log log of at least 3,
@@ -84,30 +87,14 @@ class ESCB(SubsetPolicy):
         super().warn_about(world)
         warn_above_one(self.label, world)
 
-    def init(
-        self,
-        rng_key: RunKey,
-        num_arms: int,
-        subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
-    ) -> IndexState:
-        """Return the state before the first round."""
-        return IndexState(
-            plays=jnp.zeros(num_arms, dtype=jnp.int64),
-            totals=jnp.zeros(num_arms, dtype=jnp.float64),
-            log_horizon=jnp.log(jnp.asarray(horizon).astype(jnp.float64)),
-            slots=jnp.arange(subset_size, dtype=jnp.int32),
-        )
-
     def choose(
-        self, rng_key: RunKey, state: IndexState, round_: RoundCount
-    ) -> tuple[Offer, IndexState]:
+        self, rng_key: RunKey, state: RewardCounts, round_: RoundCount
+    ) -> tuple[Offer, RewardCounts]:
         """Offer the set with the largest index, or arms never offered."""
         num_arms, size = state.plays.shape[0], state.slots.shape[0]
         uniforms = tie_breakers(rng_key, num_arms)
         times = jnp.maximum(state.plays, 1).astype(jnp.float64)
-        means = state.totals / times
+        means = mean_rewards(state)
         time = round_.astype(jnp.float64)
         budget = jnp.log(time) + 4.0 * size * jnp.log(jnp.log(jnp.maximum(time, 3.0)))
         budget = jnp.maximum(budget, 0.0)
@@ -128,23 +115,6 @@ class ESCB(SubsetPolicy):
         unseen = state.plays == 0
         fresh = top(unseen.astype(jnp.float64), uniforms, size)
         return one_offer(jnp.where(jnp.any(unseen), fresh, subset)), state
-
-    def update(
-        self,
-        rng_key: RunKey,
-        state: IndexState,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> IndexState:
-        """Count offers and rewards."""
-        return add_rewards(state, offer, rewards)
-
-    def recommend(self, rng_key: RunKey, state: IndexState) -> Bool[Array, " n"]:
-        """Return the k arms with the largest means."""
-        times = jnp.maximum(state.plays, 1).astype(jnp.float64)
-        uniforms = tie_breakers(rng_key, times.shape[0])
-        return top(state.totals / times, uniforms, state.slots.shape[0])
 
 
 def _sums(sets: Bool[Array, "S n"], values: Float[Array, " n"]) -> Float[Array, " S"]:

@@ -26,16 +26,49 @@ class WinsState(NamedTuple):
     """0, ..., k - 1: its length is the size of a set."""
 
 
-def no_wins(num_arms: int, subset_size: int) -> WinsState:
-    """Return the state before the first round."""
-    return WinsState(
-        wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int64),
-        slots=jnp.arange(subset_size, dtype=jnp.int32),
-    )
+class WinsPolicy(SubsetPolicy):
+    """Breaks choices into comparisons and counts who won them.
+
+    A rule has a number ``alpha`` above 1/2, the width of its confidence bounds.
+    """
+
+    alpha: float
+
+    feedbacks: ClassVar[tuple[str, ...]] = ("winner", "ranking")
+    least_size: ClassVar[int] = 2
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        check_above("alpha", self.alpha, 0.5)
+
+    def init(
+        self,
+        rng_key: RunKey,
+        num_arms: int,
+        subset_size: int,
+        horizon: RoundCount,
+        revenues: Float[Array, " n"],
+    ) -> WinsState:
+        """Return the state before the first round."""
+        return WinsState(
+            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int64),
+            slots=jnp.arange(subset_size, dtype=jnp.int32),
+        )
+
+    def update(
+        self,
+        rng_key: RunKey,
+        state: WinsState,
+        round_: RoundCount,
+        offer: Offer,
+        rewards: Rewards,
+    ) -> WinsState:
+        """Break the choice into comparisons."""
+        return state._replace(wins=break_ranking(state.wins, offer, rewards))
 
 
 @policy_class
-class MaxMinUCB(SubsetPolicy):
+class MaxMinUCB(WinsPolicy):
     """Sets of arms that may be best and challenge each other most.
 
     Choices are broken into comparisons: the chosen arm (of a ranking: each ranked one)
@@ -67,29 +100,7 @@ class MaxMinUCB(SubsetPolicy):
     look_ahead: bool = field(default=True, metadata={"static": True})
 
     title: ClassVar[str] = "MaxMin-UCB"
-    feedbacks: ClassVar[tuple[str, ...]] = ("winner", "ranking")
     offers_fewer: ClassVar[bool] = True
-    least_size: ClassVar[int] = 2
-
-    @property
-    def explores_in_bulk(self) -> bool:  # pyright: ignore
-        """Whether an offer may be for many rounds."""
-        return self.look_ahead
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.5)
-
-    def init(
-        self,
-        rng_key: RunKey,
-        num_arms: int,
-        subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
-    ) -> WinsState:
-        """Return the state before the first round."""
-        return no_wins(num_arms, subset_size)
 
     def choose(
         self, rng_key: RunKey, state: WinsState, round_: RoundCount
@@ -108,17 +119,6 @@ class MaxMinUCB(SubsetPolicy):
             offer = offer._replace(rounds=rounds)
         return offer, state
 
-    def update(
-        self,
-        rng_key: RunKey,
-        state: WinsState,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> WinsState:
-        """Break the choice into comparisons."""
-        return state._replace(wins=break_ranking(state.wins, offer, rewards))
-
     def recommend(self, rng_key: RunKey, state: WinsState) -> Bool[Array, " n"]:
         """Mark the arm that beats the most others."""
         arms = jnp.arange(state.wins.shape[0], dtype=jnp.int32)
@@ -126,7 +126,7 @@ class MaxMinUCB(SubsetPolicy):
 
 
 @policy_class
-class RecursiveMaxMinUCB(SubsetPolicy):
+class RecursiveMaxMinUCB(WinsPolicy):
     """Rec-MaxMin-UCB: sets of exactly k arms, filled up level by level.
 
     Statistics and the building of a set are those of :class:`MaxMinUCB`. If fewer than
@@ -150,23 +150,6 @@ class RecursiveMaxMinUCB(SubsetPolicy):
     alpha: float = 0.51
 
     title: ClassVar[str] = "Rec-MaxMin-UCB"
-    feedbacks: ClassVar[tuple[str, ...]] = ("ranking", "winner")
-    least_size: ClassVar[int] = 2
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("alpha", self.alpha, 0.5)
-
-    def init(
-        self,
-        rng_key: RunKey,
-        num_arms: int,
-        subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
-    ) -> WinsState:
-        """Return the state before the first round."""
-        return no_wins(num_arms, subset_size)
 
     def choose(
         self, rng_key: RunKey, state: WinsState, round_: RoundCount
@@ -176,17 +159,6 @@ class RecursiveMaxMinUCB(SubsetPolicy):
         uniforms = tie_breakers(rng_key, state.wins.shape[0])
         subset = build(known, uniforms, state.slots.shape[0], levels=True)
         return one_offer(subset), state
-
-    def update(
-        self,
-        rng_key: RunKey,
-        state: WinsState,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> WinsState:
-        """Break the choice into comparisons."""
-        return state._replace(wins=break_ranking(state.wins, offer, rewards))
 
     def recommend(self, rng_key: RunKey, state: WinsState) -> Bool[Array, " n"]:
         """Mark the k arms that beat the most others."""

@@ -69,11 +69,6 @@ class MNLExploration(SubsetPolicy):
     needs_no_choice: ClassVar[bool] = True
     reads_revenues: ClassVar[bool] = True
 
-    @property
-    def explores_in_bulk(self) -> bool:  # pyright: ignore
-        """Whether an offer may be for many rounds."""
-        return self.look_ahead
-
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("scale", self.scale, 0.0)

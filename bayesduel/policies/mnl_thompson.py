@@ -75,11 +75,6 @@ class MNLThompson(SubsetPolicy):
     reads_revenues: ClassVar[bool] = True
 
     @property
-    def explores_in_bulk(self) -> bool:  # pyright: ignore
-        """Whether an offer may be for many rounds."""
-        return self.look_ahead
-
-    @property
     def needs_horizon(self) -> bool:  # pyright: ignore
         """Whether the rule reads the horizon."""
         return self.variant == "correlated"

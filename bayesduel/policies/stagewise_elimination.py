@@ -93,11 +93,6 @@ class StagewiseElimination(SubsetPolicy):
     title: ClassVar[str] = "Stagewise Elimination"
     needs_horizon: ClassVar[bool] = True
 
-    @property
-    def explores_in_bulk(self) -> bool:  # pyright: ignore
-        """Whether an offer may be for many rounds."""
-        return self.look_ahead
-
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         if not 0.0 <= self.delta < 1.0:

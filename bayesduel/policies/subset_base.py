@@ -48,6 +48,11 @@ class SubsetPolicy(Policy):
     assumes_consistency: ClassVar[bool] = False
     """Whether the theory asks for weak optimal-set consistency."""
 
+    @property
+    def explores_in_bulk(self) -> bool:  # pyright: ignore
+        """Whether an offer may be for many rounds: if the rule looks ahead."""
+        return getattr(self, "look_ahead", False)
+
     def check_world(self, world: "SubsetWorld", horizon: int) -> None:
         """Raise where this policy cannot play in a world; warn outside its theory.
 

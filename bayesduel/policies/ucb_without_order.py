@@ -2,39 +2,24 @@
 
 import warnings
 from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from bayesduel.errors import AssumptionWarning
 from bayesduel.policies.base import check_above, policy_class
 from bayesduel.policies.index_stretches import index_values, safe_rounds
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
-    one_offer,
-    tie_breakers,
-    top,
-)
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey
+from bayesduel.policies.reward_counts import IndexPolicy, RewardCounts, best_outside
+from bayesduel.types import RoundCount
 
 if TYPE_CHECKING:
     from bayesduel.datasets.worlds import SubsetWorld
 
 
-class IndexState(NamedTuple):
-    """Plays and rewards of every arm."""
-
-    plays: Int[Array, " n"]
-    totals: Float[Array, " n"]
-    log_horizon: Float[Array, ""]
-    slots: Int[Array, " k"]
-    """0, ..., k - 1: its length is the size of a set."""
-
-
 @policy_class
-class UCBWithoutOrder(SubsetPolicy):
+class UCBWithoutOrder(IndexPolicy):
     """The index rule that needs no total order of the arms.
 
     Offers the k arms with the largest C_i/N_i + Bmax sqrt(alpha log T / N_i), C_i the
@@ -78,31 +63,10 @@ class UCBWithoutOrder(SubsetPolicy):
     needs_horizon: ClassVar[bool] = True
     assumes_consistency: ClassVar[bool] = True
 
-    @property
-    def explores_in_bulk(self) -> bool:  # pyright: ignore
-        """Whether an offer may be for many rounds."""
-        return self.look_ahead
-
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("alpha", self.alpha, 0.0)
         check_above("largest_reward", self.largest_reward, 0.0)
-
-    def init(
-        self,
-        rng_key: RunKey,
-        num_arms: int,
-        subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
-    ) -> IndexState:
-        """Return the state before the first round."""
-        return IndexState(
-            plays=jnp.zeros(num_arms, dtype=jnp.int64),
-            totals=jnp.zeros(num_arms, dtype=jnp.float64),
-            log_horizon=jnp.log(jnp.asarray(horizon).astype(jnp.float64)),
-            slots=jnp.arange(subset_size, dtype=jnp.int32),
-        )
 
     def warn_about(self, world: "SubsetWorld") -> None:
         """Warn outside the theory, and where rewards exceed Bmax."""
@@ -116,45 +80,26 @@ class UCBWithoutOrder(SubsetPolicy):
                 stacklevel=2,
             )
 
-    def _width(self, state: IndexState) -> Float[Array, ""]:
+    def _width(self, state: RewardCounts) -> Float[Array, ""]:
         return self.largest_reward * jnp.sqrt(self.alpha * state.log_horizon)
 
-    def choose(
-        self, rng_key: RunKey, state: IndexState, round_: RoundCount
-    ) -> tuple[Offer, IndexState]:
-        """Offer the k largest indices, as long as they surely stay the largest."""
-        width = self._width(state)
-        values = index_values(state.totals, state.plays, width)
-        uniforms = tie_breakers(rng_key, values.shape[0])
-        subset = top(values, uniforms, state.slots.shape[0])
-        offer = one_offer(subset)
-        if not self.look_ahead:
-            return offer, state
-        outside = jnp.max(jnp.where(subset, -jnp.inf, values))
-        rounds = safe_rounds(state.totals, state.plays, subset, width, outside)
-        return offer._replace(rounds=rounds), state
+    def merits(self, state: RewardCounts) -> Float[Array, " n"]:
+        """Return the indices: they do not depend on the round."""
+        return index_values(state.totals, state.plays, self._width(state))
 
-    def update(
+    def indices(self, state: RewardCounts, round_: RoundCount) -> Float[Array, " n"]:
+        """Return C_i/N_i + Bmax sqrt(alpha log T / N_i)."""
+        return self.merits(state)
+
+    def stretch(
         self,
-        rng_key: RunKey,
-        state: IndexState,
+        state: RewardCounts,
         round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> IndexState:
-        """Count offers and rewards."""
-        return add_rewards(state, offer, rewards)
-
-    def recommend(self, rng_key: RunKey, state: IndexState) -> Bool[Array, " n"]:
-        """Return the k arms with the largest indices."""
-        values = index_values(state.totals, state.plays, self._width(state))
-        uniforms = tie_breakers(rng_key, values.shape[0])
-        return top(values, uniforms, state.slots.shape[0])
-
-
-def add_rewards(state: IndexState, offer: Offer, rewards: Rewards) -> IndexState:
-    """Count the rounds and the rewards of the arms that were offered."""
-    return state._replace(
-        plays=state.plays + jnp.where(offer.subset, rewards.rounds, 0),
-        totals=state.totals + rewards.rewards,
-    )
+        subset: Bool[Array, " n"],
+        indices: Float[Array, " n"],
+    ) -> RoundCount:
+        """Return for how many rounds ``subset`` surely has the largest indices."""
+        outside = best_outside(subset, indices)
+        return safe_rounds(
+            state.totals, state.plays, subset, self._width(state), outside
+        )
