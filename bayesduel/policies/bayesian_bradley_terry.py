@@ -1,29 +1,44 @@
-"""Thompson sampling with a Bradley-Terry posterior, by Laplace's method."""
+"""Thompson sampling with a Bradley-Terry posterior: Laplace's method, or MCMC."""
 
 from dataclasses import field
 from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import Array, lax
-from jaxtyping import Float, Int
+from jax import Array
+from jaxtyping import Bool, Float, Int
 
 from bayesduel.arrays import ordered_pair_mask
-from bayesduel.policies.base import Policy, check_above, check_at_least, policy_class
+from bayesduel.policies.base import (
+    Policy,
+    check_above,
+    check_at_least,
+    check_choice,
+    policy_class,
+)
+from bayesduel.policies.idle_rounds import RoundSets, round_sets
+from bayesduel.policies.pair_beliefs import empty_beliefs
+from bayesduel.policies.relative_bounds import resolutions
 from bayesduel.policies.sampling import choose_among
+from bayesduel.policies.utility_posterior import (
+    UtilityLaw,
+    draw_utilities,
+    follow_mode,
+    walk,
+)
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
-
-_LONGEST_STEP = 2.0
-"""No utility moves by more in one Newton step."""
 
 
 class BradleyTerryState(NamedTuple):
-    """Counts, and the normal law that stands for the posterior."""
+    """Counts, the normal law close to the posterior, and where its chains are."""
 
     wins: Int[Array, "K K"]
     mode: Float[Array, " K"]
     factor: Float[Array, "K K"]
     """L, lower triangular; L L^T is minus the Hessian of the log posterior."""
+
+    walkers: Float[Array, "chain K"]
+    """Two independent draws from the posterior with "mcmc"; else none."""
 
 
 @policy_class
@@ -31,26 +46,32 @@ class BayesianBradleyTerry(Policy):
     """Double Thompson sampling over utilities (Bradley-Terry).
 
     P(i beats j) = 1 / (1 + exp(w_j - w_i)) with w ~ Normal(0, prior_variance I). In
-    every round two utility vectors are drawn, independently, from the normal law around
-    the posterior mode (Laplace); the best arms of the two meet. When they are the same
-    arm the round exploits, which is what brings regret to rest.
+    every round two utility vectors are drawn, independently, from the posterior; the
+    best arms of the two meet. When they are the same arm the round exploits, which is
+    what brings regret to rest.
 
     One scale shares what is learnt between all pairs: with K arms there are K unknowns
     where D-TS has K (K - 1) / 2. This *is* pure D-TS with another posterior: under
     utilities the sampled Copeland winner is the arm with the largest one, and so is the
-    arm that does best against any other. The price is the assumption. The model is
-    wrong for cyclic preferences: the policy may then settle on an arm with high
-    log-odds against those it meets, which need not be a Copeland winner.
-    ``diagnostics.transitivity`` looks for cycles in the votes.
+    arm that does best against any other. With ``elimination`` the confidence bounds of
+    D-TS, which assume nothing about the pairs, restrict both: the first arm to possible
+    Copeland winners, the second to arms that are not known to beat the first.
 
-    After every comparison the mode is followed by ``newton_steps`` damped Newton steps.
-    The prior makes it finite also for an arm that never lost, and identifies the scale.
+    The price is the assumption. The model is wrong for cyclic preferences: the policy
+    may then settle on an arm with high log-odds against those it meets, which need not
+    be a Copeland winner, and the bounds do not save it, since an arm that only meets
+    itself is never ruled out. ``diagnostics.transitivity`` looks for cycles in votes.
 
-    The posterior stays as it is until different arms meet, so several rounds are drawn
-    at once: the law of all counts of different arms and the mean of every regret are
-    those of drawing round by round; the champion of an idle stretch is drawn once.
-    There is no look-ahead beyond that: the probability that two draws have the same
-    best arm has no closed form.
+    With "laplace" the posterior is the normal law around its mode. After every
+    comparison the mode is followed by ``newton_steps`` damped Newton steps; the prior
+    makes it finite also for an arm that never lost, and identifies the scale. That law
+    stays as it is until different arms meet, so several rounds are drawn at once: the
+    law of all counts of different arms and the mean of every regret are those of
+    drawing round by round; the champion of an idle stretch is drawn once. There is no
+    look-ahead beyond that: the probability that two draws have the same best arm has no
+    closed form. With "mcmc", the slow truth, two independent Markov chains follow the
+    exact posterior, every round a few steps of Hamiltonian Monte Carlo each; rounds are
+    drawn one by one.
 
     Ties among utilities have probability 0; before the first comparison all arms are
     equally likely to be recommended.
@@ -62,7 +83,16 @@ class BayesianBradleyTerry(Policy):
     newton_steps : int
         At least 1.
     rounds_at_once : int
-        How many rounds are drawn together; 1 is the algorithm step by step.
+        How many rounds are drawn together; 1 is the algorithm step by step. Not read
+        with "mcmc".
+    posterior : {"laplace", "mcmc"}
+        What the two utility vectors are drawn from.
+    mcmc_steps : int
+        Trajectories per round, at least 1; not read with "laplace".
+    elimination : bool
+        Use the confidence bounds of D-TS.
+    alpha : float
+        Their width, > 1/2 in the theory of D-TS; not read without ``elimination``.
 
     Notes
     -----
@@ -74,8 +104,10 @@ class BayesianBradleyTerry(Policy):
     ----------
     R. A. Bradley and M. E. Terry, "Rank analysis of incomplete block designs: I",
     Biometrika 39 (1952). H. Wu and X. Liu, "Double Thompson Sampling for Dueling
-    Bandits", NIPS 2016 (the double sampling). O. Chapelle and L. Li, "An empirical
-    evaluation of Thompson sampling", NIPS 2011 (Laplace's method in Thompson sampling).
+    Bandits", NIPS 2016 (the double sampling, and the bounds). O. Chapelle and L. Li,
+    "An empirical evaluation of Thompson sampling", NIPS 2011 (Laplace's method in
+    Thompson sampling). R. M. Neal, "MCMC using Hamiltonian dynamics", in: Handbook of
+    Markov Chain Monte Carlo, 2011.
 
     Examples
     --------
@@ -87,6 +119,10 @@ class BayesianBradleyTerry(Policy):
     prior_variance: float = 4.0
     newton_steps: int = field(default=3, metadata={"static": True})
     rounds_at_once: int = field(default=16, metadata={"static": True})
+    posterior: str = field(default="laplace", metadata={"static": True})
+    mcmc_steps: int = field(default=4, metadata={"static": True})
+    elimination: bool = field(default=False, metadata={"static": True})
+    alpha: float = 0.51
 
     title: ClassVar[str] = "Bradley-Terry Thompson Sampling"
 
@@ -95,35 +131,48 @@ class BayesianBradleyTerry(Policy):
         check_above("prior_variance", self.prior_variance, 0.0)
         check_at_least("newton_steps", self.newton_steps, 1)
         check_at_least("rounds_at_once", self.rounds_at_once, 1)
+        check_choice("posterior", self.posterior, ("laplace", "mcmc"))
+        check_at_least("mcmc_steps", self.mcmc_steps, 1)
+        check_above("alpha", self.alpha, 0.5)
 
     def init(
         self, rng_key: RunKey, num_arms: int, horizon: RoundCount
     ) -> BradleyTerryState:
-        """Return the state before the first round."""
+        """Return the state before the first round: the prior."""
         precision = 1.0 / jnp.asarray(self.prior_variance, dtype=jnp.float64)
         identity = jnp.eye(num_arms, dtype=jnp.float64)
+        chains = 2 if self.posterior == "mcmc" else 0
+        white = jax.random.normal(rng_key, (chains, num_arms), dtype=jnp.float64)
         return BradleyTerryState(
             wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int64),
             mode=jnp.zeros(num_arms, dtype=jnp.float64),
             factor=jnp.sqrt(precision) * identity,
+            walkers=white / jnp.sqrt(precision),
         )
 
     def choose(
         self, rng_key: RunKey, state: BradleyTerryState, round_: RoundCount
     ) -> tuple[Duel, BradleyTerryState]:
         """Draw rounds up to the first in which different arms meet."""
-        number = self.rounds_at_once
-        shape = (state.mode.shape[0], 2 * number)
-        white = jax.random.normal(rng_key, shape, dtype=jnp.float64)
-        moved = lax.linalg.triangular_solve(
-            state.factor, white, left_side=True, lower=True, transpose_a=True
-        )
-        best = jnp.argmax(state.mode[:, None] + moved, axis=0).astype(jnp.int32)
-        one, other = best[:number], best[number:]
-        differ = one != other if number > 1 else jnp.ones(1, dtype=bool)
-        idle = jnp.cumsum(differ.astype(jnp.int32)) == 0
-        happens = jnp.any(differ)
+        number = 1 if self.posterior == "mcmc" else self.rounds_at_once
+        if self.posterior == "mcmc":
+            utility = state.walkers.T
+        else:
+            law = UtilityLaw(mode=state.mode, factor=state.factor)
+            utility = draw_utilities(rng_key, law, 2 * number)
         place = jnp.arange(number, dtype=jnp.int32)
+        if self.elimination:
+            sets = self._sets(state.wins, round_)
+            one, other = _best_allowed(utility[:, :number], utility[:, number:], sets)
+            # Later rounds may have other sets.
+            holds = place.astype(jnp.int64) <= sets.last_round - round_
+        else:
+            best = jnp.argmax(utility, axis=0).astype(jnp.int32)
+            one, other = best[:number], best[number:]
+            holds = jnp.ones(number, dtype=bool)
+        differ = one != other if number > 1 else jnp.ones(1, dtype=bool)
+        idle = (jnp.cumsum(differ.astype(jnp.int32)) == 0) & holds
+        happens = jnp.any(differ & holds)
         waited = jnp.sum(idle, dtype=jnp.int32)
         first, second = (
             jnp.sum(jnp.where(place == waited, arms, 0), dtype=jnp.int32)
@@ -146,7 +195,7 @@ class BayesianBradleyTerry(Policy):
         duel: Duel,
         outcome: Outcome,
     ) -> BradleyTerryState:
-        """Count the outcome, and follow the mode."""
+        """Count the outcome, follow the mode, and move the chains if there are any."""
         forward = ordered_pair_mask(state.mode.shape[0], duel.first, duel.second)
         forward = forward & (duel.first != duel.second)
         won = outcome.wins.astype(jnp.int64)
@@ -155,40 +204,37 @@ class BayesianBradleyTerry(Policy):
         wins = state.wins + jnp.where(forward, won, nothing)
         wins = wins + jnp.where(forward.T, lost, nothing)
         precision = 1.0 / jnp.asarray(self.prior_variance, dtype=jnp.float64)
-        mode = state.mode
-        for _ in range(self.newton_steps):
-            gradient, factor = _slope_and_factor(wins, mode, precision)
-            step = _solve(factor, gradient)
-            longest = jnp.max(jnp.abs(step))
-            share = _LONGEST_STEP / jnp.maximum(longest, _LONGEST_STEP)
-            mode = mode + share * step
-        _, factor = _slope_and_factor(wins, mode, precision)
-        return BradleyTerryState(wins=wins, mode=mode, factor=factor)
+        law = follow_mode(wins, state.mode, precision, self.newton_steps)
+        walkers = state.walkers
+        if self.posterior == "mcmc":
+            walkers = walk(rng_key, wins, walkers, law, precision, self.mcmc_steps)
+        return BradleyTerryState(
+            wins=wins, mode=law.mode, factor=law.factor, walkers=walkers
+        )
 
     def recommend(self, rng_key: RunKey, state: BradleyTerryState) -> Arm:
         """Return the arm with the largest utility at the mode."""
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
         return choose_among(uniform, state.mode == jnp.max(state.mode))
 
-
-def _slope_and_factor(
-    wins: Int[Array, "K K"], mode: Float[Array, " K"], precision: Array
-) -> tuple[Float[Array, " K"], Float[Array, "K K"]]:
-    """Return the gradient of the log posterior, and the factor of minus its Hessian."""
-    won = wins.astype(jnp.float64)
-    total = won + won.T
-    chance = jax.nn.sigmoid(mode[:, None] - mode[None, :])
-    gradient = jnp.sum(won - total * chance, axis=1) - precision * mode
-    weight = total * chance * (1.0 - chance)
-    identity = jnp.eye(mode.shape[0], dtype=jnp.float64)
-    diagonal = precision + jnp.sum(weight, axis=1)
-    curvature = identity * diagonal[:, None] - weight * (1.0 - identity)
-    return gradient, lax.linalg.cholesky(curvature, symmetrize_input=False)
+    def _sets(self, wins: Int[Array, "K K"], round_: RoundCount) -> RoundSets:
+        """Return the arms that the bounds of D-TS allow at ``round_``."""
+        beliefs = empty_beliefs(wins.shape[0])._replace(
+            wins=wins, resolution=resolutions(wins, self.alpha)
+        )
+        return round_sets(beliefs, round_, elimination=True)
 
 
-def _solve(factor: Float[Array, "K K"], right: Float[Array, " K"]) -> Array:
-    """Solve L L^T x = b."""
-    options = {"left_side": True, "lower": True}
-    half = lax.linalg.triangular_solve(factor, right[:, None], **options)
-    full = lax.linalg.triangular_solve(factor, half, transpose_a=True, **options)
-    return full[:, 0]
+def _best_allowed(
+    one: Float[Array, "K n"], other: Float[Array, "K n"], sets: RoundSets
+) -> tuple[Int[Array, " n"], Int[Array, " n"]]:
+    """Return the arms of n rounds: the best of two draws each that the bounds allow."""
+    num_arms = one.shape[0]
+    first = jnp.argmax(jnp.where(sets.candidates[:, None], one, -jnp.inf), axis=0)
+    first = first.astype(jnp.int32)
+    is_first: Bool[Array, "K n"] = (
+        jnp.arange(num_arms, dtype=jnp.int32)[:, None] == first[None, :]
+    )
+    allowed = jnp.any(sets.eligible[:, :, None] & is_first[None, :, :], axis=1)
+    second = jnp.argmax(jnp.where(allowed | is_first, other, -jnp.inf), axis=0)
+    return first, second.astype(jnp.int32)

@@ -1,7 +1,7 @@
 """Double Thompson Sampling: D-TS, D-TS+ and pure D-TS (Wu and Liu 2016)."""
 
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jax import Array
 from jaxtyping import Float
 
 from bayesduel.arrays import column_of, materialize, row_of
+from bayesduel.errors import PolicyParameterError
 from bayesduel.models.beta_above_half import attempt, offsets_above_half
 from bayesduel.policies.base import (
     Policy,
@@ -18,6 +19,10 @@ from bayesduel.policies.base import (
     most_beaten,
     one_round,
     policy_class,
+)
+from bayesduel.policies.bayesian_bradley_terry import (
+    BayesianBradleyTerry,
+    BradleyTerryState,
 )
 from bayesduel.policies.idle_rounds import RoundSets, round_sets
 from bayesduel.policies.least_regret import least_estimated_regret, sampled_winners
@@ -45,6 +50,10 @@ class DoubleThompsonState(NamedTuple):
     """-1: not in it; 0: still to be drawn; positive: drawn offset above 1/2."""
 
 
+POSTERIORS = {"beta": "", "bradley-terry": "laplace", "bradley-terry-mcmc": "mcmc"}
+"""What samples may come from, and how the utilities of a scale are then drawn."""
+
+
 @policy_class
 class DoubleThompson(Policy):
     """Double Thompson Sampling (D-TS, D-TS+).
@@ -62,6 +71,11 @@ class DoubleThompson(Policy):
     several Copeland winners how self-duels split among them is coarser than round by
     round (for Copeland regret that is immaterial: they all cost nothing).
 
+    With another ``posterior`` both samples come from one scale of utilities instead,
+    with the same rule and the same bounds: see :class:`BayesianBradleyTerry`, which
+    plays it, and has the prior of the utilities among its parameters. "bradley-terry"
+    is Laplace's method, "bradley-terry-mcmc" its slow truth. They look ahead 16 rounds.
+
     Parameters
     ----------
     alpha : float
@@ -75,6 +89,9 @@ class DoubleThompson(Policy):
         is linear when a Copeland winner loses to some arm.
     look_ahead : bool
         Jump over idle rounds. Without it every round draws its Betas, literally.
+    posterior : {"beta", "bradley-terry", "bradley-terry-mcmc"}
+        What both samples are drawn from. On one scale samples never tie, so that
+        ``tie_break`` must then be "random".
 
     References
     ----------
@@ -92,6 +109,7 @@ class DoubleThompson(Policy):
     tie_break: str = field(default="random", metadata={"static": True})
     elimination: bool = field(default=True, metadata={"static": True})
     look_ahead: bool = field(default=True, metadata={"static": True})
+    posterior: str = field(default="beta", metadata={"static": True})
 
     title: ClassVar[str] = "Double Thompson Sampling"
 
@@ -99,11 +117,31 @@ class DoubleThompson(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("alpha", self.alpha, 0.5)
         check_choice("tie_break", self.tie_break, ("random", "regret"))
+        check_choice("posterior", self.posterior, tuple(POSTERIORS))
+        if self.posterior != "beta" and self.tie_break != "random":
+            raise PolicyParameterError(
+                f"tie_break must be random with posterior={self.posterior!r}, where "
+                f"samples never tie, got {self.tie_break!r}"
+            )
+
+    @property
+    def _on_a_scale(self) -> BayesianBradleyTerry | None:
+        """The same rule over utilities, which plays in place of this one."""
+        if self.posterior == "beta":
+            return None
+        return BayesianBradleyTerry(
+            posterior=POSTERIORS[self.posterior],
+            rounds_at_once=16 if self.look_ahead else 1,
+            elimination=self.elimination,
+            alpha=self.alpha,
+        )
 
     def init(
         self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> DoubleThompsonState:
+    ) -> DoubleThompsonState | BradleyTerryState:
         """Return the state before the first round."""
+        if scale := self._on_a_scale:
+            return scale.init(rng_key, num_arms, horizon)
         return DoubleThompsonState(
             beliefs=empty_beliefs(num_arms),
             champion=jnp.int32(0),
@@ -111,9 +149,11 @@ class DoubleThompson(Policy):
         )
 
     def choose(
-        self, rng_key: RunKey, state: DoubleThompsonState, round_: RoundCount
-    ) -> tuple[Duel, DoubleThompsonState]:
+        self, rng_key: RunKey, state: Any, round_: RoundCount
+    ) -> tuple[Duel, Any]:
         """Choose the next informative duel and the idle rounds before it."""
+        if scale := self._on_a_scale:
+            return scale.choose(rng_key, state, round_)
         sets = round_sets(state.beliefs, round_, elimination=self.elimination)
         if self.look_ahead:
             return self._jump(rng_key, state, sets, round_)
@@ -122,17 +162,24 @@ class DoubleThompson(Policy):
     def update(
         self,
         rng_key: RunKey,
-        state: DoubleThompsonState,
+        state: Any,
         round_: RoundCount,
         duel: Duel,
         outcome: Outcome,
-    ) -> DoubleThompsonState:
+    ) -> Any:
         """Count the outcome."""
+        if scale := self._on_a_scale:
+            return scale.update(rng_key, state, round_, duel, outcome)
         alpha = jnp.asarray(self.alpha, dtype=jnp.float64)
         return state._replace(beliefs=add_outcome(state.beliefs, duel, outcome, alpha))
 
-    def recommend(self, rng_key: RunKey, state: DoubleThompsonState) -> Arm:
-        """Return the arm that empirically beats the most others."""
+    def recommend(self, rng_key: RunKey, state: Any) -> Arm:
+        """Return the arm that empirically beats the most others.
+
+        On one scale, the arm with the largest utility at the mode.
+        """
+        if scale := self._on_a_scale:
+            return scale.recommend(rng_key, state)
         return most_beaten(rng_key, state.beliefs.wins)
 
     def _step(self, rng_key: RunKey, beliefs: PairBeliefs, sets: RoundSets) -> Duel:

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
 import bayesduel
 from bayesduel import policies
@@ -12,7 +12,11 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, Comparisons, fit
 from bayesduel.policies.bayesian_bradley_terry import BayesianBradleyTerry
 from bayesduel.types import Duel, Outcome
+from tests.policies.laws import chi_square, pair_table, two_sample_chi_square
 from tests.reference.bayesian_bradley_terry import BayesianBradleyTerry as Twin
+
+FALSE_ALARM = 1e-5
+"""Of one test."""
 
 
 def played(policy, rounds, num_arms=4):
@@ -67,6 +71,141 @@ def test_the_posterior_is_that_of_fit():
     np.testing.assert_allclose(state.factor, found.factor, rtol=1e-5, atol=1e-7)
 
 
+def one_duel(first, second, rounds):
+    """Return a duel of many rounds, with no idle ones before it."""
+    none = jnp.int64(0)
+    return Duel(jnp.int32(0), none, jnp.int32(first), jnp.int32(second), rounds)
+
+
+@jax.jit
+def start_all(policy, keys):
+    return jax.vmap(lambda key: policy.init(key, 3, jnp.int64(2**40)))(keys)
+
+
+@jax.jit
+def tell_all(policy, states, keys, duel, outcome):
+    return jax.vmap(
+        lambda key, state: policy.update(key, state, jnp.int64(1), duel, outcome)
+    )(keys, states)
+
+
+@jax.jit
+def ask_all(policy, states, keys, round_):
+    return jax.vmap(lambda key, state: policy.choose(key, state, round_)[0])(
+        keys, states
+    )
+
+
+def pairs_of_round(policy, wins, round_=1000, number=4000):
+    """Count who plays that round, in runs that were told these wins, pair by pair."""
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(7), (5, number))
+        states = start_all(policy, keys[0])
+        for index, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
+            rounds = jnp.int64(wins[i, j] + wins[j, i])
+            duel = one_duel(i, j, rounds)
+            outcome = Outcome(jnp.int64(0), rounds, jnp.int64(wins[i, j]))
+            states = tell_all(policy, states, keys[1 + index], duel, outcome)
+        duel = ask_all(policy, states, keys[4], jnp.int64(round_))
+    duel = jax.tree.map(np.asarray, duel)
+    idle = duel.exploit_rounds > 0
+    one = np.where(idle, duel.champion, duel.first)
+    other = np.where(idle, duel.champion, duel.second)
+    return pair_table(one, other, 3)
+
+
+FEW = np.array([[0, 3, 0], [0, 0, 2], [0, 1, 0]])
+MANY = np.array([[0, 31, 38], [27, 0, 33], [24, 30, 0]])
+
+
+def chance_of_best(wins, prior_variance=4.0):
+    """P(arm has the largest utility), three arms, by quadrature over two gaps."""
+    step = 0.04
+    line = np.arange(-14.0 + step / 2, 14.0, step)
+    first, second = np.meshgrid(line, line, indexing="ij")
+    gaps = np.stack([first, second, np.zeros_like(first)])
+    logs = -(first**2 + second**2 - first * second) / (3.0 * prior_variance)
+    for i in range(3):
+        for j in range(3):
+            logs = logs + wins[i, j] * log_expit(gaps[i] - gaps[j])
+    weight = np.exp(logs - logs.max())
+    best = gaps == gaps.max(axis=0)
+    chance = (weight * best / best.sum(axis=0)).sum(axis=(1, 2))
+    return chance / chance.sum()
+
+
+@pytest.mark.slow
+def test_chains_draw_from_the_exact_posterior():
+    """Also of a few votes, where the normal law does not: that would be noticed."""
+    for wins in (FEW, MANY):
+        best = chance_of_best(wins)
+        mcmc = pairs_of_round(BayesianBradleyTerry(posterior="mcmc"), wins)
+        assert chi_square(mcmc, np.outer(best, best)) > FALSE_ALARM / 2, wins
+    normal = pairs_of_round(BayesianBradleyTerry(), FEW)
+    best = chance_of_best(FEW)
+    assert chi_square(normal, np.outer(best, best)) < FALSE_ALARM
+
+
+def test_the_normal_law_is_close():
+    """One duel in eleven is another one after six votes, one in a hundred after 183."""
+    for wins, share in ((FEW, 0.1), (MANY, 0.01)):
+        best = chance_of_best(wins)
+        normal = pairs_of_round(BayesianBradleyTerry(), wins, number=40_000)
+        distance = np.abs(normal / normal.sum() - np.outer(best, best)).sum() / 2
+        # The noise of so many draws is about 0.003.
+        assert distance < share, wins
+
+
+CYCLE = np.array([[0, 40, 10], [9, 0, 44], [41, 8, 0]])
+"""Every arm is known to lose to another one, until round 9900."""
+
+ORDER = np.array([[0, 9, 30], [7, 0, 12], [8, 9, 0]])
+"""One pair is decided: arm 2 may not be first."""
+
+
+@pytest.mark.parametrize("rounds_at_once", [1, 16])
+def test_bounds_restrict_a_round_as_the_rule_says(rounds_at_once):
+    policy = BayesianBradleyTerry(elimination=True, rounds_at_once=rounds_at_once)
+    p_values, tables = [], []
+    for wins, round_ in ((FEW, 10), (ORDER, 80), (CYCLE, 150), (CYCLE, 10**7)):
+        ours = pairs_of_round(policy, wins, round_)
+        twin = Twin(3, np.random.default_rng(3), elimination=True)
+        twin.wins[:] = wins
+        # The mode does not move: it need not be found again for every draw.
+        law = twin.mode()
+        twin.mode = lambda law=law: law
+        theirs = np.zeros((3, 3))
+        for _ in range(1500):
+            twin.rounds = round_ - 1
+            theirs[twin.choose()] += 1
+        p_values.append(two_sample_chi_square(ours, theirs))
+        tables.append(ours > 0)
+    assert min(p_values) > FALSE_ALARM / len(p_values), p_values
+    assert not tables[1][2].any()
+    assert not tables[2][[0, 1, 2], [2, 0, 1]].any(), "known to beat the first"
+    assert tables[3].all(), "that late the bounds say nothing"
+
+
+def test_double_thompson_over_a_scale_is_that_policy():
+    """Bit for bit; and says so in its label."""
+    for text, other in (
+        ("d-ts:posterior=bradley-terry", "bt-ts:elimination=true"),
+        ("pure-d-ts:posterior=bradley-terry", "bt-ts"),
+    ):
+        one, other = (policies.parse(each) for each in (text, other))
+        tables = [pairs_of_round(each, FEW, 50) for each in (one, other)]
+        np.testing.assert_array_equal(*tables)
+    assert one.label == "Pure D-TS:posterior=bradley-terry"
+    chains = policies.get("d-ts", posterior="bradley-terry-mcmc")
+    with jax.enable_x64(True):
+        state = chains.init(jax.random.key(0), 3, jnp.int64(9))
+    assert state.walkers.shape == (2, 3)
+    with pytest.raises(PolicyParameterError, match="posterior must be one of beta"):
+        policies.get("d-ts", posterior="normal").check(3, 9)
+    with pytest.raises(PolicyParameterError, match="tie_break must be random with"):
+        policies.get("d-ts+", posterior="bradley-terry").check(3, 9)
+
+
 def world(num_arms):
     utility = np.linspace(1.2, -1.2, num_arms)
     return expit(utility[:, None] - utility[None, :])
@@ -96,6 +235,9 @@ def test_bad_parameters():
         ({"prior_variance": 0.0}, "prior_variance must be"),
         ({"newton_steps": 0}, "newton_steps must be"),
         ({"rounds_at_once": 0}, "rounds_at_once must be"),
+        ({"posterior": "nuts"}, "posterior must be one of laplace, mcmc"),
+        ({"mcmc_steps": 0}, "mcmc_steps must be"),
+        ({"alpha": 0.5}, "alpha must be"),
     ):
         with pytest.raises(PolicyParameterError, match=words):
             BayesianBradleyTerry(**parameters).check(4, 100)

@@ -1,8 +1,8 @@
-"""Bradley-Terry Thompson sampling by Laplace's method."""
+"""Bradley-Terry Thompson sampling by Laplace's method, with and without bounds."""
 
 import numpy as np
 
-from tests.reference.common import random_choice
+from tests.reference.common import random_choice, relative_bounds
 
 
 class BayesianBradleyTerry:
@@ -18,11 +18,25 @@ class BayesianBradleyTerry:
         For the samples and the ties.
     prior_variance : float
         Of each utility.
+    elimination : bool
+        Only possible Copeland winners are first, and only arms that are not surely
+        better than the first are second (Wu and Liu 2016, Algorithm 1).
+    alpha : float
+        Factor of log(t) in the bounds.
     """
 
     def __init__(
-        self, num_arms: int, rng: np.random.Generator, *, prior_variance: float = 4.0
+        self,
+        num_arms: int,
+        rng: np.random.Generator,
+        *,
+        prior_variance: float = 4.0,
+        elimination: bool = False,
+        alpha: float = 0.51,
     ) -> None:
+        self.elimination = elimination
+        self.alpha = alpha
+        self.rounds = 0
         self.num_arms = num_arms
         self.rng = rng
         self.prior_variance = prior_variance
@@ -48,7 +62,16 @@ class BayesianBradleyTerry:
         """Return the best arms of two samples."""
         utility, covariance = self.mode()
         samples = self.rng.multivariate_normal(utility, covariance, size=2)
-        return int(np.argmax(samples[0])), int(np.argmax(samples[1]))
+        if not self.elimination:
+            return int(np.argmax(samples[0])), int(np.argmax(samples[1]))
+        self.rounds += 1
+        upper, lower = relative_bounds(self.wins, self.rounds, self.alpha)
+        optimistic = np.count_nonzero(upper > 0.5, axis=1)
+        score = np.where(optimistic == optimistic.max(), samples[0], -np.inf)
+        first = int(np.argmax(score))
+        # The first arm itself always may: its bound against itself is 1/2.
+        second = np.argmax(np.where(lower[:, first] <= 0.5, samples[1], -np.inf))
+        return first, int(second)
 
     def update(self, first: int, second: int, first_won: bool) -> None:
         """Count the winner; a self-duel says nothing."""
