@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import bayesduel
-from bayesduel import experiments
+from bayesduel import experiments, recipes
 from bayesduel.datasets import worlds
 from bayesduel.environments import SubsetEnvironment
 from bayesduel.environments.subset_draws import count_winners
@@ -20,6 +20,8 @@ from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
 )
+from bayesduel.plots.reproductions import _bounds
+from bayesduel.reproduction import PanelResult
 from bayesduel.types import Offer
 from tests.policies.laws import chi_square
 from theory.choice_tables import ChoiceTable
@@ -252,3 +254,17 @@ def test_a_world_outside_the_theory_is_named():
 
 def policies_check(world, name):
     bayesduel.policies.get(name).check_world(world, 100)
+
+
+@pytest.mark.parametrize("name", ["subset-1", "subset-3"])
+def test_bounds_of_the_figures_are_those_of_their_worlds(name):
+    """As the recipes say: above all that can be lost at these horizons."""
+    panels = [PanelResult(panel, {}, ()) for panel in recipes.load(name).panels]
+    found = _bounds(panels)
+    assert set(found) == {each.panel.label for each in panels}
+    for each in panels:
+        gap, free = found[each.panel.label]
+        assert "Theorem 3" in gap.source and "Theorem 4" in free.source
+        table = worlds.load_world(each.panel.environment["world"]).table()
+        most = each.panel.horizon * (table.totals.max() - table.totals.min())
+        assert min(gap(each.panel.horizon), free(each.panel.horizon)) > most

@@ -115,6 +115,7 @@ def scale_axes(axes: Axes, panel: Panel, *, log_x: bool, log_y: bool) -> None:
     elif not log_x:
         axes.set_xlim(0, panel.horizon)
         axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     positive = np.concatenate([line.low[line.low > 0] for line in panel.lines])
     if log_y and positive.size:
         axes.set_yscale("log")

@@ -10,6 +10,7 @@ import xarray as xr
 from matplotlib.ticker import PercentFormatter
 
 from bayesduel.analysis.claims import exploitation
+from bayesduel.analysis.measurements import standard_error
 from bayesduel.plots.curves import regret
 from bayesduel.plots.style import (
     Look,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measurements import Measurement
     from bayesduel.reproduction import PanelResult, Reproduction
+    from theory import RegretBound
 
 __all__ = ["reproduction"]
 
@@ -65,7 +67,7 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
             _pooled(panels) if games else _tree(panels),
             notion=recipe.notion,
             band="quantiles 25-75" if games else "standard error",
-            bounds="auto" if recipe.bounds else None,
+            bounds=_bounds(panels) if recipe.bounds else None,
             log_x=recipe.log_x,
             columns=recipe.columns if width_in_inches(width) >= 5.0 else 1,
             width=width,
@@ -74,8 +76,23 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
         "spread": _draw_spread,
         "exploitation": _draw_exploitation,
         "games-by-arms": _draw_by_arms,
+        "delays": _draw_delays,
     }[recipe.kind]
     return _side_by_side(panels, draw, recipe.notion, width_in_inches(width))
+
+
+def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...]]:
+    """Return what to draw of theory: of worlds, the bounds of their tables."""
+    from bayesduel.datasets.worlds import load_world
+    from theory import choice_table_bounds
+
+    worlds = {
+        each.panel.label: load_world(each.panel.environment["world"])
+        for each in panels
+        if "world" in each.panel.environment
+    }
+    found = {name: choice_table_bounds(each.table()) for name, each in worlds.items()}
+    return found or "auto"
 
 
 def _tree(panels: list[PanelResult]) -> xr.DataTree:
@@ -145,9 +162,11 @@ def _side_by_side(
         )
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         labels = [
-            found[0].policy for each in panels for found in each.measured.values()
+            _undelayed(text, found[0].policy)[0]
+            for each in panels
+            for text, found in each.measured.items()
         ]
-        look = looks(labels)
+        look = looks(list(dict.fromkeys(labels)))
         for axes, each in zip(grid, panels, strict=True):
             axes.set_title(each.panel.label, fontweight="bold")
             axes.grid(axis="y", color="#E4E4E4", linewidth=0.5)
@@ -233,3 +252,36 @@ def _draw_by_arms(
     axes.set_ylim(bottom=0)
     axes.set_xlabel("number of arms; a dot is one random matrix")
     axes.set_ylabel(f"mean Copeland regret at round {result.panel.horizon:,}")
+
+
+def _draw_delays(
+    axes: Axes, result: PanelResult, look: dict[str, Look], notion: str
+) -> None:
+    """Draw the mean regret at the horizon by how rarely a policy is told outcomes."""
+    lines: dict[str, list[tuple[int, float, float]]] = {}
+    for text, (measured,) in result.measured.items():
+        policy, every = _undelayed(text, measured.policy)
+        values = measured.regret(notion)[:, -1]
+        point = every, float(values.mean()), standard_error(values)
+        lines.setdefault(policy, []).append(point)
+    for policy, points in lines.items():
+        every, mean, error = np.array(sorted(points)).T
+        axes.errorbar(
+            every, mean, error, color=look[policy].color, marker=look[policy].marker,
+            markeredgecolor="white", markeredgewidth=0.4, capsize=2, label=policy,
+        )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("rounds between two reports, d")
+    axes.set_ylabel(f"mean Copeland regret\nat round {result.panel.horizon:,}")
+
+
+def _undelayed(text: str, label: str) -> tuple[str, int]:
+    """Return the label of a policy without its delay, and the delay: 1 for none."""
+    from bayesduel import policies
+
+    if "every=" not in text:
+        return label, 1
+    policy = policies.parse(text)
+    assert isinstance(policy, policies.DelayedFeedback)
+    return policy.policy.label, policy.every
