@@ -77,6 +77,10 @@ if not _is_online():
 
 html_theme = "furo"
 html_title = f"bayesduel {release}"
+html_static_path = ["_static"]
+html_css_files = ["extra.css"]
+# Long formulas break on a phone (MathJax 4; older ones scroll).
+mathjax4_config = {"output": {"displayOverflow": "linebreak"}}
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0072B2"},
     "dark_css_variables": {"color-brand-primary": "#56B4E9"},

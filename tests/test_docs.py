@@ -8,13 +8,14 @@ import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PROMISE = re.compile(r"print\(.*\)  # (.+)$", re.MULTILINE)
 
 pytestmark = pytest.mark.skipif(
     not DOCS.is_dir(), reason="the documentation is not part of the distribution"
 )
 
 
-LONG = {"index.md", "tutorial.md"}
+LONG = {"index.md", "tutorial.md", "posteriors.md"}
 
 
 def pages_with_code():
@@ -27,12 +28,19 @@ def pages_with_code():
 
 
 @pytest.mark.parametrize("page", pages_with_code(), ids=lambda page: page.stem)
-def test_code_runs(page, tmp_path, monkeypatch):
-    """The blocks of a page run one after the other, as a reader would run them."""
+def test_code_runs(page, tmp_path, monkeypatch, capsys):
+    """The blocks of a page run one after the other, as a reader would run them.
+
+    In the theory notes `print(...)  # 11.02` promises what is printed.
+    """
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "documentation"}
     for block in PYTHON_BLOCK.findall(page.read_text("utf-8")):
         exec(compile(block, page.name, "exec"), names)
+        if page.parent.name == "theory":
+            promised = PROMISE.findall(block)
+            assert promised
+            assert capsys.readouterr().out.splitlines() == promised
 
 
 def test_the_readme_shows_the_code_of_the_first_page():
@@ -43,14 +51,35 @@ def test_the_readme_shows_the_code_of_the_first_page():
     assert readme == first != []
 
 
-def test_numbers_in_comments_are_printed(tmp_path, monkeypatch, capsys):
-    """`print(...)  # 11.024943` prints that number."""
-    page = (DOCS / "theory" / "lower_bound.md").read_text("utf-8")
-    (block,) = PYTHON_BLOCK.findall(page)
-    exec(compile(block, "lower_bound.md", "exec"), {})
-    promised = re.findall(r"# ([\d.]+)$", block, re.MULTILINE)
-    assert len(promised) == 2
-    assert capsys.readouterr().out.split() == promised
+def test_every_bound_has_its_note():
+    """The table of bounds names all functions that return one."""
+    import theory
+
+    page = (DOCS / "theory" / "bounds.md").read_text("utf-8")
+    bounds = [
+        name
+        for name in theory.__all__
+        if name.endswith(("_bound", "_order", "_constant"))
+    ]
+    assert len(bounds) > 15
+    assert not [name for name in bounds if f"{{func}}`theory.{name}`" not in page]
+
+
+def test_every_policy_is_explained():
+    """Some theory note has its acronym, or its name in the registry."""
+    from bayesduel import policies
+
+    notes = "".join(
+        page.read_text("utf-8") for page in (DOCS / "theory").glob("*.md")
+    ).lower()
+    names = (*policies.names(), *policies.subset_names())
+    labels = {name: policies.get(name).label.lower() for name in names}
+    full = {"btm": "beat the mean", "if": "interleaved filter"}
+    assert not [
+        name
+        for name, label in labels.items()
+        if name not in notes and full.get(label, label) not in notes
+    ]
 
 
 def documented_modules():
