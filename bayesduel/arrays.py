@@ -1,15 +1,21 @@
 """Reading and marking entries by masks.
 
 In a batch, where every lane has its own index, a masked sum over a few arms is cheaper
-than a gather and a select far cheaper than a scatter.
+than a gather and a select far cheaper than a scatter. Of many arms only the row that is
+wanted is read.
 """
+
+from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
-from jaxtyping import Bool, Shaped
+from jaxtyping import Bool, Int, Shaped
 
 from bayesduel.types import Arm
+
+MANY_ARMS = 64
+"""Above this, a pass over all pairs costs more than the bookkeeping that avoids it."""
 
 
 def ordered_pair_mask(num_arms: int, row: Arm, column: Arm) -> Bool[Array, "K K"]:
@@ -27,19 +33,48 @@ def materialize[*Values](*values: *Values) -> tuple[*Values]:
     return lax.optimization_barrier(values)
 
 
+def compute_if[Value](
+    condition: Bool[Array, ""], compute: Callable[[], Value], otherwise: Value
+) -> Value:
+    """Return ``compute()`` where the condition holds, else ``otherwise``.
+
+    A loop of one turn at most. In a batch a conditional would compute both sides for
+    all lanes; this one is skipped when no lane needs it.
+    """
+
+    def turn(loop: tuple[Array, Value]) -> tuple[Array, Value]:
+        return jnp.bool_(False), compute()
+
+    return lax.while_loop(lambda loop: loop[0], turn, (condition, otherwise))[1]
+
+
 def row_of(matrix: Shaped[Array, "K K"], row: Arm) -> Shaped[Array, " K"]:
     """Return ``matrix[row]``."""
+    if matrix.shape[0] > MANY_ARMS:
+        return lax.dynamic_index_in_dim(matrix, row, 0, keepdims=False)
     return _pick(matrix, _is(row, matrix.shape[0])[:, None], axis=0)
 
 
 def column_of(matrix: Shaped[Array, "K K"], column: Arm) -> Shaped[Array, " K"]:
     """Return ``matrix[:, column]``."""
+    if matrix.shape[1] > MANY_ARMS:
+        return lax.dynamic_index_in_dim(matrix, column, 1, keepdims=False)
     return _pick(matrix, _is(column, matrix.shape[1])[None, :], axis=1)
 
 
 def entry_of(matrix: Shaped[Array, "K K"], row: Arm, column: Arm) -> Shaped[Array, ""]:
     """Return ``matrix[row, column]``."""
     return element_of(column_of(matrix, column), row)
+
+
+def with_rows(
+    matrix: Shaped[Array, "K N"], rows: Shaped[Array, "R N"], arms: Int[Array, " R"]
+) -> Shaped[Array, "K N"]:
+    """Replace the rows of some arms."""
+    for number in range(rows.shape[0]):
+        here = _is(arms[number], matrix.shape[0])[:, None]
+        matrix = jnp.where(here, rows[number][None, :], matrix)
+    return matrix
 
 
 def element_of(vector: Shaped[Array, " K"], index: Arm) -> Shaped[Array, ""]:

@@ -27,9 +27,9 @@ _ALL_ROUNDS = 2**63 - 1
 NO_ROW = 2**30
 """Row of a lane that writes nothing."""
 
-_PER_WAITING = 8
-"""One run in so many may wait for the host before it is called. A call costs about as
-much as two events of all lanes, and those that wait would idle."""
+_EVENTS_PER_CALL = 2
+"""How many events of all lanes take as long as a call of the host. When those that
+wait for it have lost as much, it is called: that costs at most twice the best."""
 
 
 class Lane(NamedTuple):
@@ -143,23 +143,25 @@ def play_segment(
 ) -> Carry:
     """Let every lane take up to ``num_events`` events.
 
-    Ends before that when nothing moves any more or too many lanes wait for the host.
+    Ends before that when nothing moves any more or runs have long waited for the host.
     """
 
-    def going(loop: tuple[Array, Carry]) -> Bool[Array, ""]:
-        count, carry = loop
-        active = is_active(problem, carry.lanes, num_runs)
-        goes_on = (count < num_events) & jnp.any(active)
-        if problem.policy.assisted:
-            holds = carry.lanes.run < num_runs
-            waiting = jnp.sum(holds & ~active, dtype=jnp.int32)
-            goes_on &= _PER_WAITING * waiting <= jnp.sum(holds, dtype=jnp.int32)
-        return goes_on
+    def going(loop: tuple[Array, Array, Carry]) -> Bool[Array, ""]:
+        count, lost, carry = loop
+        holds = jnp.sum(carry.lanes.run < num_runs, dtype=jnp.int64)
+        return (
+            (count < num_events)
+            & (lost <= _EVENTS_PER_CALL * holds)
+            & jnp.any(is_active(problem, carry.lanes, num_runs))
+        )
 
-    def advance(loop: tuple[Array, Carry]) -> tuple[Array, Carry]:
-        count, carry = loop
+    def advance(loop: tuple[Array, Array, Carry]) -> tuple[Array, Array, Carry]:
+        count, lost, carry = loop
         before = carry.lanes
         active = is_active(problem, before, num_runs)
+        if problem.policy.assisted:
+            waits = (before.run < num_runs) & ~active
+            lost += jnp.sum(waits, dtype=jnp.int64)
         after, request = map_lanes(partial(_event, problem), before.run.shape[0])(
             before
         )
@@ -171,9 +173,10 @@ def play_segment(
         carry = carry._replace(
             lanes=after, buffers=carry.buffers._replace(ledger=ledger)
         )
-        return count + 1, _refill(problem, carry, num_runs)
+        return count + 1, lost, _refill(problem, carry, num_runs)
 
-    return lax.while_loop(going, advance, (jnp.zeros_like(num_events), carry))[1]
+    nothing = jnp.zeros_like(num_events)
+    return lax.while_loop(going, advance, (nothing, nothing, carry))[2]
 
 
 def is_active(problem: Problem, lanes: Lane, num_runs: int) -> Bool[Array, " lane"]:

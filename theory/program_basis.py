@@ -102,7 +102,7 @@ def empty_basis(num_arms: int) -> Basis:
     )
 
 
-def tilted_costs(gaps: Array) -> Array:
+def tilted_costs(gaps: Array, arms: Array | None = None) -> Array:
     """Compute the price of evidence on every pair, so tilted that optima are unique.
 
     The factors are 1 + 1e-6 sin n for the n-th pair, n = 1, 2, ... in lexicographic
@@ -112,14 +112,19 @@ def tilted_costs(gaps: Array) -> Array:
     ----------
     gaps : float (K, K)
         Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
+    arms : int32 (R,), optional
+        Only the rows of these arms.
 
     Returns
     -------
-    float (K, K)
+    float (K, K) or (R, K)
         Copeland regret (from losses) per unit of evidence; symmetric.
     """
     xp, gaps = floating(gaps)
-    return evidence_costs(gaps) * xp.asarray(_tilts(gaps.shape[0]))
+    tilts = xp.asarray(_tilts(gaps.shape[0]))
+    if arms is not None:
+        tilts = xp.take(tilts, arms, axis=0)
+    return evidence_costs(gaps, arms) * tilts
 
 
 @lru_cache(maxsize=8)
@@ -131,7 +136,9 @@ def _tilts(num_arms: int) -> NDArray[np.float64]:
     return 1.0 + tilt + tilt.T
 
 
-def price_table(gaps: Array, winner: Array | int) -> PriceTable:
+def price_table(
+    gaps: Array, winner: Array | int, arms: Array | None = None
+) -> PriceTable:
     """Lay out the prices of the program of a winner.
 
     Parameters
@@ -141,6 +148,9 @@ def price_table(gaps: Array, winner: Array | int) -> PriceTable:
     winner : int
         The arm i1, the only one with the fewest losses; it may be traced. For another
         arm the result has no meaning.
+    arms : int32 (R,), optional
+        Only the rows of these arms. A duel that leaves all signs as they are changes
+        the rows of its two arms.
 
     Returns
     -------
@@ -149,18 +159,19 @@ def price_table(gaps: Array, winner: Array | int) -> PriceTable:
 
     Notes
     -----
-    O(K^3) time; O(K^3) memory where the operations are not fused.
+    O(K^3) time, or O(R K^2); as much memory where the operations are not fused.
     """
     xp, gaps = floating(gaps)
-    arms = xp.arange(gaps.shape[0], dtype=xp.int32)
-    is_winner = arms == winner
-    costs = tilted_costs(gaps)
-    pool = (gaps < 0) & ~is_winner[None, :] & ~is_winner[:, None]
-    own = is_winner[:, None] & (gaps > 0)
+    index = xp.arange(gaps.shape[0], dtype=xp.int32)
+    costs = tilted_costs(gaps, arms)
+    rows = gaps if arms is None else xp.take(gaps, arms, axis=0)
+    is_winner = ((index if arms is None else arms) == winner)[:, None]
+    pool = (rows < 0) & ~(index == winner)[None, :] & ~is_winner
+    own = is_winner & (rows > 0)
     ranks = rank_by_counting(costs, pool)
-    upto = pool[:, None, :] & (ranks[:, None, :] <= arms[None, :, None])
+    upto = pool[:, None, :] & (ranks[:, None, :] <= index[None, :, None])
     sums = xp.sum(xp.where(upto, costs[:, None, :], 0.0), axis=-1)
-    exists = arms[None, :] < xp.sum(pool, axis=-1, dtype=xp.int32)[:, None]
+    exists = index[None, :] < xp.sum(pool, axis=-1, dtype=xp.int32)[:, None]
     prices = xp.where(exists, sums, 0.0) + xp.where(own, costs, 0.0)
     return PriceTable(prices, ranks, pool, own)
 
@@ -236,11 +247,32 @@ def allocation(basis: Basis, table: PriceTable) -> Array:
         Evidence N_ij d_ij / log T on every pair, symmetric.
     """
     xp, amounts = floating(basis.amounts)
-    places = xp.arange(amounts.shape[0], dtype=xp.int32)
+    directed = directed_allocation(amounts, table)
+    return directed + xp.permute_dims(directed, (1, 0))
+
+
+def directed_allocation(amounts: Array, table: PriceTable) -> Array:
+    """Lay out the evidence of some blocks.
+
+    Parameters
+    ----------
+    amounts : float (R, K)
+        Rows of the amounts of a basis.
+    table : PriceTable
+        The same rows.
+
+    Returns
+    -------
+    float (R, K)
+        Entry (i2, j): evidence that the block of i2 asks for on its superior j, or that
+        the winner, as i2, needs on its inferior j. An allocation is the sum of all
+        blocks and its transpose.
+    """
+    xp, amounts = floating(amounts)
+    places = xp.arange(amounts.shape[1], dtype=xp.int32)
     at_rank = table.ranks[:, :, None] == places[None, None, :]
     by_rank = xp.sum(xp.where(at_rank, amounts[:, None, :], 0.0), axis=-1)
-    directed = xp.where(table.pool, by_rank, 0.0) + xp.where(table.own, amounts, 0.0)
-    return directed + xp.permute_dims(directed, (1, 0))
+    return xp.where(table.pool, by_rank, 0.0) + xp.where(table.own, amounts, 0.0)
 
 
 def _terms(basis: Basis, table: PriceTable) -> Array:

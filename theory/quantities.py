@@ -49,23 +49,28 @@ def two_smallest(counts: Array) -> tuple[Array, Array]:
     return xp.min(counts), xp.min(others)
 
 
-def evidence_costs(gaps: Array) -> Array:
+def evidence_costs(gaps: Array, arms: Array | None = None) -> Array:
     """Compute the price c_ij of one unit of evidence on every pair.
 
     Parameters
     ----------
     gaps : float (K, K)
         Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
+    arms : int32 (R,), optional
+        Only the rows of these arms.
 
     Returns
     -------
-    float (K, K)
+    float (K, K) or (R, K)
         Copeland regret (from losses) per unit of N_ij d_ij; symmetric, 0 on the
         diagonal and for tied pairs.
     """
     xp, gaps = floating(gaps)
     counts = losses(gaps)
     excess = xp.astype(counts - xp.min(counts), gaps.dtype)
-    regret = (excess[:, None] + excess[None, :]) / (2 * (gaps.shape[0] - 1))
-    decided = gaps != 0
-    return xp.where(decided, regret / xp.where(decided, kl_to_half(gaps), 1.0), 0.0)
+    own, rows = excess, gaps
+    if arms is not None:
+        own, rows = xp.take(excess, arms), xp.take(gaps, arms, axis=0)
+    regret = (own[:, None] + excess[None, :]) / (2 * (gaps.shape[0] - 1))
+    decided = rows != 0
+    return xp.where(decided, regret / xp.where(decided, kl_to_half(rows), 1.0), 0.0)

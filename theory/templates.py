@@ -75,11 +75,14 @@ def template_slack(
     xp, evidence = floating(evidence)
     gaps = floating(gaps)[1]
     arms = xp.arange(gaps.shape[0], dtype=xp.int32)
-    slack = _smallest_sides(xp, evidence, gaps, arms, evidence, gaps)
+    sums = superior_sums(evidence, gaps)
+    slack = _smallest_sides(xp, gaps, sums, arms, evidence, gaps)
     return slack if candidates is None else xp.where(candidates, slack, math.inf)
 
 
-def candidate_slack(evidence: Array, gaps: Array, candidate: Array | int) -> Array:
+def candidate_slack(
+    evidence: Array, gaps: Array, candidate: Array | int, sums: Array | None = None
+) -> Array:
     """Compute the smallest left-hand side of (P) for one arm as the winner i1.
 
     Parameters
@@ -90,6 +93,8 @@ def candidate_slack(evidence: Array, gaps: Array, candidate: Array | int) -> Arr
         Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
     candidate : int
         The arm i1; it may be traced.
+    sums : float (K, K + 2), optional
+        `superior_sums` of all arms, where they are known: O(K^2) operations then.
 
     Returns
     -------
@@ -107,7 +112,38 @@ def candidate_slack(evidence: Array, gaps: Array, candidate: Array | int) -> Arr
     gaps = floating(gaps)[1]
     arm = xp.reshape(xp.asarray(candidate, dtype=xp.int32), (1,))
     own = xp.take(evidence, arm, axis=0), xp.take(gaps, arm, axis=0)
-    return _smallest_sides(xp, evidence, gaps, arm, *own)[0]
+    sums = superior_sums(evidence, gaps) if sums is None else sums
+    return _smallest_sides(xp, gaps, sums, arm, *own)[0]
+
+
+def superior_sums(evidence: Array, gaps: Array) -> Array:
+    """Add up the smallest evidence on the superiors of some rivals, for every level.
+
+    A rival's row depends on its own pairs only, so a duel changes two of them.
+
+    Parameters
+    ----------
+    evidence, gaps : float (R, K)
+        Rows of the rivals i2.
+
+    Returns
+    -------
+    float (R, K + 2)
+        Entry (i2, 1 + l): sum over the L_i2 - l superiors of i2 with the least
+        evidence, l = -1, ..., K; 0 where L_i2 <= l, of all superiors for l = -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gaps = np.array([[0.0, 0.1, 0.3], [-0.1, 0.0, 0.2], [-0.3, -0.2, 0.0]])
+    >>> evidence = np.array([[0.0, 0.5, 0.7], [0.5, 0.0, 0.6], [0.7, 0.6, 0.0]])
+    >>> superior_sums(evidence, gaps)[2]
+    array([1.3, 1.3, 0.6, 0. , 0. ])
+    """
+    xp, gaps = floating(gaps)
+    levels = xp.arange(-1, gaps.shape[1] + 1, dtype=xp.int32)
+    sizes = losses(gaps)[:, None] - levels[None, :]
+    return sums_of_smallest(evidence, gaps < 0, sizes)
 
 
 def ecw_slack(evidence: Array, gaps: Array, candidate: Array | int) -> Array:
@@ -216,9 +252,11 @@ def rank_by_counting(values: Array, members: Array) -> Array:
 
 
 def _smallest_sides(
-    xp: Array, evidence: Array, gaps: Array, arms: Array, own: Array, own_gaps: Array
+    xp: Array, gaps: Array, z: Array, arms: Array, own: Array, own_gaps: Array
 ) -> Array:
     """Minimize over all templates, for the winners `arms` (A,) with rows `own` (A, K).
+
+    `z` are the `superior_sums` of all arms.
 
     Axes of the templates: winner i1, rival i2, level l = 0, ..., K - 1.
     """
@@ -231,7 +269,6 @@ def _smallest_sides(
     b = counts[:, None] - levels[None, :]
     sizes = xp.broadcast_to((levels + 1 - least)[None, :], (own.shape[0], num_arms + 2))
     y = sums_of_smallest(own, own_gaps > 0, sizes)
-    z = sums_of_smallest(evidence, gaps < 0, b)
     y_less, y_same, y_more = (y[:, None, s : s + num_arms] for s in range(3))
     # The higher the level, the fewer superiors.
     z_more, z_same, z_less = (z[None, :, s : s + num_arms] for s in range(3))

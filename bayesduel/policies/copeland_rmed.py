@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
+from jax import Array, lax
 from jaxtyping import Bool, Float
 
-from bayesduel.arrays import element_of
+from bayesduel.arrays import compute_if, element_of, with_rows
 from bayesduel.policies.base import (
     Policy,
     check_above,
@@ -41,7 +41,9 @@ from bayesduel.policies.thresholds import (
     log_round,
 )
 from bayesduel.types import Arm, Duel, Outcome, RoundCount
-from theory.ecw_rmed import ecw_costs, template_slack
+from theory.ecw_rmed import candidate_slack, ecw_costs
+from theory.quantities import losses
+from theory.templates import superior_sums
 
 _SLACK = 1e-12
 """Constraints "sum >= 1" may fall short by this."""
@@ -51,6 +53,9 @@ class CopelandLists(NamedTuple):
     """Evidence per pair, the place in the lists, and who is taken for the winner."""
 
     pairs: PairEvidence
+    sums: Float[Array, "K K+2"]
+    """The `superior_sums` of the evidence: a duel changes two rows."""
+
     slack: Float[Array, " K"]
     """The largest log t that the evidence can answer for, per estimated winner."""
 
@@ -88,6 +93,7 @@ class CopelandRMED(Policy):
         elements = np.arange(num_pairs + num_arms)
         return CopelandLists(
             pairs=empty_evidence(num_arms),
+            sums=jnp.zeros((num_arms, num_arms + 2), dtype=jnp.float64),
             slack=jnp.zeros(num_arms, dtype=jnp.float64),
             passes=first_pass(jnp.asarray(elements < num_pairs)),
             winner=jnp.int32(-1),
@@ -170,14 +176,18 @@ class CopelandRMED(Policy):
         """
         pairs = add_evidence(lists.pairs, duel, outcome)
         gaps = estimated_gaps(pairs.wins)
-        slack = template_slack(pairs.evidence, gaps)
+        dueled = jnp.stack([duel.first, duel.second])
+        rows = (jnp.take(each, dueled, axis=0) for each in (pairs.evidence, gaps))
+        sums = with_rows(lists.sums, superior_sums(*rows), dueled)
+        slack = _slack_of_winners(pairs, gaps, sums)
         passing = _passes_test(pairs, slack, round_)
         passed = jnp.any(passing)
         winner = jnp.where(
-            passed, jnp.argmax(passing).astype(jnp.int32), lowest(ecw_costs(gaps))
+            passed, jnp.argmax(passing).astype(jnp.int32), _cheapest_winner(gaps)
         )
         return lists._replace(
             pairs=pairs,
+            sums=sums,
             slack=slack,
             winner=jnp.where(lists.forced, lists.winner, winner),
             passed=passed,
@@ -208,6 +218,40 @@ def recommended(lists: CopelandLists) -> Arm:
     )
 
 
+def _slack_of_winners(
+    pairs: PairEvidence, gaps: Float[Array, "K K"], sums: Float[Array, "K K+2"]
+) -> Float[Array, " K"]:
+    """Return the slack of every estimated winner, mostly of one; else infinity."""
+    arms = jnp.arange(gaps.shape[0], dtype=jnp.int32)
+
+    def add_one(loop: tuple[Array, Array]) -> tuple[Array, Array]:
+        left, slack = loop
+        arm = jnp.argmax(left).astype(jnp.int32)
+        value = candidate_slack(pairs.evidence, gaps, arm, sums)
+        return left & (arms != arm), jnp.where(arms == arm, value, slack)
+
+    nothing = jnp.full(gaps.shape[0], jnp.inf, dtype=jnp.float64)
+    start = is_estimated_winner(pairs), nothing
+    return lax.while_loop(lambda loop: jnp.any(loop[0]), add_one, start)[1]
+
+
+def _cheapest_winner(gaps: Float[Array, "K K"]) -> Arm:
+    """Return the estimated winner with the least constant of the efficient program."""
+    counts = losses(gaps)
+    is_winner = counts == jnp.min(counts)
+    return compute_if(
+        jnp.sum(is_winner, dtype=jnp.int32) > 1,
+        lambda: lowest(ecw_costs(gaps)),
+        jnp.argmax(is_winner).astype(jnp.int32),
+    )
+
+
+def is_estimated_winner(pairs: PairEvidence) -> Bool[Array, " K"]:
+    """Mark the arms with the fewest losses in the estimates."""
+    counts = estimated_losses(pairs)
+    return counts == jnp.min(counts)
+
+
 def estimated_losses(pairs: PairEvidence) -> Float[Array, " K"]:
     """Count the arms that every arm loses to in the estimates."""
     return jnp.sum(pairs.wins < pairs.wins.T, axis=1, dtype=jnp.int32)
@@ -222,6 +266,5 @@ def _passes_test(
     pairs: PairEvidence, slack: Float[Array, " K"], round_: RoundCount
 ) -> Bool[Array, " K"]:
     """Estimated winners whose constraints all hold: the evidence reaches log t."""
-    losses = estimated_losses(pairs)
-    is_winner = losses == jnp.min(losses)
-    return is_winner & (slack / (1.0 - _SLACK) >= _log_of(round_))
+    answers = slack / (1.0 - _SLACK) >= _log_of(round_)
+    return is_estimated_winner(pairs) & answers

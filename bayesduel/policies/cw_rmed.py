@@ -8,12 +8,13 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.arrays import compute_if, with_rows
 from bayesduel.errors import PolicyParameterError, ProgramError
 from bayesduel.policies.base import policy_class
 from bayesduel.policies.copeland_rmed import (
     CopelandLists,
     CopelandRMED,
-    estimated_losses,
+    is_estimated_winner,
     recommended,
 )
 from bayesduel.policies.pair_evidence import estimated_gaps
@@ -21,12 +22,14 @@ from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory.ecw_rmed import ecw_evidence
 from theory.program_basis import (
     Basis,
-    allocation,
+    PriceTable,
+    directed_allocation,
     empty_basis,
     optimal_basis,
     price_table,
     stays_optimal,
 )
+from theory.quantities import losses
 
 
 class Program(NamedTuple):
@@ -34,6 +37,16 @@ class Program(NamedTuple):
 
     basis: Basis
     """Of the last program that the host solved."""
+
+    table: PriceTable
+    """Its prices; a duel that leaves all estimates on their sides changes two rows."""
+
+    blocks: Float[Array, "K K"]
+    """Its `directed_allocation` at these prices."""
+
+    is_stale: Bool[Array, ""]
+    """Whether an estimate changed sides since: the table is void until the host is
+    asked, even if it changed back."""
 
     wanted: Float[Array, "K K"]
     """Evidence per unit of log t that the list waits for."""
@@ -151,10 +164,15 @@ class CWRMED(CopelandRMED):
 
     def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> CWRMEDState:
         """Return the state before the first round."""
+        basis = empty_basis(num_arms)
+        table = price_table(np.zeros((num_arms, num_arms)), 0)
         return CWRMEDState(
             lists=self._start(num_arms),
             program=Program(
-                basis=jax.tree.map(jnp.asarray, empty_basis(num_arms)),
+                basis=jax.tree.map(jnp.asarray, basis),
+                table=jax.tree.map(jnp.asarray, table),
+                blocks=jnp.zeros((num_arms, num_arms), dtype=jnp.float64),
+                is_stale=jnp.bool_(True),
                 wanted=jnp.zeros((num_arms, num_arms), dtype=jnp.float64),
                 is_due=jnp.bool_(False),
                 is_asked=jnp.bool_(False),
@@ -193,21 +211,28 @@ class CWRMED(CopelandRMED):
         program = state.program
         learnt = (duel.first != duel.second) & (outcome.rounds > 0)
         gaps = estimated_gaps(lists.pairs.wins)
-        losses = estimated_losses(lists.pairs)
-        is_alone = jnp.sum(losses == jnp.min(losses), dtype=jnp.int32) == 1
+        is_alone = jnp.sum(is_estimated_winner(lists.pairs), dtype=jnp.int32) == 1
         is_needed = is_alone & ~lists.forced & ~lists.passed
 
-        table = price_table(gaps, jnp.argmin(losses).astype(jnp.int32))
+        program = _with_prices(program, gaps, duel)
         age = program.age + learnt.astype(jnp.int64)
         is_young = (age < self.resolve_every) & (age > 0)
-        fits = jnp.all(program.basis.signs == jnp.sign(gaps).astype(jnp.int8))
-        fits = fits & (is_young | stays_optimal(program.basis, table))
+        fits = compute_if(
+            is_needed & ~program.is_stale,
+            lambda: is_young | stays_optimal(program.basis, program.table),
+            jnp.bool_(False),
+        )
         is_current = fits | (program.is_current & ~learnt)
         is_asked = is_needed & ~is_current
-        own = jnp.where(fits, allocation(program.basis, table), program.wanted)
+        own = jnp.where(fits, program.blocks + program.blocks.T, program.wanted)
+        wanted = compute_if(
+            ~is_alone & ~lists.forced & ~lists.passed,
+            lambda: ecw_evidence(gaps, lists.winner),
+            own,
+        )
         is_new = program.is_new | learnt
         program = program._replace(
-            wanted=jnp.where(is_alone, own, ecw_evidence(gaps, lists.winner)),
+            wanted=wanted,
             is_due=jnp.bool_(True),
             is_asked=is_asked,
             is_current=is_current,
@@ -237,18 +262,25 @@ class CWRMED(CopelandRMED):
     def assist(self, state: CWRMEDState) -> CWRMEDState:
         """Solve the program of the estimates."""
         gaps = estimated_gaps(np.asarray(state.lists.pairs.wins))
-        losses = np.count_nonzero(gaps < 0, axis=1)
         program = state.program
+        winner = int(np.argmin(losses(gaps)))
+        table = price_table(gaps, winner)
         try:
             basis = optimal_basis(gaps)
-            wanted = allocation(basis, price_table(gaps, int(np.argmin(losses))))
+            blocks = directed_allocation(basis.amounts, table)
+            wanted = blocks + blocks.T
             failed = program.failed
         except ProgramError:
-            basis = empty_basis(losses.size)
-            wanted = ecw_evidence(gaps, int(np.argmin(losses)))
+            basis = empty_basis(gaps.shape[0])
+            blocks = basis.amounts
+            wanted = ecw_evidence(gaps, winner)
             failed = program.failed + 1
         program = program._replace(
             basis=basis,
+            table=table,
+            blocks=blocks,
+            # A basis that fits nothing has no signs.
+            is_stale=np.bool_(not basis.signs.any()),
             wanted=wanted,
             is_asked=np.bool_(False),
             is_current=np.bool_(True),
@@ -256,3 +288,19 @@ class CWRMED(CopelandRMED):
             failed=failed,
         )
         return state._replace(program=program)
+
+
+def _with_prices(program: Program, gaps: Float[Array, "K K"], duel: Duel) -> Program:
+    """Bring table and blocks up to date with what a duel taught."""
+    arms = jnp.stack([duel.first, duel.second])
+    winner = jnp.argmin(losses(gaps)).astype(jnp.int32)
+    rows = price_table(gaps, winner, arms)
+    amounts = jnp.take(program.basis.amounts, arms, axis=0)
+    changed = jnp.any(program.basis.signs != jnp.sign(gaps).astype(jnp.int8))
+    return program._replace(
+        table=jax.tree.map(
+            lambda all_, new: with_rows(all_, new, arms), program.table, rows
+        ),
+        blocks=with_rows(program.blocks, directed_allocation(amounts, rows), arms),
+        is_stale=program.is_stale | changed,
+    )
