@@ -16,10 +16,12 @@ def format_with_error(value: float, error: float) -> str:
     ('602 ± 54', '65.6 ± 0.9')
     >>> format_with_error(65.58, float("inf"))
     '65.6 (1 run)'
+    >>> format_with_error(149999.9999999996, 5e-10)
+    '150000 ± 0'
     """
     if not math.isfinite(error):
         return f"{format_number(value)} (1 run)"
-    if error <= 0:
+    if error <= 1e-9 * abs(value):  # Equal values differ by rounding at most.
         return f"{format_number(value)} ± 0"
     decimals = 0 if error >= 9.95 else max(1, -math.floor(math.log10(error)))
     return f"{value:.{decimals}f} ± {error:.{decimals}f}"
