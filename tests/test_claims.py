@@ -93,6 +93,27 @@ def test_less_looks_at_its_round_on_the_scale_of_the_runs():
     assert verdict("less", late, early, at=5000, scale=0.2).holds is False
 
 
+@pytest.mark.parametrize(
+    ("second", "factor", "holds"),
+    [(60.0, 1.0, True), (35.0, 1.0, False), (60.0, 0.4, False)],
+)
+def test_rises_less_is_about_what_the_delay_adds(second, factor, holds):
+    """The first rises by 20, the second, which begins higher, by 30 or 5."""
+    found = {
+        "p": measured(LOW), "p:every=9": measured(np.add(LOW, 20.0)),
+        "q:alpha=1": measured(np.add(LOW, 20.0)),
+        "q:alpha=1,every=9": measured(np.add(LOW, second - 10.0)),
+    }  # fmt: skip
+    claim = Claim(
+        "rises-less", "s", ("a",), ("p:every=9",), ("q:alpha=1,every=9",), factor
+    )
+    (only,) = check_claim(claim, "a", found, notion="copeland")
+    assert only.holds is holds
+    assert only.details.startswith("the delay adds 20")
+    del found["q:alpha=1"]
+    assert check_claim(claim, "a", found, notion="copeland") == []
+
+
 @pytest.mark.parametrize("kind", ["less", "similar", "spread", "less-spread", "linear"])
 def test_two_runs_cannot_tell(kind):
     found = verdict(kind, measured(LOW[:2]), measured(HIGH[:2]), value=1.0)

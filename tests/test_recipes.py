@@ -9,11 +9,11 @@ from bayesduel.reproduction import FIXED_ORDER
 from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS
 
 ALL = recipes.all_names()
-KINDS = ("regret", "spread", "exploitation", "games", "games-by-arms")
+KINDS = ("regret", "spread", "exploitation", "games", "games-by-arms", "delays")
 
 
 def test_the_figures_of_the_papers_are_there():
-    assert {"dts-1", "dts-2", "dts-3", "dts-4", "dts-5", "dts-7", "cw-rmed-1",
+    assert {"dts-1", "dts-2", "dts-3", "dts-4", "dts-5", "dts-6", "dts-7", "cw-rmed-1",
             "cw-rmed-2", "batched-1", "batched-2", "sup-klucb-a", "sup-klucb-b"} \
         <= set(recipes.names())  # fmt: skip
     with pytest.raises(UnknownNameError, match="no recipe 'dts-99'; there are batch"):

@@ -11,6 +11,8 @@ Kinds of statements, F being a policy of the first list and S one of the second:
   self-duels with winners than with S;
 - ``converges``: in a world of subset choice, the arms of the best set make up more than
   `value` of all that F offers in the second half of the rounds;
+- ``rises-less``: what the delay of feedback adds to the mean regret of F is below
+  `factor` times what it adds to that of S;
 - ``linear``: d log R / d log t over the last factor of two exceeds `value` for F, which
   is 1 for linear growth and near 0 for logarithmic growth.
 
@@ -22,7 +24,7 @@ standard errors. Otherwise, and where there are fewer than three runs, it is ope
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -119,24 +121,32 @@ def check_claim(
     verdicts = []
     for first in claim.first:
         for second in claim.second or (first,):
-            ours, theirs = _matched(chosen.get(first, []), chosen.get(second, []))
-            if not ours:
+            texts = [first, second]
+            if claim.kind == "rises-less":
+                texts += [_without_delay(each) for each in texts]
+            found = _matched(chosen.get(each, []) for each in texts)
+            if not found[0]:
                 continue
             holds, text = None, f"fewer than {_FEWEST} runs, or matrices, cannot tell"
-            if _values(ours, notion, 0).size >= _FEWEST:
-                holds, text = _KINDS[claim.kind](claim, ours, theirs, notion, scale)
+            case = _Case(claim, *found[:2], found[2:], notion, scale)
+            if case.values()[0].size >= _FEWEST:
+                holds, text = _KINDS[claim.kind](case)
             verdicts.append(Verdict(claim.text, panel, first, second, holds, text))
     return verdicts
 
 
-def _matched(
-    first: Sequence[Measurement], second: Sequence[Measurement]
-) -> tuple[list[Measurement], list[Measurement]]:
-    """Keep the matrices on which both policies were measured, in the same order."""
-    ours = {each.environment: each for each in first}
-    theirs = {each.environment: each for each in second}
-    both = [name for name in ours if name in theirs]
-    return [ours[name] for name in both], [theirs[name] for name in both]
+def _without_delay(policy: str) -> str:
+    """Return the spelling of a policy without the delay of its feedback."""
+    name, _, parameters = policy.partition(":")
+    parts = [each for each in parameters.split(",") if not each.startswith("every=")]
+    return ":".join(filter(None, (name, ",".join(parts))))
+
+
+def _matched(found: Iterable[Sequence[Measurement]]) -> list[list[Measurement]]:
+    """Keep the matrices on which all policies were measured, in the same order."""
+    by_name = [{each.environment: each for each in own} for own in found]
+    shared = [name for name in by_name[0] if all(name in own for own in by_name)]
+    return [[own[name] for name in shared] for own in by_name]
 
 
 def _num_arms(measured: Measurement) -> int:
@@ -177,27 +187,61 @@ def _percent(ratio: float, error: float) -> str:
 type _Check = tuple[bool | None, str]
 
 
-def _less(
-    claim: Claim,
-    first: Sequence[Measurement],
-    second: Sequence[Measurement],
-    notion: str,
-    scale: float,
-) -> _Check:
-    at = round(claim.at * scale)
-    ours, theirs = _values(first, notion, at), _values(second, notion, at)
-    excess = claim.factor * theirs - ours
-    error = standard_error(excess)
-    apart = format_with_error(float(excess.mean()), error)
-    what = "difference"
-    if claim.factor != 1:
-        what = f"{claim.factor:.3g} times the latter minus the former"
-    when = f"at {format_rounds(at)} " if at else ""
-    return (
-        _decide(float(excess.mean()), error),
-        f"{when}{_means(ours, theirs)}, {what} {apart}"
-        f"{_medians(claim.factor, ours, theirs)}",
+@dataclass(frozen=True)
+class _Case:
+    """A statement, and the measurements of two policies that it is about."""
+
+    claim: Claim
+    first: Sequence[Measurement]
+    second: Sequence[Measurement]
+    undelayed: Sequence[Sequence[Measurement]]
+    """Both policies without the delay of their feedback, if the statement asks."""
+
+    notion: str
+    scale: float
+
+    @property
+    def at(self) -> int:
+        """Round that the statement is about; 0 for the last one."""
+        return round(self.claim.at * self.scale)
+
+    def values(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the regret of both policies at that round."""
+        ours, theirs = (
+            _values(each, self.notion, self.at) for each in (self.first, self.second)
+        )
+        return ours, theirs
+
+
+def _less(case: _Case) -> _Check:
+    ours, theirs = case.values()
+    holds, difference = _below(case.claim.factor, ours, theirs)
+    when = f"at {format_rounds(case.at)} " if case.at else ""
+    return holds, (
+        f"{when}{_means(ours, theirs)}, {difference}"
+        f"{_medians(case.claim.factor, ours, theirs)}"
     )
+
+
+def _rises_less(case: _Case) -> _Check:
+    before = [_values(each, case.notion, case.at) for each in case.undelayed]
+    ours, theirs = (
+        after - first for after, first in zip(case.values(), before, strict=True)
+    )
+    holds, difference = _below(case.claim.factor, ours, theirs)
+    return holds, f"the delay adds {_means(ours, theirs)}, {difference}"
+
+
+def _below(
+    factor: float, ours: NDArray[np.float64], theirs: NDArray[np.float64]
+) -> _Check:
+    """Say whether the mean of one is below ``factor`` times that of the other."""
+    excess = factor * theirs - ours
+    mean, error = float(excess.mean()), standard_error(excess)
+    what = "difference"
+    if factor != 1:
+        what = f"{factor:.3g} times the latter minus the former"
+    return _decide(mean, error), f"{what} {format_with_error(mean, error)}"
 
 
 def _medians(
@@ -216,49 +260,31 @@ def _medians(
     )
 
 
-def _similar(
-    claim: Claim,
-    first: Sequence[Measurement],
-    second: Sequence[Measurement],
-    notion: str,
-    scale: float,
-) -> _Check:
-    at = round(claim.at * scale)
-    ours, theirs = _values(first, notion, at), _values(second, notion, at)
+def _similar(case: _Case) -> _Check:
+    ours, theirs = case.values()
     if not _has_means(theirs):
         return None, f"{_means(ours, theirs)}, no ratio"
     ratio, error = _jackknife(lambda a, b: a.mean() / b.mean(), ours, theirs)
-    holds = _decide(claim.tolerance - abs(ratio - 1), error)
-    text = f"ratio {_percent(ratio, error)}, up to {claim.tolerance:.0%} off 100%"
+    tolerance = case.claim.tolerance
+    text = f"ratio {_percent(ratio, error)}, up to {tolerance:.0%} off 100%"
+    holds = _decide(tolerance - abs(ratio - 1), error)
     return holds, f"{_means(ours, theirs)}, {text}"
 
 
-def _spread(
-    claim: Claim,
-    first: Sequence[Measurement],
-    second: Sequence[Measurement],
-    notion: str,
-    scale: float,
-) -> _Check:
-    ours, theirs = _values(first, notion, 0), _values(second, notion, 0)
+def _spread(case: _Case) -> _Check:
+    ours, theirs = case.values()
     if not _has_means(theirs):
         return None, f"{_means(ours, theirs)}, no ratio"
     ratio, error = _jackknife(lambda a, b: _deviation(a) / b.mean(), ours, theirs)
-    holds = _decide(claim.tolerance * claim.value - abs(ratio - claim.value), error)
-    return holds, (
+    value, tolerance = case.claim.value, case.claim.tolerance
+    return _decide(tolerance * value - abs(ratio - value), error), (
         f"standard deviation over mean {_percent(ratio, error)}, up to "
-        f"{claim.tolerance:.0%} off the {claim.value:.4g} of the paper"
+        f"{tolerance:.0%} off the {value:.4g} of the paper"
     )
 
 
-def _less_spread(
-    claim: Claim,
-    first: Sequence[Measurement],
-    second: Sequence[Measurement],
-    notion: str,
-    scale: float,
-) -> _Check:
-    ours, theirs = _values(first, notion, 0), _values(second, notion, 0)
+def _less_spread(case: _Case) -> _Check:
+    ours, theirs = case.values()
     excess, error = _jackknife(lambda a, b: _deviation(b) - _deviation(a), ours, theirs)
     return _decide(excess, error), (
         f"standard deviations {format_number(_deviation(ours))} and "
@@ -267,14 +293,8 @@ def _less_spread(
     )
 
 
-def _more_diverse(
-    claim: Claim,
-    first: Sequence[Measurement],
-    second: Sequence[Measurement],
-    notion: str,
-    scale: float,
-) -> _Check:
-    ours, theirs = (_top_share(each[0]) for each in (first, second))
+def _more_diverse(case: _Case) -> _Check:
+    ours, theirs = (_top_share(each[0]) for each in (case.first, case.second))
     excess = theirs - ours
     return _decide(float(excess.mean()), standard_error(excess)), (
         f"share of the most exploited winner {_means(ours, theirs)}"
@@ -309,16 +329,11 @@ def exploitation(measured: Measurement) -> NDArray[np.float64]:
     return own / np.maximum(own.sum(axis=1, keepdims=True), 1.0)
 
 
-def _linear(
-    claim: Claim,
-    first: Sequence[Measurement],
-    second: Sequence[Measurement],
-    notion: str,
-    scale: float,
-) -> _Check:
+def _linear(case: _Case) -> _Check:
+    claim, first = case.claim, case.first
     rounds = first[0].rounds
     place = int(np.argmin(np.abs(np.log(2.0 * rounds[:-1] / rounds[-1]))))
-    regret = first[0].regret(notion)
+    regret = first[0].regret(case.notion)
     span = math.log(rounds[-1] / rounds[place])
     last, before = regret[:, -1], regret[:, place]
     if not _has_means(before):
@@ -332,15 +347,8 @@ def _linear(
     )
 
 
-def _converges(
-    claim: Claim,
-    first: Sequence[Measurement],
-    second: Sequence[Measurement],
-    notion: str,
-    scale: float,
-) -> _Check:
-    data = first[0].data
-    rounds = first[0].rounds
+def _converges(case: _Case) -> _Check:
+    claim, data, rounds = case.claim, case.first[0].data, case.first[0].rounds
     place = int(np.argmin(np.abs(np.log(2.0 * rounds[:-1] / rounds[-1]))))
     offers = data["offers"].transpose("run", "checkpoint", "arm").values
     late = np.asarray(offers[:, -1] - offers[:, place], dtype=np.float64)
@@ -379,8 +387,9 @@ def _jackknife(
     return value, math.sqrt(spread)
 
 
-_KINDS: dict[str, Callable[..., _Check]] = {
+_KINDS: dict[str, Callable[[_Case], _Check]] = {
     "less": _less,
+    "rises-less": _rises_less,
     "similar": _similar,
     "spread": _spread,
     "less-spread": _less_spread,

@@ -100,7 +100,7 @@ class Recipe:
     ----------
     name, figure, paper, title : str
         The name here and there, the paper, and what is shown.
-    kind : {"regret", "spread", "exploitation", "games", "games-by-arms"}
+    kind : {"regret", "spread", "exploitation", "games", "games-by-arms", "delays"}
         What is drawn.
     notion : str
         Which regret.
