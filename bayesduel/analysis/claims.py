@@ -128,7 +128,7 @@ def check_claim(
             if not found[0]:
                 continue
             holds, text = None, f"fewer than {_FEWEST} runs, or matrices, cannot tell"
-            case = _Case(claim, *found[:2], found[2:], notion, scale)
+            case = _Case(claim, found[0], found[1], found[2:], notion, scale)
             if case.values()[0].size >= _FEWEST:
                 holds, text = _KINDS[claim.kind](case)
             verdicts.append(Verdict(claim.text, panel, first, second, holds, text))

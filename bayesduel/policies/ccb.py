@@ -20,9 +20,9 @@ from bayesduel.policies.believed_losses import (
 )
 from bayesduel.policies.pair_counts import add_wins
 from bayesduel.policies.relative_bounds import (
-    resolutions,
     uncompared,
     upper_bounds_against,
+    with_pair,
 )
 from bayesduel.policies.sampling import choose_among, choose_weighted, waiting_time
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
@@ -190,7 +190,8 @@ class CopelandConfidenceBound(Policy):
     ) -> CopelandConfidenceBoundState:
         """Count the outcome."""
         wins = add_wins(state.wins, duel, outcome)
-        return state._replace(wins=wins, resolution=resolutions(wins, self.alpha))
+        resolution = with_pair(state.resolution, wins, duel, self.alpha)
+        return state._replace(wins=wins, resolution=resolution)
 
     def recommend(self, rng_key: RunKey, state: CopelandConfidenceBoundState) -> Arm:
         """Return the arm that empirically beats the most others."""

@@ -18,9 +18,11 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
-from bayesduel.policies.pair_beliefs import PairBeliefs, arms_ahead
+from bayesduel.arrays import MANY_ARMS
+from bayesduel.policies.base import others_mask
+from bayesduel.policies.pair_beliefs import PairBeliefs, arms_ahead, majority_signs
 from bayesduel.policies.thresholds import (
     NEVER,
     is_unresolved,
@@ -49,6 +51,12 @@ class Majority(NamedTuple):
     signs: Bool[Array, "K K"]
     """[i, j]: i is ahead of j; at equal counts the lower index."""
 
+    trailing: Bool[Array, "K K"]
+    """[i, j]: j is ahead of i."""
+
+    votes: Int[Array, " K"]
+    """Arms that each one is ahead of."""
+
     leaders: Bool[Array, " K"]
     """W."""
 
@@ -71,7 +79,7 @@ def round_sets(
             eligible=jnp.asarray(others),
             last_round=jnp.int64(NEVER),
         )
-    ahead = arms_ahead(beliefs.wins)
+    ahead = arms_ahead(beliefs)
     unresolved = is_unresolved(log_round(round_), beliefs.resolution)
     optimistic = jnp.sum(ahead | unresolved, axis=1, dtype=jnp.int32)
     next_flip = jnp.min(jnp.where(unresolved, jnp.inf, beliefs.resolution))
@@ -85,9 +93,9 @@ def round_sets(
 def majority(beliefs: PairBeliefs, candidates: Bool[Array, " K"]) -> Majority:
     """Find the leaders among the candidates and the flips that could unseat them."""
     num_arms = beliefs.wins.shape[0]
-    upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
-    ahead = arms_ahead(beliefs.wins)
-    signs = ahead | (~ahead.T & upper)
+    signs = majority_signs(beliefs)
+    many = num_arms > MANY_ARMS
+    trailing = ~signs & others_mask(num_arms) if many else signs.T
     votes = jnp.sum(signs, axis=1, dtype=jnp.int32)
     most = jnp.max(jnp.where(candidates, votes, -1))
     leaders = candidates & (votes == most)
@@ -98,7 +106,9 @@ def majority(beliefs: PairBeliefs, candidates: Bool[Array, " K"]) -> Majority:
     return Majority(
         signs=signs,
         leaders=leaders,
-        relevant=signs.T
+        votes=votes,
+        trailing=trailing,
+        relevant=trailing
         & ((leaders | can_reach)[:, None] | leaders[None, :])
         & contested,
     )

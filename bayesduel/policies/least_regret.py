@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from bayesduel.arrays import materialize, symmetric_matrix, upper_triangle
 from bayesduel.policies.sampling import choose_among
@@ -16,7 +16,13 @@ def sampled_winners(
     candidates: Bool[Array, " K"], signs: Bool[Array, "K K"]
 ) -> Bool[Array, " K"]:
     """Candidates that beat the most arms (of all, candidates or not) in the sample."""
-    votes = jnp.sum(signs, axis=1, dtype=jnp.int32)
+    return most_votes(candidates, jnp.sum(signs, axis=1, dtype=jnp.int32))
+
+
+def most_votes(
+    candidates: Bool[Array, " K"], votes: Int[Array, " K"]
+) -> Bool[Array, " K"]:
+    """Candidates with the most votes."""
     return candidates & (votes == jnp.max(jnp.where(candidates, votes, -1)))
 
 

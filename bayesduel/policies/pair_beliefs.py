@@ -11,10 +11,13 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.arrays import entry_of, materialize
+from bayesduel.arrays import MANY_ARMS, entry_of, materialize
 from bayesduel.models.beta_tails import half_tail_rates
 from bayesduel.policies.thresholds import resolution
 from bayesduel.types import Duel, Outcome
+
+_EVEN = 1e-9
+"""By how much the chance of an even pair may be off 1/2, by rounding."""
 
 
 class PairBeliefs(NamedTuple):
@@ -85,6 +88,23 @@ def add_outcome(
     )
 
 
-def arms_ahead(wins: Int[Array, "K K"]) -> Bool[Array, "K K"]:
-    """[i, j]: i has won more duels of the pair than j."""
-    return wins > wins.T
+def arms_ahead(beliefs: PairBeliefs) -> Bool[Array, "K K"]:
+    """[i, j]: i has won more duels of the pair than j.
+
+    With many arms a transpose is dear, and the chance says the same: of 2^31 duels the
+    one that is ahead has won one more at least, which is a chance of 1/2 + 8e-6.
+    """
+    if beliefs.wins.shape[0] > MANY_ARMS:
+        return beliefs.chance > 0.5 + _EVEN
+    return beliefs.wins > beliefs.wins.T
+
+
+def majority_signs(beliefs: PairBeliefs) -> Bool[Array, "K K"]:
+    """[i, j]: i is ahead of j; at equal counts the lower index."""
+    num_arms = beliefs.wins.shape[0]
+    upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
+    ahead = arms_ahead(beliefs)
+    if num_arms > MANY_ARMS:
+        (signs,) = materialize(ahead | (upper & (beliefs.chance > 0.5 - _EVEN)))
+        return signs
+    return ahead | (~ahead.T & upper)

@@ -13,15 +13,16 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.arrays import column_of, row_of
+from bayesduel.arrays import column_of, entry_of, materialize, row_of
 from bayesduel.policies.base import others_mask
+from bayesduel.policies.pair_counts import pair_mask
 from bayesduel.policies.thresholds import (
     is_unresolved,
     last_resolved_round,
     log_round,
     resolution,
 )
-from bayesduel.types import Arm, RoundCount
+from bayesduel.types import Arm, Duel, RoundCount
 
 
 def uncompared(num_arms: int) -> Float[Array, "K K"]:
@@ -35,6 +36,21 @@ def resolutions(
     """Return the log of the last round at which the bounds of each pair exclude 1/2."""
     bounds = resolution(wins, wins.T, jnp.asarray(alpha, dtype=jnp.float64))
     return jnp.where(others_mask(wins.shape[0]), bounds, jnp.inf)
+
+
+def with_pair(
+    resolutions: Float[Array, "K K"],
+    wins: Int[Array, "K K"],
+    duel: Duel,
+    alpha: Float[Array, ""] | float,
+) -> Float[Array, "K K"]:
+    """Refresh the entries of the one pair whose ``wins`` have changed."""
+    won = entry_of(wins, duel.first, duel.second)
+    lost = entry_of(wins, duel.second, duel.first)
+    bound = resolution(won, lost, jnp.asarray(alpha, dtype=jnp.float64))
+    (bound,) = materialize(bound)
+    changed = pair_mask(wins.shape[0], duel) & (duel.first != duel.second)
+    return jnp.where(changed, bound, resolutions)
 
 
 def surely_beaten(

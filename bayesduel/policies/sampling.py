@@ -6,9 +6,10 @@ draw) and compare, count and sum instead of sorting or scattering.
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
+from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.arrays import MANY_ARMS
 from bayesduel.types import RoundCount
 
 # Uniforms lie on multiples of 2^-53 below 1; shrinking a target by this keeps it
@@ -19,6 +20,10 @@ _BELOW_ONE = 1.0 - 2.0**-52
 def cumulative(values: Float[Array, " n"]) -> Float[Array, " n"]:
     """Inclusive running sum; a masked sum beats a scan for a few arms."""
     size = values.shape[-1]
+    if size > MANY_ARMS:
+        # Summed block by block, so rounding may move it where nothing is added.
+        running = jnp.cumsum(values)
+        return lax.cummax(jnp.where(values > 0.0, running, 0.0))
     upto = np.tri(size, dtype=bool)
     return jnp.sum(jnp.where(upto, values[None, :], 0.0), axis=1)
 

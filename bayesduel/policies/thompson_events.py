@@ -16,9 +16,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from bayesduel.arrays import (
+    MANY_ARMS,
     column_of,
     element_of,
     materialize,
@@ -30,10 +31,12 @@ from bayesduel.models.beta_above_half import UNIFORMS_PER_ATTEMPT, offsets_above
 from bayesduel.policies.idle_rounds import RoundSets, challenge_rates, majority
 from bayesduel.policies.least_regret import (
     least_estimated_regret,
+    most_votes,
     regret_per_pair,
     sampled_winners,
 )
 from bayesduel.policies.pair_beliefs import PairBeliefs
+from bayesduel.policies.sampled_votes import votes_given_first_flip
 from bayesduel.policies.sampling import (
     at_least_one,
     choose_weighted,
@@ -49,9 +52,8 @@ CONTESTANTS = 2
 
 _NUM_SCALARS = 7
 
-MANY_ARMS = 64
-"""From here on half of the uniforms of a square stay unused: a triangle is laid out arm
-by arm, and a program with 500 arms would take minutes to compile."""
+_FINE = 2.0**-32
+"""What a word of 32 bits leaves open."""
 
 
 class EventDraws(NamedTuple):
@@ -65,6 +67,8 @@ class EventDraws(NamedTuple):
     success: Float[Array, ""]
     column_rank: Float[Array, ""]
     signs: Float[Array, "K K"]
+    """Empty where :func:`_votes_of_many` draws its own."""
+
     idle_signs: Float[Array, "K K"]
     column: Float[Array, " K"]
     contest: Float[Array, "U 2"]
@@ -86,12 +90,16 @@ class Event(NamedTuple):
 def draw_event_uniforms(
     rng_key: RunKey, num_arms: int, *, ties_by_regret: bool
 ) -> EventDraws:
-    """Draw all uniforms of one event; consumes ``rng_key``."""
+    """Draw all uniforms of one event; consumes ``rng_key``.
+
+    A triangle is laid out arm by arm. With 500 arms that would take minutes to compile,
+    so of many arms half of the uniforms of a square stay unused.
+    """
     many = num_arms > MANY_ARMS
     pairs = num_arms**2 if many else num_arms * (num_arms - 1) // 2
     sizes = (
         *(1,) * _NUM_SCALARS,
-        pairs,
+        pairs if ties_by_regret or not many else 0,
         pairs if ties_by_regret else 0,
         num_arms,
         UNIFORMS_PER_ATTEMPT * CONTESTANTS,
@@ -102,7 +110,7 @@ def draw_event_uniforms(
     scalars = [part[0] for part in parts[:_NUM_SCALARS]]
     signs, idle_signs, column, contest = parts[_NUM_SCALARS:]
     lay_out = _mirrored if many else symmetric_matrix
-    sign_matrix = lay_out(signs, num_arms)
+    sign_matrix = lay_out(signs, num_arms) if signs.size else signs
     return EventDraws(
         *scalars,
         signs=sign_matrix,
@@ -130,7 +138,8 @@ def next_event(
 ) -> Event:
     """Draw the idle rounds from ``round_`` on and the round that ends them.
 
-    ``rng_key`` serves the tie-break of D-TS+ only, which needs magnitudes of samples.
+    ``rng_key`` serves the tie-break of D-TS+, which needs magnitudes of samples, and
+    the signs of many arms.
     """
     now = majority(beliefs, sets.candidates)
     flip_rates = jnp.where(now.relevant, beliefs.rate, 0.0)
@@ -159,17 +168,20 @@ def next_event(
         draws.branch * chance < some_flip, idle_rounds, happens
     )
 
-    trailing = now.signs.T
-    free = trailing & (draws.signs < beliefs.chance)
-    unconditioned = free & ~now.relevant
-    flips = jnp.where(
-        is_flip,
-        _some_flip(draws.flip, flip_rates, flip_rows, now.relevant, free),
-        unconditioned,
-    )
-    signs = _with_flips(now.signs, flips)
+    first_flip = _first_flip(draws.flip, flip_rates, flip_rows)
+    if draws.signs.size:
+        free = now.trailing & (draws.signs < beliefs.chance)
+        some = _flips_from(first_flip, now.relevant, free)
+        flips = jnp.where(is_flip, some, free & ~now.relevant)
+        signs = _with_flips(now.signs, flips)
+        votes = jnp.sum(signs, axis=1, dtype=jnp.int32)
+    else:
+        signs = now.signs
+        votes = votes_given_first_flip(
+            rng_key, first_flip, beliefs.chance, now, is_flip
+        )
     if ties_by_regret:
-        idle_flips = trailing & (draws.idle_signs < beliefs.chance) & ~now.relevant
+        idle_flips = now.trailing & (draws.idle_signs < beliefs.chance) & ~now.relevant
         key_idle, key_event = jax.random.split(rng_key)
         first = _least_regret_champion(
             key_event, draws.first, beliefs, sets, signs, happens
@@ -193,7 +205,7 @@ def next_event(
             num_leaders == 1, now.leaders.astype(staying.dtype), staying
         )
         champion = choose_weighted(draws.idle, staying)
-        winners = sampled_winners(sets.candidates, signs).astype(staying.dtype)
+        winners = most_votes(sets.candidates, votes).astype(staying.dtype)
         leaving = jnp.where(now.leaders, challenged, 0.0)
         first = choose_weighted(draws.first, jnp.where(is_flip, winners, leaving))
 
@@ -209,25 +221,32 @@ def next_event(
     return Event(champion, idle_rounds, happens, first, successes)
 
 
-def _some_flip(
+def _first_flip(
     uniform: Float[Array, ""],
     rates: Float[Array, "K K"],
     row_totals: Float[Array, " K"],
-    relevant: Bool[Array, "K K"],
-    free: Bool[Array, "K K"],
-) -> Bool[Array, "K K"]:
-    """Flips of all pairs given at least one relevant flip, row by row.
+) -> Int[Array, ""]:
+    """Draw the first relevant flip given that there is one, as K * row + column.
 
-    The first relevant flip lies where the running rate passes a truncated exponential;
-    relevant pairs before it stay, all others flip freely.
+    It lies where the running rate, row by row, passes a truncated exponential.
     """
-    num_arms = rates.shape[0]
     target = truncated_exponential(uniform, row_totals[-1])
     row = pick(target, row_totals)
     before = element_of(row_totals, row - 1)
     column = pick(target - before, cumulative(row_of(rates, row)))
+    (first,) = materialize(row * rates.shape[0] + column)
+    return first
+
+
+def _flips_from(
+    first: Int[Array, ""], relevant: Bool[Array, "K K"], free: Bool[Array, "K K"]
+) -> Bool[Array, "K K"]:
+    """Flips of all pairs given the first relevant one.
+
+    Relevant pairs before it stay, all others flip freely.
+    """
+    num_arms = relevant.shape[0]
     position = np.arange(num_arms * num_arms, dtype=np.int32).reshape(num_arms, -1)
-    (first,) = materialize(row * num_arms + column)
     later = free & ((position > first) | ~relevant)
     return later | (position == first)
 
