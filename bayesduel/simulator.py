@@ -44,6 +44,9 @@ _FEW_ARMS = 32
 _FEW_LANES = 8
 """As many lanes as a vector unit fills at once."""
 
+_ARMS_OF_ONE_LANE = 256
+"""With so many arms, lanes beside one another only cost memory."""
+
 _PATIENCE = 1.0
 """How many times as long as compiling took, a few last runs may drag idle lanes along
 before a program for fewer lanes is compiled: so that costs at most twice the best."""
@@ -106,7 +109,7 @@ def run_chunk(
     """
     with jax.enable_x64(True):
         problem = _problem(environment, policy, runs, checkpoints, seed)
-        lanes = num_lanes or default_num_lanes(len(runs))
+        lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
         began = time.perf_counter()
         carry = start(problem, len(runs), lanes)
         carry = jax.block_until_ready(
@@ -125,8 +128,8 @@ def run_chunk(
         )
 
 
-def default_num_lanes(num_runs: int) -> int:
-    """Return how many lanes suit this machine, a multiple of 8.
+def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:
+    """Return how many lanes suit this machine, a multiple of 8; 1 for very many arms.
 
     Up to 64 runs go side by side on a CPU: more lanes than its vectors are wide cost
     little, a second wave of a few runs costs as much as the first. Of more runs, some
