@@ -62,7 +62,7 @@ def test_every_bound_has_its_note():
         if name.endswith(("_bound", "_order", "_constant"))
     ]
     assert len(bounds) > 15
-    assert not [name for name in bounds if f"{{func}}`theory.{name}`" not in page]
+    assert not [name for name in bounds if f"{{func}}`~theory.{name}`" not in page]
 
 
 def test_every_policy_is_explained():
