@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,7 +121,10 @@ def bounds_of_panel(
 
 
 def _automatic(panel: Panel, notion: str, anchor: int | None) -> list[DrawnBound]:
-    """Give the Copeland lower bound, and the ECW-RMED constant where it differs."""
+    """Give the Copeland lower bound, and the ECW-RMED constant where it differs.
+
+    The former starts at the lowest mean, the latter at that of its own policy.
+    """
     if notion not in BOUNDED_NOTIONS or panel.first.preference is None:
         return []
     optimum, note = lower_bound(panel.first.preference, panel.first.arms)
@@ -129,12 +132,18 @@ def _automatic(panel: Panel, notion: str, anchor: int | None) -> list[DrawnBound
         nothing = np.empty(0)
         return [DrawnBound(note, nothing, nothing, slope=True)]
     shown = [_drawn(optimum.bound, panel, notion, anchor)]
-    if any(line.policy.startswith("ECW-RMED") for line in panel.lines):
+    own = tuple(
+        line
+        for line in panel.lines
+        if line.policy.startswith("ECW-RMED") and line.rounds[-1] == panel.horizon
+    )
+    if own:
         from theory import ecw_rmed_constant
 
         efficient = ecw_rmed_constant(panel.first.preference)
         if efficient.value > optimum.value * (1 + _SAME):
-            shown.append(_drawn(efficient.bound, panel, notion, anchor))
+            alone = replace(panel, lines=own)
+            shown.append(_drawn(efficient.bound, alone, notion, anchor))
     return shown
 
 

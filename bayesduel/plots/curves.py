@@ -65,7 +65,8 @@ def regret(
         ``theory.RegretBound`` or ``theory.Optimum``, or per environment. "auto" is the
         Copeland lower bound of the stored matrix, and the constant of ECW-RMED where
         it differs and that policy is shown. Lower bounds are asymptotic: each is
-        drawn as a dashed slope from one checkpoint on. Upper bounds are drawn where
+        drawn as a dashed slope from one checkpoint on, the constant of ECW-RMED from
+        the mean of ECW-RMED. Upper bounds are drawn where
         they fit on the axes and named in words otherwise.
     anchor : int, optional
         The checkpoint where lower bounds touch the lowest mean; two decades before
