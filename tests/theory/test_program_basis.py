@@ -15,6 +15,7 @@ from tests.theory.matrices import (
 from theory import ProgramError, copeland_lower_bound, program_basis
 from theory.program_basis import (
     allocation,
+    directed_allocation,
     empty_basis,
     multipliers,
     optimal_basis,
@@ -22,7 +23,7 @@ from theory.program_basis import (
     stays_optimal,
     tilted_costs,
 )
-from theory.templates import candidate_slack
+from theory.templates import candidate_slack, superior_sums
 
 TILT = 1e-6
 
@@ -109,6 +110,29 @@ def test_basis_is_kept_exactly_while_it_is_optimal():
                 # The same vertex can have several bases, and another one be optimal.
                 dearer += found > best * (1 + 1e-9)
     assert kept > 50 and given_up > 20 and dearer > 5, (kept, given_up, dearer)
+
+
+def test_rows_of_some_arms_are_those_of_the_whole():
+    """What a duel changes is recomputed alone."""
+    rng = np.random.default_rng(75)
+    for matrix in matrices(76, sizes=(2, 5, 9), repeat=1):
+        gaps = gaps_of(matrix)
+        (winner,) = winners(matrix)
+        arms = rng.permutation(len(matrix))[:2].astype(np.int32)
+        whole = price_table(gaps, winner)
+        part = price_table(gaps, winner, arms)
+        for ours, all_rows in zip(part, whole, strict=True):
+            np.testing.assert_array_equal(ours, all_rows[arms])
+        amounts = optimal_basis(gaps).amounts
+        np.testing.assert_array_equal(
+            directed_allocation(amounts[arms], part),
+            directed_allocation(amounts, whole)[arms],
+        )
+        evidence = np.abs(gaps)
+        np.testing.assert_array_equal(
+            superior_sums(evidence[arms], gaps[arms]),
+            superior_sums(evidence, gaps)[arms],
+        )
 
 
 def test_empty_basis_fits_nothing():
