@@ -1,11 +1,13 @@
-"""Laplace fits of Bradley-Terry, with a plain Newton method in NumPy as the unit."""
+"""Fits of Bradley-Terry, with a plain Newton method in NumPy as the unit."""
+
+import time
 
 import jax
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from bayesduel.models import BradleyTerry, Comparisons
+from bayesduel.models import BradleyTerry, Comparisons, fit
 from bayesduel.models.inference import as_jax, laplace_program
 
 from .timing import report, time_call
@@ -57,11 +59,13 @@ def main() -> None:
             with jax.enable_x64(True):
                 arrays = as_jax(model.arrays(votes))
 
-                def fit(model: BradleyTerry = model, arrays: object = arrays) -> object:
+                def mode(
+                    model: BradleyTerry = model, arrays: object = arrays
+                ) -> object:
                     state = laplace_program()(model, arrays, max_iterations=100)
                     return jax.block_until_ready(state)
 
-                seconds = time_call(fit)
+                seconds = time_call(mode)
             rows.append(
                 {
                     "arms": num_arms,
@@ -72,3 +76,22 @@ def main() -> None:
                 }
             )
     report("Laplace fits of Bradley-Terry", rows)
+    report("NUTS, 4 chains of 1,000 draws", [nuts_row()])
+
+
+def nuts_row() -> dict[str, object]:
+    """Time the reference on a leaderboard, the second of two fits."""
+    num_arms, num_pairs = SIZES[1]
+    votes = world(num_arms, num_pairs)
+    plain = time_call(lambda: plain_newton(votes.wins))
+    seconds = 0.0
+    for seed in range(2):
+        began = time.process_time()
+        fit(BradleyTerry(zero_sum=True), votes, method="nuts", rng_key=seed)
+        seconds = time.process_time() - began
+    return {
+        "arms": num_arms,
+        "pairs": num_pairs,
+        "seconds": seconds,
+        "times plain NumPy": seconds / plain,
+    }
