@@ -133,8 +133,11 @@ def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:
 
     Up to 64 runs go side by side on a CPU: more lanes than its vectors are wide cost
     little, a second wave of a few runs costs as much as the first. Of more runs, some
-    take several times as many events as others, and free lanes take the next ones.
+    take several times as many events as others, and free lanes take the next ones. The
+    pairs of some hundred arms fill the vectors of a CPU alone, and its caches.
     """
+    if jax.default_backend() == "cpu" and num_arms >= _ARMS_OF_ONE_LANE:
+        return 1
     most = 64 if jax.default_backend() == "cpu" else 4096
     waves = -(-num_runs // most)
     return 8 * -(-num_runs // (8 * waves))
