@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesduel.cli.allocations import arm_labels, save_allocations, show_allocations
-from bayesduel.cli.options import flag, json_flag, quiet_flag, repair_flag
+from bayesduel.cli.options import (
+    flag,
+    jobs_option,
+    json_flag,
+    overwrite_flag,
+    quiet_flag,
+    repair_flag,
+    resume_flag,
+)
 from bayesduel.cli.output import console, print_json, say_warning, version
 from bayesduel.cli.parse import check_folder
 from bayesduel.cli.submatrices import SubmatrixRequest, submatrices
@@ -27,10 +35,7 @@ def bounds(
         str, typer.Argument(metavar="MATRIX", help="Name, or file (CSV, NPY, NPZ).")
     ],
     as_json: Annotated[bool, json_flag] = False,
-    repair: Annotated[
-        bool,
-        repair_flag,
-    ] = False,
+    repair: Annotated[bool, repair_flag] = False,
     everything: Annotated[
         bool, flag("--all", help="Every pair of a long allocation.")
     ] = False,
@@ -56,20 +61,13 @@ def bounds(
         int | None,
         typer.Option(metavar="S", min=0, help="Of the random submatrices; default 0."),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Worker processes; default: all cores."),
-    ] = None,
+    jobs: Annotated[int | None, jobs_option] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder for results, new or empty."),
     ] = None,
-    resume: Annotated[
-        bool, flag("--resume", help="Go on from what is in the folder.")
-    ] = False,
-    overwrite: Annotated[
-        bool, flag("--overwrite", help="Replace what is in the folder.")
-    ] = False,
+    resume: Annotated[bool, resume_flag] = False,
+    overwrite: Annotated[bool, overwrite_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Print the constants of the regret bounds of a matrix, and the best allocations.

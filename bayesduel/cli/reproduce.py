@@ -11,7 +11,14 @@ import typer
 
 from bayesduel.cli import parse
 from bayesduel.cli.errors import FAILED, INTERRUPTED
-from bayesduel.cli.options import flag, json_flag, quiet_flag
+from bayesduel.cli.options import (
+    flag,
+    jobs_option,
+    json_flag,
+    overwrite_flag,
+    quiet_flag,
+    resume_flag,
+)
 from bayesduel.cli.output import (
     console,
     defined,
@@ -56,22 +63,15 @@ def reproduce(
     seed: Annotated[
         int, typer.Option(metavar="S", min=0, help="The same seed, the same result.")
     ] = 0,
-    jobs: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Worker processes; default: all cores."),
-    ] = None,
+    jobs: Annotated[int | None, jobs_option] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="Folder for results, figure and verdict, new or empty."
         ),
     ] = None,
-    resume: Annotated[
-        bool, flag("--resume", help="Go on from what is in the folder.")
-    ] = False,
-    overwrite: Annotated[
-        bool, flag("--overwrite", help="Replace what is in the folder.")
-    ] = False,
+    resume: Annotated[bool, resume_flag] = False,
+    overwrite: Annotated[bool, overwrite_flag] = False,
     as_json: Annotated[bool, json_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:

@@ -207,10 +207,13 @@ def caption_below(
         )  # fmt: skip
         for label, each in look.items()
     ]
+    # The marker hides the gap between two dashes of a short handle.
+    dashed = any(each.line != "-" for each in look.values())
     legend = figure.legend(
         handles=handles,
         loc="outside lower center",
         ncols=max(1, min(len(handles), columns)),
+        handlelength=3.2 if dashed else None,
         title=caption,
         columnspacing=1.4,
         borderpad=0.1,

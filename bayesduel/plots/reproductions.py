@@ -246,7 +246,8 @@ def _draw_by_arms(
         sizes = np.unique(arms)
         axes.plot(
             sizes, [means[arms == size].mean() for size in sizes],
-            color=look[policy].color, marker=look[policy].marker, markevery=4,
+            color=look[policy].color, marker=look[policy].marker,
+            markevery=max(1, sizes.size // 8),
             markeredgecolor="white", markeredgewidth=0.4, label=policy,
         )  # fmt: skip
     axes.set_ylim(bottom=0)
@@ -272,7 +273,8 @@ def _draw_delays(
         )  # fmt: skip
     axes.set_xscale("log")
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("rounds between two reports, d")
+    runs = result.panel.runs
+    axes.set_xlabel(f"rounds between two reports, d\n{runs} runs, ± 1 standard error")
     axes.set_ylabel(f"mean Copeland regret\nat round {result.panel.horizon:,}")
 
 

@@ -193,3 +193,15 @@ def test_delays_do_not_nest():
     once = DelayedFeedback(policies.get("rucb"), every=2)
     with pytest.raises(PolicyParameterError, match="delay of its own"):
         DelayedFeedback(once, every=2).check(4, 100)
+
+
+def test_a_delay_is_spelled_as_a_parameter():
+    spelled = policies.parse("d-ts:alpha=0.6,every=100")
+    assert spelled == DelayedFeedback(policies.get("d-ts", alpha=0.6), every=100)
+    assert policies.get("rucb", every=1) == DelayedFeedback(policies.get("rucb"), 1)
+    with pytest.raises(PolicyParameterError, match="every must be an integer, got 1.5"):
+        policies.parse("d-ts:every=1.5")
+    with pytest.raises(PolicyParameterError, match="mnl-ts has no parameter 'every'"):
+        policies.parse("mnl-ts:every=2")
+    with pytest.raises(PolicyParameterError, match="at least 1; got 0"):
+        policies.parse("d-ts:every=0").check(4, 1000)

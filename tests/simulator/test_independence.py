@@ -35,6 +35,7 @@ def test_number_of_lanes_by_default(wandering):
         assert lanes >= min(num_runs, 64) / 2
         if jax.default_backend() == "cpu":
             assert lanes <= 64
+            assert default_num_lanes(num_runs, num_arms=500) == 1
 
 
 @pytest.mark.parametrize("run", [0, 5, 47])
