@@ -19,13 +19,12 @@ from bayesduel.policies.copeland_rmed import (
 )
 from bayesduel.policies.pair_evidence import estimated_gaps
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from theory.basis_solver import optimal_basis
 from theory.ecw_rmed import ecw_evidence
 from theory.program_basis import (
     Basis,
-    PriceTable,
     directed_allocation,
     empty_basis,
-    optimal_basis,
     price_table,
     stays_optimal,
 )
@@ -38,14 +37,15 @@ class Program(NamedTuple):
     basis: Basis
     """Of the last program that the host solved."""
 
-    table: PriceTable
-    """Its prices; a duel that leaves all estimates on their sides changes two rows."""
+    prices: Float[Array, "K K"]
+    """Its `PriceTable.prices`; a duel that leaves all estimates on their sides changes
+    two rows."""
 
     blocks: Float[Array, "K K"]
     """Its `directed_allocation` at these prices."""
 
     is_stale: Bool[Array, ""]
-    """Whether an estimate changed sides since: the table is void until the host is
+    """Whether an estimate changed sides since: prices are void until the host is
     asked, even if it changed back."""
 
     wanted: Float[Array, "K K"]
@@ -165,12 +165,11 @@ class CWRMED(CopelandRMED):
     def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> CWRMEDState:
         """Return the state before the first round."""
         basis = empty_basis(num_arms)
-        table = price_table(np.zeros((num_arms, num_arms)), 0)
         return CWRMEDState(
             lists=self._start(num_arms),
             program=Program(
                 basis=jax.tree.map(jnp.asarray, basis),
-                table=jax.tree.map(jnp.asarray, table),
+                prices=jnp.zeros((num_arms, num_arms), dtype=jnp.float64),
                 blocks=jnp.zeros((num_arms, num_arms), dtype=jnp.float64),
                 is_stale=jnp.bool_(True),
                 wanted=jnp.zeros((num_arms, num_arms), dtype=jnp.float64),
@@ -219,7 +218,7 @@ class CWRMED(CopelandRMED):
         is_young = (age < self.resolve_every) & (age > 0)
         fits = compute_if(
             is_needed & ~program.is_stale,
-            lambda: is_young | stays_optimal(program.basis, program.table),
+            lambda: is_young | stays_optimal(program.basis, program.prices),
             jnp.bool_(False),
         )
         is_current = fits | (program.is_current & ~learnt)
@@ -277,7 +276,7 @@ class CWRMED(CopelandRMED):
             failed = program.failed + 1
         program = program._replace(
             basis=basis,
-            table=table,
+            prices=table.prices,
             blocks=blocks,
             # A basis that fits nothing has no signs.
             is_stale=np.bool_(not basis.signs.any()),
@@ -296,11 +295,10 @@ def _with_prices(program: Program, gaps: Float[Array, "K K"], duel: Duel) -> Pro
     winner = jnp.argmin(losses(gaps)).astype(jnp.int32)
     rows = price_table(gaps, winner, arms)
     amounts = jnp.take(program.basis.amounts, arms, axis=0)
-    changed = jnp.any(program.basis.signs != jnp.sign(gaps).astype(jnp.int8))
+    above, below = program.basis.signs > 0, program.basis.signs < 0
+    changed = jnp.any((above != (gaps > 0)) | (below != (gaps < 0)))
     return program._replace(
-        table=jax.tree.map(
-            lambda all_, new: with_rows(all_, new, arms), program.table, rows
-        ),
+        prices=with_rows(program.prices, rows.prices, arms),
         blocks=with_rows(program.blocks, directed_allocation(amounts, rows), arms),
         is_stale=program.is_stale | changed,
     )

@@ -12,13 +12,13 @@ from tests.theory.matrices import (
     random_matrix,
     winners,
 )
-from theory import ProgramError, copeland_lower_bound, program_basis
+from theory import ProgramError, basis_solver, copeland_lower_bound
+from theory.basis_solver import optimal_basis
 from theory.program_basis import (
     allocation,
     directed_allocation,
     empty_basis,
     multipliers,
-    optimal_basis,
     price_table,
     stays_optimal,
     tilted_costs,
@@ -64,12 +64,14 @@ def test_value_is_that_of_the_certified_optimum():
         optimum = copeland_lower_bound(matrix)
         value = np.triu(evidence * quantities(matrix)[2]).sum()
         assert value == pytest.approx(optimum.value, rel=3 * TILT)
-        assert multipliers(basis, table).sum() == pytest.approx(value, rel=3 * TILT)
+        assert multipliers(basis, table.prices).sum() == pytest.approx(
+            value, rel=3 * TILT
+        )
         assert candidate_slack(evidence, gaps, winner) >= 1 - 1e-9
         assert np.array_equal(evidence, evidence.T)
         assert evidence.min() >= 0 and evidence.max() <= 1
         assert np.array_equal(basis.signs, np.sign(gaps))
-        assert stays_optimal(basis, table)
+        assert stays_optimal(basis, table.prices)
 
 
 def test_tilts_are_small_and_no_two_alike():
@@ -101,7 +103,7 @@ def test_basis_is_kept_exactly_while_it_is_optimal():
             # Feasible whatever the prices, by the signs alone.
             assert candidate_slack(ours, other, winner) >= 1 - 1e-9
             assert found >= best * (1 - 1e-9)
-            if stays_optimal(basis, table):
+            if stays_optimal(basis, table.prices):
                 kept += 1
                 assert found == pytest.approx(best, rel=1e-9)
                 np.testing.assert_allclose(ours, fresh, atol=1e-9)
@@ -161,7 +163,7 @@ def test_order_of_arms_does_not_matter():
         value, other = (
             multipliers(
                 optimal_basis(each),
-                price_table(each, int(np.argmax((each >= 0).sum(axis=1)))),
+                price_table(each, int(np.argmax((each >= 0).sum(axis=1)))).prices,
             ).sum()
             for each in (gaps, moved)
         )
@@ -170,20 +172,20 @@ def test_order_of_arms_does_not_matter():
 
 def test_what_cannot_be_proved_is_an_error(monkeypatch):
     """A wrong answer of the solver does not pass."""
-    wrong = program_basis._basis_of
+    wrong = basis_solver._basis_of
 
     def half(program):
         basis = wrong(program)
         return basis._replace(amounts=0.5 * basis.amounts)
 
-    monkeypatch.setattr(program_basis, "_basis_of", half)
+    monkeypatch.setattr(basis_solver, "_basis_of", half)
     with pytest.raises(ProgramError, match=r"smallest left-hand side 0\.5"):
         optimal_basis(gaps_of(REFERENCE["gap"]))
 
 
 def test_more_constraints_than_places(monkeypatch):
     """Such a basis is good for its own gaps only, and says so."""
-    monkeypatch.setattr(program_basis, "_ROWS_PER_ARM", 0)
+    monkeypatch.setattr(basis_solver, "ROWS_PER_ARM", 0)
     gaps = gaps_of(GAP)
     basis = optimal_basis(gaps)
     assert not basis.signs.any()
