@@ -211,7 +211,7 @@ def _pack(carry: Carry, num_runs: int) -> Carry:
     holds = np.asarray(carry.lanes.run) < num_runs
     is_last = int(carry.next_run) >= num_runs
     few = np.count_nonzero(holds) <= _FEW_LANES
-    if not (is_last and few and holds.size >= 4 * _FEW_LANES):
+    if not (is_last and few and holds.size >= 3 * _FEW_LANES):
         return carry
     index = np.argsort(~holds, kind="stable")[:_FEW_LANES]
     return carry._replace(
