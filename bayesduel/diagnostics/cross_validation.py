@@ -38,6 +38,9 @@ from bayesduel.models.utilities import Votes
 array_stats: Any = _array_stats
 """Its own annotations are narrower than what it takes."""
 
+_BLOCK = 2**21
+"""Log probabilities that are smoothed together."""
+
 GOOD_K = 0.7
 """Pareto k up to which importance sampling is trusted (Vehtari et al. 2024)."""
 
@@ -288,11 +291,17 @@ def _smoothed(
     else:
         weights = correction[:, ::step].reshape(-1)
         efficiency = 1.0
-    smooth, k = array_stats.psislw(flat - weights[None, :], r_eff=efficiency, axis=-1)
-    left_out = np_logsumexp(smooth + flat, axis=1)
     share = weights - np_logsumexp(weights)
-    full = np_logsumexp(flat + share[None, :], axis=1)
-    return left_out, full, np.asarray(k)
+    size = max(1, _BLOCK // flat.shape[1])
+    parts = []
+    for start in range(0, len(flat), size):
+        # Some dozen copies of this are held at once, so it is a part of all entries.
+        part = np.ascontiguousarray(flat[start : start + size])
+        smooth, k = array_stats.psislw(part - weights, r_eff=efficiency, axis=-1)
+        left_out = np_logsumexp(smooth + part, axis=1)
+        parts.append((left_out, np_logsumexp(part + share, axis=1), np.asarray(k)))
+    left_out, full, k = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return left_out, full, k
 
 
 def _relative_efficiency(posterior: Posterior) -> float:

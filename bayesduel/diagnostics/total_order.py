@@ -83,6 +83,15 @@ class Transitivity:
             return "no single scale"
         return "one scale" if clear else "undecided"
 
+    @property
+    def num_open_pairs(self) -> int:
+        """Count the pairs without a vote, of which each side is as likely the better.
+
+        With many of them no arm can be known to beat all others.
+        """
+        wins = self.pairwise_beta.data.wins
+        return int(np.sum(np.triu(wins + wins.T == 0, 1)))
+
     def __str__(self) -> str:
         side = "Bradley-Terry" if self.elpd_difference >= 0 else "a Beta per pair"
         best = self.condorcet.sortby(self.condorcet, ascending=False)[:3]
@@ -91,6 +100,8 @@ class Transitivity:
             for name, value in zip(best["arm"].values, best.values, strict=True)
         )
         noise = float(np.mean(self.cycles_if_transitive))
+        open_pairs = self.num_open_pairs
+        never = f"; even pairs without a vote: {open_pairs}" * (open_pairs > 0)
         doubts = f" ({self.bad_k} votes have a bad Pareto k)" if self.bad_k else ""
         return "\n".join(
             [
@@ -99,7 +110,7 @@ class Transitivity:
                 f"{abs(self.elpd_difference):.1f} nats in all, standard error "
                 f"{self.standard_error:.1f}{doubts}.",
                 f"  Condorcet winner: exists with probability "
-                f"{self.condorcet_exists:.2f} ({arms}).",
+                f"{self.condorcet_exists:.2f} ({arms}{never}).",
                 f"  Cycles: {self.expected_cycles:.1f} expected among "
                 f"{self.num_triples} triples; noise alone would give {noise:.1f} "
                 f"(p = {self.cycles_p_value:.3f}).",
