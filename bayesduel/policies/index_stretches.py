@@ -13,6 +13,9 @@ from jaxtyping import Bool, Float, Int
 from bayesduel.policies.thresholds import NEVER
 from bayesduel.types import RoundCount
 
+_BELOW = 1.0 - 1e-12
+"""Less than 1 by far more than rounding."""
+
 
 def index_values(
     totals: Float[Array, " n"], plays: Int[Array, " n"], width: Float[Array, ""]
@@ -52,8 +55,10 @@ def safe_rounds(
     """
     number = plays.astype(jnp.float64)
     root = width + jnp.sqrt(width * width + 4.0 * totals * jnp.maximum(outside, 0.0))
-    # 1 / y*^2; infinite where nothing is outside.
-    reach = (root / (2.0 * jnp.maximum(outside, 1e-300))) ** 2
+    # 1 / y*^2; infinite where nothing is outside. Often it is a whole number, where an
+    # arm will be level with an equally lucky one: rounding, which can depend on the
+    # number of lanes, must not decide on which side of it this falls.
+    reach = _BELOW * (root / (2.0 * jnp.maximum(outside, 1e-300))) ** 2
     rounds = jnp.where(subset, jnp.ceil(reach - number), jnp.inf)
     fewest = jnp.clip(jnp.min(rounds), 1.0, float(NEVER) / 2).astype(jnp.int64)
     # Rounding may have overshot: the last of these rounds must still be theirs.

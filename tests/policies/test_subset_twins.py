@@ -1,5 +1,6 @@
 """Policies that offer subsets against slow twins, set by set or in law."""
 
+from functools import partial
 from itertools import combinations
 
 import jax
@@ -85,6 +86,30 @@ def features(offers):
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "make"),
+    [
+        ("ucb-no-order", twins.ucb_without_order),
+        ("combucb1:cap=true", partial(twins.comb_ucb1, cap=1.0)),
+    ],
+)
+def test_look_ahead_skips_only_rounds_that_cannot_change_the_set(text, make):
+    """Of arms that are told apart soon, so that stretches are long."""
+    world = worlds.multinomial_logit([0.9, 0.05, 0.8, 0.04, 0.7], 3)
+    skipped = 0
+    for events in replay(policies.parse(text), world, 4, HORIZON):
+        twin = make(world.num_arms, world.subset_size, HORIZON)
+        for event in events:
+            rounds = int(event.rounds)
+            assert twin.admits(event.subset)
+            assert twin.stays(event.subset, rounds)
+            skipped += rounds - 1
+            twin.update(event.subset * rounds, event.rewards)
+            twin.round += rounds - 1
+    assert skipped > 0.1 * 4 * HORIZON
+
+
+@pytest.mark.slow
 def test_both_forms_of_the_index_rules_have_one_law():
     """Jumping over rounds that cannot change the set, where there are many of them."""
     world = worlds.multinomial_logit([0.9, 0.05, 0.8, 0.04, 0.7], 3)

@@ -10,10 +10,24 @@ _NEAR = 1e-9
 """Sums closer than this, relatively, are ties."""
 
 
-class StagewiseElimination:
-    """Simchowitz et al. 2016, with delta = 1/T and Hoeffding radii."""
+def hoeffding_radii(means, plays, stage, delta):
+    """Return the radius of every arm after a stage."""
+    log = math.log(4 * len(means) * stage**2 / delta)
+    return np.full(len(means), math.sqrt(log / (2 * plays)))
 
-    def __init__(self, num_arms, size, horizon):
+
+def bernstein_radii(means, plays, stage, delta):
+    """Return sqrt(2 v L/M) + 7 L/(3 (M - 1)) with v = m (1 - m)."""
+    log = math.log(8 * len(means) * stage**2 / delta)
+    spread = np.array([math.sqrt(2 * m * (1 - m) * log / plays) for m in means])
+    return spread + 7 * log / (3 * (plays - 1))
+
+
+class StagewiseElimination:
+    """Simchowitz et al. 2016, with delta = 1/T."""
+
+    def __init__(self, num_arms, size, horizon, radii=hoeffding_radii):
+        self.radii = radii
         self.num_arms, self.size, self.delta = num_arms, size, 1 / horizon
         self.undecided, self.accepted, self.rejected = list(range(num_arms)), [], []
         self.stage, self.blocks = 1, []
@@ -51,14 +65,14 @@ class StagewiseElimination:
         """Accept and reject."""
         plays = 2**self.stage
         mean = self.totals / plays
-        log = math.log(4 * self.num_arms * self.stage**2 / self.delta)
-        radius = math.sqrt(log / (2 * plays))
+        radius = self.radii(mean, plays, self.stage, self.delta)
         left = self.size - len(self.accepted)
-        ranked = sorted((mean[each] for each in self.undecided), reverse=True)
-        for arm in list(self.undecided):
-            if mean[arm] - radius > ranked[left] + radius:
+        ranked = sorted(self.undecided, key=lambda arm: -mean[arm])
+        after, last = ranked[left], ranked[left - 1]
+        for arm in ranked:
+            if mean[arm] - radius[arm] > mean[after] + radius[after]:
                 self.accepted.append(arm)
-            elif mean[arm] + radius < ranked[left - 1] - radius:
+            elif mean[arm] + radius[arm] < mean[last] - radius[last]:
                 self.rejected.append(arm)
         decided = {*self.accepted, *self.rejected}
         self.undecided = [each for each in self.undecided if each not in decided]

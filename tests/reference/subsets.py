@@ -30,8 +30,8 @@ def may_be_top(values, subset, size):
 class IndexRule:
     """C/N + width / sqrt(N): UCB without total order, CUCB and CombUCB1."""
 
-    def __init__(self, num_arms, size, width):
-        self.size, self.width = size, width
+    def __init__(self, num_arms, size, width, cap=math.inf):
+        self.size, self.width, self.cap = size, width, cap
         self.plays, self.totals = np.zeros(num_arms), np.zeros(num_arms)
         self.round = 0
 
@@ -40,11 +40,24 @@ class IndexRule:
         width = self.width(self.round + 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = self.totals / self.plays + width / np.sqrt(self.plays)
-        return np.where(self.plays > 0, values, np.inf)
+        return np.where(self.plays > 0, np.minimum(values, self.cap), np.inf)
 
     def admits(self, subset):
         """Say whether the rule may offer this set now."""
         return may_be_top(self.indices(), subset, self.size)
+
+    def stays(self, subset, rounds):
+        """Say whether the set has the largest indices all these rounds, come what may.
+
+        Without any reward of its arms; the first round was looked at.
+        """
+        kept = self.round, self.plays
+        found = []
+        for _ in range(rounds - 1):
+            self.round, self.plays = self.round + 1, self.plays + subset
+            found.append(self.admits(subset))
+        self.round, self.plays = kept
+        return all(found)
 
     def update(self, subset, rewards):
         """Learn what one round gave."""
@@ -64,9 +77,13 @@ def cucb(num_arms, size, horizon):
     return IndexRule(num_arms, size, lambda t: math.sqrt(3 * math.log(t) / 2))
 
 
-def comb_ucb1(num_arms, size, horizon):
-    """Kveton et al. 2015, Algorithm 1."""
-    return IndexRule(num_arms, size, lambda t: math.sqrt(1.5 * math.log(max(t - 1, 1))))
+def comb_ucb1(num_arms, size, horizon, cap=math.inf):
+    """Kveton et al. 2015, Algorithm 1, perhaps with indices up to a cap."""
+
+    def width(t):
+        return math.sqrt(1.5 * math.log(max(t - 1, 1)))
+
+    return IndexRule(num_arms, size, width, cap)
 
 
 def play_alone(policy, world, horizon, checkpoints, rng):
@@ -160,6 +177,29 @@ class MNLExploration(Epochs):
             width = 0.5 * math.log(math.sqrt(len(mean)) * self.finished + 1)
             upper = mean + np.sqrt(mean * width / self.epochs) + width / self.epochs
         return may_be_top(np.where(self.epochs > 0, upper, np.inf), subset, self.size)
+
+
+class CorrelatedMNLThompson(Epochs):
+    """Agrawal et al. 2017, correlated sampling: one normal number for all arms."""
+
+    def __init__(self, num_arms, size, horizon):
+        super().__init__(num_arms, size, horizon)
+        self.log = math.log(horizon * size)
+
+    def choose(self, rng):
+        """Return a set: one arm alone until each was offered in an epoch."""
+        if self.current is not None:
+            return self.current
+        arms = np.arange(len(self.epochs))
+        if np.any(self.epochs == 0):
+            return arms == rng.choice(arms[self.epochs == 0])
+        mean = self.purchases / self.epochs
+        spread = np.sqrt(50 * mean * (mean + 1) / self.epochs)
+        spread = spread + 75 * math.sqrt(self.log) / self.epochs
+        weights = mean + max(rng.normal(size=self.size)) * spread
+        if np.all(weights <= 0):
+            return arms == rng.choice(arms)
+        return top_sets(weights, self.size, rng) & (weights > 0)
 
 
 class MNLThompson(Epochs):
