@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import PercentFormatter, StrMethodFormatter
 
 from bayesduel.analysis.claims import exploitation
 from bayesduel.analysis.measurements import standard_error
@@ -272,7 +272,11 @@ def _draw_delays(
             markeredgecolor="white", markeredgewidth=0.4, capsize=2, label=policy,
         )  # fmt: skip
     axes.set_xscale("log")
+    delays = sorted({every for points in lines.values() for every, *_ in points})
+    axes.set_xticks(delays, [f"{each:,}" for each in delays])
+    axes.set_xticks([], minor=True)
     axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     runs = result.panel.runs
     axes.set_xlabel(f"rounds between two reports, d\n{runs} runs, ± 1 standard error")
     axes.set_ylabel(f"mean Copeland regret\nat round {result.panel.horizon:,}")
