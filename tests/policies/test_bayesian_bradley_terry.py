@@ -8,10 +8,13 @@ from scipy.special import expit, log_expit
 
 import bayesduel
 from bayesduel import policies
+from bayesduel.diagnostics import transitivity
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, Comparisons, fit
 from bayesduel.policies.bayesian_bradley_terry import BayesianBradleyTerry
 from bayesduel.types import Duel, Outcome
+from tests.policies.driving import play
+from tests.policies.instances import random_outcomes
 from tests.policies.laws import chi_square, pair_table, two_sample_chi_square
 from tests.reference.bayesian_bradley_terry import BayesianBradleyTerry as Twin
 
@@ -211,23 +214,68 @@ def world(num_arms):
     return expit(utility[:, None] - utility[None, :])
 
 
-def regret_of(policy, preference, horizon, runs=100):
+CYCLIC = np.array(
+    [
+        [0.50, 0.55, 0.10, 0.55, 0.55],
+        [0.45, 0.50, 0.55, 0.60, 0.40],
+        [0.90, 0.45, 0.50, 0.45, 0.45],
+        [0.45, 0.40, 0.55, 0.50, 0.60],
+        [0.45, 0.60, 0.55, 0.40, 0.50],
+    ]
+)
+"""Arm 0 beats three others narrowly, and loses clearly to the worst one."""
+
+
+def regret_of(policy, preference, checkpoints, runs):
     found = bayesduel.simulate(
-        preference, policy, num_runs=runs, horizon=horizon, seed=5
+        preference,
+        policy,
+        num_runs=runs,
+        horizon=checkpoints[-1],
+        checkpoints=checkpoints,
+        seed=5,
     )
-    return found["regret"].sel(notion="copeland").isel(checkpoint=-1).values
+    return found["regret"].sel(notion="copeland").values.squeeze()
 
 
 @pytest.mark.slow
 def test_one_scale_is_worth_something():
     """In a Bradley-Terry world of 20 arms regret is below that of D-TS."""
     ours, theirs = (
-        regret_of(policy, world(20), 4000)
+        regret_of(policy, world(20), [4000], 100)
         for policy in (BayesianBradleyTerry(), policies.get("d-ts"))
     )
     error = np.hypot(ours.std(), theirs.std()) / np.sqrt(len(ours))
     # One-sided, a false alarm of 1e-5.
     assert theirs.mean() - ours.mean() > 4.3 * error
+
+
+@pytest.mark.slow
+def test_a_wrong_scale_misleads_for_good():
+    """With cycles regret grows by the round, that of D-TS by less and less."""
+    ours, theirs = (
+        np.diff(regret_of(policies.get(name), CYCLIC, [5000, 12500], 24))[:, 0]
+        for name in ("bt-ts", "d-ts")
+    )
+    error = np.hypot(ours.std(), theirs.std()) / np.sqrt(len(ours))
+    assert (ours - theirs).mean() > 4.3 * error
+    assert ours.mean() - 4.3 * ours.std() / np.sqrt(len(ours)) > 0.15 * 7500
+
+
+@pytest.mark.slow
+def test_its_own_comparisons_say_so_in_time():
+    """After 500 rounds cycles are evident; regret has no end yet at round 20,000."""
+    outcomes = random_outcomes(CYCLIC, 500, np.random.default_rng(1))
+    with jax.enable_x64(True):
+        played = play(
+            policies.get("bt-ts"),
+            jnp.asarray(outcomes),
+            jax.random.key(3),
+            jnp.int64(500),
+            num_events=500,
+        )
+    votes = Comparisons.from_wins(np.asarray(played.state.wins))
+    assert transitivity(votes).verdict == "no single scale"
 
 
 def test_bad_parameters():
