@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.datasets import worlds
 from bayesduel.types import Rewards
 from tests.policies.subset_driving import (
     CHECKPOINTS,
@@ -26,10 +27,19 @@ ONE_ARM = {"maxmin-ucb", "choice-bandits"}
 
 SLOW_TO_COMPILE = {"logit-ts"}
 
-PLAYED = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW_TO_COMPILE))
-    for name in NAMES
-]
+ONE_OF_A_KIND = {"ucb-no-order", "mnl-ts", "stagewise", "maxmin-ucb", "choice-bandits"}
+"""One for each kind of state: counts, epochs, stages, comparisons, lists."""
+
+
+def slowly(names):
+    """Return all policies, with these left to the slow tests."""
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in names)) for name in NAMES
+    ]
+
+
+PLAYED = slowly(SLOW_TO_COMPILE)
+KINDS = slowly(set(NAMES) - ONE_OF_A_KIND)
 
 
 def forms(name):
@@ -122,7 +132,7 @@ def test_recommendations_are_sets_and_better_than_chance(name):
     assert share > chance + 5 * np.sqrt(chance * (1 - chance) / (size * NUM_RUNS))
 
 
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", KINDS)
 def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
     dense = (*range(1, 7), 40, *range(45, 60), 120, 299, 300)
     columns = [dense.index(each) for each in CHECKPOINTS]
@@ -130,7 +140,7 @@ def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
     np.testing.assert_array_equal(offers[:, columns], runs_of(name).ledger["offers"])
 
 
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", KINDS)
 def test_same_seed_same_runs_another_seed_others(name):
     ours = runs_of(name)
     later = simulate_offers(policies.get(name), runs=range(3, 3 + NUM_RUNS))
@@ -145,20 +155,41 @@ def test_same_seed_same_runs_another_seed_others(name):
     assert same.mean() < 0.3
 
 
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", KINDS)
 def test_horizon_of_one_round(name):
     records = simulate_offers(policies.get(name), checkpoints=(1,))
     shown = records.ledger["offers"][:, -1].sum(axis=1)
     assert np.all((1 <= shown) & (shown <= SIZE))
 
 
+RANKED = worlds.plackett_luce(WEIGHTS, SIZE)
+REWARDED = worlds.independent_rewards(WEIGHTS, SIZE, levels=3)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PLAYED)
-def test_runs_do_not_depend_on_their_company(name):
-    few = simulate_offers(policies.get(name), runs=range(5), num_lanes=1)
-    np.testing.assert_array_equal(
-        few.ledger["offers"], runs_of(name).ledger["offers"][:5]
+@pytest.mark.parametrize(
+    ("name", "world"),
+    [
+        *((name, WORLD) for name in sorted(ONE_OF_A_KIND)),
+        ("rec-maxmin-ucb", RANKED),
+        ("cucb", REWARDED),
+    ],
+)
+def test_runs_do_not_depend_on_their_company(name, world):
+    """Whatever the kind of rule and of feedback."""
+    policy = policies.get(name)
+    options = {"notions": (world.regret,), "checkpoints": (40, 120)}
+    alone, together = (
+        simulate_offers(policy, world, runs=range(6), num_lanes=lanes, **options)
+        for lanes in (1, 6)
     )
+    for one, other in (
+        (alone.ledger["offers"], together.ledger["offers"]),
+        (alone.ledger["regret"], together.ledger["regret"]),
+        (alone.recommendation, together.recommendation),
+    ):
+        np.testing.assert_array_equal(one, other)
+    assert len(np.unique(together.ledger["offers"][:, -1], axis=0)) > 1
 
 
 def test_every_policy_of_subsets_is_registered_once():
