@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 from bayesduel.cli.output import defined, say, say_warning, version
 
 if TYPE_CHECKING:
+    import xarray as xr
     from rich.console import Console
 
     from bayesduel.models import Posterior
 
 __all__ = ["as_record", "print_standings", "save_fit"]
+
+# Numbers in a variable from which compressing it is worth the time.
+_LARGE = 100_000
 
 # Arms that are printed without --all.
 _MANY = 40
@@ -63,8 +67,8 @@ def _cells(row: dict[str, Any]) -> list[str]:
     return [
         row["arm"],
         str(low) if low == high else f"{low}-{high}",
-        f"{row['score']:.3f}",
-        f"{row['score_lower']:.3f} to {row['score_upper']:.3f}",
+        f"{row['score']:z.3f}",
+        f"{row['score_lower']:z.3f} to {row['score_upper']:z.3f}",
         f"{row['p_best']:.3f}",
         *(f"{row[key]:g}" if row[key] % 1 else f"{int(row[key])}"
           for key in ("comparisons", "wins", "losses", "ties")),
@@ -128,7 +132,8 @@ def save_fit(
     names[2].write_text(_markdown(record), encoding="utf-8")
     if posterior.data.is_whole:
         names.append(out / "fit.nc")
-        posterior.to_datatree().to_netcdf(names[-1], engine="h5netcdf")
+        tree = posterior.to_datatree()
+        tree.to_netcdf(names[-1], engine="h5netcdf", encoding=_packed(tree))
     else:
         say_warning("no fit.nc: split or weighted votes cannot be drawn anew")
     figures = {
@@ -147,6 +152,18 @@ def save_fit(
         names += plots.save(figure, out / name, ("png", "svg"))
     for path in names:
         say(f"saved {path}", quiet=quiet)
+
+
+def _packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return how to compress what has an entry per draw and vote: most repeat."""
+    return {
+        node.path: {
+            name: {"zlib": True, "complevel": 1}
+            for name, each in node.data_vars.items()
+            if each.size > _LARGE
+        }
+        for node in tree.subtree
+    }
 
 
 def _markdown(record: dict[str, Any]) -> str:
