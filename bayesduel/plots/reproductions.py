@@ -157,7 +157,7 @@ def _side_by_side(
     with styled(style):
         figure = StyledFigure(
             style=style,
-            figsize=(inches, rows * max(2.2, 0.62 * inches / columns)),
+            figsize=(inches, rows * max(2.5, 0.62 * inches / columns)),
             layout="constrained",
         )
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
