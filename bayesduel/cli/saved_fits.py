@@ -158,7 +158,7 @@ def _packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
     """Return how to compress what has an entry per draw and vote: most repeat."""
     return {
         node.path: {
-            name: {"zlib": True, "complevel": 1}
+            str(name): {"zlib": True, "complevel": 1}
             for name, each in node.data_vars.items()
             if each.size > _LARGE
         }

@@ -258,7 +258,7 @@ def predictive_check(
         else:
             _by_point(axes, [middle, low, high, observed], outside)
         words = (
-            f"{int(outside.sum())} of {len(total)} pairs ({outside.mean():.0%}) "
+            f"{int(outside.sum())} of {len(total)} pairs ({outside.mean():.1%}) "
             "outside their 90 %"
         )
         _caption(figure, posterior, words)
