@@ -252,7 +252,7 @@ def _lines(found: Reproduction) -> list[str]:
         counts = [f"{words.count(word)} {text}" for word, text in _TALLY.items()]
         lines.append(f"Of {len(words)} comparisons {', '.join(counts)}.")
     if found.scale < 1:
-        text = f"{found.scale:g} times the runs of the paper"
+        text = f"{found.scale:g} times the runs of the full recipe"
         if not found.full_horizon:
             text += ", and as few of its rounds: statements on its horizon can fail"
         lines.append(f"{text}.")

@@ -150,7 +150,7 @@ def test_chains_draw_from_the_exact_posterior():
 
 
 def test_the_normal_law_is_close():
-    """One duel in eleven is another one after six votes, one in a hundred after 183."""
+    """Less than a tenth of duels differ after nine votes, a hundredth after 183."""
     for wins, share in ((FEW, 0.1), (MANY, 0.01)):
         best = chance_of_best(wins)
         normal = pairs_of_round(BayesianBradleyTerry(), wins, number=40_000)
