@@ -287,7 +287,7 @@ def test_the_command_saves_results_figure_and_verdict(simulator, run, tmp_path):
     text = " ".join(result.stdout.split())
     for words in ("NIPS, Figure 2: Standard deviation", "10 runs, 20,000 rounds",
                   "off the 0.1316 of the paper", "two standard errors decide",
-                  "0.02 times the runs of the paper, and as few of its"):  # fmt: skip
+                  "0.02 times the runs of the full recipe, and as few"):  # fmt: skip
         assert words in text
     assert {path.name for path in out.iterdir()} == {
         "a", "b", "dts-2.png", "dts-2.svg", "verdict.json", "verdict.txt",
