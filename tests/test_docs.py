@@ -82,6 +82,14 @@ def test_every_policy_is_explained():
     ]
 
 
+def test_every_policy_has_an_example():
+    from bayesduel import policies
+
+    names = (*policies.names(), *policies.subset_names())
+    classes = {type(policies.get(name)) for name in names}
+    assert not [each.__name__ for each in classes if ">>> " not in (each.__doc__ or "")]
+
+
 def documented_modules():
     text = "".join(page.read_text("utf-8") for page in (DOCS / "reference").glob("*"))
     assert "automodule" in text

@@ -67,6 +67,12 @@ class BeatTheMean(Policy):
     References
     ----------
     Y. Yue, T. Joachims, "Beat the Mean Bandit", ICML 2011, Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("beat-the-mean", gamma=1.95).label
+    'BTM:gamma=1.95'
     """
 
     gamma: float = 1.3

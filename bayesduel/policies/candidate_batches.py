@@ -55,6 +55,12 @@ class CandidateComparisons(SeededPolicy):
     ----------
     A. Agarwal, R. Ghuge, V. Nagarajan, "Batched Dueling Bandits", ICML 2022,
     Algorithm 3, Theorem 1.3 and Section 5.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("scomp2", seed_power=0.75).label
+    'SCOMP2:seed_power=0.75'
     """
 
     title: ClassVar[str] = "Batched seeded comparisons with candidates"

@@ -96,6 +96,12 @@ class CopelandConfidenceBound(Policy):
     ----------
     M. Zoghi, Z. Karnin, S. Whiteson, M. de Rijke, "Copeland Dueling Bandits", NIPS
     2015, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("ccb", alpha=0.765).label
+    'CCB:alpha=0.765'
     """
 
     alpha: float = 0.51

@@ -78,6 +78,12 @@ class ChoiceBandits(SubsetPolicy):
     A. Agarwal, N. Johnson, S. Agarwal, "Choice Bandits", NeurIPS 2020. J. Komiyama,
     J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal Algorithm in
     Dueling Bandit Problem", COLT 2015, Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("choice-bandits", f_scale=0.45).label
+    'WBA:f_scale=0.45'
     """
 
     f_scale: float = 0.3

@@ -48,6 +48,12 @@ class CombinatorialUCB(IndexPolicy):
     Applications", ICML 2013, Algorithm 1. B. Kveton, Z. Wen, A. Ashkan, C. Szepesvari,
     "Tight Regret Bounds for Stochastic Combinatorial Semi-Bandits", AISTATS 2015,
     Algorithm 1.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("cucb", scale=2.25).label
+    'CUCB:scale=2.25'
     """
 
     scale: float = 1.5

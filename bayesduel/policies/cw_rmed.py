@@ -146,6 +146,12 @@ class CWRMED(CopelandRMED):
     J. Komiyama, J. Honda, H. Nakagawa, "Copeland Dueling Bandit Problem: Regret Lower
     Bound, Optimal Algorithm, and Computationally Efficient Algorithm", ICML 2016,
     Algorithm 1 with Equations 2 and 3.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("cw-rmed", resolve_every=10).label
+    'CW-RMED:resolve_every=10'
     """
 
     resolve_every: int = 1

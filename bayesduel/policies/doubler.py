@@ -52,6 +52,12 @@ class Doubler(Policy):
     ----------
     N. Ailon, Z. Karnin, T. Joachims, "Reducing Dueling Bandits to Cardinal Bandits",
     ICML 2014, Algorithms 1 and 4.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("doubler", alpha=4.5).label
+    'Doubler:alpha=4.5'
     """
 
     alpha: float = 3.0

@@ -40,6 +40,12 @@ class ECWRMED(CopelandRMED):
     J. Komiyama, J. Honda, H. Nakagawa, "Copeland Dueling Bandit Problem: Regret Lower
     Bound, Optimal Algorithm, and Computationally Efficient Algorithm", ICML 2016,
     Algorithm 1 with the program of Section 4.2.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("ecw-rmed", alpha=4.5).label
+    'ECW-RMED:alpha=4.5'
     """
 
     title: ClassVar[str] = "Efficient Copeland Winners RMED"

@@ -67,6 +67,12 @@ class ESCB(CountingPolicy):
     ----------
     R. Combes, M. S. Talebi, A. Proutiere, M. Lelarge, "Combinatorial Bandits
     Revisited", NIPS 2015.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("escb").label
+    'ESCB'
     """
 
     index: int = field(default=2, metadata={"static": True})

@@ -68,6 +68,12 @@ class InterleavedFilter(Policy):
     ----------
     Y. Yue, J. Broder, R. Kleinberg, T. Joachims, "The K-armed Dueling Bandits Problem",
     Journal of Computer and System Sciences 78, 2012, Algorithms 2 and 3.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("interleaved-filter").label
+    'IF'
     """
 
     variant: str = field(default="if2", metadata={"static": True})

@@ -72,6 +72,12 @@ class LogitThompson(SubsetPolicy):
     with a Multinomial Logit Choice Model and Capacity Constraint", Operations Research
     58(6), 2010 (the model). S. Agrawal, V. Avadhanula, V. Goyal, A. Zeevi, "Thompson
     Sampling for the MNL-Bandit", COLT 2017 (posterior sampling of assortments).
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("logit-ts").label
+    'Logit-TS'
     """
 
     prior_scale: float = field(default=2.0, metadata={"static": True})

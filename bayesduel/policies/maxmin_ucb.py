@@ -94,6 +94,12 @@ class MaxMinUCB(WinsPolicy):
     ----------
     A. Saha, A. Gopalan, "Combinatorial Bandits with Relative Feedback", NeurIPS 2019,
     Algorithm 1.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("maxmin-ucb", alpha=0.765).label
+    'MaxMin-UCB:alpha=0.765'
     """
 
     alpha: float = 0.51
@@ -145,6 +151,12 @@ class RecursiveMaxMinUCB(WinsPolicy):
     ----------
     A. Saha, A. Gopalan, "Combinatorial Bandits with Relative Feedback", NeurIPS 2019,
     Algorithm 2.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rec-maxmin-ucb", alpha=0.765).label
+    'Rec-MaxMin-UCB:alpha=0.765'
     """
 
     alpha: float = 0.51

@@ -85,6 +85,12 @@ class MergeRUCB(Policy):
     ----------
     M. Zoghi, S. Whiteson, M. de Rijke, "MergeRUCB: A Method for Large-Scale Online
     Ranker Evaluation", WSDM 2015, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("merge-rucb", alpha=1.515).label
+    'MergeRUCB:alpha=1.515'
     """
 
     alpha: float = 1.01

@@ -57,6 +57,12 @@ class MNLExploration(SubsetPolicy):
     ----------
     S. Agrawal, V. Avadhanula, V. Goyal, A. Zeevi, "MNL-Bandit: A Dynamic Learning
     Approach to Assortment Selection", Operations Research 67(5), 2019, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("mnl-ee", scale=72.0).label
+    'MNL-EE:scale=72.0'
     """
 
     scale: float = 48.0

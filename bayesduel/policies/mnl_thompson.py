@@ -64,6 +64,12 @@ class MNLThompson(SubsetPolicy):
     S. Agrawal, V. Avadhanula, V. Goyal, A. Zeevi, "Thompson Sampling for the
     MNL-Bandit", COLT 2017 (arXiv:1706.00977), Algorithm 1 and the algorithm with
     correlated sampling.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("mnl-ts").label
+    'MNL-TS'
     """
 
     variant: str = field(default="beta", metadata={"static": True})

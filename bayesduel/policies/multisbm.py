@@ -43,6 +43,12 @@ class MultiSBM(Policy):
     ----------
     N. Ailon, Z. Karnin, T. Joachims, "Reducing Dueling Bandits to Cardinal Bandits",
     ICML 2014, Algorithms 2 and 4.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("multisbm", alpha=4.5).label
+    'MultiSBM:alpha=4.5'
     """
 
     alpha: float = 3.0

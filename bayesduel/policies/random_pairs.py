@@ -38,6 +38,12 @@ class RandomPairs(Policy):
     ----------
     The baseline of J. Komiyama, J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound
     and Optimal Algorithm in Dueling Bandit Problem", COLT 2015.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("random").label
+    'Random'
     """
 
     distinct: bool = field(default=False, metadata={"static": True})

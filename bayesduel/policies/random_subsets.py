@@ -15,6 +15,12 @@ class RandomSubsets(CountingPolicy):
     """Offers k arms uniformly at random in every round.
 
     Recommends the k arms with the largest mean reward; ties at random.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("random-subsets").label
+    'Random subsets'
     """
 
     title: ClassVar[str] = "Random subsets"

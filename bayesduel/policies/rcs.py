@@ -67,6 +67,12 @@ class RelativeConfidenceSampling(Policy):
     ----------
     M. Zoghi, S. Whiteson, M. de Rijke, R. Munos, "Relative Confidence Sampling for
     Efficient On-Line Ranker Evaluation", WSDM 2014, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rcs", alpha=0.765).label
+    'RCS:alpha=0.765'
     """
 
     alpha: float = 0.51

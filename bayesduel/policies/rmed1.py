@@ -70,6 +70,12 @@ class RMED1(Policy):
     ----------
     J. Komiyama, J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal
     Algorithm in Dueling Bandit Problem", COLT 2015, Algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rmed1", f_scale=0.45).label
+    'RMED1:f_scale=0.45'
     """
 
     f_scale: float = 0.3

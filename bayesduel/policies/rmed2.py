@@ -62,6 +62,12 @@ class RMED2(RMED1):
     ----------
     J. Komiyama, J. Honda, H. Kashima, H. Nakagawa, "Regret Lower Bound and Optimal
     Algorithm in Dueling Bandit Problem", COLT 2015, Algorithms 1 and 3.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rmed2", f_scale=0.45).label
+    'RMED2:f_scale=0.45'
     """
 
     alpha: float = 3.0

@@ -64,6 +64,12 @@ class RelativeUCB(Policy):
     ----------
     M. Zoghi, S. Whiteson, R. Munos, M. de Rijke, "Relative Upper Confidence Bound for
     the K-Armed Dueling Bandit Problem", ICML 2014, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rucb", alpha=0.765).label
+    'RUCB:alpha=0.765'
     """
 
     alpha: float = 0.51

@@ -90,6 +90,12 @@ class ScalableCopelandBandits(Policy):
     ----------
     M. Zoghi, Z. Karnin, S. Whiteson, M. de Rijke, "Copeland Dueling Bandits", NIPS
     2015, Algorithms 2, 3 and 4.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("scb", eps=1.0).label
+    'SCB:eps=1.0'
     """
 
     eps: float = 0.0

@@ -85,6 +85,12 @@ class SeededComparisons(SeededPolicy):
     ----------
     A. Agarwal, R. Ghuge, V. Nagarajan, "Batched Dueling Bandits", ICML 2022,
     Algorithm 2, Theorems 1.2 and 3.3, Section 5.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("scomp", seed_power=0.75).label
+    'SCOMP:seed_power=0.75'
     """
 
     title: ClassVar[str] = "Batched seeded comparisons"

@@ -50,6 +50,12 @@ class SelfSparring(Policy):
     ----------
     Y. Sui, V. Zhuang, J. W. Burdick, Y. Yue, "Multi-dueling Bandits with Dependent
     Arms", UAI 2017, Algorithm IndSelfSparring.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("self-sparring", eta=1.5).label
+    'Self-Sparring:eta=1.5'
     """
 
     eta: float = 1.0

@@ -56,6 +56,12 @@ class Sparring(Policy):
     ----------
     N. Ailon, Z. Karnin, T. Joachims, "Reducing Dueling Bandits to Cardinal Bandits",
     ICML 2014, Algorithms 3 and 4.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("sparring", alpha=4.5).label
+    'Sparring:alpha=4.5'
     """
 
     inner: str = field(default="ucb", metadata={"static": True})

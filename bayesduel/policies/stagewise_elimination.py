@@ -84,6 +84,12 @@ class StagewiseElimination(SubsetPolicy):
     References
     ----------
     M. Simchowitz, K. Jamieson, B. Recht, "Best-of-K-bandits", COLT 2016.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("stagewise", delta=1.0).label
+    'Stagewise Elimination:delta=1.0'
     """
 
     delta: float = 0.0

@@ -80,6 +80,12 @@ class SupKLUCB(Policy):
     ----------
     N. Agrawal and P. Chaporkar, "KLUCB Approach to Copeland Bandits", arXiv preprint,
     2019, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("sup-klucb", log_scale=1.5).label
+    'Sup-KLUCB:log_scale=1.5'
     """
 
     score: str = field(default="copeland", metadata={"static": True})
