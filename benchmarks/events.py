@@ -14,8 +14,8 @@ horizon doing the same."""
 
 def main() -> None:
     """Print the time per event and the number of events."""
-    rows: list[dict[str, object]] = []
     for matrix, runs, horizons in CASES:
+        rows: list[dict[str, object]] = []
         for name in names():
             horizon, timing = _longest(matrix, name, runs, horizons)
             rows.append(
@@ -29,7 +29,7 @@ def main() -> None:
                     "compile s": timing.compile_seconds,
                 }
             )
-    report("Events on one core, compilation excluded", rows)
+        report(f"Events on one core, {matrix}, compilation excluded", rows)
 
 
 def _longest(
