@@ -51,6 +51,10 @@ _PATIENCE = 1.0
 """How many times as long as compiling took, a few last runs may drag idle lanes along
 before a program for fewer lanes is compiled: so that costs at most twice the best."""
 
+_COMPILE_SECONDS = 4.0
+"""At least as long is compiling taken to last: a program that was at hand says nothing
+about the next one."""
+
 _SEGMENT_SECONDS = 0.5
 """Aim for the length of a segment: short enough for Ctrl-C and a progress bar."""
 
@@ -196,7 +200,7 @@ def _drive(
         seconds = time.perf_counter() - began
         if np.count_nonzero(active) <= _FEW_LANES:
             dragging += seconds
-        if dragging >= _PATIENCE * compile_seconds:
+        if dragging >= _PATIENCE * max(compile_seconds, _COMPILE_SECONDS):
             carry = _pack(carry, num_runs)
         events = int(np.clip(events * _SEGMENT_SECONDS / max(seconds, 1e-3), 64, 1e6))
 
