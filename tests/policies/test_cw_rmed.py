@@ -47,6 +47,7 @@ def test_resolve_every_is_checked(every):
 
 def test_a_program_that_fails_costs_no_run(monkeypatch):
     """The run goes on with the efficient program; other runs do not notice."""
+    whole = runs_of()
     solve = cw_rmed.optimal_basis
 
     def often_failing(gaps):
@@ -60,8 +61,8 @@ def test_a_program_that_fails_costs_no_run(monkeypatch):
     failed = records.info["programs_failed"] > 0
     assert 3 <= failed.sum() <= failed.size - 3, failed.sum()
     assert records.finished.all()
-    plays, whole = (each.ledger["plays"] for each in (records, runs_of()))
-    same = np.all(plays == whole, axis=(1, 2, 3))
+    plays, others = (each.ledger["plays"] for each in (records, whole))
+    same = np.all(plays == others, axis=(1, 2, 3))
     assert same[~failed].all()
     assert not same[failed].all()
     assert np.all(plays.sum(axis=(2, 3)) == [[40, 120, 300, 700]])
