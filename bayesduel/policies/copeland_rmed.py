@@ -42,7 +42,6 @@ from bayesduel.policies.thresholds import (
 )
 from bayesduel.types import Arm, Duel, Outcome, RoundCount
 from theory.ecw_rmed import candidate_slack, ecw_costs
-from theory.quantities import losses
 from theory.templates import superior_sums
 
 _SLACK = 1e-12
@@ -183,7 +182,7 @@ class CopelandRMED(Policy):
         passing = _passes_test(pairs, slack, round_)
         passed = jnp.any(passing)
         winner = jnp.where(
-            passed, jnp.argmax(passing).astype(jnp.int32), _cheapest_winner(gaps)
+            passed, jnp.argmax(passing).astype(jnp.int32), _cheapest_winner(pairs, gaps)
         )
         return lists._replace(
             pairs=pairs,
@@ -235,10 +234,9 @@ def _slack_of_winners(
     return lax.while_loop(lambda loop: jnp.any(loop[0]), add_one, start)[1]
 
 
-def _cheapest_winner(gaps: Float[Array, "K K"]) -> Arm:
+def _cheapest_winner(pairs: PairEvidence, gaps: Float[Array, "K K"]) -> Arm:
     """Return the estimated winner with the least constant of the efficient program."""
-    counts = losses(gaps)
-    is_winner = counts == jnp.min(counts)
+    is_winner = is_estimated_winner(pairs)
     return compute_if(
         jnp.sum(is_winner, dtype=jnp.int32) > 1,
         lambda: lowest(ecw_costs(gaps)),

@@ -170,11 +170,10 @@ class CWRMED(CopelandRMED):
 
     def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> CWRMEDState:
         """Return the state before the first round."""
-        basis = empty_basis(num_arms)
         return CWRMEDState(
             lists=self._start(num_arms),
             program=Program(
-                basis=jax.tree.map(jnp.asarray, basis),
+                basis=jax.tree.map(jnp.asarray, empty_basis(num_arms)),
                 prices=jnp.zeros((num_arms, num_arms), dtype=jnp.float64),
                 blocks=jnp.zeros((num_arms, num_arms), dtype=jnp.float64),
                 is_stale=jnp.bool_(True),
