@@ -29,6 +29,7 @@ NON_CONDORCET = np.array(
         [0.482, 0.461, 0.488, 0.497, 0.500],
     ]
 )
+TWO_MATRICES = {"mslr5-condorcet": CONDORCET, "mslr5-non-condorcet": NON_CONDORCET}
 TIED = np.array(
     [
         [0.50, 0.55, 0.55, 0.54, 0.61, 0.61],

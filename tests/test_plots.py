@@ -14,9 +14,8 @@ from bayesduel import plots
 from bayesduel.plots.labels import spread
 from bayesduel.plots.style import looks, width_in_inches
 from tests import fake_results as fake
+from tests.figures import all_text, dashed, means
 from theory import PowerTerm, RegretBound, copeland_lower_bound
-
-TWO = {"mslr5-condorcet": fake.CONDORCET, "mslr5-non-condorcet": fake.NON_CONDORCET}
 
 
 def bound(kind="upper", coefficient=10.0, regret="copeland", name="a bound"):
@@ -31,26 +30,6 @@ def bound(kind="upper", coefficient=10.0, regret="copeland", name="a bound"):
         source="a test",
         minimum_horizon=2,
     )
-
-
-def all_text(figure):
-    """Return every text of a figure, legends included."""
-    return "\n".join(
-        text.get_text() for text in figure.findobj(mpl.text.Text) if text.get_visible()
-    )
-
-
-def means(axes):
-    """Return the drawn mean curves: solid lines with a marker."""
-    return [
-        line
-        for line in axes.lines
-        if line.get_linestyle() == "-" and line.get_marker() not in ("None", "|")
-    ]
-
-
-def dashed(axes):
-    return [line for line in axes.lines if line.get_linestyle() == "--"]
 
 
 def test_regret_draws_the_mean_and_one_standard_error():
@@ -167,9 +146,11 @@ def test_bounds_of_a_tied_matrix_are_said_to_be_undefined():
 
 def test_bounds_per_environment_and_none():
     optimum = copeland_lower_bound(fake.CONDORCET)
-    figure = plots.regret(fake.comparison(TWO), bounds={"mslr5-condorcet": optimum})
+    figure = plots.regret(
+        fake.comparison(fake.TWO_MATRICES), bounds={"mslr5-condorcet": optimum}
+    )
     assert [len(dashed(axes)) for axes in figure.axes] == [1, 0]
-    figure = plots.regret(fake.comparison(TWO), bounds=None)
+    figure = plots.regret(fake.comparison(fake.TWO_MATRICES), bounds=None)
     assert [len(dashed(axes)) for axes in figure.axes] == [0, 0]
 
 
@@ -181,12 +162,14 @@ def test_nonsense_as_bounds(nonsense):
 
 def test_small_multiples_share_one_legend_and_the_look_of_a_policy():
     tree = fake.comparison(
-        TWO, horizons={("mslr5-non-condorcet", "RUCB"): 10**5}, failed=None
+        fake.TWO_MATRICES,
+        horizons={("mslr5-non-condorcet", "RUCB"): 10**5},
+        failed=None,
     )
     figure = plots.regret(tree)
     assert len(figure.axes) == 2
     titles = [axes.get_legend().get_title().get_text() for axes in figure.axes]
-    assert titles == list(TWO)
+    assert titles == list(fake.TWO_MATRICES)
     assert len(figure.legends) == 1
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == list(fake.POLICIES)
@@ -280,7 +263,7 @@ def test_labels_cover_neither_each_other_nor_the_edge(draw, width):
 
 @pytest.mark.parametrize("width", ["column", "full"])
 def test_heads_and_legends_stay_inside_the_figure(width):
-    figure = plots.regret(fake.comparison(TWO), width=width)
+    figure = plots.regret(fake.comparison(fake.TWO_MATRICES), width=width)
     figure.draw_without_rendering()
     for legend in [*figure.legends, *(axes.get_legend() for axes in figure.axes)]:
         box = legend.get_window_extent()
@@ -290,48 +273,6 @@ def test_heads_and_legends_stay_inside_the_figure(width):
     for axes in figure.axes:
         assert axes.bbox.height > 60
         assert axes.get_legend().get_window_extent().y0 >= axes.bbox.y1 - 1.0
-
-
-def test_slopes_are_written_beside_the_lines():
-    tree = fake.comparison(horizons=dict.fromkeys(
-        [("mslr5-condorcet", label) for label in fake.POLICIES], 10**12
-    ))  # fmt: skip
-    figure = plots.slopes(tree, from_round=10**6)
-    text = all_text(figure)
-    from bayesduel.analysis import slope
-
-    for label in fake.POLICIES:
-        found = slope(tree[f"mslr5-condorcet/{label}"], 10**6, 10**12)
-        assert f"{found.value:.1f} ± {found.standard_error:.1f}" in text
-        assert label in text
-    assert "66.8" in text
-    assert "$10^{6}$ to $10^{12}$" in text
-    lines = dashed(figure.axes[0])
-    assert len(lines) == len(fake.POLICIES)
-    for line in lines:
-        rounds, values = line.get_data()
-        grown = (values[1] - values[0]) / np.log(rounds[1] / rounds[0])
-        assert grown == pytest.approx(66.769318, rel=1e-6)
-
-
-def test_slopes_by_default_from_the_square_root_of_the_horizon():
-    tree = fake.comparison(horizons={("mslr5-condorcet", "D-TS"): 10**8},
-                           labels=("D-TS",))  # fmt: skip
-    assert "$10^{4}$ to $10^{8}$" in all_text(plots.slopes(tree))
-
-
-def test_slopes_refuse_several_environments():
-    with pytest.raises(ValueError, match="for one environment"):
-        plots.slopes(fake.comparison(TWO))
-    plots.slopes(fake.comparison(TWO)["mslr5-condorcet"])
-
-
-def test_slopes_without_a_bound():
-    figure = plots.slopes(fake.comparison({"arxiv": fake.TIED}, ("D-TS", "RUCB")))
-    assert "not defined" in all_text(figure)
-    assert not dashed(figure.axes[0])
-    figure = plots.slopes(fake.comparison(), bound=None)
-    assert "lower bound" not in all_text(figure)
 
 
 def test_figures_leave_the_settings_and_pyplot_alone(tmp_path):

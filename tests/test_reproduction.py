@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from types import SimpleNamespace
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -13,6 +12,7 @@ from bayesduel import experiments, plots, policies, recipes, reproduction
 from bayesduel.cli import app
 from bayesduel.reproduction import reproduce
 from tests import fake_results as fake
+from tests.figures import all_text
 from theory import PreferenceMatrix
 
 
@@ -65,10 +65,6 @@ def rankers(monkeypatch):
     strength = np.sort(np.random.default_rng(3).normal(0.0, 1.0, 136))
     values = 1.0 / (1.0 + np.exp(strength[None, :] - strength[:, None]))
     return PreferenceMatrix(values, name="rankers")
-
-
-def all_text(figure):
-    return "\n".join(text.get_text() for text in figure.findobj(mpl.text.Text))
 
 
 def test_full_scale_is_the_experiment_of_the_paper(simulator):

@@ -275,3 +275,11 @@ class CandidateComparisons(SeededComparisons):
             [max(self.mean(j, i) for j in self.seeds if j != i) for i in self.seeds]
         )
         return self.seeds[random_choice(self.rng, losses == losses.min())]
+
+
+TWINS = {
+    "pcomp": PairwiseComparisons,
+    "scomp": SeededComparisons,
+    "scomp2": CandidateComparisons,
+}
+"""By the name under which each policy is registered."""

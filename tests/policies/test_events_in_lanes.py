@@ -1,0 +1,66 @@
+"""Events of real policies give in lanes what ``jax.vmap`` gives."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bayesduel import lanes, policies
+from bayesduel.types import Outcome
+
+SLOW_TO_COMPILE = {"d-ts+"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW_TO_COMPILE))
+        for name in policies.names()
+    ],
+)
+def test_events_of_policies(name):
+    """An event of each policy, a few times over, from states that really occur."""
+    num_lanes, num_arms = 7, 5
+    rng = np.random.default_rng(22)
+    with jax.enable_x64(True):
+        policy = jax.tree.map(jnp.float64, policies.get(name))
+        horizon = jnp.int64(10**6)
+
+        def event(key, state, played, luck):
+            key_choose, key_update = jax.random.split(key)
+            duel, state = policy.choose(key_choose, state, played + 1)
+            exploit = jnp.minimum(duel.exploit_rounds, horizon - played)
+            explore = jnp.minimum(duel.explore_rounds, horizon - played - exploit)
+            # Strong preferences, so that waiting begins soon.
+            wins = jnp.where((luck < 0.97) == (duel.first < duel.second), explore, 0)
+            now = played + exploit + explore
+            outcome = Outcome(exploit, explore, wins)
+            return policy.update(key_update, state, now, duel, outcome), now, duel
+
+        # Hardly optimized: these programs are compiled for a few calls.
+        quickly = {"compiler_options": {"xla_backend_optimization_level": 0}}
+        last = jax.jit(lanes.map_lanes(event, num_lanes), **quickly)
+        first = jax.jit(jax.vmap(event, in_axes=-1, out_axes=-1), **quickly)
+        keys = jax.random.split(jax.random.key(23), num_lanes)
+        state = jax.vmap(lambda key: policy.init(key, num_arms, horizon), out_axes=-1)(
+            keys
+        )
+        played = jnp.zeros(num_lanes, dtype=jnp.int64)
+        for number in range(100):
+            keys = jax.vmap(jax.random.fold_in, (0, None))(keys, number)
+            arguments = keys, state, played, jnp.asarray(rng.random(num_lanes))
+            ours, theirs = last(*arguments), first(*arguments)
+            for one, other in zip(
+                jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True
+            ):
+                assert (one.shape, one.dtype) == (other.shape, other.dtype)
+                np.testing.assert_allclose(
+                    np.asarray(one), np.asarray(other), rtol=1e-12
+                )
+            state, played, _ = ours
+        # They moved, and not in step: in rounds, or in what they have learnt from them.
+        assert np.all(np.asarray(played) >= 100)
+        assert any(
+            np.any(np.asarray(leaf) != np.asarray(leaf)[..., :1])
+            for leaf in (played, *jax.tree.leaves(state))
+        )
