@@ -22,7 +22,7 @@ from bayesduel.event_loop import (
     Problem,
     is_active,
     new_lanes,
-    play_segment,
+    segment_program,
     start,
     vmap_last,
 )
@@ -44,7 +44,7 @@ _FEW_ARMS = 32
 _FEW_LANES = 8
 """As many lanes as a vector unit fills at once."""
 
-_ARMS_OF_ONE_LANE = 256
+ARMS_OF_ONE_LANE = 256
 """With so many arms, lanes beside one another only cost memory."""
 
 _PATIENCE = 1.0
@@ -116,8 +116,9 @@ def run_chunk(
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
         began = time.perf_counter()
         carry = start(problem, len(runs), lanes)
+        play = segment_program()
         carry = jax.block_until_ready(
-            play_segment(problem, carry, np.int64(0), num_runs=len(runs))
+            play(problem, carry, np.int64(0), num_runs=len(runs))
         )
         compiled = time.perf_counter()
         carry = _drive(problem, carry, len(runs), compiled - began, on_progress)
@@ -140,7 +141,7 @@ def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:
     take several times as many events as others, and free lanes take the next ones. The
     pairs of some hundred arms fill the vectors of a CPU alone, and its caches.
     """
-    if jax.default_backend() == "cpu" and num_arms >= _ARMS_OF_ONE_LANE:
+    if jax.default_backend() == "cpu" and num_arms >= ARMS_OF_ONE_LANE:
         return 1
     most = 64 if jax.default_backend() == "cpu" else 4096
     waves = -(-num_runs // most)
@@ -183,11 +184,12 @@ def _drive(
     on_progress: Callable[[float], None] | None,
 ) -> Carry:
     """Call segments until nothing moves any more."""
+    play = segment_program()
     events = 256
     dragging = 0.0
     while True:
         began = time.perf_counter()
-        carry = play_segment(problem, carry, np.int64(events), num_runs=num_runs)
+        carry = play(problem, carry, np.int64(events), num_runs=num_runs)
         lanes = carry.lanes
         if problem.policy.assisted:
             carry = _assist(problem, carry, num_runs)

@@ -184,7 +184,7 @@ def test_strict_dtypes_and_keys(policy, strict_jax):
         # The check of keys stumbles over a batch of them (a bug of JAX 0.12).
         with jax.debug_key_reuse(False):
             carry = simulator.start.lower(problem, 6, 4).out_info
-            simulator.play_segment.lower(problem, carry, np.int64(9), num_runs=6)
+            simulator.segment_program().lower(problem, carry, np.int64(9), num_runs=6)
 
 
 def one_run(problem, run):
