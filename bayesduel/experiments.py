@@ -21,6 +21,7 @@ from bayesduel.policies.base import Policy, parameters_json
 from bayesduel.progress import progress_reporter
 from bayesduel.requests import Problem
 from bayesduel.results import Setting
+from bayesduel.simulator import ARMS_OF_ONE_LANE
 
 Environment = Problem | str | ArrayLike
 """A matrix or its values, a world of subset choice, or the name or file of one."""
@@ -215,15 +216,16 @@ class _Plan:
         )
 
     def jobs(self, workers: int) -> list[Job]:
-        """Cut the grid; more finely when there are fewer nodes than workers."""
+        """Cut the grid; more finely for idle workers, and where there are many arms."""
         parts = -(-self.num_runs // _RUNS_PER_JOB)
         parts = max(parts, -(-workers // len(self.settings)))
-        size = -(-self.num_runs // min(parts, self.num_runs))
-        starts = range(0, self.num_runs, size)
+        usual = -(-self.num_runs // min(parts, self.num_runs))
         return [
             self.job(key, range(start, min(start + size, self.num_runs)))
-            for key in self.settings
-            for start in starts
+            for key, setting in self.settings.items()
+            # Runs that are played one by one gain nothing from a common job.
+            for size in [1 if setting.matrix.num_arms >= ARMS_OF_ONE_LANE else usual]
+            for start in range(0, self.num_runs, size)
         ]
 
     def tree(self, finished: dict[str, JobResult]) -> xr.DataTree:

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -260,6 +260,7 @@ def _prepare_worker(worker: int, program_cache: str | None) -> None:
     as many as there are cores only get into each other's way.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[worker % len(cores)]})
@@ -268,3 +269,11 @@ def _prepare_worker(worker: int, program_cache: str | None) -> None:
 
         jax.config.update("jax_compilation_cache_dir", program_cache)
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that wants its results has been killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,15 @@ import pytest
 import xarray as xr
 
 import bayesduel
-from tests.fake_policies import Broken, Deadly, Scripted, Sleepy, Wanderer
+from bayesduel import simulator
+from tests.fake_policies import (
+    Broken,
+    Deadly,
+    Scripted,
+    Sleepy,
+    Wanderer,
+    instant_run_chunk,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUEST = {"num_runs": 70, "horizon": 2000, "seed": 5}
@@ -96,9 +104,9 @@ bayesduel.compare("cyclic", [Wanderer(), Sleepy()], jobs=2, out={out!r}, **{requ
 """
 
 
-def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path):
-    """Ctrl-C reaches the whole group of processes, and all of them end."""
-    out = tmp_path / "out"
+@contextmanager
+def two_workers(out, finished):
+    """Start a comparison that falls asleep, and wait until so many jobs are done."""
     # Without a cache of the user's the workers share one of their own.
     own = {"PYTHONPATH": str(ROOT), "SLEEPY_SECONDS": "3600"}
     environment = os.environ | own
@@ -110,19 +118,26 @@ def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path)
         start_new_session=True,
         text=True,
     )
-    wanted, deadline = 2, time.monotonic() + 240
-    while len(list(out.glob("parts/*.nc"))) < wanted and time.monotonic() < deadline:
+    deadline = time.monotonic() + 240
+    while len(list(out.glob("parts/*.nc"))) < finished and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)
     try:
-        errors = process.communicate(timeout=120)[1]
-        assert "KeyboardInterrupt" in errors
-        assert ends(process.pid)
+        yield process
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+
+def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path):
+    """Ctrl-C reaches the whole group of processes, and all of them end."""
+    out, wanted = tmp_path / "out", 2
+    with two_workers(out, wanted) as process:
+        os.killpg(process.pid, signal.SIGINT)
+        errors = process.communicate(timeout=120)[1]
+        assert "KeyboardInterrupt" in errors
+        assert ends(process.pid)
     assert len(list(out.glob("parts/*.nc"))) == wanted
     assert not (out / "results.nc").exists()
 
@@ -130,3 +145,24 @@ def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path)
     tree = bayesduel.compare("cyclic", policies, out=out, resume=True, **REQUEST)
     for name, alone in whole.items():
         np.testing.assert_array_equal(tree[f"cyclic/{name}/plays"], alone["plays"])
+
+
+@pytest.mark.slow
+def test_workers_end_with_the_process_that_wants_their_results(tmp_path):
+    """Killed, it can tell them nothing."""
+    with two_workers(tmp_path / "out", 1) as process:
+        process.kill()
+        process.wait()
+        assert ends(process.pid)
+
+
+@pytest.mark.parametrize(("num_arms", "sizes"), [(255, [35, 35]), (256, [1] * 70)])
+def test_runs_that_are_played_one_by_one_are_jobs_of_their_own(
+    num_arms, sizes, monkeypatch
+):
+    """A policy of many arms would otherwise keep one core busy and the other idle."""
+    calls = []
+    monkeypatch.setattr(simulator, "run_chunk", instant_run_chunk(calls))
+    matrix = np.full((num_arms, num_arms), 0.5)
+    bayesduel.compare(matrix, Wanderer(), num_runs=70, horizon=10, jobs=1)
+    assert [len(runs) for _, runs in calls] == sizes
