@@ -177,8 +177,9 @@ def compare(
     )
     workers = requests.check_count("jobs", (cpu_count() or 1) if jobs is None else jobs)
     folder = OutputFolder.prepare(out, resume=resume, overwrite=overwrite)
-    finished = folder.finished_jobs(plan.jobs(workers))
-    todo = [job for job in plan.jobs(workers) if job.name not in finished]
+    wanted = [plan.job(key, range(plan.num_runs)) for key in plan.settings]
+    finished = {each.job.name: each for each in folder.finished_jobs(wanted)}
+    todo = plan.jobs(workers, [each.job for each in finished.values()])
 
     def keep(result: JobResult) -> None:
         finished[result.job.name] = result
@@ -215,18 +216,22 @@ class _Plan:
             num_lanes=num_lanes,
         )
 
-    def jobs(self, workers: int) -> list[Job]:
-        """Cut the grid; more finely for idle workers, and where there are many arms."""
+    def jobs(self, workers: int, finished: Sequence[Job]) -> list[Job]:
+        """Cut what is missing; more finely for idle workers and for many arms."""
         parts = -(-self.num_runs // _RUNS_PER_JOB)
         parts = max(parts, -(-workers // len(self.settings)))
         usual = -(-self.num_runs // min(parts, self.num_runs))
-        return [
-            self.job(key, range(start, min(start + size, self.num_runs)))
-            for key, setting in self.settings.items()
+        found = []
+        for key, setting in self.settings.items():
             # Runs that are played one by one gain nothing from a common job.
-            for size in [1 if setting.matrix.num_arms >= ARMS_OF_ONE_LANE else usual]
-            for start in range(0, self.num_runs, size)
-        ]
+            size = 1 if setting.matrix.num_arms >= ARMS_OF_ONE_LANE else usual
+            done = [job.runs for job in finished if job.setting == setting]
+            for gap in _gaps(self.num_runs, done):
+                found += [
+                    self.job(key, range(start, min(start + size, gap.stop)))
+                    for start in range(gap.start, gap.stop, size)
+                ]
+        return found
 
     def tree(self, finished: dict[str, JobResult]) -> xr.DataTree:
         """Assemble what is finished; policies without a finished run are left out."""
@@ -250,6 +255,14 @@ class _Plan:
             "created": _now(),
         }
         return results.build_tree(self.environments, nodes, attributes)
+
+
+def _gaps(num_runs: int, done: Sequence[range]) -> list[range]:
+    """Return the runs from 0 on that are in none of the disjoint ranges."""
+    ordered = sorted(done, key=lambda runs: runs.start)
+    starts = [0, *(runs.stop for runs in ordered)]
+    stops = [*(runs.start for runs in ordered), num_runs]
+    return [range(*ends) for ends in zip(starts, stops, strict=True)]
 
 
 def _plan(

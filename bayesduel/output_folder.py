@@ -3,8 +3,8 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import xarray as xr
@@ -44,28 +44,34 @@ class OutputFolder:
             shutil.rmtree(path / _PARTS, ignore_errors=True)
         return cls(path, resume)
 
-    def finished_jobs(self, jobs: Sequence[Job]) -> dict[str, JobResult]:
-        """Read back the jobs that were finished by an interrupted comparison.
+    def finished_jobs(self, wanted: Sequence[Job]) -> list[JobResult]:
+        """Read back what an interrupted comparison has finished of the wanted runs.
+
+        The runs may have been cut into jobs in another way: for other cores, or when
+        fewer of them were asked for.
 
         Raises
         ------
         OutputFolderError
-            If the folder holds results of another request, or some that the jobs do
-            not contain: going on would delete them.
+            If the folder holds results of another request, or some that are not
+            wanted: going on would delete them.
         """
         if self.path is None or not self.resume:
-            return {}
-        whole = self._whole()
-        self._check_nothing_is_dropped(jobs, whole)
-        found = {}
-        for job in jobs:
-            dataset = self._from_whole(whole, job)
-            if dataset is None:
-                dataset = _read_part(self._file(job))
-            if dataset is not None:
+            return []
+        stored = self._stored()
+        self._check_nothing_is_dropped(wanted, stored)
+        found = []
+        for job in wanted:
+            taken: set[int] = set()
+            for dataset in stored.get(_place(job), ()):
+                runs = dataset["run"].values.tolist()
+                if not taken.isdisjoint(runs):
+                    continue
                 self._check(job, dataset)
+                taken.update(runs)
+                part = replace(job, runs=range(runs[0], runs[-1] + 1))
                 dataset = dataset.sel(notion=list(job.setting.notions))
-                found[job.name] = JobResult(job=job, dataset=dataset)
+                found.append(JobResult(job=part, dataset=dataset))
         return found
 
     def keep(self, result: JobResult) -> None:
@@ -89,53 +95,31 @@ class OutputFolder:
         if not any("error" in node.attrs for node in tree.subtree):
             shutil.rmtree(self.path / _PARTS, ignore_errors=True)
 
-    def _whole(self) -> xr.DataTree | None:
+    def _stored(self) -> dict[tuple[str, str], list[xr.Dataset]]:
+        """Return all runs in the folder, by environment and policy."""
         assert self.path is not None
+        stored: dict[tuple[str, str], list[xr.Dataset]] = {}
         file = self.path / results.FILE_NAME
-        return results.load(file) if file.is_file() else None
-
-    def _from_whole(self, whole: xr.DataTree | None, job: Job) -> xr.Dataset | None:
-        """Return the job's runs out of a finished comparison."""
-        if whole is None:
-            return None
-        place = f"{job.setting.environment}/{job.setting.policy}"
-        try:
-            node = whole[place]
-        except KeyError:
-            return None
-        if not isinstance(node, xr.DataTree):
-            return None
-        dataset = node.to_dataset()
-        if "run" not in dataset or not {*job.runs} <= {*dataset["run"].values.tolist()}:
-            return None
-        part = dataset.sel(run=list(job.runs))
-        # Seconds were spent once; a part of the runs gets its share.
-        share = len(job.runs) / dataset.sizes["run"]
-        part.attrs |= {
-            "num_runs": len(job.runs),
-            "events": int(part["num_events"].sum()),
-            "run_seconds": share * dataset.attrs["run_seconds"],
-            "compile_seconds": share * dataset.attrs["compile_seconds"],
-        }
-        return part
+        if file.is_file():
+            for key, dataset in _policy_nodes(results.load(file)):
+                stored.setdefault(key, []).append(dataset)
+        for file in sorted((self.path / _PARTS).glob("*.nc")):
+            part = _read_part(file)
+            if part is not None:
+                stored.setdefault(_named(part), []).append(part)
+        return stored
 
     def _check_nothing_is_dropped(
-        self, jobs: Sequence[Job], whole: xr.DataTree | None
+        self,
+        wanted: Sequence[Job],
+        stored: Mapping[tuple[str, str], Sequence[xr.Dataset]],
     ) -> None:
         """Refuse to go on with less than the folder holds."""
-        asked: dict[tuple[str, str], int] = {}
-        for job in jobs:
-            key = (job.setting.environment, job.setting.policy)
-            asked[key] = max(asked.get(key, 0), job.runs.stop)
-        stored = [] if whole is None else _policy_nodes(whole)
-        for file in self._parts():
-            part = _read_part(file, ["recommendation"])
-            if part is not None:
-                stored.append((_key(part), part))
-        for key, dataset in stored:
-            last = int(dataset["run"].max())
-            if last >= asked.get(key, 0):
-                environment, policy = _key(dataset)
+        asked = {_place(job): job.runs.stop for job in wanted}
+        for place, datasets in stored.items():
+            last = max(int(dataset["run"].max()) for dataset in datasets)
+            if last >= asked.get(place, 0):
+                environment, policy = _named(datasets[0])
                 raise OutputFolderError(
                     f"out: {self.path} holds {policy} on {environment} up to run "
                     f"{last}, which this request would drop; ask for that too, "
@@ -156,34 +140,28 @@ class OutputFolder:
                 "overwrite it, or name another folder"
             )
 
-    def _parts(self) -> list[Path]:
-        assert self.path is not None
-        return sorted((self.path / _PARTS).glob("*.nc"))
-
     def _file(self, job: Job) -> Path:
         assert self.path is not None
         digest = hashlib.sha256(job.name.encode()).hexdigest()[:16]
         return self.path / _PARTS / f"{digest}.nc"
 
 
-def _read_part(file: Path, names: list[str] | None = None) -> xr.Dataset | None:
-    """Read a finished job; None if there is no such file, or it is damaged.
-
-    ``names`` are the variables that are wanted; the plays of many arms are large.
-    """
-    if not file.is_file():
-        return None
+def _read_part(file: Path) -> xr.Dataset | None:
+    """Read a finished job; None if the file is damaged."""
     try:
         with xr.open_dataset(file, engine="h5netcdf") as opened:
-            if "fingerprint" not in opened.attrs:
-                return None
-            return (opened if names is None else opened[names]).load()
+            return opened.load() if "fingerprint" in opened.attrs else None
     except (OSError, ValueError, KeyError):
         return None
 
 
-def _key(dataset: xr.Dataset) -> tuple[str, str]:
-    """Return the environment and the policy."""
+def _place(job: Job) -> tuple[str, str]:
+    """Return the environment and the policy, as files name them."""
+    return job.setting.environment, job.setting.policy
+
+
+def _named(dataset: xr.Dataset) -> tuple[str, str]:
+    """Return the environment and the policy that results say they are of."""
     return str(dataset.attrs.get("environment")), str(dataset.attrs.get("policy"))
 
 

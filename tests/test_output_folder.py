@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import bayesduel
-from bayesduel import results, simulator
+from bayesduel import experiments, results, simulator
 from bayesduel.errors import OutputFolderError
 from bayesduel.output_folder import OutputFolder
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
@@ -323,6 +323,31 @@ def test_a_request_may_grow(calls, interrupted, complete):
     same_tree(results.load(interrupted), resumed)
     for node in resumed["cyclic"].children.values():
         assert "error" in node.attrs or not np.isnan(node["regret"].values).any()
+
+
+def test_runs_that_were_cut_otherwise_are_kept(calls, interrupted):
+    """130 runs are cut into jobs of 44, where the folder holds 50, 50 and 50."""
+    resumed = compare(interrupted, resume=True, num_runs=130)
+    assert calls == [
+        (Wanderer(), range(100, 130)),
+        (Scripted(), range(50, 94)),
+        (Scripted(), range(94, 130)),
+    ]
+    same_tree(resumed, compare(None, num_runs=130))
+
+
+def test_parts_that_overlap_count_once(calls, interrupted):
+    """As when two comparisons with other cuts have written to one folder."""
+    whole = interrupted.parent / "whole"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiments, "_RUNS_PER_JOB", 30)
+        patch.setattr(simulator, "run_chunk", Interrupting(calls, 2))
+        with pytest.raises(KeyboardInterrupt):
+            compare(whole)
+    for part in parts_of(whole):
+        part.rename(interrupted / "parts" / part.name)
+    assert len(parts_of(interrupted)) == 5
+    same_tree(compare(interrupted, resume=True), compare(None))
 
 
 def test_fewer_notions_are_a_part_of_what_is_there(calls, tmp_path, monkeypatch):
