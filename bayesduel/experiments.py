@@ -26,8 +26,10 @@ from bayesduel.simulator import ARMS_OF_ONE_LANE
 Environment = Problem | str | ArrayLike
 """A matrix or its values, a world of subset choice, or the name or file of one."""
 
-_RUNS_PER_JOB = 64
-"""Runs of a job at most: what an interrupt can lose, and what cores can share."""
+_RUNS_PER_JOB = 256
+"""Runs of a job at most: what an interrupt can lose, and what cores can share. A few
+times as many as lanes, so that runs which need several times the events of others do
+not leave the other lanes idle."""
 
 
 def simulate(

@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesduel
-from bayesduel import simulator
+from bayesduel import experiments, simulator
 from tests.fake_policies import (
     Broken,
     Deadly,
@@ -25,7 +25,13 @@ from tests.fake_policies import (
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUEST = {"num_runs": 70, "horizon": 2000, "seed": 5}
+RUNS_PER_JOB = 64
 """Two jobs per policy in one process as in two."""
+
+
+@pytest.fixture(autouse=True)
+def _small_jobs(monkeypatch):
+    monkeypatch.setattr(experiments, "_RUNS_PER_JOB", RUNS_PER_JOB)
 
 
 def same(one, other):
@@ -99,7 +105,9 @@ import signal
 # Under a shell that runs the tests in the background Ctrl-C would be ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import bayesduel
+from bayesduel import experiments
 from tests.fake_policies import Sleepy, Wanderer
+experiments._RUNS_PER_JOB = {size}
 bayesduel.compare("cyclic", [Wanderer(), Sleepy()], jobs=2, out={out!r}, **{request})
 """
 
@@ -112,7 +120,11 @@ def two_workers(out, finished):
     environment = os.environ | own
     del environment["JAX_COMPILATION_CACHE_DIR"]
     process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT.format(out=str(out), request=REQUEST)],
+        [
+            sys.executable,
+            "-c",
+            SCRIPT.format(out=str(out), request=REQUEST, size=RUNS_PER_JOB),
+        ],
         env=environment,
         stderr=subprocess.PIPE,
         start_new_session=True,

@@ -22,6 +22,7 @@ BASIC = {"num_runs": 100, "horizon": 1000, "seed": 5}
 def calls(monkeypatch):
     """Simulate in no time; return what was really simulated, in order."""
     found = []
+    monkeypatch.setattr(experiments, "_RUNS_PER_JOB", 64)
     monkeypatch.setattr(simulator, "run_chunk", instant_run_chunk(found))
     return found
 

@@ -69,6 +69,7 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
             band="quantiles 25-75" if games else "standard error",
             bounds=_bounds(panels) if recipe.bounds else None,
             log_x=recipe.log_x,
+            log_y=recipe.log_y,
             columns=recipe.columns if width_in_inches(width) >= 5.0 else 1,
             width=width,
         )

@@ -108,6 +108,8 @@ class Recipe:
         Panels per row.
     log_x : bool
         Logarithmic rounds; the checkpoints follow.
+    log_y : bool
+        Logarithmic regret, where the worst policies would hide the others.
     bounds : bool
         Whether the bounds of theory are drawn.
     panels : tuple of Panel
@@ -126,6 +128,7 @@ class Recipe:
     notion: str
     columns: int
     log_x: bool
+    log_y: bool
     bounds: bool
     panels: tuple[Panel, ...]
     claims: tuple[Claim, ...]
@@ -192,6 +195,7 @@ def load(name: str) -> Recipe:
         "notion": "copeland",
         "columns": 2,
         "log_x": True,
+        "log_y": False,
         "bounds": False,
     }
     return Recipe(
