@@ -216,7 +216,7 @@ def _pair(
             return pair
     raise ComparisonDataError(
         f"{name}: none of the usual columns ({'; '.join(map(' and '.join, known))}) is "
-        f"there, only {shortened(list(table))}; say which with {argument}=(..., ...)"
+        f"there, only {shortened(list(table))}; name the two with {argument}"
     )
 
 
