@@ -7,12 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bayesduel import event_loop, simulator
+from bayesduel import event_loop, policies, simulator
 from bayesduel.environments.pairwise import PairwiseEnvironment
 from bayesduel.errors import SimulationError
 from tests.fake_policies import Asking, Scripted, Wanderer
 from tests.policies.instances import CONDORCET
-from tests.simulator.runs import CHECKPOINTS, RUNS, same, simulate_runs
+from tests.simulator.runs import CHECKPOINTS, RUNS, SLOW, same, simulate_runs
 
 # The host's help
 
@@ -191,3 +191,27 @@ def one_run(problem, run):
     lane, _ = event_loop._event(problem, event_loop._new_lane(problem, run))
     key = jax.random.fold_in(lane.key, lane.event)
     return problem.policy.recommend(key, lane.policy)
+
+
+@pytest.fixture
+def fresh_program():
+    """Compile anew, and leave nothing of it to other tests."""
+    event_loop.segment_program.cache_clear()
+    yield
+    event_loop.segment_program.cache_clear()
+
+
+@SLOW
+def test_wide_vectors_change_no_bit(fresh_program, monkeypatch):
+    """Each entry is computed as before, only more of them at a time."""
+    policy = policies.get("rucb")
+    wide = simulate_runs(policy)
+    event_loop.segment_program.cache_clear()
+    monkeypatch.setattr(event_loop, "_known_options", lambda: None)
+    same(simulate_runs(policy), wide)
+
+
+def test_an_option_that_the_compiler_does_not_know_is_left_out(monkeypatch):
+    assert event_loop._known_options() in (None, event_loop._WIDE_VECTORS)
+    monkeypatch.setattr(event_loop, "_WIDE_VECTORS", {"xla_cpu_no_such_option": 1})
+    assert event_loop._known_options() is None
