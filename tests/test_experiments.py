@@ -77,6 +77,7 @@ def test_a_failure_loses_nothing_of_the_others(whole, jobs, tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_its_own_job_only(whole):
     tree = bayesduel.compare(
         "cyclic", [Deadly(), Wanderer(), Scripted()], jobs=2, **REQUEST

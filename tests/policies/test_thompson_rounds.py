@@ -280,7 +280,7 @@ def test_round_of_dts_has_its_exact_law(name, num_arms, num_draws):
 
 
 @SIZES
-@pytest.mark.parametrize("num_arms", ARMS)
+@pytest.mark.parametrize("num_arms", [3, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
 def test_waiting_time_is_geometric(name, num_arms, num_draws):
     p_values = []
