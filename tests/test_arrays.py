@@ -1,5 +1,7 @@
 """Masked reads and writes, against plain indexing."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -59,3 +61,11 @@ def test_computing_only_where_it_is_wanted():
     assert batched(jnp.zeros(3, dtype=bool), values).tolist() == [1.0, 2.0, 3.0]
     jax.effects_barrier()
     assert not computed
+
+
+def test_first_marked_entry():
+    masks = np.array(list(itertools.product([False, True], repeat=4)))
+    for mask in masks:
+        expected = np.zeros(4, dtype=bool)
+        expected[np.flatnonzero(mask)[:1]] = True
+        np.testing.assert_array_equal(arrays.first_marked(jnp.asarray(mask)), expected)

@@ -1,27 +1,31 @@
 """Beta draws conditioned on being above 1/2, one rejection attempt at a time.
 
-With w wins and l losses let theta ~ Beta(w + 1, l + 1) and y = theta - 1/2, so that on
-(0, 1/2] the log density is, up to a constant,
+With w wins and l losses let theta ~ Beta(w + 1, l + 1) and theta = (1 + sin u) / 2: on
+this scale the width of the law hardly depends on where it lies (variance-stabilizing;
+Fisher information w + l). With a = w + 1/2 and b = l + 1/2 the log density of u on
+(0, pi/2) is, up to a constant,
 
-    h(y) = w log(1 + 2y) + l log(1 - 2y),
+    h(u) = a log(1 + sin u) + b log(1 - sin u),
 
-concave with curvature -h''(y) = 4w / (1 + 2y)^2 + 4l / (1 - 2y)^2. Let c be the least
-curvature on [0, 1/2], attained where ((1 + 2y) / (1 - 2y))^3 = w / l or at 0, and p the
-point of [0, 1/2] at which h is largest. Then
+concave with curvature -h''(u) = a / (1 + sin u) + b / (1 - sin u). Let c be the least
+curvature on that interval: (sqrt a + sqrt b)^2 / 2 if a > b, otherwise a + b, at 0. Let
+p be the point at which h is largest, sin p = (a - b) / (a + b) or p = 0. Then
 
-    h(y) <= h(p) + h'(p) (y - p) - c (y - p)^2 / 2,
+    h(u) <= h(p) + h'(p) (u - p) - c (u - p)^2 / 2,
 
-so a normal density truncated to (0, 1/2] lies above the target. Proposals come from its
-inverse distribution function. The least curvature hardly differs from the one at p,
-where the mass is: 0.89 to 1 of them are accepted, fewer (0.63 at 20 : 2, 0.24 at 200 :
-2) only for pairs so lopsided that no undecided comparison involves them.
+so a normal density truncated to (0, pi/2) lies above the target. Proposals come from
+its inverse distribution function. Of them 0.88 to 1 are accepted unless a pair is very
+lopsided (0.77 at 200 : 2), and never less than 0.7: c is at least half of the curvature
+a + b at an inner p.
 
-Offsets y are returned, not theta: next to 1/2 a subtraction would lose digits.
+Offsets sin(u) / 2 are returned, not theta: next to 1/2 a subtraction would lose digits.
 """
+
+import math
 
 import jax.numpy as jnp
 from jax import Array
-from jax.scipy.special import ndtr, ndtri
+from jax.scipy.special import erfc, ndtri
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.models.rejection import draw_until_accepted
@@ -29,6 +33,9 @@ from bayesduel.types import RunKey
 
 UNIFORMS_PER_ATTEMPT = 2
 """Rows of uniforms that :func:`attempt` consumes."""
+
+_SINE = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(12))
+"""Taylor coefficients of sin(u) / u in u^2; up to pi/2 the next one adds 1e-20."""
 
 
 def attempt(
@@ -52,35 +59,43 @@ def attempt(
     accepted : bool (...)
         An accepted proposal has exactly the conditional law.
     """
-    won, lost = wins.astype(uniforms.dtype), losses.astype(uniforms.dtype)
-    duels = jnp.maximum(won + lost, 1.0)
-    ratio = jnp.cbrt(jnp.maximum(won, lost) / jnp.maximum(lost, 1e-9))
-    flattest = jnp.where(lost > 0.0, 0.5 * (ratio - 1.0) / (ratio + 1.0), 0.5)
-    rest = jnp.maximum(1.0 - 2.0 * flattest, 1e-9)
-    curvature = 4.0 * won / (1.0 + 2.0 * flattest) ** 2 + 4.0 * lost / rest**2
-    # No duel yet: h = 0, the draw is uniform and any normal will do.
-    curvature = jnp.maximum(curvature, 1e-3)
-    peak = jnp.clip(0.5 * (won - lost) / duels, 0.0, 0.5)
-    slope = jnp.where(peak > 0.0, jnp.where(lost > 0.0, 0.0, won), 2.0 * (won - lost))
+    a, b = wins.astype(uniforms.dtype) + 0.5, losses.astype(uniforms.dtype) + 0.5
+    ahead = a > b
+    total, product = a + b, jnp.sqrt(a * b)
+    curvature = jnp.where(ahead, 0.5 * total + product, total)
+    peak = jnp.where(ahead, jnp.arctan(0.5 * (a - b) / product), 0.0)
+    slope = jnp.where(ahead, 0.0, a - b)
 
-    scale = 1.0 / jnp.sqrt(curvature)
-    center = peak + slope * scale * scale
+    root = jnp.sqrt(curvature)
+    center = peak + slope / curvature
     # Work in the lower tail, where probabilities keep their digits.
     side = jnp.where(center < 0.0, -1.0, 1.0)
-    ends = -side * center / scale, side * (0.5 - center) / scale
-    low, high = ndtr(jnp.minimum(*ends)), ndtr(jnp.maximum(*ends))
-    normal = side * ndtri(low + uniforms[0] * (high - low))
-    offset = jnp.where(won + lost > 0.0, center + scale * normal, 0.5 * uniforms[0])
-    inside = (offset > 0.0) & (offset <= 0.5)
-    offset = jnp.clip(offset, 1e-300, 0.5)
+    ends = -side * center * root, side * (0.5 * math.pi - center) * root
+    low, high = _normal_cdf(jnp.minimum(*ends)), _normal_cdf(jnp.maximum(*ends))
+    angle = center + side * ndtri(low + uniforms[0] * (high - low)) / root
+    inside = (angle > 0.0) & (angle < 0.5 * math.pi)
+    sine = _sine(jnp.clip(angle, 1e-300, 0.5 * math.pi))
 
-    step = offset - peak
-    up = jnp.log1p(2.0 * step / (1.0 + 2.0 * peak))
-    down = jnp.log1p(-2.0 * step / jnp.maximum(1.0 - 2.0 * peak, 1e-9))
-    rise = won * up + jnp.where(lost > 0.0, lost * down, 0.0)
-    bound = slope * step - 0.5 * curvature * step * step
-    accepted = jnp.log1p(-uniforms[1]) <= rise - bound
-    return offset, inside & (accepted | (won + lost == 0.0))
+    step = angle - peak
+    # 1 + sin p = 2a / (a + b) and 1 - sin p = 2b / (a + b) at an inner p.
+    up = jnp.log((1.0 + sine) * jnp.where(ahead, 0.5 * total / a, 1.0))
+    down = jnp.log((1.0 - sine) * jnp.where(ahead, 0.5 * total / b, 1.0))
+    excess = a * up + b * down - slope * step + 0.5 * curvature * step * step
+    return 0.5 * sine, inside & (1.0 - uniforms[1] <= jnp.exp(excess))
+
+
+def _normal_cdf(x: Float[Array, "..."]) -> Float[Array, "..."]:
+    """Return P(N(0, 1) <= x); ``jax.scipy.special.ndtr`` costs four times as much."""
+    return 0.5 * erfc(-math.sqrt(0.5) * x)
+
+
+def _sine(angle: Float[Array, "..."]) -> Float[Array, "..."]:
+    """Return sin on [0, pi/2]; XLA's costs ten times as much on a CPU."""
+    square = angle * angle
+    value = jnp.full_like(angle, _SINE[-1])
+    for coefficient in _SINE[-2::-1]:
+        value = value * square + coefficient
+    return angle * value
 
 
 def offsets_above_half(

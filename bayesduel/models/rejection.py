@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Float, Shaped
 
-from bayesduel.arrays import materialize
+from bayesduel.arrays import first_marked, materialize
 from bayesduel.types import RunKey
 
 Attempt = Callable[..., tuple[Array, Array]]
@@ -54,8 +54,7 @@ def draw_until_accepted(
 
     def first_of_them(carry: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         index, values, missing = carry
-        place = jnp.cumsum(missing, dtype=jnp.int32)
-        chosen = missing & (place == 1)
+        chosen = first_marked(missing)
         own = (
             jnp.sum(jnp.where(chosen, each, 0), keepdims=True, dtype=each.dtype)
             for each in parameters

@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array, lax
 from jaxtyping import Bool, Float
 
+from bayesduel.arrays import first_marked
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.base import check_choice, policy_class
 from bayesduel.policies.reward_counts import (
@@ -154,8 +155,7 @@ def _climb(value, start: Bool[Array, " n"]) -> _Climb:  # noqa: ANN001
         sets = swapped.reshape(num_arms * num_arms, num_arms)
         values = jnp.where(allowed.reshape(-1), value(sets), -jnp.inf)
         highest = jnp.max(values)
-        first = jnp.cumsum(values == highest, dtype=jnp.int32) == 1
-        best = jnp.any((first & (values == highest))[:, None] & sets, axis=0)
+        best = jnp.any(first_marked(values == highest)[:, None] & sets, axis=0)
         rises = highest > now.value * (1.0 + 1e-12)
         return _Climb(
             subset=jnp.where(rises, best, now.subset),

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float
 
+from bayesduel.arrays import first_marked
 from bayesduel.policies.assortments import best_assortment
 from bayesduel.policies.base import check_choice, policy_class
 from bayesduel.policies.epochs import (
@@ -125,8 +126,7 @@ class MNLThompson(SubsetPolicy):
             weights = self._correlated_weights(key_weights, state)
             best = best_assortment(weights, known.revenues, uniforms, size)
             fresh = known.epochs == 0
-            alone = fresh & (jnp.cumsum(fresh, dtype=jnp.int32) == 1)
-            best = jnp.where(jnp.any(fresh), alone, best)
+            best = jnp.where(jnp.any(fresh), first_marked(fresh), best)
         known = begin_epoch(known, best)
         offer = offer_until_no_choice(known.subset, in_bulk=self.look_ahead)
         return offer, state._replace(known=known)

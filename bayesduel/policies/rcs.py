@@ -9,6 +9,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
+from bayesduel.arrays import first_marked
 from bayesduel.policies.base import (
     Policy,
     check_above,
@@ -216,8 +217,7 @@ def _champion_law(
     """
     lost_rate = jnp.sum(beliefs.rate, axis=0)
     beats_all = jnp.exp(-lost_rate)
-    likeliest = lost_rate == jnp.min(lost_rate)
-    likeliest = likeliest & (jnp.cumsum(likeliest, dtype=jnp.int32) == 1)
+    likeliest = first_marked(lost_rate == jnp.min(lost_rate))
     nobody = -jnp.expm1(-jnp.min(lost_rate)) - jnp.sum(
         jnp.where(likeliest, 0.0, beats_all)
     )

@@ -28,7 +28,12 @@ from bayesduel.arrays import (
     upper_triangle,
 )
 from bayesduel.models.beta_above_half import UNIFORMS_PER_ATTEMPT, offsets_above_half
-from bayesduel.policies.idle_rounds import RoundSets, challenge_rates, majority
+from bayesduel.policies.idle_rounds import (
+    Majority,
+    RoundSets,
+    challenge_rates,
+    majority,
+)
 from bayesduel.policies.least_regret import (
     least_estimated_regret,
     most_votes,
@@ -141,7 +146,7 @@ def next_event(
     ``rng_key`` serves the tie-break of D-TS+, which needs magnitudes of samples, and
     the signs of many arms.
     """
-    now = majority(beliefs, sets.candidates)
+    now = Majority(*materialize(*majority(beliefs, sets.candidates)))
     flip_rates = jnp.where(now.relevant, beliefs.rate, 0.0)
     flip_rows = cumulative(jnp.sum(flip_rates, axis=1))
     column_rates = challenge_rates(beliefs, sets)
@@ -173,7 +178,7 @@ def next_event(
         free = now.trailing & (draws.signs < beliefs.chance)
         some = _flips_from(first_flip, now.relevant, free)
         flips = jnp.where(is_flip, some, free & ~now.relevant)
-        signs = _with_flips(now.signs, flips)
+        (signs,) = materialize(_with_flips(now.signs, flips))
         votes = jnp.sum(signs, axis=1, dtype=jnp.int32)
     else:
         signs = now.signs
@@ -182,6 +187,7 @@ def next_event(
         )
     if ties_by_regret:
         idle_flips = now.trailing & (draws.idle_signs < beliefs.chance) & ~now.relevant
+        (idle_flips,) = materialize(idle_flips)
         key_idle, key_event = jax.random.split(rng_key)
         first = _least_regret_champion(
             key_event, draws.first, beliefs, sets, signs, happens
