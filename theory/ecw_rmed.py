@@ -15,11 +15,12 @@ from __future__ import annotations
 import math
 
 from theory._arrays import Array, floating
-from theory.pools import allocate, pools_by_counting, solve_blocks
+from theory.pools import Pools, allocate, blocks_of, pools_by_counting, solve_blocks
 from theory.templates import candidate_slack, ecw_slack, template_slack
 
 __all__ = [
     "candidate_slack",
+    "ecw_cost",
     "ecw_costs",
     "ecw_evidence",
     "ecw_slack",
@@ -45,7 +46,7 @@ def ecw_costs(gaps: Array) -> Array:
     Notes
     -----
     O(K^3) time; O(K^3) memory where the operations are not fused. For one large matrix
-    use `theory.ecw_rmed_constant`.
+    use `theory.ecw_rmed_constant`, for one winner `theory.ecw_rmed.ecw_cost`.
 
     References
     ----------
@@ -68,7 +69,39 @@ def ecw_costs(gaps: Array) -> Array:
     return xp.where(pools.counts == xp.min(pools.counts), totals, math.inf)
 
 
-def ecw_evidence(gaps: Array, winner: Array | int) -> Array:
+def ecw_cost(gaps: Array, winner: Array | int, pools: Pools) -> Array:
+    """Compute the constant C_E of the efficient program for one winner.
+
+    Parameters
+    ----------
+    gaps : float (K, K)
+        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
+    winner : int
+        The arm i1, one with the fewest losses; it may be traced. For another arm the
+        result has no meaning.
+    pools : Pools
+        The `theory.pools.pools_by_counting` of these gaps: O(K^2) operations then.
+
+    Returns
+    -------
+    float scalar
+        Entry `winner` of `ecw_costs`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gaps = np.array([[0.0, 0.1, 0.3], [-0.1, 0.0, 0.2], [-0.3, -0.2, 0.0]])
+    >>> round(float(ecw_cost(gaps, 0, pools_by_counting(gaps))), 6)
+    15.009978
+    """
+    xp, gaps = floating(gaps)
+    arm = xp.reshape(xp.asarray(winner, dtype=xp.int32), (1,))
+    beaten = xp.take(gaps, arm, axis=0) > 0
+    own = xp.where(beaten, xp.take(pools.costs, arm, axis=0), 0.0)
+    return xp.sum(own) + xp.sum(blocks_of(pools, gaps, winner).values)
+
+
+def ecw_evidence(gaps: Array, winner: Array | int, pools: Pools | None = None) -> Array:
     """Compute an optimal allocation of evidence of the efficient program.
 
     Parameters
@@ -78,6 +111,9 @@ def ecw_evidence(gaps: Array, winner: Array | int) -> Array:
     winner : int
         The arm i1, one with the fewest losses; it may be traced. For another arm the
         result has no meaning.
+    pools : Pools, optional
+        The `theory.pools.pools_by_counting` of these gaps, where they are known:
+        O(K^2) operations then.
 
     Returns
     -------
@@ -103,4 +139,5 @@ def ecw_evidence(gaps: Array, winner: Array | int) -> Array:
            [1., 0., 0.]])
     """
     xp, gaps = floating(gaps)
-    return allocate(pools_by_counting(gaps), gaps, winner)[1]
+    pools = pools_by_counting(gaps) if pools is None else pools
+    return allocate(pools, gaps, winner)[1]

@@ -189,6 +189,31 @@ def solve_blocks(
     return Blocks(values, sizes, ratios, excess)
 
 
+def blocks_of(pools: Pools, gaps: Array, winner: Array | int) -> Blocks:
+    """Solve the problem of every rival for one winner.
+
+    Parameters
+    ----------
+    pools : Pools
+        Order of the superiors.
+    gaps : float (K, K)
+        Antisymmetric, P(i beats j) - 1/2.
+    winner : int
+        The arm i1; it may be traced.
+
+    Returns
+    -------
+    Blocks
+        With A = 1.
+    """
+    xp, gaps = floating(gaps)
+    arm = xp.reshape(xp.asarray(winner, dtype=xp.int32), (1,))
+    beaten = xp.take(gaps, arm, axis=0) > 0
+    turned = xp.permute_dims(pools.ranks, (1, 0))
+    costs, ranks = (xp.take(each, arm, axis=0) for each in (pools.costs, turned))
+    return solve_blocks(pools, arm, beaten, costs, ranks)
+
+
 def allocate(pools: Pools, gaps: Array, winner: Array | int) -> tuple[Array, Array]:
     """Solve the efficient program for one winner.
 
@@ -211,10 +236,7 @@ def allocate(pools: Pools, gaps: Array, winner: Array | int) -> tuple[Array, Arr
     xp, gaps = floating(gaps)
     arm = xp.reshape(xp.asarray(winner, dtype=xp.int32), (1,))
     own = xp.take(gaps, arm, axis=0) > 0
-    turned = xp.permute_dims(pools.ranks, (1, 0))
-    blocks = solve_blocks(
-        pools, arm, own, xp.take(pools.costs, arm, axis=0), xp.take(turned, arm, axis=0)
-    )
+    blocks = blocks_of(pools, gaps, winner)
     ratios, sizes = blocks.ratios[0], blocks.sizes[0]
     best = xp.min(ratios, axis=-1)[:, None]
     equal = (ratios <= best * (1.0 + _EQUAL_RATIO)) & (ratios < math.inf)

@@ -4,6 +4,7 @@ Komiyama, Honda and Nakagawa (2016), Algorithm 1: passes through lists of pairs,
 out of turn, and the test whether the evidence suffices to call an arm a winner.
 """
 
+from collections.abc import Callable
 from dataclasses import field
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from jax import Array, lax
 from jaxtyping import Bool, Float
 
-from bayesduel.arrays import compute_if, element_of, with_rows
+from bayesduel.arrays import element_of, with_rows
 from bayesduel.policies.base import (
     Policy,
     check_above,
@@ -41,7 +42,8 @@ from bayesduel.policies.thresholds import (
     log_round,
 )
 from bayesduel.types import Arm, Duel, Outcome, RoundCount
-from theory.ecw_rmed import candidate_slack, ecw_costs
+from theory.ecw_rmed import candidate_slack, ecw_cost
+from theory.pools import Pools, pools_by_counting
 from theory.templates import superior_sums
 
 _SLACK = 1e-12
@@ -167,8 +169,10 @@ class CopelandRMED(Policy):
 
     def _count(
         self, lists: CopelandLists, round_: RoundCount, duel: Duel, outcome: Outcome
-    ) -> CopelandLists:
+    ) -> tuple[CopelandLists, Pools]:
         """Count the outcome and, outside forced draws, test and name the winner.
+
+        The second result is what the efficient program knows of the new estimates.
 
         Where the test fails the cheapest of several estimated winners is the same in
         both programs: their constants agree then (Theorem 6).
@@ -181,16 +185,20 @@ class CopelandRMED(Policy):
         slack = _slack_of_winners(pairs, gaps, sums)
         passing = _passes_test(pairs, slack, round_)
         passed = jnp.any(passing)
+        pools = pools_by_counting(gaps)
         winner = jnp.where(
-            passed, jnp.argmax(passing).astype(jnp.int32), _cheapest_winner(pairs, gaps)
+            passed,
+            jnp.argmax(passing).astype(jnp.int32),
+            _cheapest_winner(pairs, gaps, pools),
         )
-        return lists._replace(
+        lists = lists._replace(
             pairs=pairs,
             sums=sums,
             slack=slack,
             winner=jnp.where(lists.forced, lists.winner, winner),
             passed=passed,
         )
+        return lists, pools
 
     def _extend(
         self, lists: CopelandLists, wanted: Float[Array, "K K"], round_: RoundCount
@@ -220,28 +228,36 @@ def recommended(lists: CopelandLists) -> Arm:
 def _slack_of_winners(
     pairs: PairEvidence, gaps: Float[Array, "K K"], sums: Float[Array, "K K+2"]
 ) -> Float[Array, " K"]:
-    """Return the slack of every estimated winner, mostly of one; else infinity."""
-    arms = jnp.arange(gaps.shape[0], dtype=jnp.int32)
-
-    def add_one(loop: tuple[Array, Array]) -> tuple[Array, Array]:
-        left, slack = loop
-        arm = jnp.argmax(left).astype(jnp.int32)
-        value = candidate_slack(pairs.evidence, gaps, arm, sums)
-        return left & (arms != arm), jnp.where(arms == arm, value, slack)
-
-    nothing = jnp.full(gaps.shape[0], jnp.inf, dtype=jnp.float64)
-    start = is_estimated_winner(pairs), nothing
-    return lax.while_loop(lambda loop: jnp.any(loop[0]), add_one, start)[1]
+    """Return the slack of every estimated winner; else infinity."""
+    return _one_by_one(
+        is_estimated_winner(pairs),
+        lambda arm: candidate_slack(pairs.evidence, gaps, arm, sums),
+    )
 
 
-def _cheapest_winner(pairs: PairEvidence, gaps: Float[Array, "K K"]) -> Arm:
+def _cheapest_winner(
+    pairs: PairEvidence, gaps: Float[Array, "K K"], pools: Pools
+) -> Arm:
     """Return the estimated winner with the least constant of the efficient program."""
     is_winner = is_estimated_winner(pairs)
-    return compute_if(
-        jnp.sum(is_winner, dtype=jnp.int32) > 1,
-        lambda: lowest(ecw_costs(gaps)),
-        jnp.argmax(is_winner).astype(jnp.int32),
-    )
+    several = jnp.sum(is_winner, dtype=jnp.int32) > 1
+    costs = _one_by_one(is_winner & several, lambda arm: ecw_cost(gaps, arm, pools))
+    return jnp.where(several, lowest(costs), jnp.argmax(is_winner).astype(jnp.int32))
+
+
+def _one_by_one(
+    marked: Bool[Array, " K"], value: Callable[[Arm], Float[Array, ""]]
+) -> Float[Array, " K"]:
+    """Compute a value of every marked arm, mostly of one; else infinity."""
+    arms = jnp.arange(marked.shape[0], dtype=jnp.int32)
+
+    def add_one(loop: tuple[Array, Array]) -> tuple[Array, Array]:
+        left, values = loop
+        arm = jnp.argmax(left).astype(jnp.int32)
+        return left & (arms != arm), jnp.where(arms == arm, value(arm), values)
+
+    start = marked, jnp.full(marked.shape[0], jnp.inf, dtype=jnp.float64)
+    return lax.while_loop(lambda loop: jnp.any(loop[0]), add_one, start)[1]
 
 
 def is_estimated_winner(pairs: PairEvidence) -> Bool[Array, " K"]:

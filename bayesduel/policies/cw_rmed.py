@@ -211,7 +211,7 @@ class CWRMED(CopelandRMED):
         outcome: Outcome,
     ) -> CWRMEDState:
         """Count the outcome, and see whether the program must be solved anew."""
-        lists = self._count(state.lists, round_, duel, outcome)
+        lists, pools = self._count(state.lists, round_, duel, outcome)
         program = state.program
         learnt = (duel.first != duel.second) & (outcome.rounds > 0)
         gaps = estimated_gaps(lists.pairs.wins)
@@ -231,7 +231,7 @@ class CWRMED(CopelandRMED):
         own = jnp.where(fits, program.blocks + program.blocks.T, program.wanted)
         wanted = compute_if(
             ~is_alone & ~lists.forced & ~lists.passed,
-            lambda: ecw_evidence(gaps, lists.winner),
+            lambda: ecw_evidence(gaps, lists.winner, pools),
             own,
         )
         is_new = program.is_new | learnt

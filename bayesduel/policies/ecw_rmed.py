@@ -71,9 +71,10 @@ class ECWRMED(CopelandRMED):
         outcome: Outcome,
     ) -> CopelandLists:
         """Count the outcome, then find what is due in the next pass."""
-        lists = self._count(state, round_, duel, outcome)
+        lists, pools = self._count(state, round_, duel, outcome)
         # After a forced draw nothing is appended, so any winner will do.
-        wanted = ecw_evidence(estimated_gaps(lists.pairs.wins), lists.winner)
+        gaps = estimated_gaps(lists.pairs.wins)
+        wanted = ecw_evidence(gaps, lists.winner, pools)
         return self._extend(lists, wanted, round_)
 
     def recommend(self, rng_key: RunKey, state: CopelandLists) -> Arm:
