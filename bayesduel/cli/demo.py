@@ -24,7 +24,7 @@ __all__ = ["demo"]
 POLICIES = ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb")
 # These get a tenth of the rounds where there is no Condorcet winner: RMED1 and RUCB
 # never stop exploring there, and D-TS+ breaks ties between three winners in half of the
-# rounds; a million of those would take longer than all the rest.
+# rounds; a million of those would add two thirds to the time of all the rest.
 SHORT_WITHOUT_WINNER = ("d-ts+", "rmed1", "rucb")
 CONDORCET = "mslr5-condorcet"
 NON_CONDORCET = "mslr5-non-condorcet"
