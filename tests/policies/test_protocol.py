@@ -3,8 +3,6 @@
 Shapes, dtypes and keys, found by tracing; what runs must do is in ``test_contract.py``.
 """
 
-from dataclasses import fields, replace
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,21 +10,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.types import Outcome
-
-
-def forms(name):
-    """Return the default form and each form with one switch turned."""
-    policy = policies.get(name)
-    switches = [
-        field.name
-        for field in fields(policy)
-        if field.metadata.get("static")
-        and isinstance(getattr(policy, field.name), bool)
-    ]
-    return [policy] + [
-        replace(policy, **{switch: not getattr(policy, switch)}) for switch in switches
-    ]
-
+from tests.policies.forms import forms
 
 FORMS = [form for name in policies.names() for form in forms(name)]
 

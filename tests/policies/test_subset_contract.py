@@ -1,6 +1,5 @@
 """What every policy that offers subsets must do, whatever its rule."""
 
-from dataclasses import fields, replace
 from functools import cache
 
 import jax
@@ -11,6 +10,7 @@ import pytest
 from bayesduel import policies
 from bayesduel.datasets import worlds
 from bayesduel.types import Rewards
+from tests.policies.forms import forms
 from tests.policies.subset_driving import (
     CHECKPOINTS,
     NUM_RUNS,
@@ -40,20 +40,6 @@ def slowly(names):
 
 PLAYED = slowly(SLOW_TO_COMPILE)
 KINDS = slowly(set(NAMES) - ONE_OF_A_KIND)
-
-
-def forms(name):
-    """Return the default form and each form with one switch turned."""
-    policy = policies.get(name)
-    switches = [
-        field.name
-        for field in fields(policy)
-        if field.metadata.get("static")
-        and isinstance(getattr(policy, field.name), bool)
-    ]
-    return [policy] + [
-        replace(policy, **{switch: not getattr(policy, switch)}) for switch in switches
-    ]
 
 
 FORMS = [form for name in NAMES for form in forms(name)]
