@@ -85,7 +85,12 @@ def ecw_cost(gaps: Array, winner: Array | int, pools: Pools) -> Array:
     Returns
     -------
     float scalar
-        Entry `winner` of `ecw_costs`.
+        Entry `winner` of `ecw_costs`: Copeland regret (from losses) per unit of log T,
+        natural logarithm.
+
+    References
+    ----------
+    Komiyama, Honda and Nakagawa (2016), Theorem 5.
 
     Examples
     --------

@@ -204,7 +204,7 @@ def blocks_of(pools: Pools, gaps: Array, winner: Array | int) -> Blocks:
     Returns
     -------
     Blocks
-        With A = 1.
+        Those of `solve_blocks`, with A = 1.
     """
     xp, gaps = floating(gaps)
     arm = xp.reshape(xp.asarray(winner, dtype=xp.int32), (1,))

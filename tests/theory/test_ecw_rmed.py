@@ -20,6 +20,7 @@ from tests.theory.matrices import (
     winners,
 )
 from theory import ecw_costs, ecw_evidence, ecw_rmed_constant, ecw_slack
+from theory.ecw_rmed import ecw_cost
 from theory.pools import (
     Pools,
     allocate,
@@ -134,14 +135,17 @@ def test_whole_program_against_enumeration(name, grid):
     for seed in range(6):
         matrix = shaped(name, seed, grid=grid)
         gaps = gaps_of(matrix)
-        costs = ecw_costs(gaps)
+        costs, pools = ecw_costs(gaps), pools_by_counting(gaps)
         for arm in range(len(matrix)):
             if arm not in winners(matrix):
                 assert costs[arm] == np.inf
                 continue
             exact = enumerate_efficient_program(matrix, arm)
             assert costs[arm] == pytest.approx(exact, rel=1e-9, abs=1e-9)
+            alone = ecw_cost(gaps, arm, pools)
+            assert alone == pytest.approx(exact, rel=1e-9, abs=1e-9)
             x = ecw_evidence(gaps, arm)
+            assert np.array_equal(x, ecw_evidence(gaps, arm, pools))
             assert np.array_equal(x, x.T)
             assert x.min() >= 0 and x.max() <= 1 and (np.diagonal(x) == 0).all()
             value = np.triu(x * quantities(matrix)[2]).sum()
@@ -205,6 +209,9 @@ def test_same_numbers_under_jit_and_vmap(num_arms):
         # The winner may be a traced integer of any width.
         for dtype in ("int32", "int64"):
             chosen = jax.numpy.asarray(arms.astype(dtype))
+            one = jax.jit(jax.vmap(lambda g, a: ecw_cost(g, a, pools_by_counting(g))))
+            found = np.asarray(one(jax.numpy.asarray(batch), chosen))
+            assert found == pytest.approx(costs.min(axis=1), rel=1e-13)
             program = jax.jit(jax.vmap(ecw_evidence))
             assert np.array_equal(program(jax.numpy.asarray(batch), chosen), x)
         traced = jax.jit(jax.vmap(ecw_slack))(
