@@ -102,13 +102,13 @@ def test_upper_bound_is_drawn_only_where_it_fits():
     tree = fake.comparison()
     fits = plots.regret(tree, bounds=bound(coefficient=50.0, name="small"))
     top = fits.axes[0].get_ylim()[1]
-    assert "small: 50.0 log t" in all_text(fits)
+    assert "small (upper): 50.0 log t" in all_text(fits)
     assert "above the axes" not in all_text(fits)
     curves = [line for line in fits.axes[0].lines if len(line.get_xdata()) == 64]
     assert len(curves) == 1
     assert curves[0].get_ydata()[-1] == pytest.approx(50.0 * np.log(10**6))
     large = plots.regret(tree, bounds=bound(coefficient=3000.0, name="large"))
-    assert "large: 3000 log t (above the axes)" in all_text(large)
+    assert "large (upper): 3000 log t (above the axes)" in all_text(large)
     assert large.axes[0].get_ylim()[1] == top
     assert not [line for line in large.axes[0].lines if len(line.get_xdata()) == 64]
 
@@ -118,19 +118,72 @@ def test_bound_that_grows_with_a_power_of_t_says_so():
         bound(coefficient=0.0, name="steep"), power_terms=(PowerTerm(2.0, 0.25, 1.0),)
     )
     figure = plots.regret(fake.comparison(), bounds=steep)
-    assert "steep: 2 t^0.25 log t" in all_text(figure)
+    assert "steep (upper): 2 t^0.25 log t" in all_text(figure)
     growth = replace(steep, kind="asymptotic upper")
     figure = plots.regret(fake.comparison(), bounds=growth, anchor=1000)
     assert "steep (asymptotic upper): 2 t^0.25 log t, from" in all_text(figure)
     assert "slope 0" not in all_text(figure)
 
 
-def test_order_only_bound_is_never_drawn():
-    figure = plots.regret(
-        fake.comparison(), bounds=[bound(kind="order only", coefficient=1.0)]
-    )
-    assert "order of growth only" in all_text(figure)
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("order only", "order of growth only"),
+        ("worst-case lower", "for some instance"),
+        ("unproved", "not proved as printed"),
+    ],
+)
+def test_kinds_that_are_named_and_never_drawn(kind, words):
+    before = len(plots.regret(fake.comparison(), bounds=None).axes[0].lines)
+    figure = plots.regret(fake.comparison(), bounds=[bound(kind, coefficient=1.0)])
+    assert words in all_text(figure)
+    assert len(figure.axes[0].lines) == before
+
+
+def test_asymptotic_upper_bound_starts_from_the_mean_of_its_policy():
+    tree = fake.comparison()
+    own = replace(bound("asymptotic upper", 40.0, name="of D-TS"), policy="D-TS")
+    figure = plots.regret(tree, bounds=own, anchor=1000)
+    (line,) = dashed(figure.axes[0])
+    rounds, values = line.get_data()
+    mean = tree["mslr5-condorcet"]["D-TS"]["regret"].sel(checkpoint=1000).mean()
+    # D-TS+ is another policy, and lower there.
+    assert values[0] == pytest.approx(float(mean)) and rounds[0] == 1000
+    assert values[-1] - values[0] == pytest.approx(40 * np.log(1000))
+    text = all_text(figure).replace("\n", " ")
+    assert "of D-TS (asymptotic upper): slope 40.0, from $10^{3}$ on (mean of" in text
+    absent = replace(own, policy="CCB", condition="alpha = 0.6")
+    figure = plots.regret(tree, bounds=absent)
     assert not dashed(figure.axes[0])
+    text = all_text(figure).replace("\n", " ")
+    assert "(asymptotic upper, alpha = 0.6): CCB is not shown, not drawn" in text
+
+
+def test_slope_with_a_log_log_term_is_bent():
+    bent = replace(bound("asymptotic upper", 5.0, name="bent"), loglog_coefficient=90.0)
+    figure = plots.regret(fake.comparison(), bounds=bent, anchor=1000)
+    (line,) = dashed(figure.axes[0])
+    rounds, values = line.get_data()
+    assert len(rounds) == 64
+    assert values - values[0] == pytest.approx(bent(rounds) - bent(1000))
+    text = all_text(figure).replace("\n", " ")
+    assert "5.00 log t + 90.0 log log t, from $10^{3}$ on (lowest mean)" in text
+
+
+def test_upper_bound_for_a_known_horizon_is_a_level():
+    told = replace(bound(coefficient=50.0, name="told"), anytime=False, constant=3.0)
+    figure = plots.regret(fake.comparison(), bounds=told)
+    levels = [
+        line.get_ydata()
+        for line in figure.axes[0].lines
+        if np.allclose(line.get_ydata(), 50 * np.log(10**6) + 3)
+    ]
+    assert len(levels) == 1
+    assert "told (upper): 50.0 log t + 3.00 at t = $10^{6}$" in all_text(figure)
+    late = replace(told, minimum_horizon=2 * 10**6)
+    assert "(from 2,000,000 on)" in all_text(
+        plots.regret(fake.comparison(), bounds=late)
+    )
 
 
 def test_bound_over_another_regret_is_refused():

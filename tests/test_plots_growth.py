@@ -7,6 +7,7 @@ from bayesduel import plots
 from bayesduel.analysis import slope
 from tests import fake_results as fake
 from tests.figures import all_text, dashed
+from theory import RegretBound, ccb_order, double_thompson_refined_bound, rmed1_bound
 
 
 def test_slopes_are_written_beside_the_lines():
@@ -47,3 +48,41 @@ def test_slopes_without_a_bound():
     assert not dashed(figure.axes[0])
     figure = plots.slopes(fake.comparison(), bound=None)
     assert "lower bound" not in all_text(figure)
+
+
+def upper_of(policy, coefficient=70.0, **changes):
+    fields = {"kind": "asymptotic upper", "regret": "copeland", "policy": policy}
+    return RegretBound(
+        name="a bound", log_coefficient=coefficient, **(fields | changes)
+    )
+
+
+def test_upper_bound_starts_on_the_line_of_its_policy():
+    figure = plots.slopes(fake.comparison(), bound=upper_of("D-TS"), from_round=1000)
+    (line,) = dashed(figure.axes[0])
+    mean = fake.comparison()["mslr5-condorcet/D-TS/regret"].sel(checkpoint=1000).mean()
+    assert line.get_ydata()[0] == pytest.approx(float(mean))
+    text = all_text(figure)
+    assert "upper bound" in text and "lower bound" not in text
+    assert "a bound (asymptotic upper): 70.0 per log-round" in text.replace("\n", " ")
+
+
+def test_slopes_refuse_bounds_that_are_no_slopes_of_theirs():
+    tree = fake.comparison()
+    cases = [
+        (ccb_order(fake.CONDORCET), "CCB is 'order only'"),
+        (upper_of("", kind="upper"), "must be asymptotic"),
+        (double_thompson_refined_bound(fake.CONDORCET), "log log T"),
+        (rmed1_bound(fake.CONDORCET), "condorcet_mean regret"),
+        (upper_of("CCB"), "a bound is of CCB, not shown"),
+        (3.0, "neither a theory.RegretBound"),
+    ]
+    for bound, text in cases:
+        with pytest.raises(ValueError, match=text):
+            plots.slopes(tree, bound=bound)
+
+
+def test_slopes_of_another_regret_have_no_copeland_bound():
+    tree = fake.comparison(notions=("condorcet_mean",))
+    figure = plots.slopes(tree, notion="condorcet_mean")
+    assert not dashed(figure.axes[0])

@@ -27,6 +27,7 @@ from theory.choice_tables import (
     Inconsistency,
     OrderViolation,
     find_inconsistency,
+    find_missing_set,
     find_order_violation,
 )
 from theory.concentration import (
@@ -122,6 +123,7 @@ __all__ = [
     "find_cycle",
     "find_inconsistency",
     "find_intransitive_triple",
+    "find_missing_set",
     "find_order_violation",
     "find_violations",
     "hard_gap",

@@ -31,6 +31,8 @@ _REGRET = "condorcet_mean"
 _CONDORCET = "a Condorcet winner exists"
 _TRANSITIVE = "strong stochastic transitivity and the stochastic triangle inequality"
 _PAPER = "Agarwal, Ghuge and Nagarajan (2022)"
+# True of every algorithm for some j.
+_LIKELY_BATCH = "batch {j} is the first past T^({j}/{b}) with probability >= 0.914/{b}"
 
 
 def pcomp_bound(
@@ -53,8 +55,10 @@ def pcomp_bound(
     Returns
     -------
     RegretBound
-        Regret "condorcet_mean". It holds from T = 2^B on: the proof adds up the batches
-        as a geometric sum and needs T^(1/B) >= 2 there.
+        Regret "condorcet_mean"; kind "upper", for a run of T rounds with
+        elimination="hoeffding" and overflow="truncate". The default of the policy is
+        "kl", the rule of the experiments, which the theorem does not cover. It holds
+        from T = 2^B on: the proof adds up the batches as a geometric sum.
 
     Raises
     ------
@@ -92,6 +96,9 @@ def pcomp_bound(
         assumptions=(_CONDORCET, f"at most {batches} batches", "T >= 2^B"),
         source=f"{_PAPER}, Theorem 3.1",
         minimum_horizon=max(num_arms, 2**batches),
+        policy="PCOMP",
+        condition=f'num_batches={batches}, elimination="hoeffding"',
+        anytime=False,
     )
 
 
@@ -246,6 +253,8 @@ def batched_lower_bound(
 
     It is no bound for one given matrix: for every algorithm some instance of a family,
     whose gap eps = Delta_j (`hard_gap`) shrinks as T grows, costs that much for some j.
+    The value at j = 1 is the smallest, so it holds whichever j that is; a value at j >
+    1 holds for an algorithm with that j only.
 
     Parameters
     ----------
@@ -265,7 +274,8 @@ def batched_lower_bound(
     Returns
     -------
     RegretBound
-        Regret "condorcet_mean"; kind "lower" if explicit, "order only" otherwise.
+        Regret "condorcet_mean"; kind "worst-case lower" if explicit, "order only"
+        otherwise. At j > 1 its `condition` says what it needs of the algorithm.
 
     Raises
     ------
@@ -295,11 +305,7 @@ def batched_lower_bound(
     ('24 T^0.25', True)
     """
     largest, exponent = _hard_gap(num_arms, num_batches, gap_index)
-    batches = int(num_batches)
-    if batches < 2:
-        raise ValueError(
-            f"num_batches must be an integer of at least 2; got {batches}."
-        )
+    batches, index = integer_from(num_batches, 2, "num_batches"), int(gap_index)
     # T^(1/B) / Delta_j, the gap written out.
     inverse = num_arms / largest
     factors = {
@@ -316,18 +322,20 @@ def batched_lower_bound(
             f"{num_arms}, B = {batches}."
         )
     return RegretBound(
-        name=f"batched lower bound, {batches} batches, gap {gap_index}",
+        name=f"batched lower bound, {batches} batches, gap {index}",
         log_coefficient=0.0,
         power_terms=(PowerTerm(factors[form], 1 / batches + exponent),),
-        kind="lower" if explicit else "order only",
+        kind="worst-case lower" if explicit else "order only",
         regret=_REGRET,
         assumptions=(
             f"at most {batches} batches",
-            "for some instance of a family whose gap depends on T, and some j",
+            "for some instance of a family whose gap depends on T",
         ),
-        remainder="" if explicit else "unspecified constant factor",
+        remainder="" if explicit else "unspecified constant factor, in B too",
         source=f"{_PAPER}, Theorem C.1",
         minimum_horizon=max(2, num_arms, batches),
+        condition="" if index == 1 else _LIKELY_BATCH.format(j=index, b=batches),
+        anytime=False,
     )
 
 
@@ -343,6 +351,9 @@ def _order(
         assumptions=(_CONDORCET, _TRANSITIVE, f"at most {used} batches"),
         remainder="unspecified constant factor",
         source=f"{_PAPER}, {theorem}",
+        policy=name.partition(",")[0],
+        condition='elimination="hoeffding"',
+        anytime=False,
     )
 
 

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 KINDS: tuple[str, ...] = (
     "asymptotic lower",
     "asymptotic upper",
-    "lower",
+    "worst-case lower",
     "upper",
     "order only",
+    "unproved",
     "heuristic",
 )
-"""Kinds of bounds; "order only" has an unspecified constant factor."""
+"""Kinds of bounds; `RegretBound` tells what each of them claims."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ class RegretBound:
 
     Its value at T is constant + log_coefficient log T + loglog_coefficient log log T
     plus the terms that grow faster, with natural logarithms. Terms without an explicit
-    constant stand in `remainder` as text and are never added.
+    constant stand in `remainder` as text and are never added; an "upper" bound has
+    none.
 
     Parameters
     ----------
@@ -81,14 +83,33 @@ class RegretBound:
     log_coefficient, loglog_coefficient, constant : float
         The three coefficients.
     kind : str
-        One of `KINDS`. "lower" and "upper" hold at every horizon from
-        `minimum_horizon` on, up to the remainder.
+        What is claimed of expected regret, one of `KINDS`.
+
+        "upper"
+            At most this at every horizon from `minimum_horizon` on: every constant is
+            in it, nothing is left out.
+        "asymptotic upper"
+            It grows at most like this as T goes to infinity. A factor 1 + delta, o(log
+            T), or terms without T whose constants nobody names are left out, so at a
+            finite horizon regret may lie above.
+        "asymptotic lower"
+            It grows at least like this; at a finite horizon regret may lie below.
+        "worst-case lower"
+            For every algorithm some instance of a family costs at least this. It says
+            nothing of one given instance.
+        "order only"
+            An unspecified constant factor is missing: a shape, no number.
+        "unproved"
+            Printed as a theorem, with a gap in the proof.
+        "heuristic"
+            No theorem: a number to hold against a measurement.
     regret : str
         The notion of regret: one of `theory.REGRET_NOTIONS` for duels;
         "expected_reward" for subsets of arms and for bandits with one arm per round.
         Bounds of different notions must not be compared.
     assumptions : tuple of str
-        What must hold. What can be read from the matrix was checked.
+        What must hold. What can be read from the matrix was checked, unless it says
+        otherwise.
     remainder : str
         The terms that are left out.
     source : str
@@ -97,11 +118,20 @@ class RegretBound:
         Smallest horizon at which the bound can be evaluated.
     power_terms : tuple of PowerTerm
         Terms with a power of T or of log T.
+    policy : str
+        Acronym of the policy whose regret it bounds; empty if it speaks of any policy.
+    condition : str
+        Under which options of that policy, or on which event, it holds, for tables and
+        legends; empty if there is no such condition.
+    anytime : bool
+        Whether it holds in every round of a run. Otherwise it holds at the end of a run
+        whose horizon T the policy was told.
 
     Raises
     ------
     ValueError
-        If the kind is unknown or a coefficient is not finite.
+        If the kind is unknown, a coefficient is not finite, or an upper bound leaves
+        terms out.
 
     Examples
     --------
@@ -125,6 +155,9 @@ class RegretBound:
     source: str = ""
     minimum_horizon: int = 2
     power_terms: tuple[PowerTerm, ...] = ()
+    policy: str = ""
+    condition: str = ""
+    anytime: bool = True
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -134,6 +167,11 @@ class RegretBound:
         for name in ("log_coefficient", "loglog_coefficient", "constant"):
             if not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name} must be finite; got {getattr(self, name)}.")
+        if self.kind == "upper" and self.remainder:
+            raise ValueError(
+                f"remainder must be empty where kind is 'upper'; got "
+                f"{self.remainder!r}: with terms left out it is an 'asymptotic upper'."
+            )
 
     @property
     def order_only(self) -> bool:

@@ -195,10 +195,20 @@ class ChoiceTable:
         return self.probabilities.sum(axis=1)
 
     @cached_property
-    def best_row(self) -> int:
-        """Row of the set with the largest expected reward, the first among equals."""
+    def canonical_rows(self) -> NDArray[np.int64]:
+        """Rows by their sets in lexicographic order, whatever the order given."""
+        return np.lexsort(np.sort(self.sets, axis=1).T[::-1])
+
+    @cached_property
+    def best_rows(self) -> NDArray[np.int64]:
+        """Rows of the sets with the largest expected reward, in lexicographic order."""
         equal = self.totals >= self.totals.max() - _TOLERANCE
-        return int(np.flatnonzero(equal)[0])
+        return self.canonical_rows[equal[self.canonical_rows]]
+
+    @property
+    def best_row(self) -> int:
+        """Row of the best set; of equals the first in lexicographic order."""
+        return int(self.best_rows[0])
 
     @property
     def best_set(self) -> tuple[int, ...]:
@@ -227,11 +237,8 @@ class ChoiceTable:
         return dense
 
 
-def find_inconsistency(table: ChoiceTable) -> Inconsistency | None:
-    """Find where weak optimal-set consistency fails.
-
-    It asks for P(a|s) >= P(a|s*) for every set s whose expected reward is below that of
-    the best set s*, and every arm a of both (Assumption 1).
+def find_missing_set(table: ChoiceTable) -> tuple[int, ...] | None:
+    """Find a set of k out of n arms that is not in a table.
 
     Parameters
     ----------
@@ -240,9 +247,38 @@ def find_inconsistency(table: ChoiceTable) -> Inconsistency | None:
 
     Returns
     -------
+    tuple of int or None
+        The lexicographically first, arms increasing; None if there is none.
+
+    Examples
+    --------
+    >>> find_missing_set(ChoiceTable([[0, 1], [2, 1]], [[0.5, 0.3], [0.3, 0]]))
+    (0, 2)
+    """
+    if len(table.sets) == comb(table.num_arms, table.set_size):
+        return None
+    known = set(map(tuple, np.sort(table.sets, axis=1).tolist()))
+    everything = combinations(range(table.num_arms), table.set_size)
+    return next(arms for arms in everything if arms not in known)
+
+
+def find_inconsistency(table: ChoiceTable) -> Inconsistency | None:
+    """Find where weak optimal-set consistency fails.
+
+    It asks for P(a|s) >= P(a|s*) for every set s and every arm a of s that is in the
+    best set s* (Assumption 1). The paper knows one best set only; of several, one must
+    do, against the others too, because the proofs use the inequality in every round.
+
+    Parameters
+    ----------
+    table : ChoiceTable
+        Choice probabilities, of some sets at least.
+
+    Returns
+    -------
     Inconsistency or None
-        The first set in the order of the table, and its first arm, where the inequality
-        fails by more than 1e-12; None if it holds.
+        None if it holds within 1e-12. Otherwise the lexicographically first set, and
+        its first arm, that contradict `ChoiceTable.best_set`.
 
     References
     ----------
@@ -257,19 +293,26 @@ def find_inconsistency(table: ChoiceTable) -> Inconsistency | None:
     >>> find_inconsistency(table)
     Inconsistency(offered=(1, 2), arm=1, probability=0.2, in_best_set=0.3)
     """
+    found = [_contradiction(table, int(row)) for row in table.best_rows]
+    return None if None in found else found[0]
+
+
+def _contradiction(table: ChoiceTable, best_row: int) -> Inconsistency | None:
+    """Find where an arm of one set is chosen less often than in that set."""
     best = np.full(table.num_arms, -np.inf)
-    best[table.sets[table.best_row]] = table.probabilities[table.best_row]
-    needed = best[table.sets]
-    worse = table.totals < table.totals[table.best_row] - _TOLERANCE
-    broken = worse[:, None] & (table.probabilities < needed - _TOLERANCE)
-    if not broken.any():
+    best[table.sets[best_row]] = table.probabilities[best_row]
+    broken = table.probabilities < best[table.sets] - _TOLERANCE
+    rows = table.canonical_rows[broken[table.canonical_rows].any(axis=1)]
+    if not rows.size:
         return None
-    row, column = np.argwhere(broken)[0].tolist()
+    row = int(rows[0])
+    arm = int(table.sets[row, broken[row]].min())
+    column = int(np.flatnonzero(table.sets[row] == arm)[0])
     return Inconsistency(
         offered=table.offered(row),
-        arm=int(table.sets[row, column]),
+        arm=arm,
         probability=float(table.probabilities[row, column]),
-        in_best_set=float(needed[row, column]),
+        in_best_set=float(best[arm]),
     )
 
 
@@ -289,7 +332,8 @@ def find_order_violation(table: ChoiceTable) -> OrderViolation | None:
     -------
     OrderViolation or None
         The first pair that is not comparable, else the first triple that is not
-        transitive; None if there is a total order.
+        transitive, each with the first sets in lexicographic order that show it; None
+        if there is a total order.
 
     References
     ----------
@@ -304,14 +348,16 @@ def find_order_violation(table: ChoiceTable) -> OrderViolation | None:
     >>> find_order_violation(table)
     OrderViolation(rule='transitivity', arms=(1, 0, 2), sets=((1, 2),))
     """
-    dense = table.by_arm()
+    rows_in_order = table.canonical_rows
+    dense = table.by_arm()[rows_in_order]
     n = table.num_arms
     # exceeds[a, b]: a row in which a is chosen more often than b, or -1.
     exceeds = np.full((n, n), -1, dtype=np.int64)
     for a in range(n):
         # Comparisons with nan are false.
         more = dense[:, a, None] > dense + _TOLERANCE
-        exceeds[a] = np.where(more.any(axis=0), more.argmax(axis=0), -1)
+        first = rows_in_order[more.argmax(axis=0)]
+        exceeds[a] = np.where(more.any(axis=0), first, -1)
     for a, b in combinations(range(n), 2):
         rows = int(exceeds[a, b]), int(exceeds[b, a])
         if min(rows) >= 0:

@@ -50,8 +50,8 @@ def rucb_bound(
     Returns
     -------
     RegretBound
-        Regret "condorcet_mean", (Delta_i + Delta_j) / 2 per duel.
-        Ties between other arms are allowed.
+        Regret "condorcet_mean", (Delta_i + Delta_j) / 2 per duel; kind "upper", for
+        RUCB with this alpha. Ties between other arms are allowed.
 
     Raises
     ------
@@ -96,6 +96,8 @@ def rucb_bound(
         kind="upper",
         regret="condorcet_mean",
         assumptions=("a Condorcet winner exists", "alpha > 1"),
+        policy="RUCB",
+        condition=f"alpha = {width:g}",
         source="Zoghi et al. (2014); Agrawal and Chaporkar (2019), eq. 3",
     )
 
@@ -115,8 +117,8 @@ def kl_ucb_constant(means: ArrayLike) -> RegretBound:
     Returns
     -------
     RegretBound
-        Regret "expected_reward": m* minus the mean of the arm played. If m* = 1 the
-        divergences are infinite and the constant is 0.
+        Regret "expected_reward": m* minus the mean of the arm played; kind "asymptotic
+        upper". If m* = 1 the divergences are infinite and the constant is 0.
 
     Raises
     ------
@@ -151,6 +153,7 @@ def kl_ucb_constant(means: ArrayLike) -> RegretBound:
         regret="expected_reward",
         assumptions=("rewards in [0, 1], independent with these means",),
         remainder="+ o(log T)",
+        policy="KL-UCB",
         source="Garivier and Cappe (2011); Agrawal and Chaporkar (2019), eq. 1",
     )
 
@@ -246,6 +249,7 @@ def sup_klucb_constant(
             "rewards independent with the true scores' products as means: not the case",
         ),
         remainder="+ o(log T)",
+        policy="Sup-KLUCB",
         source="Agrawal and Chaporkar (2019), eqs. 1 and 2, for the pairs of section 3",
     )
 

@@ -26,6 +26,9 @@ from theory.separation import Templates
 METHODS: tuple[str, ...] = ("prefix", "cvxpy")
 """Ways to solve the optimal program."""
 
+UNIQUE_OPTIMUM = "the best winner and its optimal allocation are unique (not checked)"
+"""What Theorems 3 and 4 of Komiyama, Honda and Nakagawa (2016) ask of the matrix."""
+
 # Winners whose values differ by less are equally good; the first one is returned.
 _EQUAL_VALUE = 1e-9
 # The returned evidence is made feasible by scaling; more than this is no rounding.
@@ -200,8 +203,9 @@ def ecw_rmed_constant(
         solve_efficient,
         name="ECW-RMED",
         kind="asymptotic upper",
-        assumptions=("the best winner and its optimal allocation are unique",),
+        assumptions=(UNIQUE_OPTIMUM, "alpha > 0 and beta > 0 in ECW-RMED"),
         remainder="+ o(log T)",
+        policy="ECW-RMED",
         source="Komiyama, Honda and Nakagawa (2016), Theorem 4",
     )
 
@@ -216,6 +220,7 @@ def _optimum(
     assumptions: tuple[str, ...],
     remainder: str,
     source: str,
+    policy: str = "",
 ) -> Optimum:
     asked = instance.candidates(winner)
     solved = {arm: solve(instance, arm) for arm in instance.winners}
@@ -243,6 +248,7 @@ def _optimum(
             assumptions=assumptions,
             remainder=remainder,
             source=source,
+            policy=policy,
         ),
     )
 

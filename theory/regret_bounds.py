@@ -17,6 +17,7 @@ from theory.bound import RegretBound
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.instance import matrix_without_ties
+from theory.lower_bounds import UNIQUE_OPTIMUM
 from theory.preferences import PreferenceMatrix
 from theory.quantities import evidence_costs
 from theory.thompson_bounds import (
@@ -81,6 +82,7 @@ def ccb_order(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
         regret="copeland",
         assumptions=(_NO_TIES,),
         remainder="unspecified constant factor",
+        policy="CCB",
         source="Zoghi et al. (2015), Theorem 3; Komiyama et al. (2016), eq. 10",
     )
 
@@ -239,7 +241,7 @@ def condorcet_lower_bound(
 
 
 def rmed1_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
-    """Compute the upper bound of RMED1, the sum over i != w of g_wi / (2 d_wi).
+    """Compute the asymptotic upper bound of RMED1, the sum of g_wi / (2 d_wi), i != w.
 
     Parameters
     ----------
@@ -249,8 +251,8 @@ def rmed1_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
     Returns
     -------
     RegretBound
-        Regret "condorcet_mean", (g_wi + g_wj) / 2 per duel. With r in place of the gaps
-        the formula is the constant of ECW-RMED.
+        Regret "condorcet_mean", (g_wi + g_wj) / 2 per duel; kind "asymptotic upper".
+        With r in place of the gaps the formula is the constant of ECW-RMED.
 
     Raises
     ------
@@ -258,6 +260,13 @@ def rmed1_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
         If it is no preference matrix, or has no Condorcet winner.
     TieError
         If two arms tie.
+
+    Notes
+    -----
+    The theorem has (1 + delta) log T for any delta > 0, and terms without T that grow
+    as delta shrinks and whose constants it does not give. So E[R(T)] / log T tends to
+    the coefficient at most, and a value at T is no level: with two arms and P = 0.6 the
+    mean regret of RMED1 is above it at T = 1e4 (23.9 +- 0.3 in 2000 runs, 22.9 here).
 
     References
     ----------
@@ -276,13 +285,14 @@ def rmed1_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
     return RegretBound(
         name="RMED1",
         log_coefficient=float((gaps / (2 * kl_to_half(gaps))).sum()),
-        kind="upper",
+        kind="asymptotic upper",
         regret="condorcet_mean",
         assumptions=(_CONDORCET, _NO_TIES),
         remainder=(
             "times (1 + delta), + O(K^2) + O(K / delta^2) + a term of the exploration "
             "function f(K), for any small delta > 0"
         ),
+        policy="RMED1",
         source="Komiyama, Honda, Kashima and Nakagawa (2015)",
     )
 
@@ -315,7 +325,8 @@ def _ecw_bound(
         log_coefficient=float(factor / kl_to_half(_smallest_gap(matrix))),
         kind="asymptotic upper",
         regret="copeland",
-        assumptions=(_NO_TIES, "the best winner and its optimal allocation are unique"),
+        assumptions=(_NO_TIES, UNIQUE_OPTIMUM),
         remainder="+ o(log T)",
+        policy="ECW-RMED",
         source=f"Komiyama, Honda and Nakagawa (2016), {equation}",
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from theory.bound import PowerTerm, RegretBound
-from theory.choice_tables import ChoiceTable, find_inconsistency
+from theory.choice_tables import ChoiceTable, find_inconsistency, find_missing_set
 from theory.validation import integer_from, number_above
 
 __all__ = [
@@ -27,9 +27,12 @@ __all__ = [
 _REGRET = "expected_reward"
 _CONSISTENT = "weak optimal-set consistency"
 _PAPER = "Yang, Ren, Dhillon and Sanghavi (2021)"
-_FAILURE = "unless a confidence bound fails: probability of order n T^(2 - 2 alpha)"
+_POLICY = "UCB-no-order"
+_ASSUMPTIONS = (_CONSISTENT, "rewards 0 or 1", "alpha >= 2", "log T >= 5")
 # Lemma 7 uses log T >= 5.
 _MINIMUM_HORIZON = math.ceil(math.exp(5))
+# Theorem 3 follows from its lemmas for sets of at most so many arms.
+_LARGEST_PROVED_SET = 6
 
 
 def subset_gap_bound(
@@ -38,11 +41,13 @@ def subset_gap_bound(
     gap: float,
     *,
     alpha: float = 2.0,
-    form: str = "printed",
+    form: str = "lemmas",
 ) -> RegretBound:
     """Compute the gap-dependent bound of the index rule without total order.
 
-    8 alpha k^(3/2) n log T / eps + 30 alpha k^2 n log T / eps + n.
+    (4 sqrt(10) k^(3/2) + 5 k^2 (k - 1)) alpha n log T / eps + n + 2 k n 149^(2 - 2
+    alpha), or as printed 8 alpha k^(3/2) n log T / eps + 30 alpha k^2 n log T / eps +
+    n.
 
     Parameters
     ----------
@@ -52,15 +57,16 @@ def subset_gap_bound(
         eps > 0: expected reward of the best set minus that of the second best.
     alpha : float
         Width of the index, at least 2.
-    form : {"printed", "lemmas"}
-        "printed": Theorem 3. "lemmas": what its Lemmas 7 and 8 give without Lemma 13,
-        (4 sqrt(10) k^(3/2) + 5 k^2 (k - 1)) alpha n log T / eps + n, see the notes.
+    form : {"lemmas", "printed"}
+        "lemmas": what Lemmas 7 and 8 give without Lemma 13, see the notes. "printed":
+        Theorem 3.
 
     Returns
     -------
     RegretBound
-        Regret "expected_reward", rewards 0 or 1. From T = 149 on, because the proof
-        uses log T >= 5.
+        Regret "expected_reward", rewards 0 or 1, at the end of a run whose horizon the
+        rule was told. From T = 149 on, because the proof uses log T >= 5. Kind "upper";
+        the printed form is "unproved" for k >= 7.
 
     Raises
     ------
@@ -74,9 +80,13 @@ def subset_gap_bound(
     sum over i < l of 4 delta_il (Delta_l + eps) / (Delta_i + eps)^2 to be at most 2,
     and Lemma 15 proves that for the sum over the second index; with P_1, ..., P_(k - 1)
     all eps above P_k the one needed is k - 1. Without Lemma 13, delta_lk <= Delta_l and
-    Lemma 7 give 10 alpha l k n log T / eps per arm l, in sum the second form. It is
-    below the printed bound for k <= 6; for larger sets the factor k^2 of Theorem 3 is
-    not proved.
+    Lemma 7 give 10 alpha l k n log T / eps per arm l, in sum the first form. It is
+    below the printed bound for k <= 6, which is proved by that; for larger sets the
+    factor k^2 of Theorem 3 is not proved.
+
+    The lemmas hold while no confidence bound fails. By Lemma 11 one of n arms fails
+    after one of T plays with probability at most 2 n T^(1 - 2 alpha); then a run costs
+    at most k T. The last term is the largest value of the product, at T = 149.
 
     References
     ----------
@@ -86,28 +96,35 @@ def subset_gap_bound(
     Examples
     --------
     >>> bound = subset_gap_bound(6, 3, 0.05)
-    >>> round(bound.log_coefficient, 3), bound.constant
-    (74776.613, 6.0)
+    >>> round(bound.log_coefficient, 3), round(bound.constant, 6), bound.kind
+    (37374.41, 6.001622, 'upper')
+    >>> subset_gap_bound(20, 7, 0.05, form="printed").kind
+    'unproved'
     """
     n, k = _sizes(num_arms, set_size)
     eps, width = number_above(gap, 0.0, "gap"), _alpha(alpha)
     factors = {
-        "printed": 8 * k**1.5 + 30 * k**2,
         "lemmas": 4 * math.sqrt(10) * k**1.5 + 5 * k**2 * (k - 1),
+        "printed": 8 * k**1.5 + 30 * k**2,
     }
     if form not in factors:
         raise ValueError(f"form must be one of {', '.join(factors)}; got {form!r}.")
     lemmas = form == "lemmas"
+    proved = lemmas or k <= _LARGEST_PROVED_SET
+    failure = 2 * k * n * float(_MINIMUM_HORIZON) ** (2 - 2 * width) if lemmas else 0.0
     return RegretBound(
-        name="UCB without total order" + (", by its lemmas" if lemmas else ""),
+        name="UCB without total order" + ("" if lemmas else ", as printed"),
         log_coefficient=factors[form] * width * n / eps,
-        constant=float(n),
-        kind="upper",
+        constant=n + failure,
+        kind="upper" if proved else "unproved",
         regret=_REGRET,
-        assumptions=(_CONSISTENT, "rewards 0 or 1", "alpha >= 2", "log T >= 5"),
-        remainder=_FAILURE,
+        assumptions=_ASSUMPTIONS,
+        remainder="" if proved else "Lemma 13 is not proved",
         source=f"{_PAPER}, " + ("Lemmas 7 and 8" if lemmas else "Theorem 3"),
         minimum_horizon=_MINIMUM_HORIZON,
+        policy=_POLICY,
+        condition=f"alpha = {width:g}",
+        anytime=False,
     )
 
 
@@ -128,14 +145,22 @@ def subset_gap_free_bound(
     Returns
     -------
     RegretBound
-        Regret "expected_reward", rewards 0 or 1. From T = 149 on, because the proof
-        uses log T >= 5, and from T = n on: the n of Lemma 8 is not printed, and then
-        the second term has room for it.
+        Regret "expected_reward", rewards 0 or 1, at the end of a run whose horizon the
+        rule was told; kind "upper". From T = 149 on, because the proof uses log T >= 5,
+        and from T = n on, see the notes.
 
     Raises
     ------
     ValueError
         If an argument is out of range.
+
+    Notes
+    -----
+    The proof splits the arms of the best set by their Delta_l. Lemma 7 gives at most 2
+    k^2 sqrt(alpha n T log T) for those with the larger Delta_l (printed as 5), the
+    others cost at most 10 k^2 sqrt(alpha n T log T). What is left of the factor 15
+    exceeds the n of Lemma 8, which is not printed, and what a failing confidence bound
+    costs, see `subset_gap_bound`.
 
     References
     ----------
@@ -156,10 +181,12 @@ def subset_gap_free_bound(
         power_terms=(PowerTerm(factor, 0.5, 0.5),),
         kind="upper",
         regret=_REGRET,
-        assumptions=(_CONSISTENT, "rewards 0 or 1", "alpha >= 2", "log T >= 5"),
-        remainder=_FAILURE,
+        assumptions=_ASSUMPTIONS,
         source=f"{_PAPER}, Theorem 4",
         minimum_horizon=max(_MINIMUM_HORIZON, n),
+        policy=_POLICY,
+        condition=f"alpha = {width:g}",
+        anytime=False,
     )
 
 
@@ -231,6 +258,9 @@ def bounded_reward_order(
         ),
         remainder="unspecified constant factor",
         source=f"{_PAPER}, Corollary 10",
+        policy=_POLICY,
+        condition=f"alpha = {width:g}",
+        anytime=False,
     )
 
 
@@ -294,7 +324,8 @@ def choice_table_bounds(
     Parameters
     ----------
     table : ChoiceTable
-        Choice probabilities of all sets that may be offered.
+        Choice probabilities of all sets of k out of n arms: the rule may offer any of
+        them, and one that is not in the table could be the best.
     alpha : float
         Width of the index, at least 2.
 
@@ -307,23 +338,37 @@ def choice_table_bounds(
     Raises
     ------
     ValueError
-        If the table is not weakly optimal-set consistent (the set and the arm are
-        named), if two sets are best, or alpha is below 2.
+        If a set is not in the table (it is named), the table is not weakly optimal-set
+        consistent (the set and the arm are named), there is no gap, because several
+        sets are best or there is one set only, or alpha is below 2.
 
     Examples
     --------
     >>> table = ChoiceTable(
     ...     [[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0.3, 0]]
     ... )
-    >>> [bound.source[-9:] for bound in choice_table_bounds(table)]
-    ['Theorem 3', 'Theorem 4']
+    >>> [bound.kind for bound in choice_table_bounds(table)]
+    ['upper', 'upper']
     """
+    missing = find_missing_set(table)
+    if missing is not None:
+        raise ValueError(
+            f"the bounds need the probabilities of all sets of {table.set_size} out of "
+            f"{table.num_arms} arms; the table lacks {missing}: add its row, or use "
+            "subset_gap_free_bound if the sets that are missing are known to be "
+            "consistent."
+        )
     found = find_inconsistency(table)
     if found:
         raise ValueError(
             f"the bounds need weak optimal-set consistency; arm {found.arm} has "
             f"probability {found.probability:.10g} in set {found.offered}, less than "
             f"{found.in_best_set:.10g} in the best set {table.best_set}."
+        )
+    if len(table.sets) == 1:
+        raise ValueError(
+            f"the gap-dependent bound needs a second set; {table.best_set} is the only "
+            "one, so no round has regret."
         )
     if table.gap == 0:
         raise ValueError(

@@ -40,7 +40,8 @@ def double_thompson_bound(
     Returns
     -------
     RegretBound
-        Copeland regret. It counts duels, each with regret at most 1.
+        Copeland regret; kind "asymptotic upper". It counts duels, each with regret at
+        most 1.
 
     Raises
     ------
@@ -69,10 +70,12 @@ def double_thompson_bound(
     return RegretBound(
         name="D-TS",
         log_coefficient=float(terms.sum()),
-        kind="upper",
+        kind="asymptotic upper",
         regret="copeland",
         assumptions=(_NO_TIES, "alpha > 1/2", "epsilon > 0"),
         remainder="+ O(K^2 / epsilon^2), without T",
+        policy="D-TS",
+        condition=f"alpha = {alpha:g}",
         source="Wu and Liu (2016), Proposition 1",
     )
 
@@ -112,8 +115,8 @@ def double_thompson_refined_bound(
     Returns
     -------
     RegretBound
-        Copeland regret, at horizons of at least 3. Its log T term is at most the one of
-        `double_thompson_bound`.
+        Copeland regret, at horizons of at least 3; kind "asymptotic upper". Its log T
+        term is at most the one of `double_thompson_bound`.
 
     Raises
     ------
@@ -165,7 +168,7 @@ def double_thompson_refined_bound(
         name="D-TS, refined",
         log_coefficient=log_term,
         loglog_coefficient=beta * (1 + epsilon) ** 2 * loglog_term,
-        kind="upper",
+        kind="asymptotic upper",
         regret="copeland",
         assumptions=(
             _NO_TIES,
@@ -175,6 +178,8 @@ def double_thompson_refined_bound(
             "beta > 2",
         ),
         remainder="+ O(K^3) + O(K^2 / epsilon^2), without T",
+        policy="D-TS",
+        condition=f"alpha = {alpha:g}",
         source="Wu and Liu (2016), Theorem 1",
         minimum_horizon=3,
     )

@@ -190,7 +190,8 @@ def _show_others(screen: Console, preference: PreferenceMatrix) -> None:
         loglog = bound.loglog_coefficient
         needs = [
             letters.setdefault(text, chr(ord("a") + len(letters)))
-            for text in bound.assumptions
+            for text in (bound.condition, *bound.assumptions)
+            if text
         ]
         table.add_row(
             bound.name,
@@ -201,7 +202,8 @@ def _show_others(screen: Console, preference: PreferenceMatrix) -> None:
             "".join(sorted(needs)),
         )
     notes = [f"{letter}: {text}" for text, letter in letters.items()]
-    notes.append("D-TS with alpha = 0.51, epsilon = 0.1, beta = 2.5")
+    notes.append("D-TS with epsilon = 0.1, beta = 2.5")
+    notes.append("asymptotic: of the growth, not of the level at a finite horizon")
     if rows:
         show(screen, "Other bounds: coefficients of log T and log log T", table, *notes)
     for text in missing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -37,7 +38,9 @@ __all__ = [
     "wrap_label",
 ]
 
-_LOWER_DASHES = ((0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
+# Of bounds that are slopes, and of those that are levels.
+_SLOPES = ((0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
+_LEVELS = ("-", (0, (12, 1.2)), (0, (12, 1.2, 1.2, 1.2)))
 
 _NOTIONS = {
     "copeland": "Copeland",
@@ -134,15 +137,15 @@ def draw_bounds(axes: Axes, bounds: list[DrawnBound]) -> list[Line2D]:
     """Draw the bounds that have a curve; return one legend entry for each bound."""
     handles: list[Line2D] = []
     limits = axes.get_ylim()
-    for index, bound in enumerate(bounds):
+    styles = {True: cycle(_SLOPES), False: cycle(_LEVELS)}
+    for bound in bounds:
         if not bound.rounds.size:
             handles.append(Line2D([], [], linestyle="none", label=bound.text))
             continue
-        dashes: Any = _LOWER_DASHES[index % len(_LOWER_DASHES)]
         line: dict[str, Any] = {
             "color": INK,
             "linewidth": 1.1,
-            "linestyle": dashes if bound.slope else (0, (1, 1)),
+            "linestyle": next(styles[bound.slope]),
         }
         axes.plot(bound.rounds, bound.values, zorder=4, **line)
         if bound.slope:

@@ -64,13 +64,14 @@ def regret(
     bounds : "auto", None, bound, list of bounds or mapping, default "auto"
         ``theory.RegretBound`` or ``theory.Optimum``, or per environment. "auto" is the
         Copeland lower bound of the stored matrix, and the constant of ECW-RMED where
-        it differs and that policy is shown. Lower bounds are asymptotic: each is
-        drawn as a dashed slope from one checkpoint on, the constant of ECW-RMED from
-        the mean of ECW-RMED. Upper bounds are drawn where
-        they fit on the axes and named in words otherwise.
+        it differs and that policy is shown. Asymptotic bounds, lower and upper, are
+        dashed slopes from one checkpoint on: from the mean of the policy that the
+        bound is of, from the lowest mean if it is of any. Bounds that hold at finite
+        horizons are solid curves (a level, where the policy was told the horizon) if
+        they fit on the axes, and words otherwise, as are all other kinds. The legend
+        gives kind, condition and checkpoint.
     anchor : int, optional
-        The checkpoint where lower bounds touch the lowest mean; two decades before
-        the horizon by default.
+        The checkpoint where slopes start; two decades before the horizon by default.
     log_x, log_y : bool
         Logarithmic axes.
     columns : int, optional

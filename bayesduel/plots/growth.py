@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from bayesduel.analysis.bounds import anchored_bound, lower_bound, regret_bound
 from bayesduel.analysis.measurements import checkpoint_index, measurements
 from bayesduel.analysis.slopes import Slope, last_decades, slope
+from bayesduel.analysis.summaries import BOUNDED_NOTIONS
 from bayesduel.analysis.text import format_with_error
 from bayesduel.plots.axes import (
     band_text,
@@ -23,7 +24,7 @@ from bayesduel.plots.axes import (
     scale_axes,
     wrap_label,
 )
-from bayesduel.plots.bounds import power_text
+from bayesduel.plots.bounds import bound_title, check_notion, lines_of, power_text
 from bayesduel.plots.lines import Panel, panels
 from bayesduel.plots.style import (
     FAINT,
@@ -60,8 +61,8 @@ def slopes(
 
     On a logarithmic axis of rounds, regret that grows like C log t is a straight line
     with slope C. A dashed line with the slope of the lower bound starts on every
-    measured line at ``from_round``: where the two stay together, the policy grows as
-    slowly as theory allows.
+    measured line at ``from_round`` (that of an upper bound on its own policy): where
+    the two stay together, the policy grows as slowly as theory allows.
 
     Parameters
     ----------
@@ -76,7 +77,8 @@ def slopes(
     band : {"standard error", "quantiles 10-90", "none"}
         See :func:`regret`.
     bound : "auto", theory.Optimum, theory.RegretBound or None
-        The lower bound; "auto" computes the Copeland lower bound of the stored matrix.
+        An asymptotic bound; "auto" computes the Copeland lower bound of the stored
+        matrix.
     width, height
         See :func:`regret`.
 
@@ -88,8 +90,9 @@ def slopes(
     Raises
     ------
     ValueError
-        When there are several environments, a round is no checkpoint, or a policy has
-        fewer than two checkpoints.
+        When there are several environments, a round is no checkpoint, a policy has
+        fewer than two checkpoints, or the bound is not asymptotic, speaks of another
+        regret, or grows in another way than log t.
 
     Examples
     --------
@@ -116,7 +119,7 @@ def slopes(
     measured = [m for m in measurements(result) if "regret" in m.data]
     start, end = _span(measured, from_round, to_round)
     values = [slope(each, start, end, notion) for each in measured]
-    theory_bound, note = _bound(bound, panel)
+    theory_bound, note = _bound(bound, panel, notion)
     style = font_style(inches)
     with styled(style):
         figure = StyledFigure(
@@ -158,40 +161,52 @@ def _span(
 
 
 def _bound(
-    bound: Optimum | RegretBound | str | None, panel: Panel
-) -> tuple[RegretBound | Optimum | None, str]:
+    bound: Optimum | RegretBound | str | None, panel: Panel, notion: str
+) -> tuple[RegretBound | None, str]:
+    if bound is None:
+        return None, ""
     if isinstance(bound, str):
         if bound != "auto":
             raise ValueError(
                 f"bound: must be 'auto', a bound or None, but is {bound!r}"
             )
-        if panel.first.preference is None:
+        if panel.first.preference is None or notion not in BOUNDED_NOTIONS:
             return None, ""
-        return lower_bound(panel.first.preference, panel.first.arms)
-    return bound, ""
+        optimum, note = lower_bound(panel.first.preference, panel.first.arms)
+        return (None, note) if optimum is None else (optimum.bound, note)
+    inner = regret_bound(bound)
+    check_notion(inner, notion)
+    other = inner.power_terms or inner.loglog_coefficient
+    if other or not inner.kind.startswith("asymptotic"):
+        raise ValueError(
+            f"bound: must be asymptotic and grow like log t, but {inner.name} is "
+            f"{inner.kind!r} with {inner.formula}; use plots.regret"
+        )
+    if inner.policy and not lines_of(panel, inner.policy):
+        raise ValueError(f"bound: {inner.name} is of {inner.policy}, not shown here")
+    return inner, ""
 
 
 def _dashes(
     axes: Axes,
     panel: Panel,
-    bound: RegretBound | Optimum | None,
+    bound: RegretBound | None,
     note: str,
     start: int,
     end: int,
 ) -> list[Line2D]:
-    """Start the slope of the bound on every line; return the legend entry."""
+    """Start the slope of the bound on every line it is of; return the legend entry."""
     if bound is None:
         return [Line2D([], [], linestyle="none", label=note)] if note else []
     ends = np.array([float(start), float(end)])
     dashed = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 2))}
     limits = axes.get_ylim()
-    inner = regret_bound(bound)
-    for line in panel.lines:
+    for line in lines_of(panel, bound.policy):
         anchor = float(line.mean[checkpoint_index(line.rounds, start, "from_round")])
-        anchored = anchored_bound(inner, start, anchor)
+        anchored = anchored_bound(bound, start, anchor)
         axes.plot(ends, anchored(ends), zorder=5, **dashed)
     text = (
-        f"{inner.name}: {inner.log_coefficient:.1f} per log-round, "
+        f"{bound_title(bound)}: {bound.log_coefficient:.1f} per log-round, "
         f"from t\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{power_text(start)} on"
     )
     axes.set_ylim(limits[0], max(limits[1], axes.dataLim.ymax * 1.03))
@@ -204,7 +219,7 @@ def _write_slopes(
     panel: Panel,
     values: list[Slope],
     look: dict[str, Look],
-    bound: RegretBound | Optimum | None,
+    bound: RegretBound | None,
 ) -> None:
     """Write name and slope at the end of each line, under one common heading."""
     rows = []
@@ -223,11 +238,11 @@ def _write_slopes(
         [end_text(axes, text, FAINT)] for text in ("regret per log-round,", span)
     ]
     if bound is not None:
-        constant = regret_bound(bound).log_coefficient
+        side = "lower bound" if bound.kind == "asymptotic lower" else "upper bound"
         heading.append(
             [
-                end_text(axes, "lower bound", INK, bold=True),
-                end_text(axes, f"{constant:.1f}", INK),
+                end_text(axes, side, INK, bold=True),
+                end_text(axes, f"{bound.log_coefficient:.1f}", INK),
             ]
         )
     place_at_ends(figure, axes, panel, rows, look, heading=heading)

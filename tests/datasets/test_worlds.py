@@ -269,6 +269,7 @@ TABLE = ChoiceTable([[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0.3, 0.0
         (lambda: worlds.independent_rewards([0.5], 1, largest_reward=0), "largest"),
         (lambda: worlds.plackett_luce([0.5, 0.2, 0.1], 2, depth=2), "depth"),
         (lambda: worlds.exclusive_gap(5, 2, 0.4), "gap must be from 0 to below 1/3"),
+        (lambda: worlds.independent_gap(5, 2, 0.5), "gap must be from 0 to below 1/2"),
         (lambda: worlds.exclusive_gap(5, 2, 0.1, special=4), "first 4 arms"),
         (lambda: worlds.choice_table(TABLE, feedback="ranking"), "ranking"),
         (

@@ -200,8 +200,13 @@ def test_orders():
     bound = scomp2_order(TRANSITIVE, 5)
     assert float(bound(1e6)) == pytest.approx(4 * 5 / 0.1 * growth, rel=1e-12)
     assert bound.order_only and "11 batches" in bound.name
+    bound = scomp_order(TRANSITIVE, 5, form="worst case")
+    assert bound.policy == "SCOMP"
     for bound in (pcomp_bound(TRANSITIVE, 5), scomp2_order(TRANSITIVE, 5)):
         assert bound.regret == "condorcet_mean" and bound.source and bound.assumptions
+        # The default of the policies is the test of the experiments.
+        assert 'elimination="hoeffding"' in bound.condition and not bound.anytime
+    assert pcomp_bound(TRANSITIVE, 5).kind == "upper"
 
 
 def test_order_of_the_arms_does_not_matter():
@@ -275,9 +280,15 @@ def test_forms_of_the_lower_bound(gap_index):
         expected / (2304 * num_batches), rel=1e-12
     )
     assert explicit(horizons) == pytest.approx(last_line / 3, rel=1e-12)
-    assert [b.kind for b in (order, printed, explicit)] == ["order only"] * 2 + [
-        "lower"
-    ]
+    kinds = [bound.kind for bound in (order, printed, explicit)]
+    assert kinds == ["order only", "order only", "worst-case lower"]
+    # Some j does for every algorithm, and the smallest value belongs to j = 1.
+    for bound in (order, printed, explicit):
+        assert (bound.condition == "") == (gap_index == 1)
+        assert bound.remainder == "" or bound is not explicit
+    first = batched_lower_bound(num_arms, num_batches, 1, form="explicit")
+    assert (first(horizons) <= explicit(horizons)).all()
+    assert "family" in explicit.assumptions[1]
 
 
 def test_constants_of_the_explicit_lower_bound():

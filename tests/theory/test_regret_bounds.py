@@ -87,16 +87,25 @@ def test_reference_values(name, row):
 def test_every_bound_says_what_it_is():
     regrets = dict.fromkeys(ROWS, "copeland")
     regrets |= {condorcet_lower_bound: "condorcet_mean", rmed1_bound: "condorcet_mean"}
-    kinds = dict.fromkeys(ROWS, "upper") | {
+    # None of these theorems names all of its constants.
+    kinds = dict.fromkeys(ROWS, "asymptotic upper") | {
         ccb_order: "order only",
-        ecw_kl_sum_bound: "asymptotic upper",
-        ecw_kl_worst_case_bound: "asymptotic upper",
         condorcet_lower_bound: "asymptotic lower",
         condorcet_copeland: "asymptotic lower",
+    }
+    policies = dict.fromkeys(ROWS, "") | {
+        ccb_order: "CCB",
+        ecw_kl_sum_bound: "ECW-RMED",
+        ecw_kl_worst_case_bound: "ECW-RMED",
+        rmed1_bound: "RMED1",
+        general: "D-TS",
+        refined: "D-TS",
     }
     for row in ROWS:
         bound = row(PreferenceMatrix(CYCLIC))
         assert bound.regret == regrets[row] and bound.kind == kinds[row]
+        assert bound.policy == policies[row] and bound.anytime
+        assert bound.condition == ("alpha = 0.6" if row in (general, refined) else "")
         assert bound.order_only == (row is ccb_order)
         assert bound.source and bound.assumptions and bound.remainder
         assert bound.minimum_horizon == (3 if row is refined else 2)
@@ -298,3 +307,6 @@ def test_bad_bounds():
         make_bound(kind="lower-ish")
     with pytest.raises(ValueError, match="log_coefficient must be finite"):
         make_bound(log_coefficient=np.inf)
+    with pytest.raises(ValueError, match=r"remainder must be empty .* got 'O\(K\)'"):
+        make_bound(remainder="O(K)")
+    assert make_bound(kind="asymptotic upper", remainder="O(K)").remainder

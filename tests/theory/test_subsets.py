@@ -1,6 +1,8 @@
 """Subset choice: bounds, consistency of tables, total order, and the proofs."""
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from theory import (
     bounded_reward_order,
     choice_table_bounds,
     find_inconsistency,
+    find_missing_set,
     find_order_violation,
     subset_gap_bound,
     subset_gap_free_bound,
@@ -150,14 +153,12 @@ def test_tables_against_loops(seed, num_arms, set_size):
     broken = [
         (tuple(chosen), arm)
         for chosen in known
-        if sum(chosen.values()) < sum(best.values()) - 1e-9
         for arm in chosen
         if arm in best and chosen[arm] < best[arm] - 1e-12
     ]
     found = find_inconsistency(table)
-    assert ((found.offered, found.arm) if found else None) == (
-        broken[0] if broken else None
-    )
+    assert (found is None) == consistent_by_loops(table)
+    assert found is None or (found.offered, found.arm) == broken[0]
 
     def below(a, b):
         return all(s[a] <= s[b] + 1e-12 for s in known if a in s and b in s)
@@ -186,14 +187,103 @@ def test_tables_against_loops(seed, num_arms, set_size):
 
 
 def test_several_best_sets_and_a_single_set():
-    table = ChoiceTable([[0, 1], [0, 2]], [[0.5, 0.2], [0.4, 0.3]])
+    sets = [[0, 1], [0, 2], [1, 2]]
+    table = ChoiceTable(sets, [[0.5, 0.2], [0.4, 0.3], [0.3, 0.3]])
     assert table.best_set == (0, 1) and table.gap == 0
-    # A set as good as the best one is no counterexample.
+    # Arm 0 is chosen less often in (0, 2) than in (0, 1): the former is the best set.
     assert find_inconsistency(table) is None
     with pytest.raises(ValueError, match="single best set"):
         choice_table_bounds(table)
-    assert ChoiceTable([[4, 1]], [[0.5, 0.2]]).gap == 0
-    assert repr(table) == "ChoiceTable(2 sets of 2 of 3 arms, best set (0, 1))"
+    assert repr(table) == "ChoiceTable(3 sets of 2 of 3 arms, best set (0, 1))"
+    # Neither of the two does: arm 0 is chosen less often in one, arm 1 in the other.
+    three = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
+    neither = ChoiceTable(
+        three, [[0.4, 0.2, 0.3], [0.2, 0.4, 0.3], [0.4, 0.3, 0.1], [0.4, 0.3, 0.1]]
+    )
+    assert len(neither.best_rows) == 2
+    found = find_inconsistency(neither)
+    assert (found.offered, found.arm, found.in_best_set) == ((0, 1, 3), 0, 0.4)
+    alone = ChoiceTable([[1, 0]], [[0.5, 0.2]])
+    assert alone.gap == 0
+    with pytest.raises(ValueError, match=r"\(1, 0\) is the only one, so no round"):
+        choice_table_bounds(alone)
+
+
+def test_a_table_that_lacks_a_set_has_no_bounds():
+    # (1, 2) could be the best set, or show that (0, 1) is not consistent.
+    table = ChoiceTable([[0, 2], [1, 0]], [[0.6, 0.1], [0.3, 0.5]])
+    assert find_missing_set(table) == (1, 2)
+    assert find_inconsistency(table) is None
+    with pytest.raises(ValueError, match=r"all sets of 2 out of 3 .* lacks \(1, 2\)"):
+        choice_table_bounds(table)
+    whole = ChoiceTable([[0, 2], [2, 1], [1, 0]], [[0.6, 0.1], [0.1, 0.4], [0.3, 0.5]])
+    assert find_missing_set(whole) is None
+    bound, _ = choice_table_bounds(whole)
+    assert bound.kind == "upper" and bound(1000) > 0
+
+
+@given(st.data())
+def test_missing_sets_against_enumeration(data):
+    num_arms = data.draw(st.integers(2, 6))
+    size = data.draw(st.integers(1, num_arms))
+    everything = list(itertools.combinations(range(num_arms), size))
+    kept = data.draw(st.lists(st.sampled_from(everything), min_size=1, unique=True))
+    table = ChoiceTable(kept, np.full((len(kept), size), 0.1))
+    asked = itertools.combinations(range(max(map(max, kept)) + 1), size)
+    lacking = [arms for arms in asked if arms not in kept]
+    assert find_missing_set(table) == (lacking[0] if lacking else None)
+
+
+def consistent_by_loops(table):
+    """Whether some best set has each of its arms chosen least in it."""
+    known = [
+        dict(zip(arms, values, strict=True))
+        for arms, values in zip(
+            table.sets.tolist(), table.probabilities.tolist(), strict=True
+        )
+    ]
+    top = max(sum(chosen.values()) for chosen in known)
+    return any(
+        all(
+            other[arm] >= best[arm] - 1e-12
+            for other in known
+            for arm in best.keys() & other.keys()
+        )
+        for best in known
+        if sum(best.values()) >= top - 1e-12
+    )
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4), st.data())
+def test_order_of_rows_and_columns_does_not_matter(seed, num_arms, size, data):
+    size = min(size, num_arms)
+    rng = np.random.default_rng(seed)
+    sets = np.array(list(itertools.combinations(range(num_arms), size)))
+    # Few numbers: often several sets are best, and consistency holds or fails.
+    values = rng.integers(1, 3, sets.shape) / 8 + rng.integers(0, 2, num_arms)[sets] / 4
+    table = ChoiceTable(sets, values)
+    rows = np.array(data.draw(st.permutations(range(len(sets)))))
+    columns = np.array([rng.permutation(size) for _ in rows])
+    turned = ChoiceTable(
+        np.take_along_axis(sets[rows], columns, axis=1),
+        np.take_along_axis(values[rows], columns, axis=1),
+    )
+    found, again = find_inconsistency(table), find_inconsistency(turned)
+    assert (found is None) == consistent_by_loops(table)
+    assert sorted(turned.best_set) == sorted(table.best_set)
+    assert turned.gap == table.gap
+    if found is not None:
+        assert sorted(again.offered) == sorted(found.offered)
+        assert replace(again, offered=()) == replace(found, offered=())
+    else:
+        assert again is None
+    order, turned_order = find_order_violation(table), find_order_violation(turned)
+    if order is None:
+        assert turned_order is None
+    else:
+        assert (order.rule, order.arms) == (turned_order.rule, turned_order.arms)
+        for left, right in zip(order.sets, turned_order.sets, strict=True):
+            assert sorted(left) == sorted(right)
 
 
 def test_tables_are_read_only_copies():
@@ -238,7 +328,7 @@ def test_explicit_bounds_by_hand():
     n, k, gap, alpha = 20, 5, 0.03, 2.5
     rounds = np.array([149.0, 1e4, 1e8])
     logs = np.log(rounds)
-    bound = subset_gap_bound(n, k, gap, alpha=alpha)
+    bound = subset_gap_bound(n, k, gap, alpha=alpha, form="printed")
     first = 8 * alpha * k**1.5 * n * logs / gap
     second = 30 * alpha * k**2 * n * logs / gap
     assert bound(rounds) == pytest.approx(first + second + n, rel=1e-12)
@@ -248,7 +338,9 @@ def test_explicit_bounds_by_hand():
     assert free(rounds) == pytest.approx(first + second, rel=1e-12)
     assert bound.kind == free.kind == "upper"
     assert bound.regret == free.regret == "expected_reward"
-    for each in (bound, free):
+    for each in (bound, free, subset_gap_bound(n, k, gap, alpha=alpha)):
+        assert (each.policy, each.condition) == ("UCB-no-order", "alpha = 2.5")
+        assert not each.anytime
         with pytest.raises(ValueError, match="at least 149"):
             each(148)
     assert subset_gap_free_bound(1000, 5).minimum_horizon == 1000
@@ -339,3 +431,32 @@ def test_forms_of_the_gap_bound():
         assert below == (k <= 6)
     with_8 = 8 * 3**1.5 + 30 * 9
     assert coefficient(3, "printed") == pytest.approx(with_8 * 2000, rel=1e-12)
+
+
+def test_only_what_is_proved_is_an_upper_bound():
+    for n, k, alpha in itertools.product((8, 500), range(1, 9), (2.0, 3.0)):
+        proved = subset_gap_bound(n, k, 0.1, alpha=alpha)
+        printed = subset_gap_bound(n, k, 0.1, alpha=alpha, form="printed")
+        # n arms, T plays of each, both sides; then every round costs at most k.
+        rounds = np.array([149.0, 1e3, 1e9])
+        failure = 2 * n * rounds * rounds ** (-2 * alpha) * k * rounds
+        good = proved.log_coefficient * np.log(rounds) + n
+        assert (proved(rounds) >= good + failure * (1 - 1e-12)).all()
+        assert proved.kind == "upper" and proved.remainder == ""
+        assert (printed.kind == "upper") == (k <= 6)
+        assert (printed.kind == "unproved") == (printed.remainder != "")
+        if k <= 6:
+            assert (printed(rounds) >= proved(rounds)).all()
+
+
+def test_the_gap_free_bound_has_room_for_what_it_leaves_out():
+    for n, k, alpha in itertools.product((1, 9, 10**4), (1, 3, 12), (2.0, 4.0)):
+        bound = subset_gap_free_bound(n * k, k, alpha=alpha)
+        rounds = np.geomspace(bound.minimum_horizon, 1e9, 20)
+        root = k**2 * np.sqrt(alpha * n * k * rounds * np.log(rounds))
+        # Arms with Delta + eps of at least 10 k sqrt(alpha n log T / T), at most k of
+        # them, cost 40 alpha l k n log T / (Delta + eps) each; the others Delta T.
+        steps = 20 * (1 / 10) * root + 10 * root
+        first = 2 * np.sqrt(alpha * k * n * k * rounds * np.log(rounds))
+        failure = 2 * k * n * k * rounds ** (2 - 2 * alpha)
+        assert (bound(rounds) >= first + steps + n * k + failure).all()

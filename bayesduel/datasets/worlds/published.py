@@ -275,7 +275,7 @@ def independent_gap(
     Parameters
     ----------
     num_arms, subset_size, gap, special
-        As in `exclusive_gap`; the gap is at most 1/2.
+        As in `exclusive_gap`; the gap is from 0 to below 1/2.
 
     Returns
     -------
