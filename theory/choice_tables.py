@@ -293,19 +293,17 @@ def find_inconsistency(table: ChoiceTable) -> Inconsistency | None:
     >>> find_inconsistency(table)
     Inconsistency(offered=(1, 2), arm=1, probability=0.2, in_best_set=0.3)
     """
-    found = [_contradiction(table, int(row)) for row in table.best_rows]
-    return None if None in found else found[0]
-
-
-def _contradiction(table: ChoiceTable, best_row: int) -> Inconsistency | None:
-    """Find where an arm of one set is chosen less often than in that set."""
-    best = np.full(table.num_arms, -np.inf)
-    best[table.sets[best_row]] = table.probabilities[best_row]
-    broken = table.probabilities < best[table.sets] - _TOLERANCE
-    rows = table.canonical_rows[broken[table.canonical_rows].any(axis=1)]
-    if not rows.size:
+    # A best set fits if no arm of it has a smaller probability in any set.
+    least = np.full(table.num_arms, np.inf)
+    np.minimum.at(least, table.sets, table.probabilities)
+    needed = table.probabilities[table.best_rows] - _TOLERANCE
+    fails = (least[table.sets[table.best_rows]] < needed).any(axis=1)
+    if not fails.all():
         return None
-    row = int(rows[0])
+    best = np.full(table.num_arms, -np.inf)
+    best[table.sets[table.best_row]] = table.probabilities[table.best_row]
+    broken = table.probabilities < best[table.sets] - _TOLERANCE
+    row = int(table.canonical_rows[broken[table.canonical_rows].any(axis=1)][0])
     arm = int(table.sets[row, broken[row]].min())
     column = int(np.flatnonzero(table.sets[row] == arm)[0])
     return Inconsistency(
