@@ -26,6 +26,14 @@ class OutputFolderError(BayesduelError, ValueError):
     """A folder that results cannot be written to."""
 
 
+class OutputWriteError(BayesduelError, RuntimeError):
+    """Results could not be written, as when a disk is full."""
+
+
+class DamagedPartWarning(UserWarning):
+    """A stored part is not what was written; names the file, which is left out."""
+
+
 class ComparisonDataError(BayesduelError, ValueError):
     """A table of comparisons, choices or rankings that cannot be read as one."""
 
@@ -55,10 +63,12 @@ __all__ = [
     "BayesduelError",
     "ChoiceWorldError",
     "ComparisonDataError",
+    "DamagedPartWarning",
     "DisconnectedComparisonsWarning",
     "FitError",
     "InvalidPreferenceError",
     "OutputFolderError",
+    "OutputWriteError",
     "PolicyParameterError",
     "ProgramError",
     "SimulationArgumentError",

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import cpu_count
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 from numpy.typing import ArrayLike
 
 from bayesduel import requests, results
+from bayesduel.code_digest import code_digest
 from bayesduel.datasets.worlds import SubsetWorld
+from bayesduel.errors import OutputWriteError
 from bayesduel.jobs import Job, JobResult, run_jobs
 from bayesduel.output_folder import OutputFolder
 from bayesduel.policies.base import Policy, parameters_json
@@ -141,9 +144,10 @@ def compare(
         Folder to keep results in, new or empty: finished jobs are written at once, and
         ``results.nc`` at the end.
     resume : bool
-        Go on from what ``out`` already holds of the same request.
+        Go on from what ``out`` already holds of the same request. What is damaged there
+        is computed again, with a ``DamagedPartWarning``.
     overwrite : bool
-        Replace the results in ``out``.
+        Replace the results in ``out``; files of yours stay.
     num_runs, horizon, checkpoints, seed, regret, shuffle, progress
         As in :func:`simulate`. Every policy meets the same relabelings of the arms.
 
@@ -156,7 +160,11 @@ def compare(
     Raises
     ------
     ValueError
-        For any argument that cannot be simulated, before anything is computed.
+        For any argument that cannot be simulated, and for a folder that was not made
+        by this function or that another process writes to, before anything is computed.
+    OutputWriteError
+        If ``out`` cannot be written to any more, as when its disk is full, with the
+        finished runs as ``.partial``.
     KeyboardInterrupt
         After Ctrl-C, with the finished runs as ``.partial`` (also in ``out``).
 
@@ -178,23 +186,24 @@ def compare(
         shuffle,
     )
     workers = requests.check_count("jobs", (cpu_count() or 1) if jobs is None else jobs)
-    folder = OutputFolder.prepare(out, resume=resume, overwrite=overwrite)
-    wanted = [plan.job(key, range(plan.num_runs)) for key in plan.settings]
-    finished = {each.job.name: each for each in folder.finished_jobs(wanted)}
-    todo = plan.jobs(workers, [each.job for each in finished.values()])
+    with OutputFolder.prepare(out, resume=resume, overwrite=overwrite) as folder:
+        wanted = [plan.job(key, range(plan.num_runs)) for key in plan.settings]
+        finished = {each.job.name: each for each in folder.finished_jobs(wanted)}
+        todo = plan.jobs(workers, [each.job for each in finished.values()])
+        folder.begin(plan.request())
 
-    def keep(result: JobResult) -> None:
-        finished[result.job.name] = result
-        folder.keep(result)
+        def keep(result: JobResult) -> None:
+            finished[result.job.name] = result
+            folder.keep(result)
 
-    try:
-        with progress_reporter(enabled=progress) as report:
-            run_jobs(todo, workers, keep, report)
-    except KeyboardInterrupt as interrupt:
-        interrupt.partial = plan.tree(finished)  # pyright: ignore
-        raise
-    tree = plan.tree(finished)
-    folder.finish(tree)
+        try:
+            with progress_reporter(enabled=progress) as report:
+                run_jobs(todo, workers, keep, report)
+            tree = plan.tree(finished)
+            folder.finish(tree)
+        except (KeyboardInterrupt, OutputWriteError) as error:
+            error.partial = plan.tree(finished)  # pyright: ignore
+            raise
     return tree
 
 
@@ -217,6 +226,19 @@ class _Plan:
             runs=runs,
             num_lanes=num_lanes,
         )
+
+    def request(self) -> dict[str, Any]:
+        """Return what was asked for, in words."""
+        first = next(iter(self.settings.values()))
+        return {
+            "environments": list(self.environments),
+            "policies": list(self.policies),
+            "num_runs": self.num_runs,
+            "horizon": first.horizon,
+            "seed": first.seed,
+            "shuffle": first.shuffle,
+            "version": results.package_version(),
+        }
 
     def jobs(self, workers: int, finished: Sequence[Job]) -> list[Job]:
         """Cut what is missing; more finely for idle workers and for many arms."""
@@ -303,6 +325,7 @@ def _plan(
             seed=seed,
             shuffle=bool(shuffle),
             notions=notions or (_default_notion(matrix),),
+            code=code_digest(policy),
         )
         for environment, matrix in matrices.items()
         for label, policy in chosen.items()

@@ -1,48 +1,185 @@
-"""Folders that results are written to."""
+"""Which folders results may be written to, and how they are read back.
 
+:mod:`bayesduel.owned_folder` says what belongs to us in a folder.
+"""
+
+import hashlib
+import json
+import os
+import re
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
+from typing import Any
 
-from bayesduel.errors import OutputFolderError
+from bayesduel.errors import OutputFolderError, OutputWriteError
+
+FORMAT = 1
+"""Version of the layout of a folder."""
+
+OWN = ".bayesduel"
+PARTS = "parts"
+MARKER = "marker.json"
+UNFINISHED = re.compile(r"\.bayesduel-[0-9a-f]{16}\.unfinished")
+"""Names of files that are being written."""
 
 
-def prepare_folder(
-    path: Path | str | None, *, resume: bool, overwrite: bool
-) -> Path | None:
-    """Check a folder for results and make it.
+def check_folder(
+    path: Path | str, *, kind: str, resume: bool = False, overwrite: bool = False
+) -> Path:
+    """Check that results may be written to a folder, and make it.
 
-    Parameters
-    ----------
-    path : path or None
-        None stands for no folder at all.
-    resume, overwrite : bool
-        What may be done with a folder that is not empty. Nothing is removed here.
-
-    Raises
-    ------
-    OutputFolderError
-        If it cannot be written to, or is not empty and neither ``resume`` nor
-        ``overwrite`` is given, or both are.
+    Parameters and errors are those of
+    :meth:`bayesduel.owned_folder.OwnedFolder.claim`; it is not locked.
     """
-    if path is None:
-        if resume or overwrite:
-            raise OutputFolderError("resume and overwrite need a folder; give out")
-        return None
     if resume and overwrite:
-        raise OutputFolderError("resume and overwrite exclude each other")
-    path = Path(path)
+        raise OutputFolderError(
+            "out: resume and overwrite exclude each other; choose one"
+        )
+    path = as_path("out", path)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        probe = path / ".write-test"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise OutputFolderError(f"out: cannot write to {path}: {error}") from error
-    if any(path.iterdir()) and not (resume or overwrite):
+        held = {each.name for each in path.iterdir()}
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise PermissionError(13, "Permission denied", str(path))
+    except FileExistsError as error:
         raise OutputFolderError(
-            f"out: {path} is not empty; resume goes on from what it holds, "
-            "overwrite replaces it, or name another folder"
+            f"out: cannot write to {path}: it is a file; name a folder"
+        ) from error
+    except OSError as error:
+        raise OutputFolderError(
+            f"out: cannot write to {path}: {error.strerror or error}"
+        ) from error
+    marker = read_marker(path)
+    if marker is None and held - {OWN}:
+        raise OutputFolderError(
+            f"out: {path} is not empty, and the marker of our results is missing "
+            f"({OWN}/{MARKER}), so it may hold files of yours; name a new or empty "
+            "folder"
+        )
+    if marker is None:
+        return path
+    if marker["kind"] != kind:
+        raise OutputFolderError(
+            f"out: {path} holds results of another kind ({marker['kind']}, not "
+            f"{kind}); name another folder"
+        )
+    begun = any((path / OWN / PARTS).glob("*.*")) or held - {OWN}
+    if begun and not (resume or overwrite):
+        raise OutputFolderError(
+            f"out: {path} is not empty; go on from what it holds (resume), replace it "
+            "(overwrite), or name another folder"
         )
     return path
 
 
-__all__ = ["prepare_folder"]
+def as_path(argument: str, value: Any) -> Path:  # noqa: ANN401
+    """Return ``value`` as a path.
+
+    Raises
+    ------
+    OutputFolderError
+        If it is no path.
+    """
+    if not isinstance(value, str | os.PathLike) or not str(value):
+        raise OutputFolderError(
+            f"{argument} must be a path, got {value!r}; give a str or pathlib.Path"
+        )
+    path = Path(value)
+    if "\0" in str(path):
+        raise OutputFolderError(f"{argument} must be a path without NUL, got {value!r}")
+    return path
+
+
+def read_marker(folder: Path) -> dict[str, Any] | None:
+    """Return what the marker of a folder says; None if there is none.
+
+    Raises
+    ------
+    OutputFolderError
+        If it cannot be understood, or is of a newer layout.
+    """
+    file = folder / OWN / MARKER
+    try:
+        text = file.read_text("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise OutputFolderError(f"out: {file} cannot be read: {error}") from error
+    try:
+        marker = json.loads(text)
+        number = marker["format"]
+        whole = isinstance(marker["kind"], str) and isinstance(marker["sha256"], dict)
+    except (ValueError, KeyError, TypeError):
+        number, whole = None, False
+    if number != FORMAT or not whole:
+        what = f"is of format {number}" if whole else "is damaged"
+        raise OutputFolderError(
+            f"out: {file} {what}, and this version writes format {FORMAT}; name "
+            "another folder"
+        )
+    return marker
+
+
+def read_checked(file: Path) -> bytes:
+    """Read a file, and hold it against the checksum in the marker beside it, if any.
+
+    Raises
+    ------
+    OutputFolderError
+        If it cannot be read, or its content is not what was written.
+    """
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise OutputFolderError(
+            f"{file} cannot be read: {error.strerror or error}"
+        ) from error
+    known = (read_marker(file.parent) or {"sha256": {}})["sha256"].get(file.name)
+    if known and hashlib.sha256(data).hexdigest() not in known:
+        raise OutputFolderError(
+            f"{file} is damaged or was changed: its checksum is another one than when "
+            "it was written; restore it, or compute it again with overwrite"
+        )
+    return data
+
+
+def write_whole(file: Path, data: bytes | memoryview) -> None:
+    """Write a file under a name of its own first, then rename it.
+
+    Raises
+    ------
+    OutputWriteError
+        If it cannot be written; nothing is left of it, and an older file stays.
+    """
+    unfinished = file.with_name(f".bayesduel-{token_hex(8)}.unfinished")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with unfinished.open("xb") as opened:
+            opened.write(data)
+            opened.flush()
+            os.fsync(opened.fileno())
+        unfinished.replace(file)
+    except BaseException as error:
+        with suppress(OSError):
+            unfinished.unlink()
+        if not isinstance(error, OSError):
+            raise
+        raise OutputWriteError(
+            f"out: cannot write {file}: {error.strerror or error}; what was finished "
+            "before is kept; make room, and go on with resume"
+        ) from error
+
+
+__all__ = [
+    "FORMAT",
+    "MARKER",
+    "OWN",
+    "PARTS",
+    "UNFINISHED",
+    "as_path",
+    "check_folder",
+    "read_checked",
+    "read_marker",
+    "write_whole",
+]

@@ -127,6 +127,13 @@ def run_jobs(
         _Dispatcher(workers).run(jobs, keep, report, check_interrupt)
 
 
+_ENDING = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if hasattr(signal, name)
+)
+"""Signals that ask a process to end."""
+
 _shared_programs: set[tuple] = set()
 """Programs that any worker of this process can read from the shared cache."""
 
@@ -203,31 +210,37 @@ class _Dispatcher:
 
 @contextmanager
 def _noticed_interrupts() -> Iterator[Callable[[], None]]:
-    """Give a function that raises ``KeyboardInterrupt`` if there ever was a Ctrl-C.
+    """Give a function that raises if there ever was a signal to end.
 
-    One that arrives while a finalizer runs, as when a file has just been written, is
-    printed and dropped by Python, and the loop would wait for ever.
+    That is Ctrl-C, and SIGTERM or SIGHUP where they have a handler that raises (as
+    the command installs). An exception raised while a finalizer runs, as when a file
+    has just been written, is printed and dropped by Python, and the loop would wait
+    for ever.
     """
-    plain = signal.default_int_handler
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGINT) is not plain:
+    if threading.current_thread() is not threading.main_thread():
         yield lambda: None
         return
-    pressed = threading.Event()
+    arrived: list[tuple[int, Callable]] = []
+    plain = {number: signal.getsignal(number) for number in _ENDING}
+    handlers = {number: each for number, each in plain.items() if callable(each)}
 
     def note(number: int, frame: "FrameType | None") -> None:
-        pressed.set()
-        plain(number, frame)
+        handler = handlers[signal.Signals(number)]
+        arrived.append((number, handler))
+        handler(number, frame)
 
     def check() -> None:
-        if pressed.is_set():
-            raise KeyboardInterrupt
+        if arrived:
+            number, handler = arrived[0]
+            handler(number, None)
 
-    signal.signal(signal.SIGINT, note)
+    for number in handlers:
+        signal.signal(number, note)
     try:
         yield check
     finally:
-        signal.signal(signal.SIGINT, plain)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def _one_process(worker: int) -> ProcessPoolExecutor:
@@ -260,6 +273,8 @@ def _prepare_worker(worker: int, program_cache: str | None) -> None:
     as many as there are cores only get into each other's way.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGHUP"):  # A terminal that closes reaches the whole group.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))

@@ -1,48 +1,67 @@
 """The folder of a comparison: finished jobs at once, everything at the end."""
 
-import hashlib
 import json
-import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import TracebackType
+from typing import Any
 
 import xarray as xr
 
 from bayesduel import results
 from bayesduel.errors import OutputFolderError
-from bayesduel.folders import prepare_folder
 from bayesduel.jobs import Job, JobResult
+from bayesduel.owned_folder import OwnedFolder
 
-_PARTS = "parts"
+KIND = "comparison"
+"""What the marker calls such a folder."""
 
 
 @dataclass(frozen=True)
-class OutputFolder:
-    """A folder that belongs to one comparison, or none at all."""
+class OutputFolder(AbstractContextManager):
+    """A folder that belongs to one comparison, or none at all.
 
-    path: Path | None
+    It is locked from :meth:`prepare` to the end of its ``with`` statement.
+    """
+
+    owned: OwnedFolder | None
     resume: bool = False
 
     @classmethod
     def prepare(
-        cls, path: Path | str | None, *, resume: bool, overwrite: bool
+        cls,
+        path: Path | str | None,
+        *,
+        resume: bool,
+        overwrite: bool,
     ) -> "OutputFolder":
-        """Check the folder and make it.
+        """Check the folder, make it and lock it.
 
         Raises
         ------
         OutputFolderError
-            If it cannot be written to, or is not empty and neither ``resume`` nor
-            ``overwrite`` is given, or both are.
+            If it cannot be used; see :meth:`bayesduel.owned_folder.OwnedFolder.claim`.
         """
-        path = prepare_folder(path, resume=resume, overwrite=overwrite)
         if path is None:
+            if resume or overwrite:
+                raise OutputFolderError("resume and overwrite need a folder; give out")
             return cls(None)
+        owned = OwnedFolder.claim(path, kind=KIND, resume=resume, overwrite=overwrite)
         if overwrite:
-            (path / results.FILE_NAME).unlink(missing_ok=True)
-            shutil.rmtree(path / _PARTS, ignore_errors=True)
-        return cls(path, resume)
+            owned.remove(results.FILE_NAME)
+            owned.remove_parts()
+        return cls(owned, resume)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.owned is not None:
+            self.owned.release()
 
     def finished_jobs(self, wanted: Sequence[Job]) -> list[JobResult]:
         """Read back what an interrupted comparison has finished of the wanted runs.
@@ -56,7 +75,7 @@ class OutputFolder:
             If the folder holds results of another request, or some that are not
             wanted: going on would delete them.
         """
-        if self.path is None or not self.resume:
+        if self.owned is None or not self.resume:
             return []
         stored = self._stored()
         self._check_nothing_is_dropped(wanted, stored)
@@ -74,39 +93,41 @@ class OutputFolder:
                 found.append(JobResult(job=part, dataset=dataset))
         return found
 
+    def begin(self, request: Mapping[str, Any]) -> None:
+        """Write down what the folder is for."""
+        if self.owned is not None:
+            self.owned.note(request=dict(request))
+
     def keep(self, result: JobResult) -> None:
         """Write a finished job; one that failed is tried again by ``resume``."""
-        if self.path is None or result.dataset is None:
-            return
-        file = self._file(result.job)
-        file.parent.mkdir(exist_ok=True)
-        part = file.with_suffix(".part")
-        result.dataset.to_netcdf(part, engine="h5netcdf")
-        part.replace(file)
+        if self.owned is not None and result.dataset is not None:
+            data = results.to_bytes(result.dataset)
+            self.owned.keep_part(result.job.name, "nc", data)
 
     def finish(self, tree: xr.DataTree) -> None:
         """Write everything, and drop the jobs' own files.
 
         They are kept where a policy failed: the tree has none of its finished runs.
+        What differs from one execution to the next stands in the marker, so that the
+        file is a function of the request.
         """
-        if self.path is None:
+        if self.owned is None:
             return
-        results.save(tree, self.path / results.FILE_NAME, overwrite=True)
+        timeless, timings = results.without_timings(tree)
+        self.owned.write(results.FILE_NAME, results.to_bytes(timeless), timings=timings)
         if not any("error" in node.attrs for node in tree.subtree):
-            shutil.rmtree(self.path / _PARTS, ignore_errors=True)
+            self.owned.remove_parts()
 
     def _stored(self) -> dict[tuple[str, str], list[xr.Dataset]]:
         """Return all runs in the folder, by environment and policy."""
-        assert self.path is not None
+        assert self.owned is not None
         stored: dict[tuple[str, str], list[xr.Dataset]] = {}
-        file = self.path / results.FILE_NAME
-        if file.is_file():
-            for key, dataset in _policy_nodes(results.load(file)):
+        if (self.owned.path / results.FILE_NAME).is_file():
+            for key, dataset in _policy_nodes(results.load(self.owned.path)):
                 stored.setdefault(key, []).append(dataset)
-        for file in sorted((self.path / _PARTS).glob("*.nc")):
-            part = _read_part(file)
-            if part is not None:
-                stored.setdefault(_named(part), []).append(part)
+        for data in self.owned.parts():
+            part = results.dataset_from_bytes(data)
+            stored.setdefault(_named(part), []).append(part)
         return stored
 
     def _check_nothing_is_dropped(
@@ -121,7 +142,7 @@ class OutputFolder:
             if last >= asked.get(place, 0):
                 environment, policy = _named(datasets[0])
                 raise OutputFolderError(
-                    f"out: {self.path} holds {policy} on {environment} up to run "
+                    f"out: {self._path} holds {policy} on {environment} up to run "
                     f"{last}, which this request would drop; ask for that too, "
                     "overwrite it, or name another folder"
                 )
@@ -130,29 +151,28 @@ class OutputFolder:
         """Refuse results of another request."""
         theirs = json.loads(dataset.attrs["fingerprint"])
         ours = json.loads(json.dumps(job.setting.fingerprint()))
-        different = [name for name in ours if theirs.get(name) != ours[name]]
+        different = [
+            name for name in {**ours, **theirs} if theirs.get(name) != ours.get(name)
+        ]
         missing = {*job.setting.notions} - {*dataset["notion"].values.tolist()}
         if different or missing:
             name = different[0] if different else "regret"
             raise OutputFolderError(
-                f"out: {self.path} holds {job.setting.policy} on "
-                f"{job.setting.environment} with another {name}; ask for the same, "
-                "overwrite it, or name another folder"
+                f"out: {self._path} holds {job.setting.policy} on "
+                f"{job.setting.environment} with another {_difference(name)}; ask for "
+                "the same, overwrite it, or name another folder"
             )
 
-    def _file(self, job: Job) -> Path:
-        assert self.path is not None
-        digest = hashlib.sha256(job.name.encode()).hexdigest()[:16]
-        return self.path / _PARTS / f"{digest}.nc"
+    @property
+    def _path(self) -> Path:
+        assert self.owned is not None
+        return self.owned.path
 
 
-def _read_part(file: Path) -> xr.Dataset | None:
-    """Read a finished job; None if the file is damaged."""
-    try:
-        with xr.open_dataset(file, engine="h5netcdf") as opened:
-            return opened.load() if "fingerprint" in opened.attrs else None
-    except (OSError, ValueError, KeyError):
-        return None
+def _difference(name: str) -> str:
+    """Return what a reader calls an entry of the fingerprint."""
+    words = {"code": "code: the source of the policy has changed since"}
+    return words.get(name, name)
 
 
 def _place(job: Job) -> tuple[str, str]:

@@ -217,7 +217,19 @@ def _matrix(argument: str, value: Any) -> Problem:
         raise type(error)(f"{argument}: {error}") from error
 
 
+_TAKEN = {"preference", "best_set", "arm", "opponent"}
+"""What a node of an environment holds besides its policies."""
+
+
 def _add(found: dict[str, Any], name: str, value: Any, argument: str) -> None:
+    """Add under a name that a group of a results file can have."""
+    printable = name.isprintable() and name == name.strip()
+    if not printable or "/" in name or name in {"", ".", "..", *_TAKEN}:
+        raise SimulationArgumentError(
+            f"{argument}: results cannot be kept under the name {name!r}; give it "
+            "another one: printable, without a slash or spaces around it, and none of "
+            f"., .., {', '.join(sorted(_TAKEN))}"
+        )
     if name in found:
         raise SimulationArgumentError(
             f"{argument}: {name!r} is given twice; results need different names"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,12 +16,16 @@ import xarray as xr
 
 from bayesduel.datasets.worlds import SubsetWorld
 from bayesduel.errors import OutputFolderError
+from bayesduel.folders import as_path, read_checked, read_marker, write_whole
 from theory import PreferenceMatrix
 
 FILE_NAME = "results.nc"
 """Name of the results in an output folder."""
 
 _ENGINE = "h5netcdf"
+_TIMINGS = ("created", "run_seconds", "compile_seconds")
+"""Attributes that differ from one execution to the next."""
+
 _CONCATENATED = ("run_seconds", "compile_seconds", "events", "num_runs")
 
 
@@ -37,6 +42,8 @@ class Setting:
     seed: int
     shuffle: bool
     notions: tuple[str, ...]
+    code: str = ""
+    """Digest of the code of a policy that is not ours; the version stands for ours."""
 
     @property
     def horizon(self) -> int:
@@ -45,7 +52,8 @@ class Setting:
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what must agree for runs to belong together."""
-        return {
+        own = {"code": self.code} if self.code else {}
+        return own | {
             "matrix_sha256": self.matrix.checksum,
             "policy_name": self.policy_name,
             "parameters": self.parameters,
@@ -93,11 +101,7 @@ def chunk_dataset(
     matrix = setting.matrix
     assert isinstance(matrix, PreferenceMatrix)
     regret = [
-        np.tensordot(
-            plays.astype(np.float64),
-            matrix.regret_per_pair(notion),
-            axes=((2, 3), (0, 1)),
-        )
+        _total_regret(plays, matrix.regret_per_pair(notion))
         for notion in setting.notions
     ]
     arms = arm_labels(matrix)
@@ -119,6 +123,20 @@ def chunk_dataset(
             "device": device,
         },
     )
+
+
+def _total_regret(plays: np.ndarray, per_pair: np.ndarray) -> np.ndarray:
+    """Return regret (run, checkpoint) in an order of summation that is always the same.
+
+    A matrix product adds up in blocks that depend on the number of runs, so its last
+    bits would depend on how the runs were cut into jobs. Here each step is a sum or a
+    product of single numbers.
+    """
+    total = np.zeros(plays.shape[:2])
+    for row, column in zip(*np.nonzero(per_pair), strict=True):
+        if column >= row:  # Plays stand in the upper triangle.
+            total += plays[:, :, row, column] * per_pair[row, column]
+    return total
 
 
 def offers_dataset(
@@ -273,14 +291,18 @@ def save(tree: xr.DataTree, path: Path | str, *, overwrite: bool = False) -> Pat
     ------
     OutputFolderError
         If the file exists and ``overwrite`` is false.
+    OutputWriteError
+        If it cannot be written, as when the disk is full.
     """
-    path = Path(path)
+    path = as_path("path", path)
+    if not isinstance(tree, xr.DataTree):
+        raise OutputFolderError(
+            f"tree must be an xarray.DataTree of results, got {type(tree).__name__}; "
+            "give what compare or simulate returned"
+        )
     if path.exists() and not overwrite:
         raise OutputFolderError(f"{path} exists; pass overwrite=True to replace it")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    tree.to_netcdf(part, engine=_ENGINE)
-    part.replace(path)
+    write_whole(path, to_bytes(tree))
     return path
 
 
@@ -290,19 +312,74 @@ def load(path: Path | str) -> xr.DataTree:
     Raises
     ------
     OutputFolderError
-        If there is no result to read.
+        If there is no result to read, or it is not what was written.
     """
-    path = Path(path)
+    path = as_path("path", path)
     file = path / FILE_NAME if path.is_dir() else path
     if not file.is_file():
         raise OutputFolderError(
             f"{file} does not exist; give the folder of saved results, or a .nc file"
         )
+    data = read_checked(file)
     try:
-        with xr.open_datatree(file, engine=_ENGINE) as tree:
-            return tree.load()
-    except (OSError, ValueError) as error:
-        raise OutputFolderError(f"{file} cannot be read as results: {error}") from error
+        with xr.open_datatree(BytesIO(data), engine=_ENGINE) as opened:
+            tree = opened.load()
+    # What a damaged header makes HDF5 raise is any of half a dozen kinds.
+    except Exception as error:
+        raise OutputFolderError(
+            f"{file} cannot be read as results: {_first_line(error)}"
+        ) from error
+    _add_timings(tree, file)
+    return tree
+
+
+def to_bytes(data: xr.Dataset | xr.DataTree) -> memoryview:
+    """Return the netCDF file of results.
+
+    Written in memory first: HDF5 can crash the interpreter where a disk is full.
+    """
+    return data.to_netcdf(engine=_ENGINE)
+
+
+def dataset_from_bytes(data: bytes) -> xr.Dataset:
+    """Read what :func:`to_bytes` gave of a dataset."""
+    with xr.open_dataset(BytesIO(data), engine=_ENGINE) as opened:
+        return opened.load().drop_encoding()
+
+
+def without_timings(tree: xr.DataTree) -> tuple[xr.DataTree, dict[str, Any]]:
+    """Split off what differs between two executions of the same request.
+
+    Returns
+    -------
+    tree : xarray.DataTree
+        Without the attributes named in ``_TIMINGS``.
+    timings : dict
+        Those attributes, by the path of their node.
+    """
+    contents, timings = {}, {}
+    for node in tree.subtree:
+        own = {name: node.attrs[name] for name in _TIMINGS if name in node.attrs}
+        dataset = node.to_dataset(inherit=False).drop_encoding()
+        dataset.attrs = {
+            name: value for name, value in node.attrs.items() if name not in own
+        }
+        contents[node.path] = dataset
+        timings |= {node.path: own} if own else {}
+    return xr.DataTree.from_dict(contents), timings
+
+
+def _add_timings(tree: xr.DataTree, file: Path) -> None:
+    """Put back what :func:`without_timings` took away, if the marker knows it."""
+    marker = read_marker(file.parent) or {}
+    if file.name != FILE_NAME:
+        return
+    for node in tree.subtree:
+        node.attrs.update(marker.get("timings", {}).get(node.path, {}))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def arm_labels(matrix: PreferenceMatrix | SubsetWorld) -> Any:

@@ -1,6 +1,7 @@
 """The folder of a comparison: who may write to it, and what an interrupt leaves."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import xarray as xr
 
 import bayesduel
 from bayesduel import experiments, results, simulator
-from bayesduel.errors import OutputFolderError
+from bayesduel.errors import DamagedPartWarning, OutputFolderError
 from bayesduel.output_folder import OutputFolder
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
 
@@ -32,7 +33,12 @@ def compare(out, policies=POLICIES, matrix="cyclic", **options):
 
 
 def parts_of(out):
-    return sorted((out / "parts").glob("*.nc"))
+    return sorted((out / ".bayesduel/parts").glob("*.nc"))
+
+
+def visible(out):
+    """Return the names of what a user sees in the folder."""
+    return {each.name for each in out.iterdir()} - {".bayesduel"}
 
 
 class Interrupting:
@@ -77,20 +83,20 @@ def same_tree(one, other):
 
 @pytest.mark.parametrize("kind", [str, Path])
 def test_a_new_or_empty_folder(calls, tmp_path, kind):
-    for out in (tmp_path, tmp_path / "new" / "deep"):
+    for out in (tmp_path / "new" / "deep", tmp_path / "empty"):
+        out.mkdir(parents=True) if out.name == "empty" else None
         tree = compare(kind(out))
-        assert [each.name for each in out.iterdir() if each.is_file()] == ["results.nc"]
+        assert visible(out) == {"results.nc"}
         same_tree(results.load(out), tree)
-        if out == tmp_path:
-            (out / "results.nc").unlink()
 
 
 @pytest.mark.parametrize("content", ["results.nc", "notes.txt", ".hidden"])
-def test_a_folder_that_holds_something(calls, tmp_path, content):
+@pytest.mark.parametrize("options", [{}, {"resume": True}, {"overwrite": True}])
+def test_a_folder_that_is_not_ours(calls, tmp_path, content, options):
     (tmp_path / content).write_text("mine")
     with pytest.raises(OutputFolderError) as raised:
-        compare(tmp_path)
-    for words in ("out", str(tmp_path), "not empty", "resume", "overwrite", "another"):
+        compare(tmp_path, **options)
+    for words in ("out", str(tmp_path), "not empty", "marker", "yours", "new or empty"):
         assert words in str(raised.value)
     assert not calls
     assert [each.name for each in tmp_path.iterdir()] == [content]
@@ -109,10 +115,7 @@ def test_a_place_that_cannot_be_written_to(calls, tmp_path):
 
 
 def test_a_folder_without_permission(calls, tmp_path, monkeypatch):
-    def refuse(self, *arguments, **options):
-        raise PermissionError(13, "Permission denied", str(self))
-
-    monkeypatch.setattr(Path, "touch", refuse)
+    monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(OutputFolderError, match="cannot write to .*Permission denied"):
         compare(tmp_path / "new")
     assert not calls
@@ -137,7 +140,7 @@ def test_no_folder_writes_nothing(calls, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     compare(None)
     assert not [*tmp_path.iterdir()]
-    assert OutputFolder.prepare(None, resume=False, overwrite=False).path is None
+    assert OutputFolder.prepare(None, resume=False, overwrite=False).owned is None
 
 
 def test_overwrite_replaces_results_and_nothing_else(calls, interrupted):
@@ -145,7 +148,7 @@ def test_overwrite_replaces_results_and_nothing_else(calls, interrupted):
     tree = compare(interrupted, seed=6, overwrite=True)
     assert len(calls) == 4
     same_tree(results.load(interrupted), tree)
-    assert {each.name for each in interrupted.iterdir()} == {"results.nc", "notes.txt"}
+    assert visible(interrupted) == {"results.nc", "notes.txt"}
     again = compare(interrupted, seed=7, overwrite=True)
     same_tree(results.load(interrupted), again)
     assert again.attrs["seed"] == 7
@@ -159,7 +162,8 @@ def test_only_what_is_missing_is_simulated(calls, interrupted):
     assert calls == [(Scripted(), range(50, 100))]
     same_tree(resumed, compare(None))
     same_tree(results.load(interrupted), resumed)
-    assert [each.name for each in interrupted.iterdir()] == ["results.nc"]
+    assert visible(interrupted) == {"results.nc"}
+    assert not parts_of(interrupted)
 
 
 def test_going_on_twice(calls, interrupted, monkeypatch):
@@ -191,7 +195,7 @@ def test_resuming_in_an_empty_folder_starts(calls, tmp_path):
     assert len(calls) == 4
 
 
-@pytest.mark.parametrize("damage", ["half", "empty", "text", "other"])
+@pytest.mark.parametrize("damage", ["half", "empty", "text", "other", "bit"])
 def test_a_damaged_part_is_simulated_again(calls, interrupted, damage):
     file = parts_of(interrupted)[0]
     content = file.read_bytes()
@@ -199,37 +203,45 @@ def test_a_damaged_part_is_simulated_again(calls, interrupted, damage):
         xr.Dataset({"x": ("y", [1.0])}).to_netcdf(file, engine="h5netcdf")
     else:
         file.write_bytes(
-            {"half": content[: len(content) // 2], "empty": b"", "text": b"no"}[damage]
+            {
+                "half": content[: len(content) // 2],
+                "empty": b"",
+                "text": b"no",
+                "bit": bytes([*content[:-100], content[-100] ^ 1, *content[-99:]]),
+            }[damage]
         )
-    resumed = compare(interrupted, resume=True)
+    with pytest.warns(DamagedPartWarning, match=file.name):
+        resumed = compare(interrupted, resume=True)
     assert len(calls) == 2
     same_tree(resumed, compare(None))
 
 
 def test_a_half_written_part_is_not_read(calls, interrupted):
     """It has another name until it is whole."""
-    (interrupted / "parts" / "0123456789abcdef.part").write_bytes(b"half of it")
-    (interrupted / "results.nc.part").write_bytes(b"half of it")
+    unfinished = ".bayesduel-0123456789abcdef.unfinished"
+    (interrupted / ".bayesduel/parts" / unfinished).write_bytes(b"half of it")
+    (interrupted / unfinished).write_bytes(b"half of it")
     resumed = compare(interrupted, resume=True)
     assert len(calls) == 1
     same_tree(resumed, compare(None))
-    assert [each.name for each in interrupted.iterdir()] == ["results.nc"]
+    assert visible(interrupted) == {"results.nc"}
+    assert not parts_of(interrupted)
 
 
 def test_an_interrupt_while_a_part_is_written(calls, tmp_path, monkeypatch):
-    plain = xr.Dataset.to_netcdf
+    plain = os.fsync
 
-    def half(self, target, **options):
+    def half(descriptor):
         if len(calls) == 2:
-            Path(target).write_bytes(b"half of it")
             raise KeyboardInterrupt
-        return plain(self, target, **options)
+        return plain(descriptor)
 
     with monkeypatch.context() as patch:
-        patch.setattr(xr.Dataset, "to_netcdf", half)
+        patch.setattr(os, "fsync", half)
         with pytest.raises(KeyboardInterrupt):
             compare(tmp_path)
     assert len(parts_of(tmp_path)) == 1
+    assert not list(tmp_path.rglob("*.unfinished"))
     del calls[:]
     same_tree(compare(tmp_path, resume=True), compare(None))
 
@@ -240,7 +252,7 @@ def test_damaged_results_are_refused(calls, tmp_path):
     file = tmp_path / "results.nc"
     file.write_bytes(file.read_bytes()[:1000])
     del calls[:]
-    with pytest.raises(OutputFolderError, match="cannot be read as results"):
+    with pytest.raises(OutputFolderError, match="damaged or was changed"):
         compare(tmp_path, resume=True)
     assert not calls
     compare(tmp_path, overwrite=True)
@@ -306,8 +318,9 @@ def test_other_results_are_not_replaced_by_resuming(calls, tmp_path):
     single = bayesduel.simulate("cyclic", Wanderer(), **BASIC)
     results.save(single, tmp_path / "results.nc")
     del calls[:]
-    with pytest.raises(OutputFolderError, match="Wanderer on cyclic"):
-        compare(tmp_path, resume=True)
+    for options in ({"resume": True}, {"overwrite": True}):
+        with pytest.raises(OutputFolderError, match="may hold files of yours"):
+            compare(tmp_path, **options)
     assert not calls
     assert results.load(tmp_path).attrs["policy"] == "Wanderer"
 
@@ -346,7 +359,7 @@ def test_parts_that_overlap_count_once(calls, interrupted):
         with pytest.raises(KeyboardInterrupt):
             compare(whole)
     for part in parts_of(whole):
-        part.rename(interrupted / "parts" / part.name)
+        part.rename(interrupted / ".bayesduel/parts" / part.name)
     assert len(parts_of(interrupted)) == 5
     same_tree(compare(interrupted, resume=True), compare(None))
 
@@ -384,7 +397,7 @@ def test_a_failed_policy_is_tried_again_and_nothing_else(calls, tmp_path, monkey
     # Its first job had been finished and kept.
     assert calls == [(Scripted(), range(50, 100))]
     same_tree(resumed, compare(None, broken))
-    assert [each.name for each in tmp_path.iterdir()] == ["results.nc"]
+    assert visible(tmp_path) == {"results.nc"}
 
 
 def test_parts_say_what_they_are(calls, interrupted):

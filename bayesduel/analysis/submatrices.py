@@ -178,24 +178,26 @@ def submatrix_constants(
     sampler = SubmatrixSampler.of(matrix, size, min_gap=min_gap, seed=seed)
     # Says at once if none can be found, before any folder is made or worker started.
     sampler.draw(0)
-    folder = SubmatrixFolder.prepare(out, sampler, resume=resume, overwrite=overwrite)
-    rows = {values[0]: SubmatrixRow(*values) for values in folder.finished()}
-    todo = [number for number in range(total) if number not in rows]
+    with SubmatrixFolder.prepare(
+        out, sampler, resume=resume, overwrite=overwrite
+    ) as folder:
+        rows = {values[0]: SubmatrixRow(*values) for values in folder.finished()}
+        todo = [number for number in range(total) if number not in rows]
 
-    def keep(found: Sequence[SubmatrixRow]) -> None:
-        rows.update((row.number, row) for row in found)
-        folder.keep(found)
+        def keep(found: Sequence[SubmatrixRow]) -> None:
+            rows.update((row.number, row) for row in found)
+            folder.keep(found)
 
-    try:
-        with progress_reporter(enabled=progress) as report:
-            _run(_chunks(sampler, todo, workers), workers, keep, report)
-    except KeyboardInterrupt as interrupt:
-        interrupt.kept = len(rows)  # pyright: ignore
-        raise
-    except ValueError as error:
-        # Raised anew: what comes from a worker has lost where it was raised.
-        raise ValueError(str(error)) from error
-    folder.finish([rows[number] for number in sorted(rows)])
+        try:
+            with progress_reporter(enabled=progress) as report:
+                _run(_chunks(sampler, todo, workers), workers, keep, report)
+        except KeyboardInterrupt as interrupt:
+            interrupt.kept = len(rows)  # pyright: ignore
+            raise
+        except ValueError as error:
+            # Raised anew: what comes from a worker has lost where it was raised.
+            raise ValueError(str(error)) from error
+        folder.finish([rows[number] for number in sorted(rows)])
     return SubmatrixConstants(tuple(rows[number] for number in range(total)))
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import csv
-import json
-import shutil
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import version
+from io import StringIO
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from bayesduel.datasets.submatrices import SubmatrixSampler
 from bayesduel.errors import OutputFolderError
-from bayesduel.folders import prepare_folder
+from bayesduel.owned_folder import OwnedFolder
 
 __all__ = ["SubmatrixFolder"]
 
-_TABLE, _REQUEST, _PARTS = "submatrices.csv", "request.json", "parts"
+KIND = "submatrices"
+"""What the marker calls such a folder."""
+
+_TABLE = "submatrices.csv"
 _HEADER = ("number", "draws", "cw", "ecw", "ccb", "arms")
 
 type Row = tuple[int, int, float, float, float, tuple[int, ...]]
@@ -25,10 +29,13 @@ type Row = tuple[int, int, float, float, float, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class SubmatrixFolder:
-    """A folder that belongs to the submatrices of one matrix and seed, or none."""
+class SubmatrixFolder(AbstractContextManager):
+    """A folder that belongs to the submatrices of one matrix and seed, or none.
 
-    path: Path | None
+    It is locked from :meth:`prepare` to the end of its ``with`` statement.
+    """
+
+    owned: OwnedFolder | None
 
     @classmethod
     def prepare(
@@ -39,21 +46,20 @@ class SubmatrixFolder:
         resume: bool,
         overwrite: bool,
     ) -> SubmatrixFolder:
-        """Check the folder, make it, and write down what it is for.
+        """Check the folder, make it, lock it, and write down what it is for.
 
         Raises
         ------
         OutputFolderError
-            If it cannot be written to, is not empty and neither ``resume`` nor
-            ``overwrite`` is given, or holds results of another request.
+            If it cannot be used (see
+            :meth:`bayesduel.owned_folder.OwnedFolder.claim`), or holds results of
+            another request.
         """
-        folder = prepare_folder(path, resume=resume, overwrite=overwrite)
-        if folder is None:
+        if path is None:
+            if resume or overwrite:
+                raise OutputFolderError("resume and overwrite need a folder; give out")
             return cls(None)
-        if overwrite:
-            (folder / _TABLE).unlink(missing_ok=True)
-            (folder / _REQUEST).unlink(missing_ok=True)
-            shutil.rmtree(folder / _PARTS, ignore_errors=True)
+        owned = OwnedFolder.claim(path, kind=KIND, resume=resume, overwrite=overwrite)
         request: dict[str, Any] = {
             "matrix_sha256": sampler.matrix.checksum,
             "size": sampler.size,
@@ -61,35 +67,45 @@ class SubmatrixFolder:
             "seed": sampler.seed,
             "version": version("bayesduel"),
         }
-        file = folder / _REQUEST
-        if file.is_file():
-            _refuse_others(folder, request, json.loads(file.read_text("utf-8")))
-        elif not overwrite and any(folder.iterdir()):
-            raise OutputFolderError(
-                f"out: {folder} holds something else than submatrices; overwrite it, "
-                "or name another folder"
-            )
-        file.write_text(json.dumps(request, indent=2) + "\n", "utf-8")
-        return cls(folder)
+        if overwrite:
+            owned.remove(_TABLE)
+            owned.remove_parts()
+        elif theirs := owned.marker().get("request"):
+            try:
+                _refuse_others(owned.path, request, theirs)
+            except OutputFolderError:
+                owned.release()
+                raise
+        owned.note(request=request)
+        return cls(owned)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.owned is not None:
+            self.owned.release()
 
     def finished(self) -> list[Row]:
         """Read back what is there."""
-        if self.path is None:
+        if self.owned is None:
             return []
-        files = [self.path / _TABLE, *sorted((self.path / _PARTS).glob("*.csv"))]
-        return [row for file in files if file.is_file() for row in _read(file)]
+        whole = self.owned.read(_TABLE)
+        tables = [*([whole] if whole else []), *self.owned.parts()]
+        return [row for table in tables for row in _read(table)]
 
     def keep(self, rows: Sequence[Row]) -> None:
         """Write a finished part, all of it or nothing."""
-        if self.path is not None and rows:
-            (self.path / _PARTS).mkdir(exist_ok=True)
-            _write(self.path / _PARTS / f"{rows[0][0]:08d}.csv", rows)
+        if self.owned is not None and rows:
+            self.owned.keep_part(str(rows[0][0]), "csv", _written(rows))
 
     def finish(self, rows: Sequence[Row]) -> None:
         """Write everything into one table, and drop the parts."""
-        if self.path is not None:
-            _write(self.path / _TABLE, rows)
-            shutil.rmtree(self.path / _PARTS, ignore_errors=True)
+        if self.owned is not None:
+            self.owned.write(_TABLE, _written(rows))
+            self.owned.remove_parts()
 
 
 def _refuse_others(folder: Path, ours: dict[str, Any], theirs: dict[str, Any]) -> None:
@@ -102,26 +118,24 @@ def _refuse_others(folder: Path, ours: dict[str, Any], theirs: dict[str, Any]) -
             )
 
 
-def _write(path: Path, rows: Sequence[Row]) -> None:
-    part = path.with_suffix(".part")
-    with part.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(_HEADER)
-        # Floats are written with all their digits.
-        table.writerows((*row[:5], " ".join(map(str, row[5]))) for row in rows)
-    part.replace(path)
+def _written(rows: Sequence[Row]) -> bytes:
+    file = StringIO(newline="")
+    table = csv.writer(file)
+    table.writerow(_HEADER)
+    # Floats are written with all their digits.
+    table.writerows((*row[:5], " ".join(map(str, row[5]))) for row in rows)
+    return file.getvalue().encode()
 
 
-def _read(path: Path) -> list[Row]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return [
-            (
-                int(row["number"]),
-                int(row["draws"]),
-                float(row["cw"]),
-                float(row["ecw"]),
-                float(row["ccb"]),
-                tuple(int(arm) for arm in row["arms"].split()),
-            )
-            for row in csv.DictReader(file)
-        ]
+def _read(table: bytes) -> list[Row]:
+    return [
+        (
+            int(row["number"]),
+            int(row["draws"]),
+            float(row["cw"]),
+            float(row["ecw"]),
+            float(row["ccb"]),
+            tuple(int(arm) for arm in row["arms"].split()),
+        )
+        for row in csv.DictReader(StringIO(table.decode(), newline=""))
+    ]

@@ -91,7 +91,7 @@ def bounds(
         return
     request.refuse_without_submatrices()
     if out is not None:
-        check_folder(out, overwrite=overwrite)
+        check_folder(out, kind="bounds", overwrite=overwrite)
     lower, efficient, note = _constants(preference)
     if note:
         say_warning(note)

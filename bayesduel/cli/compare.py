@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
-from bayesduel.cli.errors import FAILED, INTERRUPTED
+from bayesduel.cli.errors import FAILED, ended
 from bayesduel.cli.options import flag, json_flag, quiet_flag, repair_flag
-from bayesduel.cli.output import console, go_on, print_json, say, say_warning
+from bayesduel.cli.output import console, print_json, say, say_warning
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -207,7 +207,10 @@ def _plan(request: _Request) -> _Plan:
     doubts = choices.check_pairings(environments, policies, horizon)
     if request.out is not None:
         parse.check_folder(
-            request.out, resume=request.resume, overwrite=request.overwrite
+            request.out,
+            kind="comparison",
+            resume=request.resume,
+            overwrite=request.overwrite,
         )
     return _Plan(environments, policies, horizon, checkpoints, notions, doubts)
 
@@ -237,8 +240,8 @@ def _simulate(request: _Request, plan: _Plan) -> xr.DataTree:
                 overwrite=request.overwrite,
             )
     except KeyboardInterrupt as error:
-        say(go_on(request.out, _finished(getattr(error, "partial", None))))
-        raise typer.Exit(INTERRUPTED) from error
+        kept = _finished(getattr(error, "partial", None))
+        raise ended(error, request.out, kept) from error
 
 
 def _finished(partial: xr.DataTree | None) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
-from bayesduel.cli.errors import FAILED, INTERRUPTED
+from bayesduel.cli.errors import FAILED, ended_for_good
 from bayesduel.cli.options import quiet_flag
 from bayesduel.cli.output import console, say, say_warning, version
 
@@ -91,14 +91,14 @@ def demo(
             f"--far: must not be below the horizon {size.horizon}, but is {size.far}"
         )
     parse.at_least_one(jobs, "--jobs")
-    parse.check_folder(out, overwrite=True)
+    parse.check_folder(out, kind="demo", overwrite=True)
     begun = time.perf_counter()
     runner = _Runner(size.runs, seed, jobs, quiet)
     try:
         near, beyond = _measure(runner, size)
     except KeyboardInterrupt as error:
-        say("interrupted: the demonstration keeps nothing; run it again from the start")
-        raise typer.Exit(INTERRUPTED) from error
+        advice = "the demonstration keeps nothing; run it again from the start"
+        raise ended_for_good(error, advice) from error
     _print(near)
     paths = _save(near, beyond, out)
     _say_where(paths, time.perf_counter() - begun, quiet=quiet)

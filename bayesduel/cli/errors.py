@@ -1,30 +1,67 @@
 """The one place where errors become messages and exit codes.
 
-0: done. 1: done, but a policy failed, or a bound could not be certified. 2: wrong
-input, said in one line before anything was computed. 130: interrupted. Anything
-unexpected keeps its traceback.
+0: done. 1: done, but a policy failed, or a bound could not be certified, or results
+could not be written. 2: wrong input, said in one line before anything was computed.
+130: interrupted; 143 and 129: ended by SIGTERM or SIGHUP, after the same clean-up.
+Anything unexpected keeps its traceback.
 """
 
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from types import TracebackType
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
-from bayesduel.cli.output import say_error
+from bayesduel.cli.output import ending, go_on, say, say_error
 
-__all__ = ["FAILED", "INTERRUPTED", "WRONG_INPUT", "FriendlyGroup", "friendly_errors"]
+__all__ = [
+    "FAILED",
+    "WRONG_INPUT",
+    "FriendlyGroup",
+    "Terminated",
+    "ended",
+    "ended_for_good",
+    "friendly_errors",
+]
 
 FAILED = 1
 WRONG_INPUT = 2
-INTERRUPTED = 130
+_SIGNALLED = 128
+"""What shells add to the number of a signal."""
 
 _OURS = ("bayesduel", "theory")
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP: to be cleaned up after as Ctrl-C is."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+def ended(error: KeyboardInterrupt, out: Path | None, kept: str) -> typer.Exit:
+    """Say what an interrupted command has kept; return what to raise."""
+    return _said(error, go_on(out, kept, error))
+
+
+def ended_for_good(error: KeyboardInterrupt, advice: str) -> typer.Exit:
+    """Say that an interrupted command keeps nothing; return what to raise."""
+    return _said(error, f"{ending(error)}: {advice}")
+
+
+def _said(error: KeyboardInterrupt, text: str) -> typer.Exit:
+    with suppress(OSError):  # The terminal may be gone.
+        say(text)
+    return typer.Exit(_SIGNALLED + getattr(error, "number", signal.SIGINT))
 
 
 class FriendlyGroup(TyperGroup):
@@ -32,8 +69,31 @@ class FriendlyGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
         """Run the subcommand; see :func:`friendly_errors`."""
-        with friendly_errors():
+        with _ended_by_signals(), friendly_errors():
             return super().invoke(ctx)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP raise, so that what is finished is kept and said."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    found = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # Under nohup SIGHUP is ignored, and stays so.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            found[number] = signal.signal(number, _raise_terminated)
+    try:
+        yield
+    finally:
+        for number, plain in found.items():
+            signal.signal(number, plain)
+
+
+def _raise_terminated(number: int, frame: FrameType | None) -> None:
+    raise Terminated(number)
 
 
 @contextmanager
@@ -48,8 +108,7 @@ def friendly_errors() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as error:
-        say_error("interrupted")
-        raise typer.Exit(INTERRUPTED) from error
+        raise _said(error, ending(error)) from error
     except (ValueError, OSError, RuntimeError) as error:
         code = _exit_code(error)
         if code is None or os.environ.get("BAYESDUEL_TRACEBACK"):

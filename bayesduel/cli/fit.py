@@ -172,7 +172,7 @@ def fit(
     elif data.has_ties and ties is Ties.halved:
         data = data.with_split_ties()
     if out is not None:
-        check_folder(out, overwrite=overwrite)
+        check_folder(out, kind="fit", overwrite=overwrite)
     law = _model(model, data, prior_scale, order_effect=order_effect)
     say(f"{votes.name}: {data}", quiet=quiet)
     found = _fitted(law, data, method, draws, seed)

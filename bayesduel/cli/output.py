@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "console",
     "defined",
+    "ending",
     "go_on",
     "print_json",
     "say",
@@ -49,13 +51,22 @@ def say(text: str, *, quiet: bool = False) -> None:
         _write(text)
 
 
-def go_on(out: Path | None, kept: str) -> str:
+def ending(error: KeyboardInterrupt) -> str:
+    """Return what to call what ended the command: Ctrl-C, or a signal by name."""
+    number = getattr(error, "number", None)
+    return (
+        "interrupted" if number is None else f"ended by {signal.Signals(number).name}"
+    )
+
+
+def go_on(out: Path | None, kept: str, error: KeyboardInterrupt) -> str:
     """Return what to say after an interruption: what was kept, and how to go on."""
+    what = ending(error)
     if out is None:
-        return "interrupted: nothing was kept; with --out DIR, --resume can go on"
+        return f"{what}: nothing was kept; with --out DIR, --resume can go on"
     words = [word for word in sys.argv[1:] if word not in ("--resume", "--overwrite")]
     again = shlex.join(["bayesduel", *words, "--resume"])
-    return f"interrupted: kept {kept} in {out}; go on with\n  {again}"
+    return f"{what}: kept {kept} in {out}; go on with\n  {again}"
 
 
 def say_warning(text: str) -> None:

@@ -6,7 +6,6 @@ Every error says which option, what is allowed and what was given.
 from __future__ import annotations
 
 import difflib
-import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -171,31 +170,22 @@ def near_names(name: str, known: Iterable[str]) -> str:
 
 
 def check_folder(
-    folder: Path, *, resume: bool = False, overwrite: bool = False
+    folder: Path, *, kind: str, resume: bool = False, overwrite: bool = False
 ) -> None:
-    """Make the folder for results, before anything is computed.
+    """Make the folder for results and mark it as ours, before anything is computed.
 
     Raises
     ------
     ValueError
-        When it is a file, cannot be written, or holds something and neither
-        ``--resume`` nor ``--overwrite`` was given.
+        When it cannot be used; see `bayesduel.owned_folder.OwnedFolder.claim`.
     """
-    if resume and overwrite:
-        raise ValueError("--resume: cannot be combined with --overwrite; choose one")
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"--out: {folder} is a file; give the path of a folder")
-    if folder.is_dir() and any(folder.iterdir()) and not (resume or overwrite):
-        raise ValueError(
-            f"--out: {folder} is not empty; go on from what is in it with --resume, "
-            "replace it with --overwrite, or choose another folder"
-        )
+    from bayesduel.errors import OutputFolderError
+    from bayesduel.owned_folder import OwnedFolder
+
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        writable = os.access(folder, os.W_OK | os.X_OK)
-    except OSError as error:
-        raise ValueError(
-            f"--out: {folder} cannot be made ({error.strerror}); choose another folder"
-        ) from error
-    if not writable:
-        raise ValueError(f"--out: {folder} cannot be written to; choose another folder")
+        OwnedFolder.claim(
+            folder, kind=kind, resume=resume, overwrite=overwrite
+        ).release()
+    except OutputFolderError as error:
+        # Python's argument is the option's name.
+        raise OutputFolderError(f"--{error}") from error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
-from bayesduel.cli.errors import FAILED, INTERRUPTED
+from bayesduel.cli.errors import FAILED, ended
 from bayesduel.cli.options import (
     flag,
     jobs_option,
@@ -22,7 +22,6 @@ from bayesduel.cli.options import (
 from bayesduel.cli.output import (
     console,
     defined,
-    go_on,
     print_json,
     say,
     say_warning,
@@ -147,7 +146,7 @@ def _measure(
     # Says what is wrong with the request before a folder is made.
     reproduction.check(name, panels=panels, mslr=matrix)
     if out is not None:
-        parse.check_folder(out, resume=resume, overwrite=overwrite)
+        parse.check_folder(out, kind="reproduction", resume=resume, overwrite=overwrite)
     try:
         return reproduction.reproduce(
             name,
@@ -159,8 +158,7 @@ def _measure(
             **options,
         )
     except KeyboardInterrupt as error:
-        say(go_on(out, "the finished runs"))
-        raise typer.Exit(INTERRUPTED) from error
+        raise ended(error, out, "the finished runs") from error
 
 
 def _list(*, as_json: bool) -> None:

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from bayesduel.cli.errors import INTERRUPTED
-from bayesduel.cli.output import console, go_on, print_json, say, version
+from bayesduel.cli.errors import ended
+from bayesduel.cli.output import console, print_json, say, version
 
 if TYPE_CHECKING:
     from bayesduel.analysis import SubmatrixConstants
@@ -90,7 +88,10 @@ def _compute(
         SubmatrixSampler.of(matrix, size, min_gap=min_gap).draw(0)
         if request.out is not None:
             parse.check_folder(
-                request.out, resume=request.resume, overwrite=request.overwrite
+                request.out,
+                kind="submatrices",
+                resume=request.resume,
+                overwrite=request.overwrite,
             )
         return _run(matrix, request, size, min_gap)
 
@@ -115,8 +116,7 @@ def _run(
         )
     except KeyboardInterrupt as error:
         kept = f"{getattr(error, 'kept', 0)} of {request.submatrices} submatrices"
-        say(go_on(request.out, kept))
-        raise typer.Exit(INTERRUPTED) from error
+        raise ended(error, request.out, kept) from error
 
 
 @contextmanager

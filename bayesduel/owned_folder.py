@@ -1,0 +1,264 @@
+"""Folders that results are written to: marked as ours, locked, checked when read.
+
+What belongs to us in a user's folder stands under fixed names: results such as
+``results.nc``, and a folder ``.bayesduel`` with
+
+- ``marker.json``: format version, kind of results, request, and the SHA-256 of the
+  finished files. Without it a folder that holds something is somebody else's.
+- ``parts/NAME-DIGEST.EXT``: what is finished so far. A part is written under another
+  name first, and its name holds the digest of its content: it is whole or not there,
+  and damage is noticed when it is read.
+- ``lock``: held by the kernel for the process that writes, so it falls with it;
+  ``holder`` says which one that is.
+
+Nothing else is ever removed.
+"""
+
+import hashlib
+import json
+import os
+import re
+import socket
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from bayesduel.errors import DamagedPartWarning, OutputFolderError
+from bayesduel.folders import (
+    FORMAT,
+    MARKER,
+    OWN,
+    PARTS,
+    UNFINISHED,
+    check_folder,
+    read_checked,
+    read_marker,
+    write_whole,
+)
+
+_LOCK = "lock"
+_HOLDER = "holder"
+_DIGITS = 32
+_PART_NAME = re.compile(r"[0-9a-z]{1,32}-([0-9a-f]{32})\.[a-z]+")
+
+
+class OwnedFolder:
+    """A folder that belongs to results of one kind, locked until it is released.
+
+    Use it in a ``with`` statement: leaving it releases the lock.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    """
+
+    def __init__(self, path: Path, kind: str, lock: FileLock) -> None:
+        self.path = path
+        self._kind = kind
+        self._lock = lock
+
+    @classmethod
+    def claim(
+        cls,
+        path: Path | str,
+        *,
+        kind: str,
+        resume: bool = False,
+        overwrite: bool = False,
+    ) -> Self:
+        """Check a folder, make it, lock it and mark it as ours.
+
+        Parameters
+        ----------
+        path : path
+            A new or empty folder, or with ``resume`` or ``overwrite`` one that is
+            marked as ours.
+        kind : str
+            What its results are, such as "comparison".
+        resume, overwrite : bool
+            What may be done with a folder that is not empty. Nothing is removed here.
+
+        Raises
+        ------
+        OutputFolderError
+            If it cannot be written to, is not empty and neither ``resume`` nor
+            ``overwrite`` is given (or both are), was not made by us, holds results of
+            another kind, or another process writes to it.
+        """
+        path = check_folder(path, kind=kind, resume=resume, overwrite=overwrite)
+        own = path / OWN
+        try:
+            (own / PARTS).mkdir(parents=True, exist_ok=True)
+            lock = FileLock(own / _LOCK, blocking=False)
+            lock.acquire()
+        except Timeout as error:
+            raise OutputFolderError(
+                f"out: {_holder(own)} is writing to {path}; wait for it, or name "
+                "another folder"
+            ) from error
+        except OSError as error:
+            raise OutputFolderError(
+                f"out: cannot write to {path}: {error.strerror}"
+            ) from error
+        try:
+            folder = cls(path, kind, lock)
+            _sign(own / _HOLDER)
+            # Another process may have finished here since the first look.
+            check_folder(path, kind=kind, resume=resume, overwrite=overwrite)
+            folder._remove_unfinished()
+            folder._write_marker(folder.marker())
+        except BaseException:
+            lock.release()
+            raise
+        return folder
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Let other processes write to the folder."""
+        self._lock.release()
+
+    def marker(self) -> dict[str, Any]:
+        """Return what the marker says; a new one if there is none."""
+        found = read_marker(self.path)
+        return found or {"format": FORMAT, "kind": self._kind, "sha256": {}}
+
+    def note(self, **entries: Any) -> None:  # noqa: ANN401
+        """Write entries such as the request into the marker."""
+        self._write_marker(self.marker() | entries)
+
+    # --- Parts -----------------------------------------------------------------------
+
+    def keep_part(self, name: str, ending: str, data: bytes | memoryview) -> None:
+        """Write a finished part, all of it or nothing.
+
+        ``name`` is shortened to a digest, so it may hold any characters.
+        """
+        short = hashlib.sha256(name.encode()).hexdigest()[:16]
+        digest = hashlib.sha256(data).hexdigest()[:_DIGITS]
+        write_whole(self._parts / f"{short}-{digest}.{ending}", data)
+
+    def parts(self) -> Iterator[bytes]:
+        """Read the finished parts, in the order of their names.
+
+        Warns
+        -----
+        DamagedPartWarning
+            Of each part whose content is not what was written; it is left out.
+        """
+        for file in self._part_files():
+            try:
+                data = file.read_bytes()
+            except OSError as error:
+                _warn_damaged(file, error.strerror or "it cannot be read")
+                continue
+            if hashlib.sha256(data).hexdigest()[:_DIGITS] == _digest_in(file.name):
+                yield data
+            else:
+                _warn_damaged(file, "its checksum is another one than when written")
+
+    def remove_parts(self) -> None:
+        """Remove the parts, by name."""
+        for file in self._part_files():
+            file.unlink(missing_ok=True)
+
+    @property
+    def _parts(self) -> Path:
+        return self.path / OWN / PARTS
+
+    def _part_files(self) -> list[Path]:
+        return [each for each in sorted(self._parts.glob("*")) if _digest_in(each.name)]
+
+    # --- Finished files --------------------------------------------------------------
+
+    def write(
+        self,
+        name: str,
+        data: bytes | memoryview,
+        **entries: Any,  # noqa: ANN401
+    ) -> None:
+        """Write a finished file, and its checksum and ``entries`` into the marker.
+
+        Both the old and the new checksum are good while the file is replaced, so that
+        the folder is in order whenever the process is killed.
+        """
+        marker = self.marker()
+        digest = hashlib.sha256(data).hexdigest()
+        known = marker["sha256"]
+        self._write_marker(
+            marker | {"sha256": known | {name: [*known.get(name, []), digest]}}
+        )
+        write_whole(self.path / name, data)
+        self._write_marker(marker | entries | {"sha256": known | {name: [digest]}})
+
+    def read(self, name: str) -> bytes | None:
+        """Read a finished file; None if there is none.
+
+        Raises
+        ------
+        OutputFolderError
+            If its content is not what was written.
+        """
+        file = self.path / name
+        return read_checked(file) if file.is_file() else None
+
+    def remove(self, *names: str) -> None:
+        """Remove finished files that the marker says were written here."""
+        marker = self.marker()
+        for name in names:
+            if name in marker["sha256"]:
+                (self.path / name).unlink(missing_ok=True)
+        known = marker["sha256"]
+        kept = {name: known[name] for name in known if name not in names}
+        self._write_marker(marker | {"sha256": kept})
+
+    def _write_marker(self, marker: Mapping[str, Any]) -> None:
+        text = json.dumps(marker, indent=2, sort_keys=True) + "\n"
+        write_whole(self.path / OWN / MARKER, text.encode())
+
+    def _remove_unfinished(self) -> None:
+        """Remove what processes that were killed have left; we hold the lock."""
+        for folder in (self.path, self.path / OWN, self._parts):
+            for file in folder.iterdir():
+                if UNFINISHED.fullmatch(file.name):
+                    file.unlink(missing_ok=True)
+
+
+def _digest_in(name: str) -> str | None:
+    found = _PART_NAME.fullmatch(name)
+    return found.group(1) if found else None
+
+
+def _warn_damaged(file: Path, why: str) -> None:
+    warnings.warn(
+        f"{file} is damaged and is computed again: {why}",
+        DamagedPartWarning,
+        stacklevel=3,
+    )
+
+
+def _sign(file: Path) -> None:
+    """Write down who holds the lock, for those who find it held."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    holder = f"process {os.getpid()} on {socket.gethostname()}, since {now}"
+    file.write_text(holder, "utf-8")
+
+
+def _holder(own: Path) -> str:
+    with suppress(OSError, ValueError):
+        if text := (own / _HOLDER).read_text("utf-8"):
+            return text
+    return "another process"
+
+
+__all__ = ["OwnedFolder"]
