@@ -60,7 +60,8 @@ def _visit_class(cls: type, found: dict[str, Any]) -> None:
 
 def _is_generated(function: FunctionType) -> bool:
     """Whether ``dataclass`` wrote a method; it follows from the fields."""
-    return function.__code__.co_filename == "<string>"
+    special = function.__name__.startswith("__")
+    return special and function.__code__.co_filename == "<string>"
 
 
 def _visit(value: Any, found: dict[str, Any]) -> None:
@@ -136,11 +137,13 @@ def _name(value: Any) -> str:
 
 def _is_own(module: str | None) -> bool:
     """Whether a module is the user's: not ours, not Python's, not an installed one."""
+    if module == "__main__":
+        return True
     if module is None or module.split(".")[0] in (*_OURS, *sys.stdlib_module_names):
-        return module == "__main__"
+        return False
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None:
-        return module == "__main__"
+        return False
     libraries = ("purelib", "platlib", "stdlib")
     folders = {Path(sysconfig.get_path(each)).resolve() for each in libraries}
     return not any(folder in Path(file).resolve().parents for folder in folders)

@@ -106,6 +106,7 @@ def read_marker(folder: Path) -> dict[str, Any] | None:
         return None
     except (OSError, ValueError) as error:
         raise OutputFolderError(f"out: {file} cannot be read: {error}") from error
+    marker: dict[str, Any] = {}
     try:
         marker = json.loads(text)
         number = marker["format"]

@@ -13,6 +13,7 @@ from bayesduel import experiments, results, simulator
 from bayesduel.errors import DamagedPartWarning, OutputFolderError
 from bayesduel.output_folder import OutputFolder
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
+from tests.folders import visible
 
 POLICIES = [Wanderer(), Scripted()]
 BASIC = {"num_runs": 100, "horizon": 1000, "seed": 5}
@@ -34,11 +35,6 @@ def compare(out, policies=POLICIES, matrix="cyclic", **options):
 
 def parts_of(out):
     return sorted((out / ".bayesduel/parts").glob("*.nc"))
-
-
-def visible(out):
-    """Return the names of what a user sees in the folder."""
-    return {each.name for each in out.iterdir()} - {".bayesduel"}
 
 
 class Interrupting:

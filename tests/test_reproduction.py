@@ -13,6 +13,7 @@ from bayesduel.cli import app
 from bayesduel.reproduction import reproduce
 from tests import fake_results as fake
 from tests.figures import all_text
+from tests.folders import visible
 from theory import PreferenceMatrix
 
 
@@ -285,7 +286,7 @@ def test_the_command_saves_results_figure_and_verdict(simulator, run, tmp_path):
                   "off the 0.1316 of the paper", "two standard errors decide",
                   "0.02 times the runs of the full recipe, and as few"):  # fmt: skip
         assert words in text
-    assert {path.name for path in out.iterdir()} == {
+    assert visible(out) == {
         "a", "b", "dts-2.png", "dts-2.svg", "verdict.json", "verdict.txt",
     }  # fmt: skip
     saved = json.loads((out / "verdict.json").read_text("utf-8"))

@@ -14,6 +14,7 @@ from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
 )
+from bayesduel.requests import resolve_environments
 from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET
 from theory import REGRET_NOTIONS, PreferenceMatrix
@@ -309,3 +310,13 @@ def test_notions_are_recorded_once():
 def test_names_of_matrices_fit_into_a_path():
     found = requests.resolve_environments([PreferenceMatrix(GOOD, name="a/b")])
     assert list(found) == ["a-b"]
+
+
+@pytest.mark.parametrize(
+    "name", ["..", ".", "a\0b", "a\nb", " a", "preference", "arm", "best_set"]
+)
+def test_names_under_which_results_cannot_be_kept(name):
+    """Found out after the simulation, that would cost hours."""
+    matrix = PreferenceMatrix(np.full((2, 2), 0.5), name=name)
+    with pytest.raises(SimulationArgumentError, match="environments: results cannot"):
+        resolve_environments([matrix])

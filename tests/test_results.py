@@ -1,7 +1,9 @@
 """Results keep what was simulated, and say truly where it comes from."""
 
+import errno
 import hashlib
 import json
+import os
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -12,7 +14,7 @@ import xarray as xr
 
 import bayesduel
 from bayesduel import results
-from bayesduel.errors import OutputFolderError
+from bayesduel.errors import OutputFolderError, OutputWriteError
 from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET
 from theory import PreferenceMatrix
@@ -218,12 +220,11 @@ def test_files_are_not_replaced_unasked(tmp_path):
 def test_a_failed_write_keeps_what_was_there(tmp_path, monkeypatch):
     path = results.save(tree(), tmp_path / "results.nc")
 
-    def half(self, target, **options):
-        target.write_bytes(b"half of it")
-        raise OSError("no space left on device")
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(xr.DataTree, "to_netcdf", half)
-    with pytest.raises(OSError, match="no space"):
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputWriteError, match="No space left on device"):
         results.save(tree(), path, overwrite=True)
     monkeypatch.undo()
     assert_same(tree(), results.load(path))

@@ -66,12 +66,12 @@ def test_interrupted_and_resumed_equals_uninterrupted(found, tmp_path, monkeypat
     with pytest.raises(KeyboardInterrupt) as interrupt:
         submatrix_constants(load("sushi"), 60, **REQUEST, out=tmp_path)
     assert interrupt.value.kept == 24
-    assert len(list((tmp_path / "parts").iterdir())) == 2
+    assert len(list((tmp_path / ".bayesduel/parts").iterdir())) == 2
     again = submatrix_constants(load("sushi"), 60, **REQUEST, out=tmp_path, resume=True)
     assert again == found
     assert asked == [*range(36), *range(24, 60)]
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"request.json", "submatrices.csv"}
+    assert names == {".bayesduel", "submatrices.csv"}
     # A finished table grows, and gives back its beginning.
     asked.clear()
     more = submatrix_constants(load("sushi"), 65, **REQUEST, out=tmp_path, resume=True)
@@ -101,7 +101,7 @@ def test_folders_of_others_are_refused(tmp_path):
     strange = tmp_path / "strange"
     strange.mkdir()
     (strange / "notes.txt").write_text("mine")
-    with pytest.raises(OutputFolderError, match="holds something else"):
+    with pytest.raises(OutputFolderError, match="may hold files of yours"):
         submatrix_constants(load("sushi"), 2, **REQUEST, out=strange, resume=True)
     assert (strange / "notes.txt").read_text() == "mine"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
-from bayesduel.cli.errors import FAILED, ended
+from bayesduel.cli.errors import FAILED, damage_said, ended
 from bayesduel.cli.options import flag, json_flag, quiet_flag, repair_flag
 from bayesduel.cli.output import console, print_json, say, say_warning
 
@@ -222,7 +222,7 @@ def _simulate(request: _Request, plan: _Plan) -> xr.DataTree:
     from bayesduel.errors import AssumptionWarning
 
     try:
-        with warnings.catch_warnings():
+        with damage_said():
             warnings.simplefilter("ignore", AssumptionWarning)  # Said before.
             return experiments.compare(
                 list(plan.environments.values()),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,13 +21,14 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bayesduel.cli.output import ending, go_on, say, say_error
+from bayesduel.cli.output import ending, go_on, say, say_error, say_warning
 
 __all__ = [
     "FAILED",
     "WRONG_INPUT",
     "FriendlyGroup",
     "Terminated",
+    "damage_said",
     "ended",
     "ended_for_good",
     "friendly_errors",
@@ -71,6 +73,23 @@ class FriendlyGroup(TyperGroup):
         """Run the subcommand; see :func:`friendly_errors`."""
         with _ended_by_signals(), friendly_errors():
             return super().invoke(ctx)
+
+
+@contextmanager
+def damage_said() -> Iterator[None]:
+    """Let warnings about damaged parts be said as the command says warnings."""
+    from bayesduel.errors import DamagedPartWarning
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:  # noqa: ANN401
+        if issubclass(category, DamagedPartWarning):
+            say_warning(str(message))
+        else:
+            plain(message, category, *rest)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DamagedPartWarning)
+        plain, warnings.showwarning = warnings.showwarning, show
+        yield
 
 
 @contextmanager

@@ -187,5 +187,8 @@ def check_folder(
             folder, kind=kind, resume=resume, overwrite=overwrite
         ).release()
     except OutputFolderError as error:
-        # Python's argument is the option's name.
-        raise OutputFolderError(f"--{error}") from error
+        # Arguments are called as options are.
+        text = f"--{error}"
+        for name in ("resume", "overwrite"):
+            text = text.replace(f"({name})", f"(--{name})")
+        raise OutputFolderError(text) from error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
-from bayesduel.cli.errors import FAILED, ended
+from bayesduel.cli.errors import FAILED, damage_said, ended
 from bayesduel.cli.options import (
     flag,
     jobs_option,
@@ -148,15 +148,16 @@ def _measure(
     if out is not None:
         parse.check_folder(out, kind="reproduction", resume=resume, overwrite=overwrite)
     try:
-        return reproduction.reproduce(
-            name,
-            panels=panels,
-            mslr=matrix,
-            out=out,
-            resume=resume,
-            overwrite=overwrite,
-            **options,
-        )
+        with damage_said():
+            return reproduction.reproduce(
+                name,
+                panels=panels,
+                mslr=matrix,
+                out=out,
+                resume=resume,
+                overwrite=overwrite,
+                **options,
+            )
     except KeyboardInterrupt as error:
         raise ended(error, out, "the finished runs") from error
 

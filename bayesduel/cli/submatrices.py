@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.cli.errors import ended
+from bayesduel.cli.errors import damage_said, ended
 from bayesduel.cli.output import console, print_json, say, version
 
 if TYPE_CHECKING:
@@ -102,18 +102,19 @@ def _run(
     from bayesduel.analysis import submatrix_constants
 
     try:
-        return submatrix_constants(
-            matrix,
-            request.submatrices or 1,
-            size,
-            min_gap=min_gap,
-            seed=request.seed or 0,
-            jobs=request.jobs,
-            progress=not request.quiet,
-            out=request.out,
-            resume=request.resume,
-            overwrite=request.overwrite,
-        )
+        with damage_said():
+            return submatrix_constants(
+                matrix,
+                request.submatrices or 1,
+                size,
+                min_gap=min_gap,
+                seed=request.seed or 0,
+                jobs=request.jobs,
+                progress=not request.quiet,
+                out=request.out,
+                resume=request.resume,
+                overwrite=request.overwrite,
+            )
     except KeyboardInterrupt as error:
         kept = f"{getattr(error, 'kept', 0)} of {request.submatrices} submatrices"
         raise ended(error, request.out, kept) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 
@@ -86,11 +87,14 @@ class FakeEngine:
     calls: list[SimpleNamespace] = field(default_factory=list)
     failed: dict = field(default_factory=dict)
     error: BaseException | None = None
+    happens: Callable[[], object] = lambda: None
+    """What happens in the middle of a comparison."""
 
     def compare(self, environments, policies, **options):
         self.calls.append(
             SimpleNamespace(environments=environments, policies=policies, **options)
         )
+        self.happens()
         if self.error is not None:
             raise self.error
         # Of a world nothing but the tree's layout is made up.

@@ -10,6 +10,7 @@ import pytest
 import theory
 from tests import fake_results as fake
 from tests.cli.conftest import install
+from tests.folders import visible
 
 BOUND_KEYS = [
     "num_arms", "copeland_winners", "copeland_lower_bound",
@@ -101,7 +102,7 @@ def test_bounds_are_saved_as_json_csv_and_figure(run, tmp_path):
     out = tmp_path / "out"
     result = run("bounds", "gap", "--json", "--out", out)
     assert result.exit_code == 0, result.output
-    names = {path.name for path in out.iterdir()}
+    names = visible(out)
     assert names == {"bounds.json", "allocation.csv", "allocation.png",
                      "allocation.svg"}  # fmt: skip
     assert (out / "allocation.png").read_bytes().startswith(b"\x89PNG")
@@ -126,7 +127,7 @@ def test_bounds_are_saved_as_json_csv_and_figure(run, tmp_path):
     assert run("bounds", "gap", "--out", out, "--overwrite", "-q").stderr == ""
     tied = run("bounds", "arxiv", "--out", tmp_path / "tied")
     assert tied.exit_code == 0, tied.output
-    assert {path.name for path in (tmp_path / "tied").iterdir()} == {"bounds.json"}
+    assert visible(tmp_path / "tied") == {"bounds.json"}
     assert (
         json.loads((tmp_path / "tied" / "bounds.json").read_text())["allocations"] == {}
     )
@@ -279,7 +280,7 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
     assert {call.seed for call in engine.calls} == {5}
     for words in ("mslr5-non-condorcet", "ECW-RMED", "66.8", "ratio", "seed"):
         assert words in result.stdout
-    assert sorted(path.name for path in out.iterdir()) == [
+    assert sorted(visible(out)) == [
         "regret.png", "regret.svg", "slopes.png", "slopes.svg",
     ]  # fmt: skip
     assert sorted(path.name for path in saved) == ["results.nc", "slopes.nc"]

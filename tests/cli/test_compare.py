@@ -1,12 +1,15 @@
 """``bayesduel compare`` over a fake simulator."""
 
 import json
+import os
+import signal
+import warnings
 
 import numpy as np
 import pytest
 
 from bayesduel.cli.compare import json_rows
-from bayesduel.errors import SimulationError
+from bayesduel.errors import DamagedPartWarning, SimulationError
 from tests import fake_results as fake
 
 KEYS = [
@@ -210,8 +213,8 @@ def test_a_wrong_matrix_is_named(run, engine, tmp_path, content, words):
 
 def test_folders(run, engine, tmp_path):
     full = tmp_path / "full"
-    full.mkdir()
-    (full / "something").write_text("x")
+    assert run(*BASIC, "--out", full).exit_code == 0
+    del engine.calls[:]
     refused = run(*BASIC, "--out", full)
     assert refused.exit_code == 2
     assert "is not empty" in refused.stderr
@@ -223,7 +226,7 @@ def test_folders(run, engine, tmp_path):
     assert engine.calls[1].overwrite is True
     both = run(*BASIC, "--out", full, "--overwrite", "--resume")
     assert both.exit_code == 2
-    below_a_file = run(*BASIC, "--out", full / "something" / "below")
+    below_a_file = run(*BASIC, "--out", full / "regret.png" / "below")
     assert below_a_file.exit_code == 2
     assert "--out" in below_a_file.stderr
 
@@ -254,6 +257,28 @@ def test_interruption_says_what_was_kept_and_exits_with_130(run, engine, tmp_pat
     assert result.exit_code == 130
     assert f"kept 40 finished runs in {tmp_path / 'out'}" in result.stderr
     assert "--resume" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_signals_to_end_say_how_to_go_on(run, engine, tmp_path, name):
+    number = signal.Signals[name]
+    before = signal.signal(number, signal.SIG_DFL)
+    engine.happens = lambda: os.kill(os.getpid(), number)
+    try:
+        result = run(*BASIC, "--out", tmp_path / "out")
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
+    assert result.exit_code == 128 + number
+    assert f"ended by {name}: kept what was finished in {tmp_path}" in result.stderr
+    assert "--resume" in result.stderr
+
+
+def test_a_damaged_part_is_said(run, engine, tmp_path):
+    engine.happens = lambda: warnings.warn(DamagedPartWarning("a.nc"), stacklevel=1)
+    result = run(*BASIC)
+    assert result.exit_code == 0
+    assert "warning: a.nc" in result.stderr
 
 
 def test_an_unexpected_error_keeps_its_traceback(run, engine):

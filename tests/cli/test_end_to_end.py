@@ -5,6 +5,7 @@ import json
 import pytest
 
 import bayesduel
+from tests.folders import visible
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def test_json_is_what_python_says(saved):
 
 def test_the_folder_holds_results_and_figures(saved):
     folder, _, _ = saved
-    names = {path.name for path in folder.iterdir()}
+    names = visible(folder)
     assert names == {"results.nc", "regret.png", "regret.svg"}
     tree = bayesduel.results.load(folder)
     assert list(tree["cyclic/RUCB"]["notion"].values) == ["copeland", "weak"]

@@ -6,6 +6,8 @@ import json
 import pytest
 import xarray as xr
 
+from tests.folders import visible
+
 VOTES = """left,right,winner,times
 tea,milk,left,7
 milk,tea,left,2
@@ -82,7 +84,7 @@ def test_everything_is_saved(run, votes, tmp_path):
     arguments = ("fit", votes, "--model", "beta", "--draws", "50", "--out", out)
     result = run(*arguments)
     assert result.exit_code == 0, result.output
-    assert {path.name for path in out.iterdir()} == {
+    assert visible(out) == {
         "standings.csv",
         "standings.json",
         "standings.md",

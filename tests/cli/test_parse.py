@@ -122,18 +122,26 @@ def test_notions_keep_the_first_and_suggest():
 
 
 def test_folder(tmp_path):
-    parse.check_folder(tmp_path / "new" / "deep")
-    assert (tmp_path / "new" / "deep").is_dir()
-    parse.check_folder(tmp_path / "new" / "deep")
-    with pytest.raises(ValueError, match="is not empty"):
-        parse.check_folder(tmp_path / "new")
-    parse.check_folder(tmp_path / "new", resume=True)
-    parse.check_folder(tmp_path / "new", overwrite=True)
-    with pytest.raises(ValueError, match="cannot be combined"):
-        parse.check_folder(tmp_path / "new", resume=True, overwrite=True)
+    def check(folder, **options):
+        parse.check_folder(folder, kind="test", **options)
+
+    deep = tmp_path / "new" / "deep"
+    check(deep)
+    assert deep.is_dir()
+    check(deep)
+    (deep / "regret.png").write_text("drawn")
+    with pytest.raises(ValueError, match=r"--out: .* go on .*\(--resume\), replace"):
+        check(deep)
+    check(deep, resume=True)
+    check(deep, overwrite=True)
+    with pytest.raises(ValueError, match="exclude each other"):
+        check(deep, resume=True, overwrite=True)
+    for options in ({}, {"resume": True}, {"overwrite": True}):
+        with pytest.raises(ValueError, match="--out: .* may hold files of yours"):
+            check(tmp_path / "new", **options)
     file = tmp_path / "file"
     file.write_text("x")
     with pytest.raises(ValueError, match="is a file"):
-        parse.check_folder(file)
-    with pytest.raises(ValueError, match="cannot be made"):
-        parse.check_folder(file / "below")
+        check(file)
+    with pytest.raises(ValueError, match="Not a directory"):
+        check(file / "below")

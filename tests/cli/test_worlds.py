@@ -7,6 +7,7 @@ import pytest
 import bayesduel
 from bayesduel.datasets import worlds
 from tests.cli.test_compare import KEYS
+from tests.folders import visible
 
 BASIC = ("compare", "-e", "camera", "-p", "cucb", "--horizon", "1e4")
 
@@ -51,7 +52,7 @@ def test_worlds_with_different_regrets(run, engine, tmp_path):
                   "random-table:seed=1: expected_reward"):  # fmt: skip
         assert words in result.stdout
     assert result.stdout.count("random-utility: ") == 1
-    assert {path.name for path in out.iterdir()} == {
+    assert visible(out) == {
         f"regret-{notion}.{kind}"
         for notion in ("expected-reward", "utility-sum")
         for kind in ("png", "svg")
@@ -142,7 +143,7 @@ def saved(tmp_path_factory):
 
 def test_json_and_the_saved_results_agree(saved):
     folder, (row,) = saved
-    assert {path.name for path in folder.iterdir()} == {
+    assert visible(folder) == {
         "results.nc", "regret.png", "regret.svg",
     }  # fmt: skip
     node = bayesduel.results.load(folder)["camera/Random subsets"]
