@@ -132,7 +132,7 @@ def two_workers(out, finished):
         text=True,
     )
     deadline = time.monotonic() + 240
-    while len(list(out.glob("parts/*.nc"))) < finished and time.monotonic() < deadline:
+    while len(list(out.glob(".bayesduel/parts/*.nc"))) < finished and time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.1)
     try:
@@ -151,7 +151,7 @@ def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path)
         errors = process.communicate(timeout=120)[1]
         assert "KeyboardInterrupt" in errors
         assert ends(process.pid)
-    assert len(list(out.glob("parts/*.nc"))) == wanted
+    assert len(list(out.glob(".bayesduel/parts/*.nc"))) == wanted
     assert not (out / "results.nc").exists()
 
     policies = [Wanderer(), Sleepy()]
