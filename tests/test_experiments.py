@@ -132,7 +132,10 @@ def two_workers(out, finished):
         text=True,
     )
     deadline = time.monotonic() + 240
-    while len(list(out.glob(".bayesduel/parts/*.nc"))) < finished and time.monotonic() < deadline:
+    while (
+        len(list(out.glob(".bayesduel/parts/*.nc"))) < finished
+        and time.monotonic() < deadline
+    ):
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.1)
     try:
