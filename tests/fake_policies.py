@@ -29,7 +29,7 @@ class WandererState(NamedTuple):
 class Wanderer(Policy):
     """Duels at random, in stretches of random length."""
 
-    title = "wanderer"
+    title = "Wanderer"
     scale: float = 1.0
     bulk: int = field(default=1, metadata={"static": True})
 
@@ -83,7 +83,7 @@ class Scripted(Policy):
     long as it has won every one of them.
     """
 
-    title = "scripted"
+    title = "Scripted"
     explores_in_bulk = True
     exploit: int = 5
     explore: int = 3
@@ -127,7 +127,7 @@ class Asking(Policy):
     The host moves ``asked`` on; the pair that is played depends on it.
     """
 
-    title = "asking"
+    title = "Asking"
     assisted = True
 
     def init(self, rng_key, num_arms, horizon):
@@ -169,7 +169,7 @@ class Asking(Policy):
 class Broken(Policy):
     """Passes the check, and fails when its program is made."""
 
-    title = "broken"
+    title = "Broken"
 
     def init(self, rng_key, num_arms, horizon):
         raise ZeroDivisionError("the program of this policy cannot be made")

@@ -261,7 +261,7 @@ CHANGES = {
     "shuffle": ({"shuffle": False}, "another shuffle"),
     "regret": ({"regret": ["copeland", "weak"]}, "another regret"),
     "matrix": ({}, "another matrix_sha256"),
-    "parameters": ({}, "another parameters"),
+    "parameters": ({}, "which this request would drop"),
 }
 
 

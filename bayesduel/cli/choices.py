@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -174,7 +176,7 @@ def parse_policies(texts: Sequence[str], *, look_ahead: bool) -> dict[str, Any]:
     Parameters
     ----------
     texts : sequence of str
-        Such as "d-ts" or "d-ts:alpha=0.6".
+        Such as "d-ts", "d-ts:alpha=0.6" or "mymodule:MyPolicy".
     look_ahead : bool
         False switches look-ahead off in every policy that has it.
 
@@ -200,8 +202,13 @@ def parse_policies(texts: Sequence[str], *, look_ahead: bool) -> dict[str, Any]:
 
 def _parsed(parse: Callable[[str], object], names: Sequence[str], text: str) -> object:
     """Parse one policy; the message names the option and near names."""
+    from bayesduel.policies.own_policies import is_own_name
+
     name = text.partition(":")[0].strip()
-    if name not in names:
+    if name not in names and is_own_name(text):
+        # An installed command does not look for modules where it is called.
+        sys.path.insert(0, os.getcwd())
+    elif name not in names:
         raise ValueError(
             f"--policy: there is no policy {name!r}; {near_names(name.lower(), names)}"
             f"all: {', '.join(names)}"

@@ -38,7 +38,8 @@ def compare(
             "-p",
             "--policy",
             metavar="POLICY",
-            help="Policy with parameters, such as d-ts or d-ts:alpha=0.6. Repeatable.",
+            help="Policy with parameters, such as d-ts or d-ts:alpha=0.6; one of your "
+            "own as module:Class. Repeatable.",
         ),
     ],
     runs: Annotated[

@@ -25,6 +25,12 @@ from bayesduel.policies.merge_rucb import MergeRUCB
 from bayesduel.policies.mnl_exploration import MNLExploration
 from bayesduel.policies.mnl_thompson import MNLThompson
 from bayesduel.policies.multisbm import MultiSBM
+from bayesduel.policies.own_policies import (
+    default_of,
+    is_own_name,
+    own_label,
+    own_policy,
+)
 from bayesduel.policies.pairwise_batches import PairwiseComparisons
 from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.random_subsets import RandomSubsets
@@ -39,6 +45,7 @@ from bayesduel.policies.seeded_batches import SeededComparisons
 from bayesduel.policies.self_sparring import SelfSparring
 from bayesduel.policies.sparring import Sparring
 from bayesduel.policies.stagewise_elimination import StagewiseElimination
+from bayesduel.policies.subset_base import SubsetPolicy
 from bayesduel.policies.sup_klucb import SupKLUCB
 from bayesduel.policies.ucb_without_order import UCBWithoutOrder
 
@@ -154,10 +161,16 @@ def get(name: str, **parameters: Any) -> Policy:
         raise UnknownNameError(
             f"there is no policy {name!r}; {_near(name, _ALL)}all: {', '.join(_ALL)}"
         )
-    default = _ALL[name].default
+    return _changed(name, _ALL[name].default, parameters, told=name in _ENTRIES)
+
+
+def _changed(
+    name: str, default: Policy, parameters: dict[str, Any], *, told: bool
+) -> Policy:
+    """Return ``default`` with other parameters; ``told`` allows ``every``."""
     known = {field.name for field in fields(default)}  # pyright: ignore
     every = None
-    if name in _ENTRIES and "every" in parameters:
+    if told and "every" in parameters and "every" not in known:
         every = _as_kind(name, "every", parameters.pop("every"), 1)
     for parameter, value in parameters.items():
         if parameter not in known:
@@ -178,7 +191,8 @@ def parse(text: str) -> Policy:
     Parameters
     ----------
     text : str
-        ``name`` or ``name:parameter=value,parameter=value``.
+        ``name`` or ``name:parameter=value,parameter=value``. A policy of one's own is
+        named ``module:Class`` or ``module:Class:parameter=value``.
 
     Examples
     --------
@@ -190,7 +204,18 @@ def parse(text: str) -> Policy:
     """
     name, _, rest = text.strip().partition(":")
     name = name.strip().lower()
+    if name not in _ALL and is_own_name(text):
+        kind, rest = own_policy(text)
+        default = default_of(kind)
+        parameters = _parameters(text, rest, default)
+        told = not isinstance(default, SubsetPolicy)
+        return _changed(kind.__name__, default, parameters, told=told)
     default = _ALL[name].default if name in _ALL else None
+    return get(name, **_parameters(text, rest, default))
+
+
+def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
+    """Read ``parameter=value`` between commas."""
     parameters: dict[str, Any] = {}
     for part in filter(None, (each.strip() for each in rest.split(","))):
         parameter, equals, value = (each.strip() for each in part.partition("="))
@@ -203,7 +228,7 @@ def parse(text: str) -> Policy:
         # A word stays one, even "inf".
         word = isinstance(getattr(default, parameter, None), str)
         parameters[parameter] = value.lower() if word else _literal(value)
-    return get(name, **parameters)
+    return parameters
 
 
 def name_of(policy: Policy) -> str:
@@ -223,10 +248,13 @@ def name_of(policy: Policy) -> str:
 
 
 def label_of(policy: Policy) -> str:
-    """Return the acronym, with the parameters that are not the default ones."""
+    """Return the acronym, with the parameters that are not the default ones.
+
+    Of a policy that is not registered, its title with them.
+    """
     name = name_of(policy)
     if name not in _ALL:
-        return name
+        return own_label(policy)
     entry = _ALL[name]
     changed = [
         f"{field.name}={getattr(policy, field.name)}"

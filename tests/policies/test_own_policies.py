@@ -1,0 +1,143 @@
+"""Policies of one's own: labels that tell forms apart, and names for the command."""
+
+import os
+import subprocess
+import sys
+from dataclasses import field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayesduel
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError, UnknownNameError
+from bayesduel.policies.base import Policy, policy_class
+from tests.fake_policies import Wanderer
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FILE = """
+import jax.numpy as jnp
+from bayesduel.policies.base import Policy, one_round, policy_class
+
+LIMIT = 3
+
+
+@policy_class
+class ETC(Policy):
+    title = "Explore, then commit"
+    factor: float = 1.0
+    rounds: int = 5
+
+    def check(self, num_arms, horizon):
+        if self.factor <= 0:
+            raise ValueError(f"factor must be above 0, got {self.factor}")
+
+    def init(self, rng_key, num_arms, horizon):
+        return jnp.int64(0)
+
+    def choose(self, rng_key, state, round_):
+        return one_round(jnp.int32(0), jnp.int32(1)), state
+
+    def update(self, rng_key, state, round_, duel, outcome):
+        return state + outcome.wins
+
+    def recommend(self, rng_key, state):
+        return jnp.int32(0)
+
+
+@policy_class
+class Needy(Policy):
+    rounds: int
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Make the module ``mine_for_tests`` importable."""
+    (tmp_path / "mine_for_tests.py").write_text(FILE)
+    (tmp_path / "broken_for_tests.py").write_text("1 / 0")
+    (tmp_path / "needing_for_tests.py").write_text("import nowhere_to_be_found")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    for name in ("mine_for_tests", "broken_for_tests", "needing_for_tests"):
+        sys.modules.pop(name, None)
+
+
+@policy_class
+class Many(Policy):
+    title = "Many"
+    inner: Policy = policies.get("rucb")
+    weights: object = field(default_factory=lambda: np.ones(3))
+    word: str = field(default="a", metadata={"static": True})
+
+
+@pytest.mark.parametrize(
+    ("policy", "label"),
+    [
+        (Wanderer(), "Wanderer"),
+        (Wanderer(scale=1), "Wanderer:scale=1"),
+        (Wanderer(2.0, bulk=3), "Wanderer:scale=2.0,bulk=3"),
+        (Many(), "Many"),
+        (Many(word="b"), "Many:word=b"),
+        (Many(inner=policies.get("rucb", alpha=1.0)), "Many:inner=RUCB:alpha=1.0"),
+    ],
+)
+def test_labels_are_titles_with_what_was_changed(policy, label):
+    assert policy.label == label
+
+
+def test_arrays_make_different_labels():
+    labels = {Many(weights=np.full(3, each)).label for each in (1.0, 2.0, 3.0)}
+    assert len(labels) == 3 and "Many" in labels
+
+
+def test_two_forms_of_one_class_are_compared():
+    tree = bayesduel.compare(
+        "cyclic", [Wanderer(), Wanderer(2.0)], num_runs=2, horizon=50
+    )
+    assert list(tree["cyclic"].children) == ["Wanderer", "Wanderer:scale=2.0"]
+
+
+def test_by_name(module):
+    policy = policies.parse("mine_for_tests:ETC:factor=2,rounds=7")
+    assert (type(policy).__name__, policy.factor, policy.rounds) == ("ETC", 2.0, 7)
+    assert policy.label == "Explore, then commit:factor=2.0,rounds=7"
+    assert policies.parse("mine_for_tests:ETC").label == "Explore, then commit"
+    told = policies.parse("mine_for_tests:ETC:every=10")
+    assert told == policies.DelayedFeedback(policies.parse("mine_for_tests:ETC"), 10)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "words"),
+    [
+        ("mine_for_tests:ECT", UnknownNameError, "no policy 'ECT'; it has ETC, Needy"),
+        ("mine_for_tests:LIMIT", PolicyParameterError, "is no policy but 3"),
+        ("mine_for_tests:Needy", PolicyParameterError, "rounds must have a default"),
+        ("mine_for_tests:ETC:factr=1", PolicyParameterError, "did you mean factor"),
+        ("mine_for_tests:ETC:rounds=1.5", PolicyParameterError, "must be an integer"),
+        ("nowhere_for_tests:ETC", UnknownNameError, "no module 'nowhere_for_tests'"),
+        ("broken_for_tests:ETC", PolicyParameterError, "ZeroDivisionError"),
+        ("needing_for_tests:ETC", PolicyParameterError, "nowhere_to_be_found"),
+    ],
+)
+def test_names_that_lead_nowhere(module, text, error, words):
+    with pytest.raises(error, match=words):
+        policies.parse(text)
+
+
+def test_the_command_finds_it_in_the_folder_where_it_is_called(module, tmp_path):
+    """With workers, which must find it too."""
+    code = "from bayesduel.cli import main; main()"
+    asked = "compare -e cyclic -p mine_for_tests:ETC -p mine_for_tests:ETC:factor=2"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *asked.split(), "--runs", "2", "--horizon", "100",
+         "--jobs", "2", "--json", "--quiet"],
+        cwd=module,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "mine_for_tests:ETC:factor=2" in done.stdout
