@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from theory.errors import InvalidPreferenceError
+from theory.labels import aligned_table
 from theory.regret_notions import pair_regret
 from theory.validation import arm_index, probability_matrix
 
@@ -34,11 +35,13 @@ class PreferenceMatrix:
     ----------
     values : array-like (K, K)
         K >= 2, real, finite, in [0, 1], values + values.T = 1 within 1e-9, diagonal
-        1/2. It is copied, never modified and never symmetrized.
+        1/2. It is copied, never modified and never symmetrized. The columns of a
+        pandas.DataFrame or xarray.DataArray are brought into the order of its rows by
+        their labels, which become the names of the arms.
     name : str, optional
         Name of the matrix.
     arm_names : sequence of K different str, optional
-        Names of the arms.
+        Names of the arms, in the order of the rows.
     source : str, optional
         Where the numbers come from.
 
@@ -82,9 +85,11 @@ class PreferenceMatrix:
         arm_names: Sequence[str] | None = None,
         source: str | None = None,
     ) -> None:
-        array = probability_matrix(values)
+        table, labels = aligned_table(values, "values")
+        array = probability_matrix(table)
         array.setflags(write=False)
-        names = None if arm_names is None else _checked_names(arm_names, len(array))
+        given = labels if arm_names is None else arm_names
+        names = None if given is None else _checked_names(given, len(array))
         object.__setattr__(self, "values", array)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "arm_names", names)
@@ -359,7 +364,8 @@ def as_preference_matrix(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatr
     Returns
     -------
     PreferenceMatrix
-        The same object, or a new one with a copy of the numbers.
+        The same object, or a new one with a copy of the numbers, and the labels of a
+        data frame as names of the arms.
 
     Raises
     ------

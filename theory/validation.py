@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import InvalidPreferenceError
+from theory.labels import aligned_table
 
 # mu + mu^T may differ from 1, and the diagonal from 1/2, by rounding only.
 SYMMETRY_TOLERANCE = 1e-9
@@ -66,7 +67,7 @@ def square_matrix(values: object, argument: str) -> NDArray[np.float64]:
     Parameters
     ----------
     values : array-like (K, K)
-        The table.
+        The table. Columns with labels are brought into the order of the rows.
     argument : str
         Name of the argument, for the error text.
 
@@ -78,12 +79,12 @@ def square_matrix(values: object, argument: str) -> NDArray[np.float64]:
     Raises
     ------
     InvalidPreferenceError
-        If the table is not square, smaller than 2 by 2, or has an entry that is nan or
-        infinite (the first one is named).
+        If the table is not square, smaller than 2 by 2, has an entry that is nan or
+        infinite (the first one is named), or rows and columns have other labels.
     TypeError
         If the entries are no numbers.
     """
-    array = numeric_array(values, argument)
+    array = numeric_array(aligned_table(values, argument)[0], argument)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
         raise InvalidPreferenceError(
             f"{argument} must be a square table of at least 2 x 2; "

@@ -14,7 +14,7 @@ from bayesduel.datasets.catalog import (
     load,
     names,
 )
-from bayesduel.datasets.files import read_matrix
+from bayesduel.datasets.files import matrix_of_table, read_matrix
 from bayesduel.datasets.generators import Instance
 from bayesduel.datasets.mslr import (
     MSLR_SELECTIONS,
@@ -33,6 +33,7 @@ __all__ = [
     "family_names",
     "generators",
     "load",
+    "matrix_of_table",
     "mslr_submatrix",
     "names",
     "random_submatrix",

@@ -4,13 +4,15 @@ import difflib
 import os
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
+
 from bayesduel.datasets.families import (
     FAMILIES,
     REQUIRED,
     family_parameters,
     load_family,
 )
-from bayesduel.datasets.files import SUFFIXES, read_matrix
+from bayesduel.datasets.files import SUFFIXES, matrix_of_table, read_matrix
 from bayesduel.datasets.published import PUBLISHED
 from bayesduel.datasets.worlds import is_world_name, world_names
 from theory.preferences import PreferenceMatrix
@@ -132,16 +134,16 @@ def describe(name: str) -> Description:
 
 
 def load(
-    name_or_path: str | os.PathLike[str],
+    name_or_path: str | os.PathLike[str] | PreferenceMatrix | ArrayLike,
     *,
     repair: bool = False,
     key: str | None = None,
 ) -> PreferenceMatrix:
-    """Return a preference matrix by name or from a file.
+    """Return a preference matrix by name, from a file or from a table.
 
     Parameters
     ----------
-    name_or_path : str or path-like
+    name_or_path : str, path-like, pandas.DataFrame or array-like (K, K)
         One of
 
         - a name in `names`: the matrix as printed;
@@ -150,9 +152,12 @@ def load(
           takes a ``seed``. A random family needs one; the others shuffle their arms
           when a seed is given and keep their order when it is not;
         - a path: a path object, or a text that contains a path separator or ends in
-          .csv, .tsv, .txt, .dat, .npy or .npz. See `read_matrix`.
+          .csv, .tsv, .txt, .dat, .npy or .npz. See `read_matrix`;
+        - a table: a data frame, whose labels name the arms and whose columns are
+          brought into the order of its rows, or an array. See `matrix_of_table`.
     repair : bool
-        For files: accept abs(p_ij + p_ji - 1) < 1e-3 and divide both by their sum.
+        For files and tables: accept abs(p_ij + p_ji - 1) < 1e-3 and divide both by
+        their sum.
     key : str, optional
         For NPZ files: which array to read.
 
@@ -179,8 +184,12 @@ def load(
     >>> datasets.load("uniform-random:num_arms=8,seed=3").num_arms
     8
     """
-    if not isinstance(name_or_path, str):
+    if isinstance(name_or_path, os.PathLike):
         return read_matrix(name_or_path, key=key, repair=repair)
+    if not isinstance(name_or_path, str):
+        if key is not None:
+            raise ValueError(f"key={key!r} is for NPZ files, this is a table")
+        return matrix_of_table(name_or_path, repair=repair)
     name, colon, parameters = name_or_path.partition(":")
     if key is not None and (name in PUBLISHED or name in FAMILIES):
         raise ValueError(f"key={key!r} is for NPZ files, {name!r} is a name")

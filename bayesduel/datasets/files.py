@@ -7,11 +7,13 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.datasets.text_tables import parse_table
 from theory.errors import InvalidPreferenceError
+from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix
+from theory.validation import square_matrix
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -85,6 +87,48 @@ def read_matrix(
     if note:
         _LOGGER.warning("%s: %s", path, note)
     return matrix
+
+
+def matrix_of_table(
+    table: PreferenceMatrix | ArrayLike, *, repair: bool = False
+) -> PreferenceMatrix:
+    """Check a table that is in memory as `read_matrix` checks one in a file.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, xarray.DataArray, array-like (K, K) or PreferenceMatrix
+        Labels name the arms; columns are brought into the order of the rows.
+    repair : bool
+        As in `read_matrix`.
+
+    Returns
+    -------
+    PreferenceMatrix
+        One that is given comes back as it is.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        When it is no preference matrix.
+    TypeError
+        When the entries are no numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesduel.datasets import load
+    >>> names = ["tea", "coffee"]
+    >>> table = pd.DataFrame([[0.5, 0.7], [0.3, 0.5]], index=names, columns=names)
+    >>> load(table[["coffee", "tea"]]).arm_names
+    ('tea', 'coffee')
+    """
+    if isinstance(table, PreferenceMatrix):
+        return table
+    aligned, names = aligned_table(table, "table")
+    values, note = _repaired(square_matrix(aligned, "table"), repair)
+    if note:
+        _LOGGER.warning("table: %s", note)
+    return PreferenceMatrix(values, arm_names=names, source=note or None)
 
 
 def _content(path: Path) -> bytes:

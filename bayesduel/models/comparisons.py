@@ -17,6 +17,7 @@ from bayesduel.models.table_checks import (
     check_opponents,
     components,
     different_labels,
+    labelled_counts,
     outcome_of_word,
     vote_counts,
 )
@@ -80,11 +81,14 @@ class Comparisons:
         Parameters
         ----------
         wins : float (K, K)
-            ``wins[i, j]``: votes for i against j.
+            ``wins[i, j]``: votes for i against j. The columns of a data frame are
+            brought into the order of its rows by their labels.
         ties : float (K, K), optional
-            Ties of each pair: symmetric, each pair's number in both places.
+            Ties of each pair: symmetric, each pair's number in both places. A data
+            frame is brought into the order of a data frame of wins.
         arm_names : sequence of str, optional
-            Names of the arms, by default "0", "1", ...
+            Names of the arms, by default the labels of a data frame of wins, or "0",
+            "1", ...
         ignore_self : bool
             Drop votes between an arm and itself instead of refusing them.
 
@@ -99,13 +103,15 @@ class Comparisons:
             If a number is negative or not finite, the tables are not square or of one
             size, ties are not symmetric, or an arm meets itself.
         """
-        won = vote_counts("wins", wins)
+        won, labels = labelled_counts("wins", wins)
         if won.ndim != 2 or won.shape[0] != won.shape[1]:
             raise ComparisonDataError(
                 f"wins must be a square table, got the shape {won.shape}"
             )
-        names = arm_names_of(arm_names, len(won))
-        tied = np.zeros_like(won) if ties is None else vote_counts("ties", ties)
+        names = arm_names_of(labels if arm_names is None else arm_names, len(won))
+        tied = np.zeros_like(won)
+        if ties is not None:
+            tied, _ = labelled_counts("ties", ties, labels)
         if tied.shape != won.shape or not np.array_equal(tied, tied.T):
             raise ComparisonDataError(
                 f"ties must be a symmetric table of the shape {won.shape}, each pair's "

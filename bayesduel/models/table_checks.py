@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from bayesduel.errors import ComparisonDataError
+from theory.labels import aligned_table
 
 
 def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str, ...]:
@@ -48,6 +49,29 @@ def vote_counts(name: str, values: ArrayLike) -> NDArray[np.float64]:
             f"{name} must be finite and not negative, got {counts[index]:g} at {where}"
         )
     return counts
+
+
+def labelled_counts(
+    name: str, values: ArrayLike, order: Sequence[str] | None = None
+) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+    """Return a table of votes, and the labels of a data frame.
+
+    Columns are brought into the order of the rows, and both into `order`.
+    """
+    try:
+        table, labels = aligned_table(values, name)
+    except ValueError as error:
+        raise ComparisonDataError(str(error)) from error
+    counts = vote_counts(name, table)
+    if order is None or labels is None or tuple(order) == labels:
+        return counts, labels
+    if set(order) != set(labels):
+        raise ComparisonDataError(
+            f"{name} must name the arms {shortened(order)}, but names "
+            f"{shortened(labels)}"
+        )
+    places = [labels.index(label) for label in order]
+    return counts[np.ix_(places, places)], tuple(order)
 
 
 def arm_positions(
