@@ -9,6 +9,8 @@ from bayesduel.analysis import (
     anchored_bound,
     lower_bound,
     measurements,
+    rankings,
+    regret_dataframe,
     slope,
     summary,
 )
@@ -237,3 +239,52 @@ def test_format_numbers_and_rounds():
     assert format_rounds(2 * 10**5) == "2·10^5"
     assert format_rounds(123456) == "123456"
     assert format_rounds(1000) == "1000"
+
+
+def test_frames_hold_what_the_tables_print():
+    tree = fake.comparison(
+        {"mslr5-condorcet": fake.CONDORCET, "arxiv": fake.TIED},
+        labels=("D-TS", "RUCB"),
+        failed={("arxiv", "RUCB"): "it broke"},
+    )
+    rows = summary(tree)
+    frame = rows.to_dataframe()
+    assert len(frame) == len(rows.rows) == 4
+    first, broken = rows.rows[0], frame.iloc[3]
+    assert first.regret is not None and first.slope is not None
+    assert frame.loc[0, "regret_mean"] == first.regret.mean
+    assert frame.loc[0, "regret_quantile_90"] == first.regret.quantile_90
+    assert frame.loc[0, "slope"] == first.slope.value
+    assert frame.loc[0, "slope_from_round"] == first.slope.from_round
+    assert frame["lower_bound"].isna().tolist() == [False, False, True, True]
+    assert broken["error"] == "it broke" and math.isnan(broken["slope_standard_error"])
+    (ranking,) = rankings(tree)
+    ranks = ranking.to_dataframe().set_index("policy")
+    for each in ranking.policies:
+        assert ranks.loc[each.policy, "mean"] == each.mean
+        assert ranks.loc[each.policy, "worst_rank"] == each.worst_rank
+    (pair,) = ranking.differences_to_dataframe().to_dict("records")
+    assert pair["verdict"] == ranking.differences[0].verdict
+    assert (pair["environment"], pair["notion"]) == ("mslr5-condorcet", "copeland")
+
+
+def test_regret_in_long_form_keeps_every_run_and_checkpoint():
+    tree = fake.comparison(labels=("D-TS", "RUCB"), num_runs=3)
+    tree["mslr5-condorcet/D-TS"]["run"] = [7, 8, 9]
+    frame = regret_dataframe(tree)
+    for label in ("D-TS", "RUCB"):
+        node = tree[f"mslr5-condorcet/{label}"]
+        own = frame[frame["policy"] == label]
+        table = own.pivot(index="run", columns="checkpoint", values="regret")
+        assert table.index.tolist() == node["run"].values.tolist()
+        assert table.columns.tolist() == node["checkpoint"].values.tolist()
+        np.testing.assert_array_equal(table, node["regret"].values[0])
+    assert regret_dataframe(tree["mslr5-condorcet/RUCB"]).equals(
+        frame[frame["policy"] == "RUCB"].reset_index(drop=True)
+    )
+    with pytest.raises(ValueError, match="'weak' was not recorded"):
+        regret_dataframe(tree, notion="weak")
+    failed = fake.comparison(
+        labels=("D-TS",), failed={("mslr5-condorcet", "D-TS"): "it broke"}
+    )
+    assert regret_dataframe(failed).empty

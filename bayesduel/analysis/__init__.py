@@ -12,12 +12,9 @@ They read the result trees of :func:`bayesduel.simulate` (one node) and
 from bayesduel.analysis.bounds import AnchoredBound, anchored_bound, lower_bound
 from bayesduel.analysis.measurements import Measurement, measurements
 from bayesduel.analysis.paired_bootstrap import PairedIntervals, paired_intervals
-from bayesduel.analysis.rankings import (
-    Difference,
-    RankedPolicy,
-    Ranking,
-    rankings,
-)
+from bayesduel.analysis.ranked_policies import Difference, RankedPolicy, Ranking
+from bayesduel.analysis.rankings import rankings
+from bayesduel.analysis.regret_tables import regret_dataframe
 from bayesduel.analysis.slopes import Slope, slope
 from bayesduel.analysis.submatrices import (
     SubmatrixConstants,
@@ -44,6 +41,7 @@ __all__ = [
     "measurements",
     "paired_intervals",
     "rankings",
+    "regret_dataframe",
     "slope",
     "submatrix_constants",
     "summary",

@@ -14,13 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from theory import REGRET_NOTIONS, PreferenceMatrix
+
 if TYPE_CHECKING:
     import xarray as xr
     from numpy.typing import NDArray
 
     Result = xr.DataTree | xr.Dataset
 
-__all__ = ["Measurement", "checkpoint_index", "measurements", "standard_error"]
+__all__ = [
+    "Measurement",
+    "checkpoint_index",
+    "largest_regret",
+    "measurements",
+    "run_numbers",
+    "standard_error",
+]
 
 
 @dataclass(frozen=True)
@@ -173,3 +182,35 @@ def standard_error(values: NDArray[np.float64]) -> float:
     if values.size < 2:
         return math.inf
     return float(values.std(ddof=1) / math.sqrt(values.size))
+
+
+def largest_regret(measured: Measurement, notion: str, round_: int) -> float:
+    """Return the most that any run can have lost by a round.
+
+    Parameters
+    ----------
+    measured : Measurement
+        With the matrix.
+    notion : str
+        Which regret.
+    round_ : int
+        Rounds played.
+
+    Returns
+    -------
+    float
+        Rounds times the regret of the worst pair; ``math.inf`` without the matrix, or
+        for a notion of subset choice.
+    """
+    if measured.preference is None or notion not in REGRET_NOTIONS:
+        return math.inf
+    matrix = PreferenceMatrix(measured.preference)
+    return round_ * float(matrix.regret_per_pair(notion).max())
+
+
+def run_numbers(measured: Measurement) -> NDArray[np.int64]:
+    """Return the numbers of the runs, int64 (run,)."""
+    data = measured.data
+    if "run" in data.coords:
+        return np.asarray(data["run"].values, dtype=np.int64)
+    return np.arange(data.sizes["run"], dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,8 @@ from bayesduel.analysis.text import format_number, format_rounds, format_with_er
 from theory import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesduel.analysis.measurements import Result
     from theory import Optimum
 
@@ -125,6 +127,30 @@ class Summary:
         ]
         return list(dict.fromkeys(texts + failed))
 
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row per policy and environment, missing numbers as nan.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The fields of `SummaryRow`; those of `regret` and `slope` in columns such as
+            ``regret_mean`` and ``slope_standard_error``.
+
+        Examples
+        --------
+        >>> import bayesduel
+        >>> from bayesduel.analysis import summary
+        >>> result = bayesduel.compare(
+        ...     ["cyclic"], ["d-ts", "rucb"], num_runs=8, horizon=1000
+        ... )
+        >>> table = summary(result).to_dataframe().set_index("policy")
+        >>> bool(table.loc["D-TS", "regret_mean"] < table.loc["RUCB", "regret_mean"])
+        True
+        """
+        import pandas as pd
+
+        return pd.DataFrame([_flat(row) for row in self.rows])
+
     def __str__(self) -> str:
         """Return an aligned plain-text table with seed and version."""
         table = [self.HEADER, *self.cells()]
@@ -141,6 +167,21 @@ class Summary:
             f"seed {self.seed}, bayesduel {self.version}"
         )
         return "\n".join([*lines, *self.notes(), caption])
+
+
+def _flat(row: SummaryRow) -> dict[str, object]:
+    """Return the fields of a row, those of its parts one by one."""
+    found: dict[str, object] = {}
+    for each in fields(row):
+        value = getattr(row, each.name)
+        kind = {"regret": FinalRegret, "slope": Slope}.get(each.name)
+        if kind is None:
+            found[each.name] = math.nan if value is None else value
+            continue
+        for part in fields(kind):
+            name = "slope" if part.name == "value" else f"{each.name}_{part.name}"
+            found[name] = math.nan if value is None else getattr(value, part.name)
+    return found
 
 
 def _row_cells(row: SummaryRow) -> tuple[str, ...]:

@@ -8,10 +8,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayesduel.analysis.ranked_policies import OPEN, SEEN
 from bayesduel.analysis.text import format_number, format_rounds
 from bayesduel.cli.output import defined
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
     from rich.table import Table
 
@@ -19,11 +22,17 @@ if TYPE_CHECKING:
 
 __all__ = ["print_rankings", "save_rankings"]
 
-_HEADERS = ("rank", "policy", "above the first", "better in", "mean", "median")
+_HEADERS = (
+    "rank", "seen", "policy", "above the first", "undone by", "better in", "mean",
+    "median",
+)  # fmt: skip
 # Left out in this order until the table fits.
-_OPTIONAL = ("median", "mean", "better in")
-# More open pairs than that are shown by their open ranks only.
+_OPTIONAL = ("median", "mean", "better in", "undone by")
+# More pairs than that are counted and not named.
 _NAMED_PAIRS = 4
+# Where the worst twentieth of the runs makes more of the mean, the caption says so: an
+# exponential law has 0.2.
+_MUCH = 0.25
 
 
 def print_rankings(screen: Console, rankings: list[Ranking]) -> None:
@@ -65,17 +74,19 @@ def _table(ranking: Ranking, headers: list[str]) -> Table:
 
     table = new_table()
     for header in headers:
-        left = header in ("rank", "policy")
+        left = header in ("rank", "seen", "policy")
         table.add_column(header, justify="left" if left else "right", no_wrap=True)
     best = ranking.policies[0].policy
     for each in ranking.policies:
         cells = {"rank": _rank(each.best_rank, each.worst_rank)}
+        cells["seen"] = _rank(each.best_seen, each.worst_seen)
         cells["policy"] = escape(each.policy)
         cells["mean"], cells["median"] = map(format_number, (each.mean, each.median))
-        cells["above the first"] = cells["better in"] = ""
+        cells |= dict.fromkeys(("above the first", "undone by", "better in"), "")
         if each.policy != best:
             apart = ranking.difference(best, each.policy)
             cells["above the first"] = escape(_interval(apart))
+            cells["undone by"] = format_number(apart.reversal) if apart.is_apart else ""
             cells["better in"] = f"{1 - apart.share:.0%}"
         table.add_row(*(cells[name] for name in headers))
     return table
@@ -96,24 +107,61 @@ def _interval(apart: Difference) -> str:
 
 
 def _captions(ranking: Ranking) -> list[str]:
-    """Say what the intervals are and which pairs they leave open."""
+    """Say what the numbers mean, and of every pair whether it is told apart."""
     if ranking.note:
         return [ranking.note]
     pairs = len(ranking.differences)
     together = "" if pairs == 1 else f" for all {pairs} pairs at once"
-    lines = [
+    return [
         f"difference of means over {ranking.num_runs} paired runs with a "
         f"{ranking.confidence:.0%} bootstrap interval{together}; better in: share of "
-        "runs with less regret than the first"
+        "runs with less regret than the first",
+        f"seen: rank by these intervals, if no run can be of another kind than these "
+        f"{ranking.num_runs}; rank: even if {100 * ranking.unseen:.2g}% of all runs "
+        f"are, which {ranking.num_runs} can miss; undone by: regret of the first in "
+        "those runs that would undo its lead",
+        *_undecided(ranking),
+        *_skewed(ranking),
     ]
-    left = [each for each in ranking.differences if not each.is_certain]
-    if not left:
-        lines.append("every pair is told apart")
-    elif len(left) == pairs and pairs > 1:
-        lines.append("no pair is told apart")
-    elif len(left) <= _NAMED_PAIRS:
-        names = "; ".join(f"{each.lower} and {each.higher}" for each in left)
-        lines.append(f"not told apart: {names}")
-    else:
-        lines.append(f"{len(left)} of the pairs are not told apart")
+
+
+def _undecided(ranking: Ranking) -> list[str]:
+    """Tell which pairs are certain, apart in the runs seen only, and open."""
+    pairs = ranking.differences
+    only_seen = [each for each in pairs if each.verdict == SEEN]
+    left = [each for each in pairs if each.verdict == OPEN]
+    if not only_seen and not left:
+        return ["the order of every pair is certain"]
+    lines = []
+    if only_seen:
+        needed = [each.enough_runs for each in only_seen]
+        more = f"; {max(needed):,} runs like these would do" if min(needed) else ""
+        lines.append(
+            f"told apart in the runs seen only, too few to exclude rare disasters: "
+            f"{_named(only_seen, pairs)}{more}"
+        )
+    if left:
+        lines.append(f"not told apart: {_named(left, pairs)}")
+    return lines
+
+
+def _named(some: Sequence[Difference], pairs: Sequence[Difference]) -> str:
+    if len(some) == len(pairs) > 1:
+        return "every pair"
+    if len(some) > _NAMED_PAIRS:
+        return f"{len(some)} of the {len(pairs)} pairs"
+    return "; ".join(f"{each.lower} and {each.higher}" for each in some)
+
+
+def _skewed(ranking: Ranking) -> list[str]:
+    """Tell where a mean rests on few runs, or medians say the opposite."""
+    lines = [
+        f"{each.policy}: the worst 5% of its runs make {each.worst_share:.0%} of its "
+        "mean"
+        for each in ranking.policies
+        if each.worst_share > _MUCH
+    ]
+    turned = [each for each in ranking.differences if each.median < 0]
+    if turned:
+        lines.append(f"the opposite by medians: {_named(turned, ranking.differences)}")
     return lines
