@@ -253,3 +253,29 @@ def test_a_policy_that_was_not_measured_has_no_verdict():
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="kind: must be one of less, .*'best'"):
         check_claim(Claim("best", "s", ("a",), ("p",)), "a", {}, notion="copeland")
+
+
+def test_less_tells_what_unseen_runs_would_have_to_cost():
+    """An order by few runs can be undone by some of a kind that was not seen."""
+    found = verdict("less", measured(LOW), measured(HIGH))
+    share = 1 - 0.025**0.25
+    excess = np.subtract(HIGH, LOW)
+    lead = excess.mean() - 2 * excess.std(ddof=1) / 2
+    cost = lead * (1 - share) / share
+    assert found.details.endswith(
+        f"; in the runs seen, unless {100 * share:.0f}% of all runs cost the former "
+        f"{cost:.2f}"
+    )
+    turned = verdict("less", measured(HIGH), measured(LOW)).details
+    assert turned.endswith(f"cost the latter {cost:.2f}")
+    # Not more than all rounds can cost, nor than 50 times the mean.
+    many = verdict("less", measured(LOW * 100), measured(HIGH * 100))
+    assert many.holds and "unless" not in many.details
+    lost = measured(np.add(LOW * 2, 480.0))
+    assert "unless" not in verdict("less", measured(LOW * 2), lost).details
+    assert "unless" not in verdict("less", measured(LOW), measured(UNSURE)).details
+    games = [*measured([5.0], environment="E1"), *measured([6.0], environment="E2"),
+             *measured([7.0], environment="E3")]  # fmt: skip
+    worse = [*measured([15.0], environment="E1"), *measured([17.0], environment="E2"),
+             *measured([16.0], environment="E3")]  # fmt: skip
+    assert "71% of all matrices" in verdict("less", games, worse).details

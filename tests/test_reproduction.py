@@ -283,7 +283,8 @@ def test_the_command_saves_results_figure_and_verdict(simulator, run, tmp_path):
     assert result.exit_code == 0, result.output
     text = " ".join(result.stdout.split())
     for words in ("NIPS, Figure 2: Standard deviation", "10 runs, 20,000 rounds",
-                  "off the 0.1316 of the paper", "two standard errors decide",
+                  "off the 0.1316 of the paper",
+                  "two standard errors of the runs seen decide",
                   "0.02 times the runs of the full recipe, and as few"):  # fmt: skip
         assert words in text
     assert visible(out) == {

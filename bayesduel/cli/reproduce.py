@@ -255,7 +255,8 @@ def _lines(found: Reproduction) -> list[str]:
         if not found.full_horizon:
             text += ", and as few of its rounds: statements on its horizon can fail"
         lines.append(f"{text}.")
-    lines += [*found.notes, f"two standard errors decide; bayesduel {version()}"]
+    rule = "two standard errors of the runs seen decide"
+    lines += [*found.notes, f"{rule}; bayesduel {version()}"]
     return lines
 
 
