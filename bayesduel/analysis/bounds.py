@@ -112,7 +112,7 @@ def lower_bound(
     preference : float (K, K)
         The matrix.
     arms : tuple of str, optional
-        Labels for the text; indices (zero-based) otherwise.
+        Labels for the text; otherwise the names of the matrix, or indices (zero-based).
 
     Returns
     -------
@@ -121,10 +121,11 @@ def lower_bound(
     note : str
         Empty, or e.g. "lower bound: not defined (tie between 4 and 6)".
     """
-    from theory import PreferenceMatrix, ProgramError, TieError, copeland_lower_bound
+    from theory import ProgramError, TieError, copeland_lower_bound
+    from theory.preferences import as_preference_matrix
 
-    matrix = PreferenceMatrix(np.asarray(preference, dtype=np.float64))
-    labels = arms or tuple(str(arm) for arm in range(matrix.num_arms))
+    matrix = as_preference_matrix(preference)
+    labels = arms or matrix.arm_names or range(matrix.num_arms)
     if matrix.ties:
         first, second = matrix.ties[0]
         more = f" and {len(matrix.ties) - 1} more" if len(matrix.ties) > 1 else ""

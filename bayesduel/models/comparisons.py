@@ -19,6 +19,7 @@ from bayesduel.models.table_checks import (
     different_labels,
     labelled_counts,
     outcome_of_word,
+    rows_by_name,
     vote_counts,
 )
 
@@ -333,16 +334,20 @@ class Comparisons:
         Parameters
         ----------
         values : float (K, D)
-            One row per arm, in the order of ``arm_names``; scale them to about unit
-            size, because coefficients have a common prior.
+            One row per arm, in the order of ``arm_names``, or a data frame whose rows
+            name the arms in any order; scale them to about unit size, because
+            coefficients have a common prior.
         names : sequence of D str, optional
-            Names of the columns.
+            Names of the columns, by default those of a data frame.
 
         Raises
         ------
         ComparisonDataError
-            If the table does not have K rows of finite numbers.
+            If the table does not have K rows of finite numbers, or a data frame names
+            other arms.
         """
+        values, columns = rows_by_name("covariates", values, self.arm_names)
+        names = columns if names is None else names
         table = np.array(values, dtype=np.float64)
         if table.ndim == 1:
             table = table[:, None]

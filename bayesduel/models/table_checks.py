@@ -74,6 +74,34 @@ def labelled_counts(
     return counts[np.ix_(places, places)], tuple(order)
 
 
+def rows_by_name(
+    name: str, values: Any, arm_names: Sequence[str]
+) -> tuple[Any, list[str] | None]:
+    """Bring the rows of a data frame into the order of the arms; name its columns.
+
+    Rows that count 0, 1, ... are taken as they stand, as those of an array are.
+    """
+    if not hasattr(values, "iloc"):
+        return values, None
+    columns = None
+    if values.ndim == 2:
+        columns = [str(label) for label in values.columns]
+        columns = None if columns == _counted(len(columns)) else columns
+    rows = [str(label) for label in values.index]
+    if sorted(rows) == sorted(arm_names):
+        return values.iloc[[rows.index(arm) for arm in arm_names]], columns
+    if rows == _counted(len(rows)):
+        return values, columns
+    raise ComparisonDataError(
+        f"{name} must have one row for each of the arms {shortened(arm_names)}, but "
+        f"name {shortened(rows)}"
+    )
+
+
+def _counted(number: int) -> list[str]:
+    return [str(position) for position in range(number)]
+
+
 def arm_positions(
     name: str, labels: Sequence[Any], arm_names: Sequence[str]
 ) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import bayesduel
+from bayesduel.analysis import lower_bound
 from bayesduel.datasets import load
 from bayesduel.errors import ComparisonDataError
 from bayesduel.models import Comparisons
@@ -65,3 +66,30 @@ def test_votes_are_read_by_name():
             columns={"tea": "x"}))  # fmt: skip
     with pytest.raises(ComparisonDataError, match="wins must name the same arms"):
         Comparisons.from_wins(wins.rename({"tea": "x"}))
+
+
+def test_covariates_are_read_by_name():
+    votes = Comparisons.from_wins([[0, 7, 9], [2, 0, 4], [1, 3, 0]], arm_names=NAMES)
+    table = pd.DataFrame({"heat": [1.0, 2.0, 3.0], "price": [4.0, 5.0, 6.0]}, NAMES)
+    found = votes.with_covariates(table.loc[NAMES[::-1]])
+    assert found.covariates.tolist() == table.to_numpy().tolist()
+    assert found.covariate_names == ("heat", "price")
+    one = votes.with_covariates(table["heat"][::-1])
+    assert one.covariates.tolist() == [[1.0], [2.0], [3.0]]
+    counted = votes.with_covariates(table.reset_index(drop=True), names=["a", "b"])
+    assert counted.covariates.tolist() == table.to_numpy().tolist()
+    assert counted.covariate_names == ("a", "b")
+    with pytest.raises(ComparisonDataError, match="covariates must have one row for"):
+        votes.with_covariates(table.rename({"tea": "mate"}))
+
+
+def test_the_lower_bound_of_a_frame_is_that_of_its_names():
+    straight, _ = lower_bound(FRAME.to_numpy())
+    found, note = lower_bound(MIXED)
+    assert straight is not None and found is not None and note == ""
+    assert found.value == straight.value
+    tied = FRAME.copy()
+    tied.loc["tea", "coffee"] = tied.loc["coffee", "tea"] = 0.5
+    assert lower_bound(tied)[1] == (
+        "lower bound: not defined (tie between tea and coffee)"
+    )
