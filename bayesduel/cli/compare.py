@@ -105,7 +105,7 @@ def compare(
     Environments are preference matrices, or worlds of subset choice such as camera.
 
     Prints final regret, the measured slope beside the constant of the lower bound, and
-    a ranking that says which differences the runs can tell.
+    a ranking that says which differences are certain.
     """
     request = _Request(
         environment, policy, runs, horizon, checkpoints, tuple(regret or ()), seed,
