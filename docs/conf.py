@@ -4,20 +4,23 @@ import inspect
 import os
 import shutil
 import socket
+import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
+from urllib.parse import urlsplit
 
 project = "bayesduel"
 author = "The bayesduel authors"
 copyright = "The bayesduel authors"  # noqa: A001
 release = version = version_of("bayesduel")
 
+sys.path.insert(0, str(Path(__file__).parent))  # formulas.py
 extensions = [
+    "formulas",
     "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinxcontrib.bibtex",
@@ -57,30 +60,31 @@ bibtex_bibfiles = ["references.bib"]
 bibtex_reference_style = "author_year"
 
 
-def _is_online() -> bool:
+def _is_reachable(url):
     try:
-        socket.create_connection(("docs.python.org", 443), timeout=2).close()
+        socket.create_connection((urlsplit(url).hostname, 443), timeout=2).close()
     except OSError:
         return False
     return True
 
 
-# Off the network the links to other projects become plain text, without a warning.
+# Links to a project whose pages cannot be reached become plain text, without a warning.
 intersphinx_mapping = {
-    "python": ("https://docs.python.org/3", None),
-    "numpy": ("https://numpy.org/doc/stable", None),
-    "jax": ("https://docs.jax.dev/en/latest", None),
-    "xarray": ("https://docs.xarray.dev/en/stable", None),
+    name: (url, None)
+    for name, url in {
+        "python": "https://docs.python.org/3",
+        "numpy": "https://numpy.org/doc/stable",
+        "jax": "https://docs.jax.dev/en/latest",
+        "xarray": "https://docs.xarray.dev/en/stable",
+    }.items()
+    if _is_reachable(url)
 }
-if not _is_online():
-    intersphinx_mapping = {}
 
 html_theme = "furo"
 html_title = f"bayesduel {release}"
 html_static_path = ["_static"]
 html_css_files = ["extra.css"]
-# Long formulas break on a phone (MathJax 4; older ones scroll).
-mathjax4_config = {"output": {"displayOverflow": "linebreak"}}
+html_math_renderer = "drawn"
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0072B2"},
     "dark_css_variables": {"color-brand-primary": "#56B4E9"},

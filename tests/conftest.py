@@ -96,7 +96,7 @@ def pytest_runtest_makereport(
 ) -> Iterator[None]:
     """Turn a skip into a failure where everything must run (BAYESDUEL_REQUIRE_ALL=1).
 
-    Only outside data and accelerators may be missing there.
+    Only outside data, accelerators and browsers may be missing there.
     """
     report = yield
     if (
@@ -105,6 +105,7 @@ def pytest_runtest_makereport(
         and not hasattr(report, "wasxfail")
         and not item.get_closest_marker("shared")
         and not item.get_closest_marker("gpu")
+        and not item.get_closest_marker("browser")
     ):
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be: {report.longrepr}"
