@@ -65,6 +65,29 @@ def test_every_bound_has_its_note():
     assert not [name for name in bounds if f"{{func}}`~theory.{name}`" not in page]
 
 
+def test_the_notebook_on_theory_draws_every_theorem_of_its_policies():
+    """But for CCB's, which is an order of growth without a factor."""
+    import theory
+
+    notebook = DOCS.parent / "notebooks" / "theory_and_measurement.ipynb"
+    shown = notebook.read_text("utf-8")
+    subjects = (
+        "copeland_lower",
+        "condorcet_",
+        "double_thompson_",
+        "ecw_",
+        "rmed",
+        "rucb_",
+    )
+    theorems = [
+        name
+        for name in theory.__all__
+        if name.startswith(subjects) and name.endswith(("_bound", "_constant"))
+    ]
+    assert len(theorems) == 9
+    assert not [name for name in theorems if f"theory.{name}(" not in shown]
+
+
 def test_every_policy_is_explained():
     """Some theory note has its acronym, or its name in the registry."""
     from bayesduel import policies
