@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PYTHON_BLOCK = re.compile(
+    r"^```(?:python|\{code-cell\} ipython3)\n(.*?)^```", re.DOTALL | re.MULTILINE
+)
 PROMISE = re.compile(r"print\(.*\)  # (.+)$", re.MULTILINE)
 
 pytestmark = pytest.mark.skipif(
@@ -41,6 +43,16 @@ def test_code_runs(page, tmp_path, monkeypatch, capsys):
             promised = PROMISE.findall(block)
             assert promised
             assert capsys.readouterr().out.splitlines() == promised
+
+
+def test_first_steps_show_what_they_print():
+    """Its blocks are cells, which the build executes and which fail it (`conf.py`)."""
+    page = (DOCS / "tutorial.md").read_text("utf-8")
+    assert page.startswith("---\nfile_format: mystnb\n")
+    assert "```python" not in page
+    assert len(PYTHON_BLOCK.findall(page)) == page.count("{code-cell}") > 3
+    settings = (DOCS / "conf.py").read_text("utf-8")
+    assert "nb_execution_raise_on_error = True" in settings
 
 
 def test_the_readme_shows_the_code_of_the_first_page():
