@@ -117,6 +117,21 @@ def test_every_policy_is_explained():
     ]
 
 
+def test_what_each_twin_shares_with_its_policy_is_said():
+    """No row, no claim: every dueling bandit but the random one has a twin."""
+    from bayesduel import policies
+
+    evidence = (DOCS / "evidence.md").read_text("utf-8")
+    section = evidence.partition("## What policy and twin share\n")[2]
+    table = section.partition("\n## ")[0].lower()
+    labels = {policies.get(name).label.lower() for name in policies.names()} - {
+        "random"
+    }
+    full = {"btm": "beat the mean", "if": "interleaved filter"}
+    assert len(labels) > 15
+    assert not [label for label in labels if full.get(label, label) not in table]
+
+
 def test_every_policy_has_an_example():
     from bayesduel import policies
 

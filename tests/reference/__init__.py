@@ -1,6 +1,9 @@
-"""Slow NumPy twins of the policies, written from the papers and from nothing else.
+"""Slow NumPy twins of the policies: other programs, the same reading of the papers.
 
-Nothing here imports JAX or `bayesduel`. Each twin performs one round at a time and
+Nothing here imports JAX or `bayesduel`. What a twin shares with its policy is the
+description that both were written from: what the paper says, how its gaps were
+filled, and conventions (docs/evidence.md lists them twin by twin). An error there is in
+both, and no comparison of the two shows it. Each twin performs one round at a time and
 spells its rule out literally, so that a fast policy can be compared with it: duel by
 duel where the rule is deterministic, in distribution where it is random.
 

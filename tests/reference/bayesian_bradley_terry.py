@@ -8,7 +8,8 @@ from tests.reference.common import random_choice, relative_bounds
 class BayesianBradleyTerry:
     """Two utility vectors from the normal law at the posterior mode; their best meet.
 
-    The mode is found anew in every round, to convergence.
+    A design of this toolkit, not of a paper. The mode is found anew in every round, to
+    convergence.
 
     Parameters
     ----------

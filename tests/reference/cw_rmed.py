@@ -48,8 +48,9 @@ def optimal_allocation(
     constraints of Equation 2 (Komiyama et al. 2016, Equation 3), one row for every
     rival, level, and choice of sets.
 
-    The paper leaves open which of several optima is meant. Here the cost of the n-th
-    pair, n = 1, 2, ... in lexicographic order, is multiplied by 1 + 1e-6 sin n.
+    The paper leaves open which of several optima is meant. Here, as in the policy, the
+    cost of the n-th pair, n = 1, 2, ... in lexicographic order, is multiplied by
+    1 + 1e-6 sin n.
 
     Parameters
     ----------

@@ -141,7 +141,8 @@ class EfficientCopelandRMED:
     Everything inside works on positions in the order of the run, `order[position]`
     being the arm: pairs are lexicographic in it, ties go to the lowest position.
     Nothing is random. The forced draws of line 4 are checked before every round, as
-    the proof asks. The box q <= 1/d is no part of the test: evidence is clipped at 1.
+    the proof asks, and take in a mean of exactly 1/2. The box q <= 1/d is no part of
+    the test: evidence is clipped at 1. The policy reads the paper in the same way.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ class RMED1:
 
     Everything inside works on positions in the order of the run, `order[position]`
     being the arm: the initial sweep is lexicographic, lists start in this order, and
-    ties go to the lowest position. Nothing is random.
+    ties go to the lowest position, as in the policy. Nothing is random.
 
     Parameters
     ----------

@@ -36,7 +36,8 @@ class ScalableCopelandBandits:
     """SCB (Zoghi et al. 2015, Algorithms 2, 3 and 4), one duel at a time.
 
     The rule is written as one generator, which yields the pair of each round and is
-    sent its outcome.
+    sent its outcome. The paper asks for enough duels only: what decides a pair, and the
+    end of a search once all signs are known, are the choices of the policy.
 
     Parameters
     ----------

@@ -1,4 +1,8 @@
-"""Slow twins of the policies that compare arms within the sets they offer."""
+"""Slow twins of the policies that compare arms within the sets they offer.
+
+Radii and padding of Stagewise Elimination, the first arm of MaxMin-UCB, and Choice
+Bandits as RMED1 lifted to sets are choices of this toolkit, the same in the policies.
+"""
 
 import math
 

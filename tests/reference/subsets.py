@@ -1,4 +1,4 @@
-"""Slow twins of the policies that offer subsets, written from the papers.
+"""Slow twins of the policies that offer subsets.
 
 Where a rule is random only among equals, its twin says which sets it may offer; where
 it draws, the twin plays on its own and the laws of both are compared.
