@@ -84,7 +84,7 @@ def fit(
         str | None,
         typer.Option(
             metavar="C,...",
-            help="Columns that count ties. Default: ties, draws, tie.",
+            help="Columns that count ties. Default: ties, draws, or tie.",
         ),
     ] = None,
     weight: Annotated[
@@ -149,13 +149,11 @@ def fit(
         "winner": winner,
         "words": _names("--words", words, 3),
         "wins": _names("--wins", wins, 2),
-        "ties": _names("--tie-columns", tie_columns, None),
+        "ties": () if tie_columns == "" else _names("--tie-columns", tie_columns, None),
         "weight": weight,
     }
     if not 0.0 < probability < 1.0:
         raise ValueError(f"--interval: must lie in (0, 1), but is {probability:g}")
-    if winner is not None and wins is not None:
-        raise ValueError("--winner: a vote a row, or --wins: a pair a row; not both")
     if model is Model.beta and order_effect:
         raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
     if prior_scale is not None and not prior_scale > 0.0:

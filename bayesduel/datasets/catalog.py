@@ -152,7 +152,7 @@ def load(
           takes a ``seed``. A random family needs one; the others shuffle their arms
           when a seed is given and keep their order when it is not;
         - a path: a path object, or a text that contains a path separator or ends in
-          .csv, .tsv, .txt, .dat, .npy or .npz. See `read_matrix`;
+          .csv, .tsv, .txt, .dat, .npy or .npz, perhaps with .gz. See `read_matrix`;
         - a table: a data frame, whose labels name the arms and whose columns are
           brought into the order of its rows, or an array. See `matrix_of_table`.
     repair : bool
@@ -203,7 +203,7 @@ def load(
     if name in FAMILIES:
         return load_family(name, parameters)
     separators = (os.sep, os.altsep or os.sep)
-    if name_or_path.lower().endswith(SUFFIXES) or any(
+    if name_or_path.lower().removesuffix(".gz").endswith(SUFFIXES) or any(
         separator in name_or_path for separator in separators
     ):
         return read_matrix(name_or_path, key=key, repair=repair)

@@ -2,14 +2,18 @@
 
 import io
 import logging
+import math
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.datasets.text_tables import parse_table
+from bayesduel.user_files import LARGEST_FILE, decoded, read_bytes
 from theory.errors import InvalidPreferenceError
 from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix
@@ -21,6 +25,10 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".npy", ".npz")
 """Endings by which `bayesduel.datasets.load` knows a file from a name."""
 
 _LARGEST_REPAIR = 1e-3
+_HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 # What PreferenceMatrix accepts by itself; such entries are left as they are.
 _ACCEPTED = 1e-9
 
@@ -30,7 +38,8 @@ def read_matrix(
 ) -> PreferenceMatrix:
     r"""Read a preference matrix from a file.
 
-    What the file is, is told from its content: NPY, NPZ, or text in UTF-8. A text
+    What the file is, is told from its content: NPY, NPZ, or text in UTF-8, each perhaps
+    compressed with gzip, and of at most 1 GB when it is unpacked. A text
     table has one row a line, separated by commas, semicolons, tabs or spaces, with or
     without a first row and a first column of arm names; lines that begin with # are
     skipped. Pickled objects are never loaded.
@@ -57,8 +66,8 @@ def read_matrix(
         When there is no such file (FileNotFoundError), when it is a folder
         (IsADirectoryError) or cannot be read.
     InvalidPreferenceError
-        When the content is no preference matrix; the text names the file, and the
-        line or the entry.
+        When the content is no preference matrix, or the file no regular one; the text
+        names the file, and the line or the entry.
 
     Examples
     --------
@@ -72,13 +81,13 @@ def read_matrix(
     ('drinks', [[0.5, 0.7], [0.3, 0.5]])
     """
     path = Path(path)
-    content = _content(path)
+    content = read_bytes(path, error=InvalidPreferenceError)
     try:
         values, arm_names = _decode(content, key)
         values, note = _repaired(values, repair)
         matrix = PreferenceMatrix(
             values,
-            name=path.stem,
+            name=Path(path.name.removesuffix(".gz")).stem,
             arm_names=arm_names or None,
             source=f"file {path}{'; ' if note else ''}{note}",
         )
@@ -131,17 +140,6 @@ def matrix_of_table(
     return PreferenceMatrix(values, arm_names=names, source=note or None)
 
 
-def _content(path: Path) -> bytes:
-    """Return the bytes of a file that exists."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the path of a matrix file")
-    if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist; give the path of a file")
-    if not path.is_file():
-        raise OSError(f"{path} is not a regular file")
-    return path.read_bytes()
-
-
 def _decode(
     content: bytes, key: str | None
 ) -> tuple[NDArray[np.float64], tuple[str, ...]]:
@@ -153,19 +151,24 @@ def _decode(
     if content.startswith(b"\x93NUMPY"):
         return _as_square(_load_array(io.BytesIO(content))), ()
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
+        text = decoded(content)
+    except ValueError as error:
         raise InvalidPreferenceError(
-            "the file is neither an NPY or NPZ file nor text in UTF-8"
-        )
+            f"the file is neither an NPY or NPZ file nor text in UTF-8: it {error}"
+        ) from error
     return parse_table(text)
 
 
 def _load_array(stream: io.BytesIO) -> np.ndarray:
-    """Read one NPY array, never a pickle."""
+    """Read one NPY array, never a pickle, and never more than the file holds."""
     try:
+        version = np.lib.format.read_magic(stream)
+        shape, _, dtype = _HEADERS[version](stream)
+        stated = math.prod(shape) * dtype.itemsize
+        held = len(stream.getbuffer()) - stream.tell()
+        if not dtype.hasobject and stated > held:
+            raise ValueError(f"its header states {stated} bytes, {held} are there")
+        stream.seek(0)
         return np.lib.format.read_array(stream, allow_pickle=False)
     # NumPy lets errors of its parsers through for a damaged header: any kind.
     except Exception as error:
@@ -183,12 +186,19 @@ def _from_npz(content: bytes, key: str | None) -> NDArray[np.float64]:
             if member.filename.endswith(".npy"):
                 arrays[member.filename.removesuffix(".npy")] = member
         chosen = key if key is not None else next(iter(arrays), "")
-        data = archive.read(arrays[chosen]) if chosen in arrays else b""
+        # More is not unpacked than the archive states.
+        large = chosen in arrays and arrays[chosen].file_size > LARGEST_FILE
+        data = archive.read(arrays[chosen]) if chosen in arrays and not large else b""
     # A damaged archive fails in zipfile, zlib, seek or decryption: any kind.
     except Exception as error:
         raise InvalidPreferenceError(
             f"the NPZ file is damaged or encrypted ({error}); save it again"
         ) from error
+    if large:
+        raise InvalidPreferenceError(
+            f"the array {chosen!r} is too large when it is unpacked, "
+            f"{arrays[chosen].file_size} bytes; the limit is {LARGEST_FILE:.0e}"
+        )
     listed = ", ".join(sorted(arrays)) or "none"
     if key is None and len(arrays) != 1:
         raise InvalidPreferenceError(

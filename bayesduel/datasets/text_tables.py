@@ -114,7 +114,8 @@ def _split(text: str) -> tuple[list[_Row], bool]:
 
 def _number(cell: str, comma: bool) -> float | None:
     """Return the number in a cell, or None when it is text."""
-    if "_" in cell:  # Python reads 0_5 as 5
+    # Python reads 0_5 as 5, and digits of any script.
+    if "_" in cell or not cell.strip().isascii():
         return None
     try:
         return float(cell.replace(",", ".") if comma else cell)
@@ -176,6 +177,7 @@ def _probability(row: _Row, column: int, comma: bool) -> float:
     """Return a cell as a number in [0, 1]."""
     cell = row.cells[column].strip()
     value = _number(cell, comma)
+    cell = cell if len(cell) <= 40 else f"{cell[:40]}..."
     where = f"line {row.line}, column {column + 1}"
     if value is None:
         what = f"{cell!r} is not a number" if cell else "the cell is empty"

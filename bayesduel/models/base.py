@@ -107,9 +107,13 @@ def derived(name: str, value: Array) -> Array:
 
 
 def check_positive(name: str, value: float) -> None:
-    """Raise unless ``value`` is a finite number above 0."""
-    if not (np.isfinite(value) and value > 0):
-        raise FitError(f"{name} must be a finite number above 0, got {value!r}")
+    """Raise unless ``value`` is a number from 1e-6 to 1e6.
+
+    Beyond, squares and exponentials of what is drawn leave the range of float64 or
+    its digits, and no scale of utilities or number of pseudo-votes means anything.
+    """
+    if not 1e-6 <= value <= 1e6:
+        raise FitError(f"{name} must be a number from 1e-6 to 1e6, got {value!r}")
 
 
 def check_kind(model: Any, data: Any, kind: type, remedy: str = "") -> None:

@@ -14,7 +14,9 @@ from bayesduel.models.table_checks import (
     arm_names_of,
     arm_positions,
     components,
+    different_labels,
     vote_counts,
+    whole_numbers,
 )
 
 
@@ -76,7 +78,7 @@ class Choices:
             If shapes differ, a count is negative, an arm was chosen that was not on
             offer, or a subset offers no alternative.
         """
-        subsets = np.atleast_2d(np.array(offered, dtype=bool))
+        subsets = np.atleast_2d(whole_numbers("offered", offered) != 0)
         chosen = np.atleast_2d(vote_counts("counts", counts))
         if subsets.shape != chosen.shape:
             raise ComparisonDataError(
@@ -144,7 +146,7 @@ class Choices:
                 "subsets and chosen must be equally long, got "
                 f"{len(subsets)} and {len(chosen)}"
             )
-        found = sorted({str(arm) for subset in subsets for arm in subset})
+        found = different_labels(*subsets)
         names = arm_names_of(found if arm_names is None else arm_names, None)
         weights = (
             np.ones(len(chosen)) if weight is None else vote_counts("weight", weight)

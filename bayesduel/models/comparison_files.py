@@ -1,17 +1,21 @@
 """Read votes and choices from users' tables."""
 
-import csv
-import gzip
 import os
+import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.models.choices import Choices
+from bayesduel.models.column_table import ColumnTable
 from bayesduel.models.comparisons import Comparisons
-from bayesduel.models.table_checks import shortened
+from bayesduel.models.table_checks import (
+    MOST_VOTES,
+    arm_names_of,
+    arm_positions,
+    different_labels,
+)
 
 _KNOWN_PAIRS = (
     ("left", "right"),
@@ -22,6 +26,12 @@ _KNOWN_PAIRS = (
 )
 _KNOWN_WINS = (("wins_a", "wins_b"), ("wins_first", "wins_second"))
 _KNOWN_TIES = ("ties", "draws", "tie")
+_LIKE_TIES = re.compile(
+    r"(?:n_|num_|number_of_|count_)?"
+    r"(?:t|d|ties?|tied|draws?|drawn|both_?bad|bothbad|neither)"
+    r"(?:_?ij|_?ab|_a_b|_count)?"
+)
+_NOT_WHOLE = " of votes; give what a vote counts as a weight instead"
 
 
 def read_comparisons(
@@ -52,11 +62,14 @@ def read_comparisons(
         Columns with the numbers of votes for either arm: a pair a row. By default
         wins_a and wins_b, or wins_first and wins_second.
     ties : sequence of str, optional
-        Columns that count ties, added up; by default "ties", "draws" or "tie".
+        Columns that count ties, added up; by default "ties", "draws" or "tie", the one
+        that is there. Other columns that look like ties are refused until they are
+        named, or left out with an empty list. Only for counts per pair.
     weight : str, optional
         Column that says how many times a vote counts.
     words : (str, str, str)
-        What stands in ``winner`` for the first arm, the second one, and a tie.
+        What stands in ``winner`` for the first arm, the second one, and a tie. A word
+        that is also the name of the other arm of its row is refused.
     arm_names : sequence of str, optional
         All arms, in the wanted order; any other name is an error.
     order_known : bool, optional
@@ -73,7 +86,8 @@ def read_comparisons(
     OSError
         If the file cannot be read.
     ComparisonDataError
-        If columns are missing, or a row breaks a rule; names the row, from 0.
+        If the file is no text in UTF-8, damaged, too large or no regular file; columns
+        are missing or could be several; or a row breaks a rule; names the row, from 0.
 
     Examples
     --------
@@ -84,38 +98,89 @@ def read_comparisons(
     ...     read_comparisons(path)
     Comparisons(3 arms, 2 of 3 pairs, 2 votes, 1 ties)
     """
-    name, table = _read_columns(path)
-    one, other = _pair(name, table, "arms", arms, _KNOWN_PAIRS)
+    table = ColumnTable(path)
+    one, other = table.chosen("arms", arms, _KNOWN_PAIRS)
     first, second = table[one], table[other]
-    if winner is None and wins is None and "winner" in table:
-        winner = "winner"
+    winner = _winner_column(table, winner, wins)
     if winner is not None:
+        if ties is not None:
+            raise ComparisonDataError(
+                f"{table.name}: ties are columns of counts, but {winner!r} says who won"
+                " each single vote, and which were ties; leave ties (--tie-columns)"
+                " out, or name columns of counts with wins (--wins)"
+            )
         return Comparisons.from_votes(
             first,
             second,
-            _column(name, table, winner),
-            weight=None if weight is None else _weights(name, table, weight),
+            table[winner],
+            weight=None if weight is None else table.numbers(weight),
             arm_names=arm_names,
             words=words,
             order_known=True if order_known is None else order_known,
         )
-    won, lost = _pair(name, table, "wins", wins, _KNOWN_WINS)
+    won, lost = table.chosen("wins", wins, _KNOWN_WINS)
     if ties is None:
-        ties = [column for column in _KNOWN_TIES if column in table]
-    tied = sum((_counts(name, table, column) for column in ties), np.zeros(len(first)))
-    counts = np.stack([_counts(name, table, won), _counts(name, table, lost), tied], 1)
+        ties = _tie_columns(table, {one, other, won, lost, weight})
+    counted = [won, lost, *ties]
+    for title in counted:
+        if counted.count(title) > 1:
+            raise ComparisonDataError(
+                f"{table.name}: the column {title!r} is named twice among wins and ties"
+            )
+    counts = [table.whole_numbers(title, _NOT_WHOLE) for title in counted]
+    tied = sum(counts[2:], np.zeros(table.num_rows))
+    votes = np.stack([*counts[:2], tied], axis=1)
     if weight is not None:
-        counts = counts * _weights(name, table, weight)[:, None]
-    # Each row three times: once for every outcome, weighted by its count.
-    return Comparisons.from_votes(
-        [*first, *first, *first],
-        [*second, *second, *second],
-        [word for word in words for _ in first],
-        weight=counts.T.reshape(-1),
-        arm_names=arm_names,
-        words=words,
+        votes = votes * table.numbers(weight)[:, None]
+    # By position: a word for an outcome could be the name of an arm.
+    if arm_names is None:
+        arm_names = different_labels(first, second)
+    names = arm_names_of(arm_names, None)
+    return Comparisons.from_rows(
+        names,
+        arm_positions(one, first, names),
+        arm_positions(other, second, names),
+        votes,
         order_known=False if order_known is None else order_known,
     )
+
+
+def _winner_column(
+    table: ColumnTable, winner: str | None, wins: tuple[str, str] | None
+) -> str | None:
+    """Return the column of winners, None where votes are counted per pair."""
+    if winner is not None and wins is not None:
+        raise ComparisonDataError(
+            f"{table.name}: winner ({winner!r}) is for a vote a row, wins "
+            f"({' and '.join(wins)}) for a pair a row; not both"
+        )
+    if winner is not None or wins is not None or "winner" not in table:
+        return winner
+    if counts := table.usual(_KNOWN_WINS):
+        raise ComparisonDataError(
+            f"{table.name}: has both a column 'winner' and counts in "
+            f"{' and '.join(counts[0])}; say which with winner or wins"
+        )
+    return "winner"
+
+
+def _tie_columns(table: ColumnTable, taken: set[str | None]) -> list[str]:
+    """Return the usual column of ties; refuse to guess, and to lose any."""
+    found = {}
+    for title in table.titles:
+        if title not in taken and _LIKE_TIES.fullmatch(title.lower()):
+            if title in _KNOWN_TIES or table.has_numbers(title):
+                found[title] = table.whole_numbers(title, _NOT_WHOLE).sum()
+    lost = [title for title in found if title not in _KNOWN_TIES and found[title]]
+    usual = [title for title in found if title in _KNOWN_TIES]
+    if lost or len(usual) > 1:
+        named = ", ".join(f"{title} ({found[title]:g})" for title in (*usual, *lost))
+        raise ComparisonDataError(
+            f"{table.name}: these columns look like numbers of ties: {named}; name "
+            f"those to add up, ties={usual + lost} (--tie-columns "
+            f"{','.join(usual + lost)}), or none, ties=[] (--tie-columns '')"
+        )
+    return usual
 
 
 def read_choices(
@@ -131,7 +196,7 @@ def read_choices(
     Parameters
     ----------
     path : str or path-like
-        A CSV or TSV file with a header, possibly compressed (.gz).
+        A CSV or TSV file in UTF-8 with a header, perhaps compressed with gzip.
     choice : str
         Column with the number of the chosen arm among the columns of arms.
     arm_names : sequence of str, optional
@@ -153,121 +218,30 @@ def read_choices(
     ComparisonDataError
         If columns are missing, or an arm was chosen that was not on offer.
     """
-    name, table = _read_columns(path)
-    chosen = _numbers(name, table, choice).astype(np.int64)
-    names = (
-        [each for each in table if each != choice] if arm_names is None else arm_names
-    )
-    offered = np.stack([_numbers(name, table, each) > 0 for each in names], axis=1)
+    table = ColumnTable(path)
+    # A number such as -1 may stand for none.
+    chosen = table.whole_numbers(choice, least=-MOST_VOTES).astype(np.int64)
+    names = [each for each in table.titles if each != choice]
+    if arm_names is not None:
+        names = list(arm_names)
+    offered = np.stack([table.whole_numbers(each) for each in names], axis=1)
+    if np.any(offered > 1):
+        row, arm = np.argwhere(offered > 1)[0]
+        raise ComparisonDataError(
+            f"{table.name}: row {row} of column {names[arm]!r} must be 1 where the arm "
+            f"was on offer, else 0, but is {offered[row, arm]:g}"
+        )
     is_none = np.zeros(len(chosen), dtype=bool) if none is None else chosen == none
     index = chosen - first_index
     bad = ~is_none & ((index < 0) | (index >= len(names)))
     if np.any(bad):
         row = int(np.argmax(bad))
         raise ComparisonDataError(
-            f"{name}: row {row} chooses {chosen[row]}, but the {len(names)} arms are "
-            f"numbered from {first_index}"
+            f"{table.name}: row {row} chooses {chosen[row]}, but the {len(names)} arms "
+            f"are numbered from {first_index}"
         )
     counts = np.zeros(offered.shape)
     counts[np.flatnonzero(~is_none), index[~is_none]] = 1.0
     return Choices.from_counts(
-        offered, counts, None if none is None else is_none, arm_names=names
+        offered > 0, counts, None if none is None else is_none, arm_names=names
     )
-
-
-def _read_columns(path: str | os.PathLike[str]) -> tuple[str, dict[str, list[str]]]:
-    path = Path(path)
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
-        text = file.read()
-    first_line = text.partition("\n")[0]
-    separator = max(",;\t", key=first_line.count)
-    rows = [row for row in csv.reader(text.splitlines(), delimiter=separator) if row]
-    if len(rows) < 2:
-        raise ComparisonDataError(f"{path.name}: needs a header and at least one row")
-    header = [cell.strip() for cell in rows[0]]
-    for number, row in enumerate(rows[1:]):
-        if len(row) != len(header):
-            raise ComparisonDataError(
-                f"{path.name}: row {number} has {len(row)} cells, the header "
-                f"{len(header)}"
-            )
-    columns = zip(*rows[1:], strict=True)
-    return path.name, {
-        title: [cell.strip() for cell in column]
-        for title, column in zip(header, columns, strict=True)
-    }
-
-
-def _pair(
-    name: str,
-    table: dict[str, list[str]],
-    argument: str,
-    columns: tuple[str, str] | None,
-    known: Sequence[tuple[str, str]],
-) -> tuple[str, str]:
-    """Return two columns: those asked for, or the first known pair that is there."""
-    if columns is not None:
-        for column in columns:
-            _column(name, table, column)
-        return columns
-    for pair in known:
-        if all(column in table for column in pair):
-            return pair
-    raise ComparisonDataError(
-        f"{name}: none of the usual columns ({'; '.join(map(' and '.join, known))}) is "
-        f"there, only {shortened(list(table))}; name the two with {argument}"
-    )
-
-
-def _column(name: str, table: dict[str, list[str]], column: str) -> list[str]:
-    if column not in table:
-        raise ComparisonDataError(
-            f"{name}: there is no column {column!r}, only {shortened(list(table))}"
-        )
-    return table[column]
-
-
-def _numbers(name: str, table: dict[str, list[str]], column: str) -> np.ndarray:
-    cells = _column(name, table, column)
-    try:
-        return np.array([float(cell) for cell in cells])
-    except ValueError:
-        row = next(i for i, cell in enumerate(cells) if not _is_number(cell))
-        raise ComparisonDataError(
-            f"{name}: row {row} of column {column!r} is no number: {cells[row]!r}"
-        ) from None
-
-
-def _weights(name: str, table: dict[str, list[str]], column: str) -> np.ndarray:
-    """Return a column of finite numbers that are not negative."""
-    numbers = _numbers(name, table, column)
-    _refuse(name, column, numbers, ~np.isfinite(numbers), "is not finite")
-    _refuse(name, column, numbers, numbers < 0, "is negative")
-    return numbers
-
-
-def _counts(name: str, table: dict[str, list[str]], column: str) -> np.ndarray:
-    """Return a column of whole numbers that are not negative."""
-    numbers = _weights(name, table, column)
-    words = "is no whole number of votes; give what a vote counts as a weight instead"
-    _refuse(name, column, numbers, numbers != np.round(numbers), words)
-    return numbers
-
-
-def _refuse(
-    name: str, column: str, numbers: np.ndarray, bad: np.ndarray, words: str
-) -> None:
-    if np.any(bad):
-        row = int(np.argmax(bad))
-        raise ComparisonDataError(
-            f"{name}: row {row} of column {column!r} {words}: {numbers[row]:g}"
-        )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

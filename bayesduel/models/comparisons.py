@@ -15,12 +15,16 @@ from bayesduel.models.table_checks import (
     arm_names_of,
     arm_positions,
     check_opponents,
+    check_words,
     components,
+    composed,
     different_labels,
     labelled_counts,
+    numbers_of,
     outcome_of_word,
     rows_by_name,
     vote_counts,
+    whole_numbers,
 )
 
 OUTCOMES = ("first", "second", "tie")
@@ -168,7 +172,8 @@ class Comparisons:
         ------
         ComparisonDataError
             Naming the row of an unknown arm, of an arm against itself, of a winner
-            that is neither, or of a bad weight.
+            that is neither or could be either (a word that is the other arm's name),
+            or of a bad weight.
         """
         lengths = {len(first), len(second), len(winner)}
         if len(lengths) > 1:
@@ -188,10 +193,11 @@ class Comparisons:
                 f"for {len(one)} votes"
             )
         check_opponents(one, other, names)
+        said = check_words(words)
         counts = np.zeros((len(one), 3))
         for row, word in enumerate(winner):
-            arms = str(first[row]), str(second[row])
-            counts[row, outcome_of_word(str(word), row, arms, words)] = weights[row]
+            arms = names[one[row]], names[other[row]]
+            counts[row, outcome_of_word(composed(word), row, arms, said)] = weights[row]
         return cls.from_rows(names, one, other, counts, order_known=order_known)
 
     @classmethod
@@ -228,9 +234,14 @@ class Comparisons:
             For a position that is no arm, an arm against itself, or a bad count.
         """
         names = arm_names_of(arm_names, None)
-        votes = vote_counts("counts", counts).reshape(-1, 3)
-        one = np.asarray(first, dtype=np.int64).reshape(-1)
-        other = np.asarray(second, dtype=np.int64).reshape(-1)
+        votes = vote_counts("counts", counts)
+        if votes.size % 3 or (votes.ndim == 2 and votes.shape[1] != 3):
+            raise ComparisonDataError(
+                f"counts must have 3 columns, got the shape {votes.shape}"
+            )
+        votes = votes.reshape(-1, 3)
+        one = whole_numbers("first", first).reshape(-1)
+        other = whole_numbers("second", second).reshape(-1)
         if not len(one) == len(other) == len(votes):
             raise ComparisonDataError(
                 "first, second and counts must be equally long, got "
@@ -348,13 +359,13 @@ class Comparisons:
         """
         values, columns = rows_by_name("covariates", values, self.arm_names)
         names = columns if names is None else names
-        table = np.array(values, dtype=np.float64)
+        table = numbers_of("covariates", values)
         if table.ndim == 1:
             table = table[:, None]
-        if table.shape[0] != self.num_arms or not np.all(np.isfinite(table)):
+        if table.ndim != 2 or table.shape[0] != self.num_arms:
             raise ComparisonDataError(
-                f"covariates must be finite, one row for each of the {self.num_arms} "
-                f"arms; got the shape {table.shape}"
+                f"covariates must have one row for each of the {self.num_arms} arms; "
+                f"got the shape {table.shape}"
             )
         labels = names or [f"covariate {index}" for index in range(table.shape[1])]
         if len(labels) != table.shape[1]:

@@ -26,6 +26,12 @@ from bayesduel.models.utilities import UtilityModel
 from bayesduel.models.variational import sample_svi
 from bayesduel.types import RunKey
 
+MOST_DRAWS = 10**7
+"""Draws of a fit, all chains together."""
+
+MOST_NUMBERS = 2**28
+"""Numbers that all draws hold together: 2 GB."""
+
 _METHODS: dict[str, Callable[..., Sampled]] = {
     "exact": sample_exact,
     "laplace": sample_laplace,
@@ -58,9 +64,10 @@ def fit(
         closest normal law, by stochastic variational inference. nuts: Hamiltonian Monte
         Carlo, the reference. auto: exact where the model has it, else nuts.
     rng_key : int or typed key
-        The same key gives the same draws.
+        The same key gives the same draws. An integer from 0 to 2^63 - 1.
     num_draws, num_chains : int
-        Draws per chain, and chains. Independent draws are split into as many.
+        Draws per chain, and chains. Independent draws are split into as many. At most
+        10^7 in all, and 2^28 numbers.
     **options
         laplace: ``max_iterations=100``. svi: ``guide="multivariate-normal"`` or
         ``"normal"``, ``num_steps=2000``, ``step_size=0.02``. nuts:
@@ -116,13 +123,15 @@ def fit(
         if not isinstance(value, int | np.integer) or value < 1:
             raise FitError(f"{argument} must be an integer above 0, got {value!r}")
     arrays = model.arrays(data)
+    _check_size(name, data, int(num_draws) * int(num_chains))
+    key = as_key(rng_key)
     remarks = _remarks(model, data)
     began = time.perf_counter()
     with jax.enable_x64(True):
         sampled = _METHODS[name](
             model,
             as_jax(arrays),
-            as_key(rng_key),
+            key,
             int(num_chains),
             int(num_draws),
             **options,
@@ -152,7 +161,13 @@ def as_key(rng_key: RunKey | int) -> RunKey:
         For anything else, such as an old-style key of two integers.
     """
     if isinstance(rng_key, int | np.integer) and not isinstance(rng_key, bool):
-        return jax.random.key(int(rng_key))
+        if not 0 <= rng_key < 2**63:
+            raise FitError(
+                f"rng_key: a seed must be an integer from 0 to 2^63 - 1, got {rng_key}"
+            )
+        # In 32 bits JAX would drop the upper half of the seed.
+        with jax.enable_x64(True):
+            return jax.random.key(int(rng_key))
     if isinstance(rng_key, Array):
         if jnp.issubdtype(rng_key.dtype, jax.dtypes.prng_key):
             return rng_key
@@ -160,6 +175,18 @@ def as_key(rng_key: RunKey | int) -> RunKey:
         "rng_key must be an integer or a typed key, jax.random.key(seed); got "
         f"{type(rng_key).__name__}"
     )
+
+
+def _check_size(method: str, data: Any, total: int) -> None:
+    """Raise where the draws would not fit into memory, or take hours to look at."""
+    num_arms = len(data.arm_names)
+    each = num_arms * (num_arms - 1) // 2 if method == "exact" else num_arms
+    most = min(MOST_DRAWS, MOST_NUMBERS // each)
+    if total > most:
+        raise FitError(
+            f"num_draws: {total} draws in all chains are too many for {num_arms} arms; "
+            f"at most {most} are kept"
+        )
 
 
 def _check_options(method: str, options: dict[str, Any]) -> None:

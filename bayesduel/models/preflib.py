@@ -8,12 +8,16 @@ import numpy as np
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.models.rankings import Rankings
+from bayesduel.models.table_checks import MOST_VOTES, shortened
+from bayesduel.user_files import number as number_of
+from bayesduel.user_files import read_text
 
 SUFFIXES = (".soc", ".soi", ".toc", ".toi")
 """Orders: strict or with ties, complete or incomplete."""
 
-_NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)")
-_NUMBER = re.compile(r"#\s*NUMBER ALTERNATIVES\s*:\s*(\d+)")
+_NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+([0-9]{1,9})\s*:\s*(.*)")
+_NUMBER = re.compile(r"#\s*NUMBER ALTERNATIVES\s*:\s*([0-9]+)\s*")
+_ALTERNATIVE = re.compile(r"\s*([0-9]{1,9})\s*")
 _ITEM = re.compile(r"\{([^{}]*)\}|([^{},]+)")
 
 
@@ -62,20 +66,32 @@ def read_preflib(path: str | os.PathLike[str]) -> Rankings:
             f"{path.name}: a PrefLib file of orders ends with {', '.join(SUFFIXES)}"
         )
     names: dict[int, str] = {}
-    declared = 0
+    declared = ""
     ballots: list[tuple[int, float, list[list[int]]]] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    text = read_text(path, error=ComparisonDataError)
+    # Not splitlines(): names may hold other characters that it cuts at.
+    for number, line in enumerate(re.split("\r\n|\r|\n", text), 1):
         if found := _NAME.match(line):
+            if int(found[1]) in names:
+                raise ComparisonDataError(
+                    f"{path.name}, line {number}: alternative {found[1]} is named twice"
+                )
             names[int(found[1])] = found[2].strip()
-        elif found := _NUMBER.match(line):
-            declared = int(found[1])
+        elif found := _NUMBER.fullmatch(line):
+            declared = found[1].lstrip("0")
         elif line.strip() and not line.startswith("#"):
             ballots.append((number, *_ballot(path.name, number, line)))
-    num_arms = max(declared, len(names))
-    if set(names) != set(range(1, num_arms + 1)):
+    num_arms = len(names)
+    # Compared as texts: a number of thousands of digits is no int.
+    if declared not in ("", str(num_arms)) or set(names) != set(range(1, num_arms + 1)):
         raise ComparisonDataError(
-            f"{path.name}: the {num_arms} alternatives must be named by lines "
-            f"'# ALTERNATIVE NAME k: name', k from 1; found names for {sorted(names)}"
+            f"{path.name}: the {declared[:12] or num_arms} alternatives must be named "
+            "by lines '# ALTERNATIVE NAME k: name', k from 1; found names for "
+            f"{shortened(sorted(names), 20)}"
+        )
+    if not ballots:
+        raise ComparisonDataError(
+            f"{path.name}: holds no ballot such as 'number of voters: 3,1,{{2,4}}'"
         )
     places = np.zeros((len(ballots), num_arms), dtype=np.int64)
     for row, (number, _, order) in enumerate(ballots):
@@ -96,17 +112,22 @@ def read_preflib(path: str | os.PathLike[str]) -> Rankings:
 def _ballot(name: str, number: int, line: str) -> tuple[float, list[list[int]]]:
     """Split a line into the number of voters and groups of alternatives."""
     count, colon, order = line.partition(":")
-    try:
-        if not colon:
-            raise ValueError
-        groups = [
-            [int(each) for each in (tied or single).split(",") if each.strip()]
-            for tied, single in _ITEM.findall(order)
-            if (tied or single).strip()
-        ]
-        return float(count), groups
-    except ValueError:
+    voters = number_of(count.strip())
+    groups = [
+        [_ALTERNATIVE.fullmatch(each) for each in (tied or single).split(",")]
+        for tied, single in _ITEM.findall(order)
+        if (tied or single).strip()
+    ]
+    rest = _ITEM.sub("", order).replace(",", "").strip()
+    if not colon or voters is None or rest or not all(map(all, groups)):
+        shown = line if len(line) <= 60 else f"{line[:60]}..."
         raise ComparisonDataError(
             f"{name}, line {number}: must be 'number of voters: 3,1,{{2,4}}', got "
-            f"{line!r}"
-        ) from None
+            f"{shown!r}"
+        )
+    if not 0 <= voters <= MOST_VOTES:
+        raise ComparisonDataError(
+            f"{name}, line {number}: the number of voters must lie between 0 and "
+            f"{MOST_VOTES:.0e}, got {count.strip()[:40]}"
+        )
+    return voters, [[int(each[1]) for each in group if each] for group in groups]

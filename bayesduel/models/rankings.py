@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.models.comparisons import Comparisons
-from bayesduel.models.table_checks import arm_names_of, arm_positions, vote_counts
+from bayesduel.models.table_checks import (
+    arm_names_of,
+    arm_positions,
+    different_labels,
+    vote_counts,
+    whole_numbers,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +70,7 @@ class Rankings:
         ComparisonDataError
             If a place is negative, or a count is.
         """
-        table = np.atleast_2d(np.array(places, dtype=np.int64))
+        table = np.atleast_2d(whole_numbers("places", places))
         if np.any(table < 0):
             row, arm = np.argwhere(table < 0)[0]
             raise ComparisonDataError(
@@ -114,7 +120,7 @@ class Rankings:
             [[item] if isinstance(item, str) else sorted(item) for item in order]
             for order in orders
         ]
-        found = sorted({name for order in groups for group in order for name in group})
+        found = different_labels(*(group for order in groups for group in order))
         names = arm_names_of(found if arm_names is None else arm_names, None)
         places = np.zeros((len(groups), len(names)), dtype=np.int64)
         for ballot, order in enumerate(groups):

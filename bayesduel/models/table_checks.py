@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,12 +13,21 @@ from scipy.sparse.csgraph import connected_components
 from bayesduel.errors import ComparisonDataError
 from theory.labels import aligned_table
 
+MOST_VOTES = 1e15
+"""Sums of numbers up to here are exact in float64."""
+
+
+def composed(label: Any) -> str:
+    """Return a label as text, accented letters in one character (Unicode's NFC)."""
+    text = str(label)
+    return text if text.isascii() else normalize("NFC", text)
+
 
 def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str, ...]:
     """Return names of arms, by default "0", "1", ...; at least two different ones."""
     if names is None:
         names = [str(arm) for arm in range(num_arms or 0)]
-    checked = tuple(str(name) for name in names)
+    checked = tuple(composed(name) for name in names)
     if num_arms is not None and len(checked) != num_arms:
         raise ComparisonDataError(
             f"arm_names must name each of the {num_arms} arms, got {len(checked)} names"
@@ -38,15 +48,55 @@ def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str
     return checked
 
 
+def numbers_of(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return finite real numbers as float64, a copy."""
+    try:
+        given = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ComparisonDataError(
+            f"{name} must be an array of numbers, its rows equally long: {error}"
+        ) from error
+    if given.dtype.kind not in "fiub" and given.size:
+        # Numbers may hide among objects, as in a column of Decimal; texts do not count.
+        given = _from_objects(name, given)
+    numbers = np.array(given, dtype=np.float64)
+    if not np.all(np.isfinite(numbers)):
+        index = tuple(int(each) for each in np.argwhere(~np.isfinite(numbers))[0])
+        raise ComparisonDataError(
+            f"{name} must be finite, got {numbers[index]:g} at {_at(index)}"
+        )
+    return numbers
+
+
+def _from_objects(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
+    found = np.empty(given.shape)
+    for index, value in np.ndenumerate(given):
+        try:
+            if isinstance(value, str | bytes | complex):
+                raise TypeError
+            found[index] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            where = f" at {_at(index)}" if index else ""
+            shown = value.item() if isinstance(value, np.generic) else value
+            raise ComparisonDataError(
+                f"{name} must be numbers, got {shown!r}{where}"
+            ) from None
+    return found
+
+
+def _at(index: tuple[int, ...]) -> int | tuple[int, ...]:
+    return index[0] if len(index) == 1 else index
+
+
 def vote_counts(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return finite, non-negative numbers of votes as float64."""
-    counts = np.array(values, dtype=np.float64)
-    bad = ~np.isfinite(counts) | (counts < 0)
+    """Return numbers of votes as float64: finite, from 0 to 10^15."""
+    counts = numbers_of(name, values)
+    bad = (counts < 0) | (counts > MOST_VOTES)
     if np.any(bad):
         index = tuple(int(each) for each in np.argwhere(bad)[0])
-        where = index[0] if len(index) == 1 else index
+        rule = "not negative" if counts[index] < 0 else f"at most {MOST_VOTES:.0e}"
         raise ComparisonDataError(
-            f"{name} must be finite and not negative, got {counts[index]:g} at {where}"
+            f"{name} must be finite and {rule}, got {counts[index]:g} at {_at(index)}"
         )
     return counts
 
@@ -63,6 +113,7 @@ def labelled_counts(
     except ValueError as error:
         raise ComparisonDataError(str(error)) from error
     counts = vote_counts(name, table)
+    labels = None if labels is None else tuple(map(composed, labels))
     if order is None or labels is None or tuple(order) == labels:
         return counts, labels
     if set(order) != set(labels):
@@ -85,9 +136,9 @@ def rows_by_name(
         return values, None
     columns = None
     if values.ndim == 2:
-        columns = [str(label) for label in values.columns]
+        columns = [composed(label) for label in values.columns]
         columns = None if columns == _counted(len(columns)) else columns
-    rows = [str(label) for label in values.index]
+    rows = [composed(label) for label in values.index]
     if sorted(rows) == sorted(arm_names):
         return values.iloc[[rows.index(arm) for arm in arm_names]], columns
     if rows == _counted(len(rows)):
@@ -102,27 +153,39 @@ def _counted(number: int) -> list[str]:
     return [str(position) for position in range(number)]
 
 
+def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    """Return positions or places as int64; nothing is rounded."""
+    numbers = numbers_of(name, values)
+    bad = (numbers != np.round(numbers)) | (np.abs(numbers) > MOST_VOTES)
+    if np.any(bad):
+        index = tuple(int(each) for each in np.argwhere(bad)[0])
+        raise ComparisonDataError(
+            f"{name} must be whole numbers, got {numbers[index]:g} at {_at(index)}"
+        )
+    return numbers.astype(np.int64)
+
+
 def arm_positions(
     name: str, labels: Sequence[Any], arm_names: Sequence[str]
 ) -> NDArray[np.int64]:
     """Return the position of each label among the arms."""
     position = {arm: index for index, arm in enumerate(arm_names)}
     found = np.empty(len(labels), dtype=np.int64)
-    for row, label in enumerate(labels):
-        if str(label) not in position:
-            close = get_close_matches(str(label), list(position), n=1, cutoff=0.6)
+    for row, label in enumerate(map(composed, labels)):
+        if label not in position:
+            close = get_close_matches(label, list(position), n=1, cutoff=0.6)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ComparisonDataError(
-                f"{name}: row {row} names the unknown arm {str(label)!r}{hint} "
+                f"{name}: row {row} names the unknown arm {label!r}{hint} "
                 f"(the {len(position)} arms: {shortened(arm_names)})"
             )
-        found[row] = position[str(label)]
+        found[row] = position[label]
     return found
 
 
 def different_labels(*columns: Sequence[Any]) -> tuple[str, ...]:
     """Return the different labels of some columns, sorted."""
-    return tuple(sorted({str(label) for column in columns for label in column}))
+    return tuple(sorted({composed(label) for column in columns for label in column}))
 
 
 def shortened(names: Sequence[str], most: int = 6) -> str:
@@ -151,18 +214,36 @@ def check_opponents(
         )
 
 
+def check_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Return three different words for the outcomes of a vote."""
+    checked = tuple(map(composed, words))
+    if len(checked) != 3 or len(set(checked)) != 3:
+        raise ComparisonDataError(
+            "words must be three different ones, for the first arm, the second, and a "
+            f"tie; got {', '.join(map(repr, checked))}"
+        )
+    return checked
+
+
 def outcome_of_word(
-    word: str, row: int, arms: tuple[str, str], words: tuple[str, str, str]
+    word: str, row: int, arms: tuple[str, str], words: Sequence[str]
 ) -> int:
     """Return 0, 1 or 2 for the name of an arm or a word in a column of winners."""
-    if word in arms:
-        return arms.index(word)
-    if word in words:
-        return words.index(word)
-    raise ComparisonDataError(
-        f"winner: row {row} is {word!r}, but must be {arms[0]!r}, {arms[1]!r}, or one "
-        f"of the words {', '.join(map(repr, words))}"
-    )
+    by_name = arms.index(word) if word in arms else None
+    by_word = words.index(word) if word in words else None
+    if by_name is None and by_word is None:
+        raise ComparisonDataError(
+            f"winner: row {row} is {word!r}, but must be {arms[0]!r}, {arms[1]!r}, or "
+            f"one of the words {', '.join(map(repr, words))}"
+        )
+    if by_name is not None and by_word not in (None, by_name):
+        arms_said = ("the first arm", "the second arm", "a tie")
+        raise ComparisonDataError(
+            f"winner: row {row} is {word!r}, which is {arms_said[by_name]} by name, "
+            f"but {arms_said[by_word]} by words={tuple(words)}; rename the arms or the "
+            "words so that only one can be meant"
+        )
+    return by_word if by_name is None else by_name
 
 
 def components(

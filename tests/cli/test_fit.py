@@ -143,7 +143,7 @@ def test_wrong_requests_are_refused_in_a_line(run, votes, arguments, words):
 def test_bad_rows_are_named(run, tmp_path):
     path = tmp_path / "bad.csv"
     for text, words in (
-        (COUNTS.replace("4,5", "4,-5"), "row 1 of column 'wins_b' is negative: -5"),
+        (COUNTS.replace("4,5", "4,-5"), "row 1 of column 'wins_b' is negative: '-5'"),
         (COUNTS.replace("7,2", "7.5,2"), "row 0 of column 'wins_a' is no whole number"),
         (COUNTS.replace("milk,water", "milk,milk"), "row 1 compares"),
         (COUNTS + "tea,milk,1\n", "row 2 has 3 cells, the header 5"),

@@ -36,6 +36,44 @@ def test_counts_per_pair_and_compression(tmp_path):
     assert read_comparisons(path).num_votes == 8
 
 
+def test_counts_of_arms_that_are_called_like_outcomes(tmp_path):
+    path = written(
+        tmp_path, "p.csv", "a,b,wins_a,wins_b\nx,left,3,1\nfirst,right,2,0\n"
+    )
+    votes = read_comparisons(path)
+    assert votes.arm_names == ("first", "left", "right", "x")
+    assert votes.wins[3, 1] == 3 and votes.wins[1, 3] == 1 and votes.wins[0, 2] == 2
+
+
+def test_ties_are_neither_lost_nor_guessed(tmp_path):
+    text = "a,b,wins_a,wins_b,t_ij,n\nx,y,3,1,202,9\n"
+    path = written(tmp_path, "p.csv", text)
+    with pytest.raises(ComparisonDataError, match=r"t_ij \(202\).*ties=\['t_ij'\]"):
+        read_comparisons(path)
+    assert read_comparisons(path, ties=["t_ij"]).ties[0, 1] == 202
+    assert not read_comparisons(path, ties=[]).has_ties
+    written(tmp_path, "p.csv", text.replace("202", "0"))
+    assert read_comparisons(path).num_votes == 4
+    with pytest.raises(ComparisonDataError, match="named twice"):
+        read_comparisons(path, ties=["t_ij", "t_ij"])
+    written(tmp_path, "p.csv", text.replace("t_ij", "ties").replace(",n", ",both_bad"))
+    with pytest.raises(ComparisonDataError, match=r"ties \(202\), both_bad \(9\)"):
+        read_comparisons(path)
+    # A time of day is no number of ties.
+    written(tmp_path, "p.csv", text.replace("t_ij", "t").replace("202", "12:30"))
+    assert read_comparisons(path).num_votes == 4
+
+
+def test_names_hold_what_quotes_allow(tmp_path):
+    text = 'left,right,winner\n"tea,\nblack",milk,left\nhot\u2028water,milk,right\n'
+    votes = read_comparisons(written(tmp_path, "q.csv", text))
+    assert votes.arm_names == ("hot\u2028water", "milk", "tea,\nblack")
+    votes = read_comparisons(
+        written(tmp_path, "q.csv", "left,right,winner\ncaf\u00e9,b,b\nb,cafe\u0301,b\n")
+    )
+    assert votes.num_arms == 2 and votes.counts.sum() == 2
+
+
 def test_columns_can_be_named(tmp_path):
     path = written(tmp_path, "t.tsv", "p\tq\tw\tn\nx\ty\tB\t3\ny\tz\tA\t2\n")
     votes = read_comparisons(
@@ -69,6 +107,12 @@ def test_choices(tmp_path):
     assert choices.counts.tolist() == [[1, 0, 0, 0], [0, 0, 1, 1]]
     with pytest.raises(ComparisonDataError, match="row 2 chooses 0"):
         read_choices(path)
+    for cell in ("2", "-1", "0.5", "nan"):
+        odd = written(tmp_path, "e.csv", f"Choice,a,b,c\n1,1,1,{cell}\n")
+        with pytest.raises(ComparisonDataError, match="row 0 of column 'c'"):
+            read_choices(odd)
+    minus = written(tmp_path, "e.csv", "Choice,a,b\n-1,1,1\n2,1,1\n")
+    assert read_choices(minus, none=-1).counts.tolist() == [[0, 1, 1]]
     shifted = written(tmp_path, "d.csv", "Choice,a,b,c\n1,1,0,1\n2,1,1,1\n")
     with pytest.raises(ComparisonDataError, match="was not on offer"):
         read_choices(shifted, first_index=0)
@@ -99,6 +143,15 @@ def test_preflib(tmp_path):
         ("a.toc", PREFLIB + "1: 2,2\n", "ranked twice"),
         ("a.toc", PREFLIB + "one: 2\n", "line 8: must be"),
         ("a.toc", PREFLIB.replace("NAME 3", "NAME 7"), "must be named"),
+        ("a.toc", PREFLIB.replace("NAME 3", "NAME 2"), "line 4: .* named twice"),
+        ("a.toc", PREFLIB.replace("VES: 4", "VES: " + "9" * 5000), "must be named"),
+        ("a.toc", PREFLIB.replace("VES: 4", "VES: 99999999999"), "must be named"),
+        ("a.toc", PREFLIB + "1_0: 2\n", "line 8: must be"),
+        ("a.toc", PREFLIB + "nan: 2\n", "line 8: must be"),
+        ("a.toc", PREFLIB + "1: ٣,2\n", "line 8: must be"),
+        ("a.toc", PREFLIB + "1: 1,{2,3\n", "line 8: must be"),
+        ("a.toc", PREFLIB + "1e400: 1,2\n", "line 8: the number of voters"),
+        ("a.toc", PREFLIB[: PREFLIB.index("12:")], "holds no ballot"),
     ],
 )
 def test_bad_preflib_files_are_refused_in_words(tmp_path, name, text, words):

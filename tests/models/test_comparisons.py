@@ -48,6 +48,44 @@ def test_votes_are_counted_with_names_weights_and_ties():
     assert not pooled.is_whole
 
 
+def test_words_that_are_names_are_read_only_where_both_agree():
+    """Arms 1, 2, 3 and the words 1, 2, 0: a cell may have two readings."""
+    words = ("1", "2", "0")
+    votes = Comparisons.from_votes(
+        ["1", "2", "3"], ["2", "3", "2"], ["1", "0", "1"], words=words
+    )
+    assert votes.row_names == ["1 vs 2", "2 vs 3", "3 vs 2"]
+    assert votes.counts.tolist() == [[1, 0, 0], [0, 0, 1], [1, 0, 0]]
+    for first, second, winner in (("2", "1", "1"), ("3", "1", "1"), ("2", "1", "2")):
+        with pytest.raises(ComparisonDataError, match="row 1 is '[12]', which is the"):
+            Comparisons.from_votes(
+                ["1", first], ["3", second], ["0", winner], words=words
+            )
+    with pytest.raises(ComparisonDataError, match="but a tie by words"):
+        Comparisons.from_votes(["tie"], ["a"], ["tie"])
+    with pytest.raises(ComparisonDataError, match="three different"):
+        Comparisons.from_votes(["a"], ["b"], ["x"], words=("x", "y", "x"))
+
+
+def test_two_spellings_of_a_name_are_one_arm():
+    one, other = "caf\u00e9", "cafe\u0301"
+    votes = Comparisons.from_votes([one, "tea"], ["tea", other], ["left", one])
+    assert votes.arm_names == (one, "tea")
+    assert votes.wins.tolist() == [[0, 2], [0, 0]]
+    assert Comparisons.from_wins(
+        [[0, 1], [2, 0]], arm_names=[other, "b"]
+    ).arm_names == (
+        one,
+        "b",
+    )
+    with pytest.raises(ComparisonDataError, match="different"):
+        Comparisons.from_wins([[0, 1], [2, 0]], arm_names=[one, other])
+    assert Rankings.from_orders([[one, "tea"], ["tea", other]]).num_arms == 2
+    assert Choices.from_subsets([[one, "tea"], [other, "tea"]], [other, one]).counts[
+        0
+    ].tolist() == [2, 0, 0]
+
+
 def test_order_of_arms_is_the_one_asked_for():
     votes = Comparisons.from_votes(["b"], ["a"], ["b"], arm_names=["b", "c", "a"])
     assert votes.wins.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
@@ -70,6 +108,20 @@ def test_parts():
         (lambda: Comparisons.from_wins([[0, -1], [0, 0]]), "not negative, got -1"),
         (lambda: Comparisons.from_wins([[0, np.nan], [0, 0]]), "finite"),
         (lambda: Comparisons.from_wins([[0, 1, 2], [0, 0, 1]]), "square"),
+        (lambda: Comparisons.from_wins("abc"), "wins must be numbers, got 'abc'"),
+        (lambda: Comparisons.from_wins(None), "wins must be numbers, got None"),
+        (lambda: Comparisons.from_wins([[0, "1_0"], [1, 0]]), "got '.' at \\(0, 0\\)"),
+        (lambda: Comparisons.from_wins([[0, 1], [1]]), "rows equally long"),
+        (lambda: Comparisons.from_wins([[0, 1j], [1, 0]]), "wins must be numbers"),
+        (lambda: Comparisons.from_wins([[0, 1e16], [1, 0]]), "at most 1e\\+15, got 1e"),
+        (
+            lambda: Comparisons.from_rows("ab", [0.5], [1], [[1, 0, 0]]),
+            "first must be whole numbers, got 0.5 at 0",
+        ),
+        (lambda: Comparisons.from_rows("ab", [0], [1], [[1, 0]]), "3 columns"),
+        (lambda: Rankings.from_places([[1, np.nan]]), "places must be finite"),
+        (lambda: Rankings.from_places([[1, 2.5]]), "places must be whole numbers"),
+        (lambda: Choices.from_counts([["no", 1]], [[0, 1]]), "offered must be numbers"),
         (lambda: Comparisons.from_wins([[0]]), "at least two arms"),
         (lambda: Comparisons.from_wins([[1, 2], [3, 0]]), "ignore_self=True"),
         (

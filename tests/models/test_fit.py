@@ -268,7 +268,12 @@ TIES = Comparisons.from_votes(["a", "b"], ["b", "a"], ["tie", "b"])
         (MultinomialLogit(), VOTES, {}, "fitted to Choices"),
         (MultinomialLogit(zero_sum=True), CHOICES, {}, "outside option"),
         (PairwiseBeta(prior=((1.0, 2.0), (1.0, 1.0))), VOTES, {}, "3 x 3 table"),
-        (PairwiseBeta(prior=-1.0), VOTES, {}, "prior must be a finite number above 0"),
+        (
+            PairwiseBeta(prior=-1.0),
+            VOTES,
+            {},
+            "prior must be a number from 1e-6 to 1e6",
+        ),
         (
             PlackettLuce(),
             Rankings.from_orders([[("a", "b"), "c"]]),
