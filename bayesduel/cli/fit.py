@@ -134,6 +134,10 @@ def fit(
             help="Save CSV, JSON, Markdown, netCDF and figures there.",
         ),
     ] = None,
+    log_likelihood: Annotated[
+        bool,
+        flag("--log-likelihood", help="Save that of every vote as well (large)."),
+    ] = False,
     overwrite: Annotated[
         bool, flag("--overwrite", help="Replace what is in the folder.")
     ] = False,
@@ -178,7 +182,7 @@ def fit(
     if out is not None:
         from bayesduel.cli.saved_fits import save_fit
 
-        save_fit(found, out, probability, quiet=quiet)
+        save_fit(found, out, probability, log_likelihood=log_likelihood, quiet=quiet)
 
 
 def _names(option: str, text: str | None, count: int | None) -> tuple[str, ...] | None:

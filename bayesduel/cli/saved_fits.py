@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayesduel.cli.output import defined, say, say_warning, version
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["as_record", "print_standings", "save_fit"]
 
 # Numbers in a variable from which compressing it is worth the time.
-_LARGE = 100_000
+_LARGE = 10_000
 
 # Arms that are printed without --all.
 _MANY = 40
@@ -26,29 +28,23 @@ _MANY = 40
 
 def as_record(posterior: Posterior, probability: float) -> dict[str, Any]:
     """Return the table and what was fitted as plain values, for JSON."""
-    from bayesduel.models import standings
+    from bayesduel.models.standing_table import parameters, standing_columns
 
-    table = standings(posterior, probability)
+    names, columns, words = standing_columns(posterior, probability)
     rows = [
-        {"arm": str(name)}
-        | {
-            key: _plain(value)
-            for key, value in ((k, table[k].values[place]) for k in table.data_vars)
-        }
-        for place, name in enumerate(table["arm"].values)
+        {"arm": name} | {key: _plain(values[place]) for key, values in columns.items()}
+        for place, name in enumerate(names)
     ]
-    best = posterior.winner_probabilities()
     return {
         "model": repr(posterior.model),
         "method": posterior.method,
         "converged": posterior.converged,
         "votes": posterior.data.num_votes,
         "interval": probability,
-        "score": table.attrs["score"],
-        "p_best": table.attrs["p_best"],
-        "condorcet_exists": float(best["condorcet_exists"]),
+        **words,
         "remarks": list(posterior.remarks),
         "version": version(),
+        "parameters": parameters(posterior, probability),
         "arms": rows,
     }
 
@@ -73,6 +69,18 @@ def _cells(row: dict[str, Any]) -> list[str]:
         *(f"{row[key]:g}" if row[key] % 1 else f"{int(row[key])}"
           for key in ("comparisons", "wins", "losses", "ties")),
     ]  # fmt: skip
+
+
+_PARAMETER_HEADERS = ("parameter", "mean", "interval", "meaning")
+
+
+def _parameter_cells(row: dict[str, Any]) -> list[str]:
+    return [
+        row["parameter"],
+        f"{row['mean']:z.3f}",
+        f"{row['lower']:z.3f} to {row['upper']:z.3f}",
+        row["meaning"],
+    ]
 
 
 def _heads(record: dict[str, Any]) -> list[str]:
@@ -113,26 +121,39 @@ def print_standings(
     if hidden:
         captions.insert(0, f"left out: {hidden} more arms; see --all")
     show(screen, repr(posterior), table, *captions)
+    if record["parameters"]:
+        table = new_table()
+        for head in _PARAMETER_HEADERS:
+            right = head in ("mean", "interval")
+            table.add_column(head, justify="right" if right else "left")
+        for row in record["parameters"]:
+            table.add_row(*map(escape, _parameter_cells(row)))
+        show(screen, "of all arms", table)
 
 
 def save_fit(
-    posterior: Posterior, out: Path, probability: float, *, quiet: bool
+    posterior: Posterior,
+    out: Path,
+    probability: float,
+    *,
+    log_likelihood: bool = False,
+    quiet: bool,
 ) -> None:
-    """Write standings.csv, .json and .md, fit.nc, and figures."""
+    """Write standings.csv, .json and .md, parameters.csv, fit.nc, and figures."""
     from bayesduel import plots
 
     record = as_record(posterior, probability)
     names = [out / f"standings.{kind}" for kind in ("csv", "json", "md")]
-    with names[0].open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(record["arms"][0]))
-        writer.writeheader()
-        writer.writerows(record["arms"])
+    _write_table(names[0], record["arms"])
     text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
     names[1].write_text(text + "\n", encoding="utf-8")
     names[2].write_text(_markdown(record), encoding="utf-8")
+    if record["parameters"]:
+        names.append(out / "parameters.csv")
+        _write_table(names[-1], record["parameters"])
     if posterior.data.is_whole:
         names.append(out / "fit.nc")
-        tree = posterior.to_datatree()
+        tree = posterior.to_datatree(log_likelihood=log_likelihood)
         tree.to_netcdf(names[-1], engine="h5netcdf", encoding=_packed(tree))
     else:
         say_warning("no fit.nc: split or weighted votes cannot be drawn anew")
@@ -154,16 +175,25 @@ def save_fit(
         say(f"saved {path}", quiet=quiet)
 
 
+def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def _packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return how to compress what has an entry per draw and vote: most repeat."""
-    return {
-        node.path: {
-            str(name): {"zlib": True, "complevel": 1}
-            for name, each in node.data_vars.items()
-            if each.size > _LARGE
-        }
-        for node in tree.subtree
-    }
+    """Return how to store the larger variables: compressed, counts in few bytes."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for node in tree.subtree:
+        found[node.path] = {}
+        for name, each in node.data_vars.items():
+            if each.size > _LARGE:
+                packed: dict[str, Any] = {"zlib": True, "complevel": 4}
+                if each.dtype.kind == "i":
+                    packed["dtype"] = np.min_scalar_type(-int(each.max()) - 1)
+                found[node.path][str(name)] = packed
+    return found
 
 
 def _markdown(record: dict[str, Any]) -> str:
@@ -172,4 +202,7 @@ def _markdown(record: dict[str, Any]) -> str:
     for row in record["arms"]:
         cells = _cells(row)
         lines.append([cells[0].replace("|", "\\|"), *cells[1:]])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    if record["parameters"]:
+        lines += [[], list(_PARAMETER_HEADERS), [":--", "--:", "--:", ":--"]]
+        lines += [_parameter_cells(row) for row in record["parameters"]]
+    return "".join(f"| {' | '.join(line)} |\n" if line else "\n" for line in lines)

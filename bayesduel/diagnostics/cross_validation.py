@@ -98,7 +98,8 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
     else:
         logs, step = kept_log_probabilities(posterior)
         if unit == "row":
-            logs = log_probabilities_of_rows(counts, logs)
+            voted = counts.sum(axis=1) > 0
+            logs = log_probabilities_of_rows(counts, logs)[:, :, voted]
         else:
             logs = logs[:, :, counts > 0]
         number = logs.shape[0] * logs.shape[1]
@@ -183,6 +184,8 @@ def leave_pairs_out(
     FitError
         If fewer than two pairs have votes.
     """
+    if isinstance(data, Comparisons):
+        data = data.without_empty_pairs()
     arrays = model.arrays(data)
     low = np.minimum(arrays.first, arrays.second)
     high = np.maximum(arrays.first, arrays.second)

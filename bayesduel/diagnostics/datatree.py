@@ -35,6 +35,7 @@ def to_datatree(
     posterior: Posterior,
     *,
     unit: str = "vote",
+    log_likelihood: bool = True,
     num_prior_draws: int = 1000,
     rng_key: int = 0,
 ) -> xr.DataTree:
@@ -49,6 +50,8 @@ def to_datatree(
         all votes of a row together. Leave-one-out cross-validation by importance
         sampling makes sense for votes: leaving out all votes of a pair changes the
         posterior of a model with one parameter per pair too much (see :func:`loo`).
+    log_likelihood : bool
+        Whether to have that group, by far the largest one.
     num_prior_draws : int
         Draws from the prior.
     rng_key : int
@@ -84,7 +87,7 @@ def to_datatree(
     groups: dict[str, xr.Dataset | None] = {
         "posterior": _dataset(posterior, posterior.draws),
         "sample_stats": _dataset(posterior, posterior.sample_stats),
-        "log_likelihood": _log_likelihood(posterior, unit),
+        "log_likelihood": _log_likelihood(posterior, unit) if log_likelihood else None,
     }
     with jax.enable_x64(True):
         arrays = as_jax(posterior.arrays)
@@ -165,8 +168,9 @@ def _log_likelihood(posterior: Posterior, unit: str) -> xr.Dataset | None:
     }
     names = np.array(posterior.data.row_names)
     if unit == "row":
-        values = log_probabilities_of_rows(counts, logs)
-        dims, labels = ("chain", "draw", row), {row: names}
+        voted = counts.sum(axis=1) > 0
+        values = log_probabilities_of_rows(counts, logs)[:, :, voted]
+        dims, labels = ("chain", "draw", row), {row: names[voted]}
     else:
         where, outcome = np.nonzero(counts)
         where, outcome = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bayesduel.models.posterior import Posterior
     from bayesduel.models.preflib import read_preflib
     from bayesduel.models.rankings import Rankings
-    from bayesduel.models.standing_table import standings
+    from bayesduel.models.standing_table import parameters, standings
     from bayesduel.models.thurstone import Thurstone
 
 _HOMES = {
@@ -32,6 +32,7 @@ _HOMES = {
     "Rankings": "rankings",
     "Thurstone": "thurstone",
     "fit": "fitting",
+    "parameters": "standing_table",
     "read_choices": "comparison_files",
     "read_comparisons": "comparison_files",
     "read_preflib": "preflib",
@@ -49,6 +50,7 @@ __all__ = [
     "Rankings",
     "Thurstone",
     "fit",
+    "parameters",
     "read_choices",
     "read_comparisons",
     "read_preflib",

@@ -30,14 +30,17 @@ from bayesduel.models.table_checks import (
 OUTCOMES = ("first", "second", "tie")
 """What a vote can say: the first arm of the row, the second one, or neither."""
 
+_ALL_PAIRS = 4096
+"""Pairs that are kept whether they have votes or not."""
+
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
     """Votes between pairs of arms.
 
     A row is a pair in the order in which it was shown; a pair may have a row in either
-    order. Without ``order_known`` every pair has one row, the arm with the lower
-    position first.
+    order, and a row may be without votes. Without ``order_known`` every pair has one
+    row at most, the arm with the lower position first.
 
     Attributes
     ----------
@@ -100,7 +103,9 @@ class Comparisons:
         Returns
         -------
         Comparisons
-            One row per pair with votes, the order in which arms were shown unknown.
+            One row per pair, the order in which arms were shown unknown. Pairs without
+            a vote are kept, all of up to 4096 and of more as many as fill up a power of
+            two, so that programs compiled for a fit serve the next one as well.
 
         Raises
         ------
@@ -129,7 +134,7 @@ class Comparisons:
                 f"wins: arm {names[arm]!r} has {own[arm]:g} votes against itself; they "
                 "say nothing: drop them with ignore_self=True"
             )
-        row, column = np.nonzero(np.triu(won + won.T + tied, 1))
+        row, column = _pairs_kept(won + won.T + tied > 0)
         counts = [won[row, column], won[column, row], tied[row, column]]
         return cls(names, row, column, np.stack(counts, axis=1))
 
@@ -261,7 +266,8 @@ class Comparisons:
 
     def __repr__(self) -> str:
         pairs = self.num_arms * (self.num_arms - 1) // 2
-        seen = len(np.unique(np.sort(self._pairs, axis=1), axis=0))
+        voted = self._pairs[self.counts.sum(axis=1) > 0]
+        seen = len(np.unique(np.sort(voted, axis=1), axis=0))
         ties = f", {self.counts[:, 2].sum():g} ties" if self.has_ties else ""
         return (
             f"Comparisons({self.num_arms} arms, {seen} of {pairs} pairs, "
@@ -374,6 +380,10 @@ class Comparisons:
             )
         return replace(self, covariates=table, covariate_names=tuple(labels))
 
+    def without_empty_pairs(self) -> Comparisons:
+        """Return the same votes without rows that have none."""
+        return self._with_rows(self.counts, self.order_known)
+
     def without_order(self) -> Comparisons:
         """Return the votes per pair, whichever arm was shown first."""
         return self._with_rows(self.counts, order_known=False)
@@ -398,3 +408,19 @@ class Comparisons:
         return replace(
             other, covariates=self.covariates, covariate_names=self.covariate_names
         )
+
+
+def _pairs_kept(
+    voted: NDArray[np.bool_],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the two arms of every pair with votes, and of some without any.
+
+    Their number hardly depends on the votes: a program is compiled for a number of
+    rows, and the first vote on another pair would make it anew.
+    """
+    row, column = np.triu_indices(len(voted), 1)
+    seen = voted[row, column]
+    wanted = max(_ALL_PAIRS, 1 << max(int(seen.sum()) - 1, 0).bit_length())
+    empty = np.flatnonzero(~seen)[: wanted - int(seen.sum())]
+    seen[empty] = True
+    return row[seen], column[seen]

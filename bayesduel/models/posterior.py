@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
-import xarray as xr
 from jaxtyping import Float
 
 from bayesduel.errors import FitError
@@ -17,6 +16,9 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.models.inference import Fresh, as_jax, generator_of, outcome_logs
 from bayesduel.models.utilities import Votes
 from bayesduel.types import RunKey
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _BLOCK = 2**22
 """Entries of preference matrices that are held at once."""
@@ -92,6 +94,38 @@ class Posterior:
     def num_draws(self) -> int:
         """Number of draws that are kept, of all chains together."""
         return self.num_chains * next(iter(self.draws.values())).shape[1]
+
+    @property
+    def mode(self) -> xr.Dataset:
+        """The point of highest posterior density, by name.
+
+        In unconstrained coordinates, that is, of the law that the normal approximation
+        stands for: ``utility`` (arm), ``first_advantage``, the tie parameter, and
+        whatever else the model samples or derives.
+
+        Raises
+        ------
+        FitError
+            If the fit is not by laplace, which alone looks for it, or did not converge.
+        """
+        import xarray as xr
+
+        from bayesduel.models.latent import latent_of
+
+        if "laplace" not in self.extras or not self.converged:
+            raise FitError(
+                "the mode is found by method='laplace' where it converges; this fit is "
+                f"by {self.method}" + ("" if self.converged else ", NOT CONVERGED")
+            )
+        with jax.enable_x64(True):
+            latent = latent_of(self.model, as_jax(self.arrays))
+            values = latent.named(as_jax(self.extras["laplace"].mode))
+        dims = self.model.dims()
+        found = xr.Dataset(
+            {name: (dims.get(name, ()), np.asarray(v)) for name, v in values.items()}
+        )
+        coords = self.model.coords(self.data)
+        return found.assign_coords({n: v for n, v in coords.items() if n in found.dims})
 
     def flat_draws(self) -> dict[str, np.ndarray]:
         """Return the draws of all chains, one after the other: (draw, ...)."""
@@ -203,17 +237,24 @@ class Posterior:
             mean probability of winning); ``best_utility``, where the model has
             utilities.
         """
-        found = winners.winner_shares(self.matrices())
+        import xarray as xr
+
+        found = self.winner_shares()
         shares = {name: ("arm", values) for name, values in found.items()}
-        utilities = self.model.utilities(self.flat_draws())
-        if utilities is not None:
-            best = np.bincount(np.argmax(utilities, axis=1), minlength=self.num_arms)
-            shares["best_utility"] = ("arm", best / self.num_draws)
         return xr.Dataset(
             {"condorcet_exists": float(found["condorcet"].sum()), **shares},
             coords={"arm": list(self.arm_names)},
             attrs={"num_draws": self.num_draws, "method": self.method},
         )
+
+    def winner_shares(self) -> dict[str, np.ndarray]:
+        """Return :meth:`winner_probabilities` by arm as plain arrays (K,)."""
+        found = winners.winner_shares(self.matrices())
+        utilities = self.model.utilities(self.flat_draws())
+        if utilities is not None:
+            best = np.bincount(np.argmax(utilities, axis=1), minlength=self.num_arms)
+            found["best_utility"] = best / self.num_draws
+        return found
 
     def rank_intervals(
         self, probability: float = 0.9, *, by: str | None = None
@@ -239,6 +280,19 @@ class Posterior:
         FitError
             For another order, or a probability out of range.
         """
+        import xarray as xr
+
+        order, found = self.ranks(probability, by=by)
+        return xr.Dataset(
+            {name: ("arm", values) for name, values in found.items()},
+            coords={"arm": list(self.arm_names)},
+            attrs={"probability": probability, "by": order},
+        )
+
+    def ranks(
+        self, probability: float = 0.9, *, by: str | None = None
+    ) -> tuple[str, dict[str, np.ndarray]]:
+        """Return :meth:`rank_intervals` as plain arrays (K,), and the order's name."""
         if not 0.0 < probability < 1.0:
             raise FitError(f"probability must lie in (0, 1), got {probability!r}")
         utilities = self.model.utilities(self.flat_draws())
@@ -258,15 +312,11 @@ class Posterior:
         # Quantiles that are ranks themselves and hold at least that much.
         low = np.quantile(ranks, tail, axis=0, method="lower")
         high = np.quantile(ranks, 1.0 - tail, axis=0, method="higher")
-        return xr.Dataset(
-            {
-                "mean": ("arm", ranks.mean(axis=0)),
-                "lower": ("arm", low.astype(np.int64)),
-                "upper": ("arm", high.astype(np.int64)),
-            },
-            coords={"arm": list(self.arm_names)},
-            attrs={"probability": probability, "by": order},
-        )
+        return order, {
+            "mean": ranks.mean(axis=0),
+            "lower": low.astype(np.int64),
+            "upper": high.astype(np.int64),
+        }
 
     def expected_information(self) -> xr.DataArray:
         """Return how much one more vote on a pair would teach, in nats.
@@ -326,6 +376,8 @@ class Posterior:
         return to_datatree(self, **options)
 
     def _by_pair(self, values: np.ndarray) -> xr.DataArray:
+        import xarray as xr
+
         names = list(self.arm_names)
         return xr.DataArray(
             values, dims=("arm", "opponent"), coords={"arm": names, "opponent": names}

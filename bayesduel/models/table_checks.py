@@ -72,7 +72,8 @@ def _from_objects(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
     found = np.empty(given.shape)
     for index, value in np.ndenumerate(given):
         try:
-            if isinstance(value, str | bytes | complex):
+            # Texts are no numbers, and NumPy would drop the imaginary part.
+            if given.dtype.kind != "O" or isinstance(value, str | bytes):
                 raise TypeError
             found[index] = float(value)
         except (TypeError, ValueError, OverflowError):

@@ -14,9 +14,27 @@ WINS = [[0, 7, 2], [3, 0, 0], [5, 0, 0]]
 def test_wins_come_back():
     votes = Comparisons.from_wins(WINS, arm_names=["a", "b", "c"])
     assert votes.wins.tolist() == WINS
-    assert votes.counts.tolist() == [[7, 3, 0], [2, 5, 0]]
-    assert votes.row_names == ["a vs b", "a vs c"]
+    assert votes.counts.tolist() == [[7, 3, 0], [2, 5, 0], [0, 0, 0]]
+    assert votes.row_names == ["a vs b", "a vs c", "b vs c"]
+    assert repr(votes) == "Comparisons(3 arms, 2 of 3 pairs, 17 votes)"
+    assert votes.without_empty_pairs().row_names == ["a vs b", "a vs c"]
     assert (votes.num_votes, votes.has_ties, votes.is_whole) == (17, False, True)
+
+
+def test_many_pairs_are_kept_in_numbers_that_seldom_change():
+    """Up to 4096 pairs all are rows, beyond a power of two: with all the votes."""
+    rng = np.random.default_rng(5)
+    numbers = set()
+    for voted in (1, 50, 4000, 4096, 4097, 6000, 8128):
+        wins = np.zeros((128, 128))
+        row, column = np.triu_indices(128, 1)
+        chosen = rng.permutation(len(row))[:voted]
+        wins[row[chosen], column[chosen]] = 1.0
+        votes = Comparisons.from_wins(wins)
+        assert np.array_equal(votes.wins, wins)
+        assert f"{voted} of 8128 pairs" in repr(votes)
+        numbers.add(len(votes.counts))
+    assert numbers == {4096, 8128}
 
 
 def test_ties_come_back():
