@@ -254,6 +254,11 @@ def _show(
     check: bool,
 ) -> None:
     from bayesduel.cli.saved_fits import as_record, print_standings
+
+    if found.method == "exact" and not (check or as_json):
+        # Nothing to judge, and ArviZ takes longer to import than all the rest.
+        print_standings(console(), found, probability, everything=everything)
+        return
     from bayesduel.diagnostics import report, transitivity
 
     judged = report(found, with_loo=check)

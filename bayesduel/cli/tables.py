@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayesduel.analysis.text import format_number, format_rounds, format_with_error
-
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -94,6 +92,8 @@ def _environment_table(rows: list[SummaryRow], headers: list[str]) -> Table:
 
 
 def _cells(row: SummaryRow) -> dict[str, str]:
+    from bayesduel.analysis.text import format_number, format_rounds, format_with_error
+
     missing = "-"
     bound = missing if row.lower_bound is None else f"{row.lower_bound:.1f}"
     if row.regret is None:
@@ -120,11 +120,15 @@ def _cells(row: SummaryRow) -> dict[str, str]:
 
 
 def _slope_cell(slope: Slope) -> str:
+    from bayesduel.analysis.text import format_with_error
+
     return format_with_error(slope.value, slope.standard_error)
 
 
 def _caption(summary: Summary, rows: list[SummaryRow], headers: list[str]) -> list[str]:
     """Say what the columns mean, with seed and version."""
+    from bayesduel.analysis.text import format_rounds
+
     spans = dict.fromkeys(
         f"{format_rounds(row.slope.from_round)} to {format_rounds(row.slope.to_round)}"
         for row in rows

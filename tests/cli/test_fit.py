@@ -2,6 +2,10 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import xarray as xr
@@ -107,6 +111,60 @@ def test_everything_is_saved(run, votes, tmp_path):
     again = run(*arguments)
     assert again.exit_code == 2 and "not empty" in again.stderr
     assert run(*arguments, "--overwrite", "-q").exit_code == 0
+
+
+def test_what_belongs_to_no_arm_is_printed_and_saved(run, votes, tmp_path):
+    out = tmp_path / "out"
+    arguments = ("fit", votes, "--weight", "times", "--order-effect", "--draws", "100")
+    result = run(*arguments, "--out", out, "-q")
+    assert result.exit_code == 0, result.output
+    for name in ("first_advantage", "log_tie"):
+        (line,) = [each for each in result.stdout.splitlines() if name in each]
+        assert " to " in line
+    with (out / "parameters.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    record = json.loads((out / "standings.json").read_text(encoding="utf-8"))
+    assert [row["parameter"] for row in rows] == ["first_advantage", "log_tie"]
+    for row, other in zip(rows, record["parameters"], strict=True):
+        assert float(row["lower"]) == other["lower"] < other["mean"] < other["upper"]
+    assert "| log_tie |" in (out / "standings.md").read_text(encoding="utf-8")
+
+
+def test_the_log_likelihood_is_saved_on_request(run, votes, tmp_path):
+    sizes = {}
+    arguments = ("fit", votes, "--weight", "times", "--model", "beta", "-q")
+    for name, extra in (("plain", ()), ("full", ("--log-likelihood",))):
+        out = tmp_path / name
+        assert run(*arguments, "--out", out, *extra).exit_code == 0
+        sizes[name] = (out / "fit.nc").stat().st_size
+        with xr.open_datatree(out / "fit.nc", engine="h5netcdf") as tree:
+            assert ("log_likelihood" in tree) == (name == "full")
+            drawn = tree["posterior_predictive"]["votes"]
+            # Stored in one byte each, and none of them cut off.
+            assert drawn.dtype.itemsize == 1
+            assert (drawn.sum("outcome") == tree["observed_data"]["votes"].sum(
+                "outcome")).all()  # fmt: skip
+    assert sizes["plain"] < 0.7 * sizes["full"]
+
+
+def test_an_exact_table_loads_neither_arviz_nor_xarray(votes):
+    """In a fresh interpreter: they take longer to import than all the rest."""
+    code = (
+        "import sys; from bayesduel.cli import app; "
+        f"app(['fit', {str(votes)!r}, '--model', 'beta', '-q'], standalone_mode=False);"
+        "heavy = {'arviz_stats', 'arviz', 'xarray', 'pandas', 'matplotlib'};"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    root = Path(__file__).resolve().parents[2]
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "P(win)" in result.stdout
 
 
 def test_one_scale_by_laplace(run, votes):
