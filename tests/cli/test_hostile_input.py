@@ -85,6 +85,19 @@ def test_pipes_and_devices(run, tmp_path):
             refused(run(*arguments), "is not a regular file")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mallows:phi=0.5,num_arms=",
+        "syn-btl:seed=1,num_arms=",
+        "uniform-random:seed=1,num_arms=",
+    ],
+)
+def test_families_of_more_arms_than_there_is_memory(run, name):
+    result = run("bounds", f"{name}99999999999")
+    refused(result, "num_arms must be at most 10000, got 99999999999")
+
+
 def test_archives_that_unpack_to_more_than_they_hold(run, tmp_path, monkeypatch):
     path = tmp_path / "matrix.npz"
     np.savez_compressed(path, x=np.zeros((1000, 1000)))

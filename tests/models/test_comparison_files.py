@@ -69,7 +69,7 @@ def test_names_hold_what_quotes_allow(tmp_path):
     votes = read_comparisons(written(tmp_path, "q.csv", text))
     assert votes.arm_names == ("hot\u2028water", "milk", "tea,\nblack")
     votes = read_comparisons(
-        written(tmp_path, "q.csv", "left,right,winner\ncaf\u00e9,b,b\nb,cafe\u0301,b\n")
+        written(tmp_path, "q.csv", "left,right,winner\n\u00e9clair,b,b\nb,e\u0301clair,b\n")
     )
     assert votes.num_arms == 2 and votes.counts.sum() == 2
 
