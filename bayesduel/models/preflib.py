@@ -87,7 +87,7 @@ def read_preflib(path: str | os.PathLike[str]) -> Rankings:
         raise ComparisonDataError(
             f"{path.name}: the {declared[:12] or num_arms} alternatives must be named "
             "by lines '# ALTERNATIVE NAME k: name', k from 1; found names for "
-            f"{shortened(sorted(names), 20)}"
+            f"{shortened(list(map(str, sorted(names))), 20)}"
         )
     if not ballots:
         raise ComparisonDataError(

@@ -231,20 +231,20 @@ def outcome_of_word(
 ) -> int:
     """Return 0, 1 or 2 for the name of an arm or a word in a column of winners."""
     by_name = arms.index(word) if word in arms else None
-    by_word = words.index(word) if word in words else None
-    if by_name is None and by_word is None:
+    by_word = words.index(word) if word in words else by_name
+    if by_word is None:
         raise ComparisonDataError(
             f"winner: row {row} is {word!r}, but must be {arms[0]!r}, {arms[1]!r}, or "
             f"one of the words {', '.join(map(repr, words))}"
         )
-    if by_name is not None and by_word not in (None, by_name):
+    if by_name not in (None, by_word):
         arms_said = ("the first arm", "the second arm", "a tie")
         raise ComparisonDataError(
             f"winner: row {row} is {word!r}, which is {arms_said[by_name]} by name, "
             f"but {arms_said[by_word]} by words={tuple(words)}; rename the arms or the "
             "words so that only one can be meant"
         )
-    return by_word if by_name is None else by_name
+    return by_word
 
 
 def components(

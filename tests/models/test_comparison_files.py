@@ -68,9 +68,8 @@ def test_names_hold_what_quotes_allow(tmp_path):
     text = 'left,right,winner\n"tea,\nblack",milk,left\nhot\u2028water,milk,right\n'
     votes = read_comparisons(written(tmp_path, "q.csv", text))
     assert votes.arm_names == ("hot\u2028water", "milk", "tea,\nblack")
-    votes = read_comparisons(
-        written(tmp_path, "q.csv", "left,right,winner\n\u00e9clair,b,b\nb,e\u0301clair,b\n")
-    )
+    text = "left,right,winner\n\u00e9clair,b,b\nb,e\u0301clair,b\n"
+    votes = read_comparisons(written(tmp_path, "q.csv", text))
     assert votes.num_arms == 2 and votes.counts.sum() == 2
 
 
