@@ -1,5 +1,6 @@
 """Worlds of subset choice as the simulator plays them."""
 
+import math
 from functools import cache
 from itertools import combinations
 
@@ -7,13 +8,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy import stats
 
 import bayesduel
 from bayesduel import experiments, recipes
 from bayesduel.datasets import worlds
 from bayesduel.environments import SubsetEnvironment
-from bayesduel.environments.subset_draws import count_winners
+from bayesduel.environments.subset_draws import count_winners, rounds_until_no_choice
 from bayesduel.errors import (
     AssumptionWarning,
     ChoiceWorldError,
@@ -24,6 +27,7 @@ from bayesduel.plots.reproductions import _bounds
 from bayesduel.reproduction import PanelResult
 from bayesduel.types import Offer
 from tests.policies.laws import chi_square
+from tests.policies.subset_driving import simulate_offers
 from theory.choice_tables import ChoiceTable
 
 FALSE_ALARM = 1e-5
@@ -51,7 +55,7 @@ def program(world, in_bulk):
         lane = environment.init(key_lane)
         offer = Offer(offered[lane.order], rounds, until)
         _, rewards, played = environment.play(
-            key_play, lane, offer, jnp.int64(10**6), in_bulk=in_bulk
+            key_play, lane, offer, jnp.int64(2**62), in_bulk=in_bulk
         )
         return played, jnp.zeros(world.num_arms).at[lane.order].set(rewards.rewards)
 
@@ -118,6 +122,100 @@ def test_an_offer_until_nobody_is_chosen():
     played, rewards = draw(WINNER, arms, 2, 4000, in_bulk=True, until=True)
     assert np.all(rewards.sum(axis=1) >= played - 1) and played.max() == 2
     assert np.any(rewards.sum(axis=1) == 2)
+
+
+SOMETIMES = worlds.choice_table(
+    ChoiceTable([[0, 1], [0, 2], [1, 2]], [[0.6, 0.4], [0.5, 0.1], [0.2, 0.1]]),
+    name="sometimes",
+)
+"""In the best set somebody is always chosen, in the others not."""
+
+ALMOST = worlds.multinomial_logit([1e17, 2e16], 2)
+"""Probabilities of the set add up to 1 in floating point, and not in truth."""
+
+
+@given(
+    uniform=st.floats(0.0, 1.0, exclude_max=True),
+    nobody=st.one_of(
+        st.floats(0.0, 1.0), st.sampled_from([0.0, 5e-324, 2.0**-53, 1 - 2.0**-53, 1.0])
+    ),
+    most=st.integers(0, 2**62),
+)
+@example(uniform=0.0, nobody=0.0, most=100)
+@example(uniform=0.3, nobody=0.0, most=100)
+@example(uniform=0.3, nobody=5e-324, most=2**62)
+@example(uniform=np.nextafter(1.0, 0.0), nobody=2.0**-53, most=100)
+@example(uniform=0.3, nobody=1.0, most=0)
+def test_rounds_until_nobody_is_chosen_stay_within_the_horizon(uniform, nobody, most):
+    rounds, choices = until_nobody(uniform, nobody, most)
+    assert 0 <= choices <= rounds <= most
+    assert rounds - choices == (choices < most)
+    if nobody == 0:
+        assert choices == most
+    elif nobody == 1:
+        assert choices == 0
+    if 0 < nobody < 1 and choices < most:
+        # The quantile of the geometric law, up to rounding at its steps.
+        hazard = -math.log1p(-nobody)
+        quantile = -math.log1p(-uniform) / hazard
+        assert choices == pytest.approx(quantile, rel=1e-9, abs=1.000001)
+
+
+@cache
+def until_nobody_program():
+    return jax.jit(rounds_until_no_choice)
+
+
+def until_nobody(uniform, nobody, most):
+    with jax.enable_x64(True):
+        found = until_nobody_program()(
+            jnp.float64(uniform), jnp.float64(nobody), jnp.int64(most)
+        )
+        return [int(each) for each in found]
+
+
+def test_a_set_of_which_somebody_is_always_chosen_is_offered_to_the_end():
+    for most in (1, 40, 700, 10**6):
+        played, rewards = draw(SOMETIMES, (0, 1), most, 200, in_bulk=True, until=True)
+        assert np.all(played == most) and np.all(rewards.sum(axis=1) == most)
+    assert np.all(draw(SOMETIMES, (0, 2), 10**6, 200, in_bulk=True, until=True)[0] < 99)
+
+
+@pytest.mark.parametrize(
+    "name", ["mnl-ee", pytest.param("mnl-ts", marks=pytest.mark.slow)]
+)
+def test_an_epoch_without_end_takes_the_rounds_that_are_left(name):
+    """Each round shows two arms: offers add up to twice the horizon."""
+    records = simulate_offers(
+        bayesduel.policies.get(name),
+        SOMETIMES,
+        checkpoints=(500, 1000),
+        notions=(SOMETIMES.regret,),
+    )
+    offers = records.ledger["offers"]
+    assert np.all(offers.sum(axis=2) == [1000, 2000])
+    # Once it comes up, the best set stays.
+    assert np.all(np.diff(offers, axis=1)[:, 0] == [500, 500, 0])
+
+
+def test_a_choice_of_nobody_may_be_rarer_than_rounding():
+    """Total weight 1.2e17 beside 1: once in 1.2e17 rounds, and not never."""
+    assert ALMOST.chances((0, 1)).sum() == 1.0
+    played, _ = draw(ALMOST, (0, 1), 2**62, 400, in_bulk=True, until=True)
+    assert played.min() > 10**12
+    law = stats.expon(scale=1.2e17)
+    assert stats.kstest(played.astype(float), law.cdf).pvalue > FALSE_ALARM
+
+
+def test_chances_of_nobody_complete_those_of_the_arms():
+    masks = np.array([[True, True, False, False], [True, False, True, True]])
+    for world in (WINNER, RANKED, worlds.gaussian_utility([0.4, 0.0, 0.2, 0.1], 2)):
+        total = world.rule.chances(masks).sum(axis=1)
+        nobody = world.rule.no_choice_chance(masks)
+        np.testing.assert_allclose(total + nobody, 1.0, rtol=0, atol=1e-12)
+    assert np.all(ALWAYS.rule.no_choice_chance(masks[:, :3]) == 0)
+    above = worlds.choice_table(ChoiceTable([[0, 1]], [[0.5 + 5e-10, 0.5]]))
+    assert np.all(above.rule.no_choice_chance(np.array([[True, True]])) == 0)
 
 
 def test_rankings_are_drawn_without_replacement():

@@ -6,7 +6,7 @@ import numpy as np
 from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.policies.sampling import cumulative
+from bayesduel.policies.sampling import cumulative, waiting_time
 from bayesduel.types import RoundCount, RunKey
 
 _FEW = 64
@@ -66,7 +66,7 @@ def ranking(
 
 
 def rounds_until_no_choice(
-    uniform: Float[Array, ""], total: Float[Array, ""], most: RoundCount
+    uniform: Float[Array, ""], nobody: Float[Array, ""], most: RoundCount
 ) -> tuple[RoundCount, RoundCount]:
     """Draw the rounds up to the first in which nobody is chosen, that one included.
 
@@ -74,8 +74,9 @@ def rounds_until_no_choice(
     ----------
     uniform : float64
         On [0, 1).
-    total : float64
-        Probability that somebody is chosen.
+    nobody : float64
+        Probability that nobody is chosen in a round, in [0, 1]; with 0 the rounds end
+        where ``most`` cuts them.
     most : int64
         Rounds that there is room for.
 
@@ -84,10 +85,7 @@ def rounds_until_no_choice(
     rounds, choices : int64
         Rounds played, and those of them with a choice: all of them if ``most`` cuts.
     """
-    before = jnp.floor(-jnp.log1p(-uniform) / -jnp.log(total))
-    ends = before < most.astype(jnp.float64)
-    choices = jnp.where(ends, before, 0.0).astype(most.dtype)
-    choices = jnp.where(ends, choices, most)
+    choices, ends = waiting_time(uniform, nobody, most)
     return choices + jnp.where(ends, 1, 0), choices
 
 

@@ -182,8 +182,9 @@ class SubsetEnvironment:
             rewards = ranking(uniforms, self.rule.weights, offered, self.places)
             rewards = jnp.where(rounds > 0, rewards, 0.0)
         elif in_bulk:
+            nobody = self.rule.no_choice_chance(offered)
             rounds, rewards = _many_rounds(
-                rng_key, chances, most, offer.until_no_choice
+                rng_key, chances, nobody, most, offer.until_no_choice
             )
         else:
             rounds = most
@@ -249,16 +250,16 @@ def _arms_of(lane: SubsetLane, subset: Bool[Array, " n"]) -> Bool[Array, " n"]:
 def _many_rounds(
     rng_key: RunKey,
     chances: Float[Array, " n"],
+    nobody: Float[Array, ""],
     most: RoundCount,
     until_no_choice: Bool[Array, ""],
 ) -> tuple[RoundCount, Float[Array, " n"]]:
     """Draw up to ``most`` rounds of one offer: how many, and who is chosen."""
     key_rounds, key_who = jax.random.split(rng_key)
-    total = jnp.clip(jnp.sum(chances), 0.0, 1.0)
     uniform = jax.random.uniform(key_rounds, dtype=jnp.float64)
-    rounds, choices = rounds_until_no_choice(uniform, total, most)
+    rounds, choices = rounds_until_no_choice(uniform, nobody, most)
     # "Nobody" is one more outcome, unless all rounds that are drawn have a choice.
-    nobody = jnp.where(until_no_choice, 0.0, 1.0 - total)
+    nobody = jnp.where(until_no_choice, 0.0, nobody)
     drawn = count_winners(
         key_who,
         jnp.concatenate([chances, nobody[None]]),

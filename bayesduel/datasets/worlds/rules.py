@@ -60,6 +60,25 @@ class ChoiceRule:
         """
         raise NotImplementedError
 
+    def no_choice_chance(self, offered: Any) -> Any:
+        """Compute P(nobody is chosen | s), for rules that choose one arm at most.
+
+        Parameters
+        ----------
+        offered : bool array (..., n)
+            As for `chances`.
+
+        Returns
+        -------
+        float array (...)
+            In [0, 1], also where probabilities add up to more than 1 by rounding; 0 if
+            somebody is always chosen.
+        """
+        xp = offered.__array_namespace__()
+        if not self.has_no_choice:
+            return xp.zeros(offered.shape[:-1], dtype=xp.float64)
+        return xp.clip(1.0 - xp.sum(self.chances(offered), axis=-1), 0.0, 1.0)
+
 
 @dataclass(frozen=True, eq=False)
 class LogitRule(ChoiceRule):
@@ -116,6 +135,12 @@ class LogitRule(ChoiceRule):
     def chances(self, offered: Any) -> Any:
         """Compute P(i|s)."""
         return logit_choice(offered, self.weights, self.no_choice_weight)
+
+    def no_choice_chance(self, offered: Any) -> Any:
+        """Compute v_0 / (v_0 + sum of v_j over s), also where 1 - it rounds to 1."""
+        xp = offered.__array_namespace__()
+        chosen = xp.sum(xp.where(offered, self.weights, 0.0), axis=-1)
+        return self.no_choice_weight / (self.no_choice_weight + chosen)
 
 
 @dataclass(frozen=True, eq=False)
