@@ -11,6 +11,7 @@ from jax import Array
 from jaxtyping import Float, Int
 
 from bayesduel.arrays import element_of, entry_of, ordered_pair_mask
+from bayesduel.environments.binomial_draws import binomial
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
 
@@ -115,10 +116,7 @@ class PairwiseEnvironment:
         one, other = element_of(lane.order, first), element_of(lane.order, second)
         probability = entry_of(jnp.asarray(self.preference), one, other)
         if in_bulk:
-            drawn = jax.random.binomial(
-                rng_key, rounds.astype(jnp.float64), probability, dtype=jnp.float64
-            )
-            return jnp.where(rounds > 0, drawn, 0.0).astype(rounds.dtype)
+            return binomial(rng_key, rounds, probability)
         won = jax.random.uniform(rng_key, dtype=jnp.float64) < probability
         return jnp.where(won, rounds, 0)
 

@@ -6,6 +6,7 @@ import numpy as np
 from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.environments.binomial_draws import binomial
 from bayesduel.policies.sampling import cumulative, waiting_time
 from bayesduel.types import RoundCount, RunKey
 
@@ -164,25 +165,25 @@ def _by_halves(
     table = jnp.stack(shares[::-1])
     level_of = np.arange(levels, dtype=np.int32)
 
-    def going(loop: tuple[Int[Array, ""], Float[Array, " m"]]) -> Bool[Array, ""]:
+    def going(loop: tuple[Int[Array, ""], Int[Array, " m"]]) -> Bool[Array, ""]:
         return loop[0] < levels
 
     def split(
-        loop: tuple[Int[Array, ""], Float[Array, " m"]],
-    ) -> tuple[Int[Array, ""], Float[Array, " m"]]:
+        loop: tuple[Int[Array, ""], Int[Array, " m"]],
+    ) -> tuple[Int[Array, ""], Int[Array, " m"]]:
         level, counts = loop
         key = jax.random.fold_in(rng_key, level.astype(jnp.uint32))
         here = (level_of == level)[:, None]
         share = jnp.sum(jnp.where(here, table, 0.0), axis=0)
         parents = counts[: leaves // 2]
-        drawn = jax.random.binomial(key, parents, share, dtype=jnp.float64)
-        drawn = jnp.where(parents > 0, drawn, 0.0)
+        drawn = binomial(key, parents, share)
         children = jnp.stack([drawn, parents - drawn], axis=1)
         return level + 1, children.reshape(leaves)
 
-    root = jnp.where(np.arange(leaves) == 0, number.astype(jnp.float64), 0.0)
+    root = jnp.where(np.arange(leaves) == 0, number, 0)
     first = jnp.where(number > 0, 0, levels).astype(jnp.int32)
-    return lax.while_loop(going, split, (first, root))[1][:num_arms]
+    counts = lax.while_loop(going, split, (first, root))[1][:num_arms]
+    return counts.astype(chances.dtype)
 
 
 def independent_rewards(
@@ -218,6 +219,9 @@ def independent_rewards(
         uniforms = jax.random.uniform(rng_key, shape, dtype=jnp.float64)
         hits = jnp.sum(uniforms < chances[None, :], axis=0, dtype=jnp.int32)
         return jnp.where(rounds > 0, hits.astype(jnp.float64), 0.0)
-    trials = jnp.full_like(chances, levels) * rounds.astype(jnp.float64)
-    drawn = jax.random.binomial(rng_key, trials, chances, dtype=jnp.float64)
-    return jnp.where((trials > 0) & (chances > 0), drawn, 0.0)
+    # Level by level: their number times that of the rounds may be no int64.
+    shape = (levels, chances.shape[0])
+    drawn = binomial(
+        rng_key, jnp.broadcast_to(rounds, shape), jnp.broadcast_to(chances, shape)
+    )
+    return jnp.sum(drawn.astype(jnp.float64), axis=0)
