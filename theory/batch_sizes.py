@@ -3,8 +3,7 @@
 Agarwal, Ghuge and Nagarajan (2022), "Batched dueling bandits", ICML, section 3: with T
 rounds, K arms and B batches, q = T^(1/B), c_r = floor(q^r) duels per pair in batch r,
 delta = 1 / (6 T K^2 B), and gamma_r = sqrt(log(1/delta) / (2 c_r)). Everything here is
-a plain number, known before the first duel; a policy turns it into constants of its
-program. Natural logarithms.
+a plain number, known before the first duel. Natural logarithms.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ pair. Nothing is decided before its last outcome is there.
 """
 
 from dataclasses import field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -13,7 +14,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.arrays import entry_of
+from bayesduel.arrays import compute_if, entry_of
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.base import (
     Policy,
@@ -21,15 +22,10 @@ from bayesduel.policies.base import (
     most_beaten,
     policy_class,
 )
+from bayesduel.policies.batch_sizes import batch_size
 from bayesduel.policies.pair_counts import add_wins, pair_mask
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory.divergences import kl_to_half
-
-_ROUNDING = 1e-9
-"""T^(r/B) may fall short of an integer by this much: (1000^(1/3))^3 is below 1000."""
-
-_RELATIVE_ROUNDING = 1e-12
-"""The same for large powers."""
 
 
 class Batch(NamedTuple):
@@ -142,7 +138,8 @@ class BatchedPolicy(Policy):
         batch, pairs = state.batch, num_pairs(state.batch)
         left = state.horizon - round_ + 1
         begins = batch.asked == 0
-        batch = _sized(batch, pairs, left, self._duels(state), begins)
+        duels = compute_if(begins, partial(self._duels, state), batch.duels)
+        batch = _sized(batch, pairs, left, duels, begins)
         alone = pairs == 0
         survivor = jnp.argmax(state.active).astype(jnp.int32)
         if self.overflow == "commit":
@@ -274,14 +271,8 @@ class BatchedPolicy(Policy):
         return jnp.where(changed, total * kl_to_half(gap), state.evidence)
 
     def _duels(self, state: BatchedState) -> RoundCount:
-        """c_r = floor(T^(r/B)); T itself from r = B on, whatever the rounding."""
-        level = state.level.astype(jnp.float64)
-        exponent = level / jnp.asarray(self.num_batches, dtype=jnp.float64)
-        power = state.horizon.astype(jnp.float64) ** jnp.minimum(exponent, 1.0)
-        power = power + jnp.maximum(_ROUNDING, power * _RELATIVE_ROUNDING)
-        duels = jnp.maximum(jnp.floor(power), 1.0).astype(jnp.int64)
-        duels = jnp.minimum(duels, state.horizon)
-        return jnp.where(exponent >= 1.0, state.horizon, duels)
+        """c_r = floor(T^(r/B)); T itself from r = B on."""
+        return batch_size(state.horizon, state.level, self.num_batches)
 
     def _log_inverse_delta(
         self, rounds: RoundCount, members: Bool[Array, " K"]

@@ -1,5 +1,6 @@
 """PCOMP, SCOMP and SCOMP2: the law of runs, number and size of batches."""
 
+from dataclasses import replace
 from functools import cache
 
 import jax
@@ -45,33 +46,58 @@ GRID = (15, 60, 200, 500, 1200, HORIZON)
 # Sizes and thresholds
 
 
-SIZES = [
-    (horizon, num_batches)
-    for horizon in (2, 7, 1000, 1024, 10**5, 10**6 - 1, 10**9)
-    for num_batches in (1, 2, 3, 5, 8, 16, 17)
-    if num_batches <= horizon
-]
+def batch_sizes_of(cases):
+    """Compute the sizes of batches 1 to B in compiled code, for many (T, B)."""
+    longest = max(num_batches for _, num_batches in cases)
+    policy = policies.get("pcomp")
 
+    def sizes(horizon, num_batches):
+        made = replace(policy, num_batches=num_batches)
+        state = made.init(jax.random.key(0), 2, horizon)
+        levels = jnp.arange(1, longest + 3, dtype=jnp.int32)
+        return jax.vmap(lambda r: made._duels(state._replace(level=r)))(levels)
 
-@pytest.mark.parametrize(("horizon", "num_batches"), SIZES)
-def test_batches_have_the_sizes_of_the_theory(horizon, num_batches):
-    policy = policies.get("pcomp", num_batches=num_batches)
     with jax.enable_x64(True):
-        state = policy.init(jax.random.key(0), 4, jnp.int64(horizon))
-        levels = jnp.arange(1, num_batches + 3, dtype=jnp.int32)
-        sizes = jax.vmap(lambda r: policy._duels(state._replace(level=r)))(levels)
-    expected = theory.batch_sizes(horizon, num_batches)
-    assert sizes.tolist() == [*expected, horizon, horizon]
+        horizons, batches = jnp.asarray(cases, dtype=jnp.int64).T
+        return np.asarray(jax.jit(jax.vmap(sizes))(horizons, batches))
 
 
-def test_sizes_of_the_longest_horizon_stay_within_it():
-    policy = policies.get("pcomp", num_batches=62)
-    with jax.enable_x64(True):
-        state = policy.init(jax.random.key(0), 4, jnp.int64(2**62))
-        sizes = [
-            int(policy._duels(state._replace(level=jnp.int32(r)))) for r in (1, 62)
-        ]
-    assert sizes == [2, 2**62]
+def assert_sizes(cases):
+    """Compare with integers of any length."""
+    for (horizon, num_batches), found in zip(cases, batch_sizes_of(cases), strict=True):
+        expected = theory.batch_sizes(horizon, num_batches)
+        assert found[:num_batches].tolist() == [*expected], (horizon, num_batches)
+        assert np.all(found[num_batches:] == horizon)
+
+
+def test_batches_have_the_sizes_of_the_theory():
+    """1073741823 is 2^30 - 1: with ten batches, batch 1 has 7 duels and not 8."""
+    horizons = [2, 7, 1000, 1024, 2**30 - 1, 10**5, 10**6 - 1, 10**9, *range(3, 200)]
+    cases = [(t, b) for t in horizons for b in range(1, 18) if b <= t]
+    assert_sizes(cases)
+
+
+def test_sizes_next_to_perfect_powers():
+    """T = a^d and its neighbors, up to 2^62: batches are roots and powers of a."""
+    rng = np.random.default_rng(57)
+    cases = [(2**62, 62), (2**62 - 1, 62), (2**62, 60)]
+    for degree in range(2, 63):
+        bases = 2 ** (rng.uniform(1, 62, 3) / degree)
+        for base in np.maximum(bases.astype(int), 2).tolist():
+            for horizon in (base**degree - 1, base**degree, base**degree + 1):
+                multiples = [m * degree for m in (1, 2) if m * degree <= 64]
+                cases += [
+                    (horizon, num_batches)
+                    for num_batches in multiples
+                    if num_batches <= horizon <= 2**62
+                ]
+    assert_sizes(cases)
+
+
+def test_sizes_of_any_horizon():
+    rng = np.random.default_rng(58)
+    horizons = (2 ** rng.uniform(6, 62, 400)).astype(np.int64).tolist()
+    assert_sizes([(t, int(rng.integers(1, 40))) for t in horizons])
 
 
 def test_thresholds_are_those_of_the_theory():

@@ -132,11 +132,19 @@ class PairwiseComparisons:
             yield [((self.active[0], self.active[0]), left)]
         oriented = [tuple(sorted(pair, key=self.rank.__getitem__)) for pair in pairs]
         oriented.sort(key=lambda pair: (self.rank[pair[0]], self.rank[pair[1]]))
-        power = self.horizon ** (exponent / self.num_batches)
-        count = max(1, math.floor(power + 1e-9))
+        count = self.size(exponent)
         if count * len(pairs) > left:
             yield self.last_batch(oriented, left)
         self.fresh = yield [(pair, count) for pair in oriented]
+        return count
+
+    def size(self, exponent: int) -> int:
+        """Return the largest integer c with c^B <= T^r."""
+        count = round(self.horizon ** (exponent / self.num_batches))
+        while count**self.num_batches > self.horizon**exponent:
+            count -= 1
+        while (count + 1) ** self.num_batches <= self.horizon**exponent:
+            count += 1
         return count
 
     def last_batch(self, pairs: list[Pair], left: int) -> BatchPlan:
