@@ -44,16 +44,17 @@ class Round(NamedTuple):
     rewards: Any
 
 
-def replay(policy, world, runs, horizon, seed=0) -> list[list[Round]]:
+def replay(policy, world, runs, horizon, seed=0, most_events=None) -> list[list[Round]]:
     """Play some runs without the simulator's lanes; return their events.
 
-    Arms keep their numbers. A run takes at most ``horizon`` events.
+    Arms keep their numbers. A run takes at most ``most_events`` events, by default as
+    many as rounds.
     """
     environment = SubsetEnvironment.from_world(world, (world.regret,), shuffle=False)
     with jax.enable_x64(True):
         environment = jax.tree.map(jnp.asarray, environment)
         keys = jax.random.split(jax.random.key(seed), runs)
-        program = _program(environment, policy, horizon)
+        program = _program(environment, policy, horizon, most_events or horizon)
         played = jax.tree.map(np.asarray, program(keys))
     found = []
     for run in range(runs):
@@ -64,7 +65,7 @@ def replay(policy, world, runs, horizon, seed=0) -> list[list[Round]]:
     return found
 
 
-def _program(environment, policy, horizon):
+def _program(environment, policy, horizon, most_events):
     def one(key):
         key_lane, key_init, key_events = jax.random.split(key, 3)
         lane = environment.init(key_lane)
@@ -88,7 +89,7 @@ def _program(environment, policy, horizon):
             )
 
         state = environment.introduce(policy, key_init, lane, end)
-        numbers = jnp.arange(horizon, dtype=jnp.uint32)
+        numbers = jnp.arange(most_events, dtype=jnp.uint32)
         return jax.lax.scan(advance, (state, jnp.int64(0)), numbers)[1]
 
     # Hardly optimized: compiled for one call.

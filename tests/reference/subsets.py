@@ -166,7 +166,11 @@ class Epochs:
 
 
 class MNLExploration(Epochs):
-    """Agrawal et al. 2019, Algorithm 1, with scale 1/2 and unseen arms first."""
+    """Agrawal et al. 2019, Algorithm 1, with unseen arms first."""
+
+    def __init__(self, num_arms, size, horizon, scale=0.5):
+        super().__init__(num_arms, size, horizon)
+        self.scale = scale
 
     def admits(self, subset):
         """Say whether the rule may offer this set now."""
@@ -174,7 +178,8 @@ class MNLExploration(Epochs):
             return bool(np.all(self.current == subset))
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = self.purchases / self.epochs
-            width = 0.5 * math.log(math.sqrt(len(mean)) * self.finished + 1)
+            width = math.log(math.sqrt(len(mean)) * self.finished + 1)
+            width *= self.scale
             upper = mean + np.sqrt(mean * width / self.epochs) + width / self.epochs
         return may_be_top(np.where(self.epochs > 0, upper, np.inf), subset, self.size)
 
