@@ -79,13 +79,12 @@ def _invert(
     trials = number.astype(jnp.float64)
     odds = chance / (1.0 - chance)
     most = jnp.minimum(trials, float(_FARTHEST))
-    Walk = tuple[Float[Array, "*shape"], Float[Array, "*shape"], Float[Array, "*shape"]]
 
-    def beyond(walk: Walk) -> Bool[Array, "*shape"]:
+    def beyond(walk: tuple[Array, Array, Array]) -> Bool[Array, "*shape"]:
         successes, left, probability = walk
         return (left >= probability) & (successes < most)
 
-    def step(walk: Walk) -> Walk:
+    def step(walk: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         successes, left, probability = walk
         ratio = (trials - successes) / (successes + 1.0) * odds
         moves = beyond(walk)
@@ -167,9 +166,8 @@ def _reject(
     # The constants of trials that are not wanted are never used, but must exist.
     trials = jnp.where(wanted, number.astype(jnp.float64), 100.0)
     constants = hat(trials, jnp.where(wanted, chance, 0.5))
-    Turn = tuple[Int[Array, ""], Bool[Array, "*shape"], Float[Array, "*shape"]]
 
-    def propose_again(turn: Turn) -> Turn:
+    def propose_again(turn: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         index, going, away = turn
         key = jax.random.fold_in(rng_key, index.astype(jnp.uint32))
         uniforms = jax.random.uniform(key, (2, *number.shape), dtype=jnp.float64)

@@ -33,7 +33,7 @@ class Scaled(NamedTuple):
 
 
 def batch_size(
-    horizon: RoundCount, level: Int[Array, ""], num_batches: Int[Array, ""]
+    horizon: RoundCount, level: Int[Array, ""], num_batches: Int[Array, ""] | int
 ) -> RoundCount:
     """Compute floor(T^(r/B)) for r from 1 to B; T from there on.
 
