@@ -65,7 +65,9 @@ class Policy:
     ) -> tuple[Duel, State]:
         """Say what to play from ``round_`` on; consumes ``rng_key``.
 
-        Only loop positions may move in the state here, never statistics.
+        Only loop positions may move in the state here, never statistics. How often
+        each pair was asked for is a loop position: the learner knows its own draws
+        before it is told what came of them.
         """
         raise NotImplementedError
 
@@ -77,7 +79,12 @@ class Policy:
         duel: Duel,
         outcome: Outcome,
     ) -> State:
-        """Take in what was played; ``round_`` is the last round of it."""
+        """Take in what was played; ``round_`` is the last round of it.
+
+        What is judged is the ``duel`` that is reported, which need not be the one that
+        was chosen last: with outcomes on their way the state has moved on, and only
+        ``duel.note`` still says why this duel was asked for.
+        """
         raise NotImplementedError
 
     def recommend(self, rng_key: RunKey, state: State) -> Arm:

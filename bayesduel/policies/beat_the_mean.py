@@ -24,11 +24,14 @@ class BeatTheMeanState(NamedTuple):
     """Duels in which each arm was the first one, and who is still in."""
 
     active: Bool[Array, " K"]
+    asked: Int[Array, "K K"]
+    """[b, o]: duels with b as the first arm that were asked for."""
+
     duels: Int[Array, "K K"]
-    """[b, o]: duels with b as the first arm."""
+    """Those of them whose outcomes are known."""
 
     wins: Int[Array, "K K"]
-    """Those of them that b won."""
+    """Those of these that b won."""
 
     log_level: Float[Array, ""]
     """log(1/delta) = log(2 T K)."""
@@ -46,10 +49,11 @@ class BeatTheMean(Policy):
     duels then leave all sums. The last arm is played against itself. For relaxed
     stochastic transitivity with constant gamma.
 
-    All ties are broken at random. A self-duel before the end feeds its coin flip, like
-    any other duel. Every round of the exploration is random, so it is stepped;
-    ``look_ahead`` plays the rest as one stretch. The recommendation is the active arm
-    with the largest share.
+    Whose turn it is goes by the duels asked for, n* by those whose outcomes are known
+    (delayed feedback). All ties are broken at random. A self-duel before the end feeds
+    its coin flip, like any other duel. Every round of the exploration is random, so it
+    is stepped; ``look_ahead`` plays the rest as one stretch. The recommendation is the
+    active arm with the largest share.
 
     Parameters
     ----------
@@ -95,6 +99,7 @@ class BeatTheMean(Policy):
         none = jnp.zeros((num_arms, num_arms), dtype=jnp.int32)
         return BeatTheMeanState(
             active=jnp.ones(num_arms, dtype=bool),
+            asked=none,
             duels=none,
             wins=none,
             log_level=jnp.log(rounds) + jnp.log(jnp.float64(2 * num_arms)),
@@ -105,9 +110,9 @@ class BeatTheMean(Policy):
     ) -> tuple[Duel, BeatTheMeanState]:
         """Choose the arm with the fewest duels and an opponent, or the last arm."""
         uniforms = jax.random.uniform(rng_key, (2,), dtype=jnp.float64)
-        duels = _within(state.duels, state.active)
-        fewest = jnp.min(jnp.where(state.active, duels, jnp.iinfo(duels.dtype).max))
-        first = choose_among(uniforms[0], state.active & (duels == fewest))
+        asked = _within(state.asked, state.active)
+        fewest = jnp.min(jnp.where(state.active, asked, jnp.iinfo(asked.dtype).max))
+        first = choose_among(uniforms[0], state.active & (asked == fewest))
         rivals = state.active
         if not self.self_duels:
             arms = jnp.arange(rivals.shape[0], dtype=jnp.int32)
@@ -116,7 +121,8 @@ class BeatTheMean(Policy):
         alone = jnp.sum(state.active, dtype=jnp.int32) == 1
         last = jnp.argmax(state.active).astype(jnp.int32)
         duel = commit(one_round(first, second), last, alone, look_ahead=self.look_ahead)
-        return duel, state
+        here = ordered_pair_mask(rivals.shape[0], first, second) & ~alone
+        return duel, state._replace(asked=state.asked + here.astype(jnp.int32))
 
     def update(
         self,

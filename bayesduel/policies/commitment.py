@@ -1,5 +1,8 @@
 """Playing one arm for good, as rules do that explore first and then exploit."""
 
+from functools import partial
+
+import jax
 import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool
@@ -20,9 +23,4 @@ def commit(duel: Duel, arm: Arm, stopped: Bool[Array, ""], *, look_ahead: bool) 
         alone = alone._replace(
             exploit_rounds=jnp.int64(NEVER), explore_rounds=jnp.int64(0)
         )
-    return Duel(
-        *(
-            jnp.where(stopped, one, other)
-            for one, other in zip(alone, duel, strict=True)
-        )
-    )
+    return jax.tree.map(partial(jnp.where, stopped), alone, duel)

@@ -6,12 +6,12 @@ out of turn, and the test whether the evidence suffices to call an arm a winner.
 
 from collections.abc import Callable
 from dataclasses import field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from bayesduel.arrays import element_of, with_rows
 from bayesduel.policies.base import (
@@ -21,7 +21,7 @@ from bayesduel.policies.base import (
     others_mask,
     policy_class,
 )
-from bayesduel.policies.pair_counts import lowest
+from bayesduel.policies.pair_counts import add_asked, lowest
 from bayesduel.policies.pair_evidence import (
     PairEvidence,
     add_evidence,
@@ -54,6 +54,9 @@ class CopelandLists(NamedTuple):
     """Evidence per pair, the place in the lists, and who is taken for the winner."""
 
     pairs: PairEvidence
+    asked: Int[Array, "K K"]
+    """N_ij: duels asked for, whether their outcomes are known or not; symmetric."""
+
     sums: Float[Array, "K K+2"]
     """The `superior_sums` of the evidence: a duel changes two rows."""
 
@@ -66,9 +69,6 @@ class CopelandLists(NamedTuple):
 
     passed: Bool[Array, ""]
     """Whether the last test passed."""
-
-    forced: Bool[Array, ""]
-    """Whether the last duel was a forced draw, outside the lists."""
 
 
 @policy_class
@@ -92,23 +92,27 @@ class CopelandRMED(Policy):
         """Return the lists before the first round: every pair is due once."""
         num_pairs = num_arms * (num_arms - 1) // 2
         elements = np.arange(num_pairs + num_arms)
+        pairs = empty_evidence(num_arms)
         return CopelandLists(
-            pairs=empty_evidence(num_arms),
+            pairs=pairs,
+            asked=jnp.zeros_like(pairs.wins),
             sums=jnp.zeros((num_arms, num_arms + 2), dtype=jnp.float64),
             slack=jnp.zeros(num_arms, dtype=jnp.float64),
             passes=first_pass(jnp.asarray(elements < num_pairs)),
             winner=jnp.int32(-1),
             passed=jnp.bool_(False),
-            forced=jnp.bool_(False),
         )
 
     def _next_duel(
         self, lists: CopelandLists, round_: RoundCount
     ) -> tuple[Duel, CopelandLists]:
-        """Take a pair out of turn, or the next one of the pass."""
+        """Take a pair out of turn, or the next one of the pass, and count the draw.
+
+        The note of the duel says whether it was in turn.
+        """
         num_arms = lists.pairs.wins.shape[0]
         row, column = np.triu_indices(num_arms, 1)
-        urgent = self._is_urgent(lists.pairs, round_)[row, column]
+        urgent = self._is_urgent(lists, round_)[row, column]
         forced = jnp.any(urgent)
 
         passes = begin_pass_if_over(lists.passes)
@@ -128,23 +132,34 @@ class CopelandRMED(Policy):
             first=first,
             second=second,
             explore_rounds=jnp.where(exploits, 0, 1).astype(jnp.int64),
+            note=~forced,
         )
         place = jnp.where(forced, passes.place, passes.place + 1)
-        return duel, lists._replace(passes=passes._replace(place=place), forced=forced)
+        return duel, lists._replace(
+            passes=passes._replace(place=place), asked=add_asked(lists.asked, duel)
+        )
 
-    def _count_limit(self, pairs: PairEvidence) -> Float[Array, "K K"]:
-        """Log of the last round at which a pair was compared often enough."""
-        duels = (pairs.wins + pairs.wins.T).astype(jnp.float64)
-        return (duels / self.alpha) ** 2
+    def _count_limit(self, asked: Int[Array, "K K"]) -> Float[Array, "K K"]:
+        """Log of the last round at which a pair was drawn often enough."""
+        return (asked.astype(jnp.float64) / self.alpha) ** 2
 
-    def _is_urgent(self, pairs: PairEvidence, round_: RoundCount) -> Bool[Array, "K K"]:
-        """Pairs to be drawn out of turn at ``round_``."""
+    def _is_urgent(
+        self, lists: CopelandLists, round_: RoundCount
+    ) -> Bool[Array, "K K"]:
+        """Pairs to be drawn out of turn at ``round_``.
+
+        A pair is rare by its draws, which are known at once. How close its estimate is
+        to 1/2 is judged when all its outcomes are there: until then another draw could
+        not move the estimate.
+        """
+        pairs = lists.pairs
         log_t = log_round(round_)
         # log log t is below 1, or undefined, before round 16.
         closeness = self.beta / jnp.maximum(1.0, jnp.log(jnp.maximum(log_t, 1.0)))
         gaps = jnp.abs(estimated_gaps(pairs.wins))
-        rare = is_unresolved(log_t, self._count_limit(pairs))
-        return rare | (gaps < closeness) | (gaps == 0.0)
+        rare = is_unresolved(log_t, self._count_limit(lists.asked))
+        told = lists.asked == pairs.wins + pairs.wins.T
+        return rare | (told & ((gaps < closeness) | (gaps == 0.0)))
 
     def _self_duels(
         self, lists: CopelandLists, arm: Arm, round_: RoundCount
@@ -161,7 +176,7 @@ class CopelandRMED(Policy):
         last_passing = last_resolved_round(round_, limit)
         until_test = jnp.where(jnp.any(passing), last_passing - round_ + 2, 1)
         others = others_mask(pairs.wins.shape[0])
-        rarest = jnp.min(jnp.where(others, self._count_limit(pairs), jnp.inf))
+        rarest = jnp.min(jnp.where(others, self._count_limit(lists.asked), jnp.inf))
         until_rare = last_resolved_round(round_, rarest) - round_ + 1
         # Another passing arm would take over at once.
         same = ~jnp.any(passing) | (chosen == arm)
@@ -170,7 +185,7 @@ class CopelandRMED(Policy):
     def _count(
         self, lists: CopelandLists, round_: RoundCount, duel: Duel, outcome: Outcome
     ) -> tuple[CopelandLists, Pools]:
-        """Count the outcome and, outside forced draws, test and name the winner.
+        """Count the outcome and, if the duel was in turn, test and name the winner.
 
         The second result is what the efficient program knows of the new estimates.
 
@@ -195,26 +210,33 @@ class CopelandRMED(Policy):
             pairs=pairs,
             sums=sums,
             slack=slack,
-            winner=jnp.where(lists.forced, lists.winner, winner),
+            winner=jnp.where(duel.note, winner, lists.winner),
             passed=passed,
         )
         return lists, pools
 
-    def _extend(
-        self, lists: CopelandLists, wanted: Float[Array, "K K"], round_: RoundCount
-    ) -> CopelandLists:
-        """Append what is due after ``round_``: the winner, and pairs short of evidence.
 
-        ``wanted`` is evidence per unit of log t; a passed test wants none.
-        """
-        num_arms = lists.pairs.wins.shape[0]
-        row, column = np.triu_indices(num_arms, 1)
-        arms = jnp.arange(num_arms, dtype=jnp.int32)
-        short = wanted * _log_of(round_) > lists.pairs.evidence
-        due = jnp.concatenate(
-            [short[row, column] & ~lists.passed, arms == lists.winner]
-        )
-        return lists._replace(passes=append(lists.passes, due & ~lists.forced))
+def extended(lists: Any, wanted: Any, log_t: Any, applies: Any) -> Any:
+    """Append what is due: the winner, and pairs short of evidence.
+
+    Parameters
+    ----------
+    lists : CopelandLists
+        Of NumPy arrays as of JAX arrays; the result in kind.
+    wanted : float64 (K, K)
+        Evidence per unit of log t; a passed test wants none.
+    log_t : float64
+        `log_of` the round that taught it.
+    applies : bool
+        Whether anything is appended: not after a forced draw.
+    """
+    xp = lists.pairs.wins.__array_namespace__()  # NumPy's on the host.
+    num_arms = lists.pairs.wins.shape[0]
+    row, column = np.triu_indices(num_arms, 1)
+    arms = xp.arange(num_arms, dtype=xp.int32)
+    short = wanted * log_t > lists.pairs.evidence
+    due = xp.concat([short[row, column] & ~lists.passed, arms == lists.winner])
+    return lists._replace(passes=append(lists.passes, due, applies))
 
 
 def recommended(lists: CopelandLists) -> Arm:
@@ -271,7 +293,7 @@ def estimated_losses(pairs: PairEvidence) -> Float[Array, " K"]:
     return jnp.sum(pairs.wins < pairs.wins.T, axis=1, dtype=jnp.int32)
 
 
-def _log_of(round_: RoundCount) -> Float[Array, ""]:
+def log_of(round_: RoundCount) -> Float[Array, ""]:
     """max(1, log t)."""
     return jnp.maximum(1.0, log_round(round_))
 
@@ -280,5 +302,5 @@ def _passes_test(
     pairs: PairEvidence, slack: Float[Array, " K"], round_: RoundCount
 ) -> Bool[Array, " K"]:
     """Estimated winners whose constraints all hold: the evidence reaches log t."""
-    answers = slack / (1.0 - _SLACK) >= _log_of(round_)
+    answers = slack / (1.0 - _SLACK) >= log_of(round_)
     return is_estimated_winner(pairs) & answers

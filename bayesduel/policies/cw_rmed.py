@@ -14,7 +14,9 @@ from bayesduel.policies.base import policy_class
 from bayesduel.policies.copeland_rmed import (
     CopelandLists,
     CopelandRMED,
+    extended,
     is_estimated_winner,
+    log_of,
     recommended,
 )
 from bayesduel.policies.pair_evidence import estimated_gaps
@@ -51,11 +53,12 @@ class Program(NamedTuple):
     wanted: Float[Array, "K K"]
     """Evidence per unit of log t that the list waits for."""
 
-    is_due: Bool[Array, ""]
-    """Whether the next list has yet to be extended by what the last round taught."""
+    log_told: Float[Array, ""]
+    """max(1, log t) of the last round that was told."""
 
     is_asked: Bool[Array, ""]
-    """Whether the host must solve the program before that."""
+    """Whether the host must solve the program before the next list is extended by what
+    that round taught."""
 
     is_current: Bool[Array, ""]
     """Whether ``wanted`` belongs to the estimates."""
@@ -178,7 +181,7 @@ class CWRMED(CopelandRMED):
                 blocks=jnp.zeros((num_arms, num_arms), dtype=jnp.float64),
                 is_stale=jnp.bool_(True),
                 wanted=jnp.zeros((num_arms, num_arms), dtype=jnp.float64),
-                is_due=jnp.bool_(False),
+                log_told=jnp.float64(1.0),
                 is_asked=jnp.bool_(False),
                 is_current=jnp.bool_(False),
                 age=jnp.int64(0),
@@ -192,15 +195,9 @@ class CWRMED(CopelandRMED):
     def choose(
         self, rng_key: RunKey, state: CWRMEDState, round_: RoundCount
     ) -> tuple[Duel, CWRMEDState]:
-        """Extend the next list by what the last round taught, then take a pair."""
-        lists, program = state
-        extends = program.is_due & ~lists.forced
-        lists = self._extend(
-            lists._replace(forced=~extends), program.wanted, round_ - 1
-        )
-        duel, lists = self._next_duel(lists, round_)
-        program = program._replace(is_due=jnp.bool_(False))
-        return duel, CWRMEDState(lists=lists, program=program)
+        """Take a pair out of turn, or the next one of the pass."""
+        duel, lists = self._next_duel(state.lists, round_)
+        return duel, state._replace(lists=lists)
 
     def update(
         self,
@@ -210,13 +207,14 @@ class CWRMED(CopelandRMED):
         duel: Duel,
         outcome: Outcome,
     ) -> CWRMEDState:
-        """Count the outcome, and see whether the program must be solved anew."""
+        """Count the outcome, then extend the next list or ask for a new program."""
         lists, pools = self._count(state.lists, round_, duel, outcome)
         program = state.program
         learnt = (duel.first != duel.second) & (outcome.rounds > 0)
         gaps = estimated_gaps(lists.pairs.wins)
         is_alone = jnp.sum(is_estimated_winner(lists.pairs), dtype=jnp.int32) == 1
-        is_needed = is_alone & ~lists.forced & ~lists.passed
+        in_turn = duel.note
+        is_needed = is_alone & in_turn & ~lists.passed
 
         program = _with_prices(program, gaps, duel)
         age = program.age + learnt.astype(jnp.int64)
@@ -230,14 +228,15 @@ class CWRMED(CopelandRMED):
         is_asked = is_needed & ~is_current
         own = jnp.where(fits, program.blocks + program.blocks.T, program.wanted)
         wanted = compute_if(
-            ~is_alone & ~lists.forced & ~lists.passed,
+            ~is_alone & in_turn & ~lists.passed,
             lambda: ecw_evidence(gaps, lists.winner, pools),
             own,
         )
         is_new = program.is_new | learnt
+        log_told = log_of(round_)
         program = program._replace(
             wanted=wanted,
-            is_due=jnp.bool_(True),
+            log_told=log_told,
             is_asked=is_asked,
             is_current=is_current,
             age=age,
@@ -245,6 +244,7 @@ class CWRMED(CopelandRMED):
             needed=program.needed + (is_new & is_needed).astype(jnp.int64),
             solved=program.solved + is_asked.astype(jnp.int64),
         )
+        lists = extended(lists, wanted, log_told, in_turn & ~is_asked)
         return CWRMEDState(lists=lists, program=program)
 
     def recommend(self, rng_key: RunKey, state: CWRMEDState) -> Arm:
@@ -264,7 +264,7 @@ class CWRMED(CopelandRMED):
         return state.program.is_asked
 
     def assist(self, state: CWRMEDState) -> CWRMEDState:
-        """Solve the program of the estimates."""
+        """Solve the program of the estimates, and extend the next list by it."""
         gaps = estimated_gaps(np.asarray(state.lists.pairs.wins))
         program = state.program
         winner = int(np.argmin(losses(gaps)))
@@ -291,7 +291,8 @@ class CWRMED(CopelandRMED):
             age=np.int64(0),
             failed=failed,
         )
-        return state._replace(program=program)
+        lists = extended(state.lists, wanted, program.log_told, np.bool_(True))
+        return CWRMEDState(lists=lists, program=program)
 
 
 def _with_prices(program: Program, gaps: Float[Array, "K K"], duel: Duel) -> Program:

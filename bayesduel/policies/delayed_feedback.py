@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Int
 
+from bayesduel.arrays import element_of
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.base import Policy, policy_class
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
@@ -45,9 +46,10 @@ class DelayedFeedback(Policy):
 
     After the rounds d, 2 d, 3 d, ... all outcomes so far are told, one after the other
     and each with its own round, as Wu and Liu (2016, Appendix D.2.3) do it. Meanwhile
-    the policy goes on choosing: its loop positions advance and the round counts on, its
-    statistics stand still. With d = 1 it is the policy itself. Several rounds of one
-    pair that were asked for at once are told together, after the last of them.
+    the policy goes on choosing: its loop positions advance, it counts the duels that it
+    asked for, and the round counts on; what it knows of outcomes stands still. With
+    d = 1 it is the policy itself. Several rounds of one pair that were asked for at
+    once are told together, after the last of them.
 
     The policy is stepped round by round. A policy that looks ahead promises that
     nothing is learnt before its next duel; with outcomes on their way this fails, and
@@ -137,12 +139,14 @@ class DelayedFeedback(Policy):
         self, rng_key: RunKey, num_arms: int, horizon: RoundCount
     ) -> DelayedFeedbackState:
         """Return the state before the first round."""
-        arm, rounds = jnp.int32(0), jnp.int64(0)
-        report = Report(Duel(arm, rounds, arm, arm, rounds), rounds, rounds)
+        rounds = jnp.int64(0)
+        inner = self._stepped.init(rng_key, num_arms, horizon)
+        duel, _ = jax.eval_shape(self._stepped.choose, rng_key, inner, rounds)
         return DelayedFeedbackState(
-            inner=self._stepped.init(rng_key, num_arms, horizon),
+            inner=inner,
             reports=jax.tree.map(
-                lambda leaf: jnp.broadcast_to(leaf, (self.every,)), report
+                lambda leaf: jnp.zeros((self.every, *leaf.shape), leaf.dtype),
+                Report(duel, rounds, rounds),
             ),
             number=jnp.int32(0),
             arrived=jnp.int32(0),
@@ -189,10 +193,7 @@ class DelayedFeedback(Policy):
         first = jnp.where(empty, -1, state.read).astype(jnp.int32)
         inner, read = self._tell(rng_key, state.inner, reports, current, first, told)
         # What is left is at most the last report.
-        rest = jax.tree.map(
-            lambda leaf: jnp.sum(jnp.where(places == told, leaf, 0), dtype=leaf.dtype),
-            reports,
-        )
+        rest = jax.tree.map(lambda leaf: element_of(leaf, told), reports)
         done = (read >= told) & (told > 0)
         return DelayedFeedbackState(
             inner=inner,
@@ -216,11 +217,9 @@ class DelayedFeedback(Policy):
         Stops early where the policy has to wait for the host.
         """
         policy = self._stepped
-        places = jnp.arange(self.every, dtype=jnp.int32)
 
         def pick(leaf: Array, now: Array, index: Int[Array, ""]) -> Array:
-            filed = jnp.sum(jnp.where(places == index, leaf, 0), dtype=leaf.dtype)
-            return jnp.where(index < 0, now, filed)
+            return jnp.where(index < 0, now, element_of(leaf, index))
 
         def goes_on(loop: tuple[State, Array]) -> Bool[Array, ""]:
             return (loop[1] < end) & ~policy.is_waiting(loop[0])

@@ -3,7 +3,13 @@
 from typing import ClassVar
 
 from bayesduel.policies.base import policy_class
-from bayesduel.policies.copeland_rmed import CopelandLists, CopelandRMED, recommended
+from bayesduel.policies.copeland_rmed import (
+    CopelandLists,
+    CopelandRMED,
+    extended,
+    log_of,
+    recommended,
+)
 from bayesduel.policies.pair_evidence import estimated_gaps
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory.ecw_rmed import ecw_evidence
@@ -20,7 +26,9 @@ class ECWRMED(CopelandRMED):
     the program's winner against itself. Before each draw, a pair is drawn out of turn
     if it was compared fewer than alpha sqrt(log t) times, or if its estimate is within
     beta / log log t of 1/2, or exactly 1/2. Logarithms are natural, those of t below 1
-    count as 1.
+    count as 1. With outcomes on their way (delayed feedback) a pair counts as compared
+    when it is asked for, and an estimate is near 1/2 only once all outcomes of its pair
+    are there.
 
     Order: pairs lexicographically by position (the environment shuffles the arms by
     default), then (i, i); ties go to the lowest position. With beta > 0 a pair that
@@ -75,7 +83,7 @@ class ECWRMED(CopelandRMED):
         # After a forced draw nothing is appended, so any winner will do.
         gaps = estimated_gaps(lists.pairs.wins)
         wanted = ecw_evidence(gaps, lists.winner, pools)
-        return self._extend(lists, wanted, round_)
+        return extended(lists, wanted, log_of(round_), duel.note)
 
     def recommend(self, rng_key: RunKey, state: CopelandLists) -> Arm:
         """Return the winner of the last test or program."""

@@ -6,7 +6,7 @@ of every element in the list, or -1. Finding the element to play and appending a
 comparisons and sums of fixed shape, and "not yet played in this pass" is rank >= place.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array
@@ -27,6 +27,9 @@ class Passes(NamedTuple):
     upcoming: Int[Array, " M"]
     """Rank in the list of the next pass, -1 if not (yet) in it."""
 
+    last_due: Bool[Array, " M"]
+    """What was due at the last `append`; before that, the first list."""
+
 
 def first_pass(members: Bool[Array, " M"]) -> Passes:
     """Return lists whose first pass plays ``members`` in index order."""
@@ -35,25 +38,25 @@ def first_pass(members: Bool[Array, " M"]) -> Passes:
         current=jnp.where(members, ranks, _ABSENT),
         place=jnp.int32(0),
         upcoming=jnp.full(members.shape, _ABSENT, dtype=jnp.int32),
+        last_due=members,
     )
 
 
 def begin_pass_if_over(passes: Passes) -> Passes:
     """Make the next list the current one when all of the current one was played.
 
-    When nothing was appended (outcomes may be delayed) the pass is repeated.
+    Without a delay the next list is never empty then. With outcomes on their way
+    nothing may have been appended: what was due last, by all that is known, is due
+    again.
     """
     over = passes.place > jnp.max(passes.current)
     fresh = jnp.any(passes.upcoming != _ABSENT)
-    swapped = Passes(
-        current=jnp.where(fresh, passes.upcoming, passes.current),
-        place=jnp.int32(0),
-        upcoming=jnp.full_like(passes.upcoming, _ABSENT),
-    )
-    return Passes(
-        current=jnp.where(over, swapped.current, passes.current),
-        place=jnp.where(over, swapped.place, passes.place),
-        upcoming=jnp.where(over, swapped.upcoming, passes.upcoming),
+    again = first_pass(passes.last_due)
+    following = jnp.where(fresh, passes.upcoming, again.current)
+    return passes._replace(
+        current=jnp.where(over, following, passes.current),
+        place=jnp.where(over, again.place, passes.place),
+        upcoming=jnp.where(over, again.upcoming, passes.upcoming),
     )
 
 
@@ -70,14 +73,19 @@ def is_only_element(passes: Passes, element: Int[Array, ""]) -> Bool[Array, ""]:
     return jnp.all(alone) & (passes.place == 0) & jnp.all(passes.upcoming == _ABSENT)
 
 
-def append(passes: Passes, due: Bool[Array, " M"]) -> Passes:
+def append(passes: Passes, due: Any, applies: Any = True) -> Passes:
     """Append the elements that are ``due``, in index order, to the next list.
 
     Elements that are already in it, or still to be played in this pass, stay as they
-    are. ``place`` must already be past the element that was just played.
+    are. ``place`` must already be past the element that was just played. Nothing
+    happens unless it ``applies``. Of NumPy arrays as of JAX arrays.
     """
+    xp = due.__array_namespace__()  # NumPy's on the host.
     still_to_come = passes.current >= passes.place
-    new = due & ~still_to_come & (passes.upcoming == _ABSENT)
-    length = jnp.max(passes.upcoming) + 1
-    ranks = length + jnp.cumsum(new, dtype=jnp.int32) - 1
-    return passes._replace(upcoming=jnp.where(new, ranks, passes.upcoming))
+    new = due & applies & ~still_to_come & (passes.upcoming == _ABSENT)
+    length = xp.max(passes.upcoming) + 1
+    ranks = length + xp.cumsum(new, dtype=xp.int32) - 1
+    return passes._replace(
+        upcoming=xp.where(new, ranks, passes.upcoming),
+        last_due=xp.where(applies, due, passes.last_due),
+    )

@@ -34,7 +34,7 @@ class RelativeConfidenceSamplingState(NamedTuple):
 
     beliefs: PairBeliefs
     reigns: Int[Array, " K"]
-    """Rounds in which each arm was the champion."""
+    """Rounds in which each arm was the champion, counted when it is chosen."""
 
 
 @policy_class
@@ -102,13 +102,26 @@ class RelativeConfidenceSampling(Policy):
         state: RelativeConfidenceSamplingState,
         round_: RoundCount,
     ) -> tuple[Duel, RelativeConfidenceSamplingState]:
-        """Choose champion and challenger, after the self-duels that come first."""
+        """Choose champion and challenger, after the self-duels; count their reigns."""
+        duel = self._next_duel(rng_key, state, round_)
+        arms = jnp.arange(state.reigns.shape[0], dtype=jnp.int32)
+        reigns = state.reigns + jnp.where(arms == duel.champion, duel.exploit_rounds, 0)
+        reigns = reigns + jnp.where(arms == duel.first, duel.explore_rounds, 0)
+        return duel, state._replace(reigns=reigns)
+
+    def _next_duel(
+        self,
+        rng_key: RunKey,
+        state: RelativeConfidenceSamplingState,
+        round_: RoundCount,
+    ) -> Duel:
+        """Say who meets whom, after how many self-duels of whom."""
         key_champion, key_ties = jax.random.split(rng_key)
         ties = jax.random.uniform(key_ties, (2,), dtype=jnp.float64)
         if not self.look_ahead:
             first = self._sampled_champion(key_champion, ties[0], state)
             second = self._challenger(ties[1], state, first, round_)
-            return one_round(first, second), state
+            return one_round(first, second)
 
         arms = jnp.arange(state.reigns.shape[0], dtype=jnp.int32)
         beaten = surely_beaten(state.beliefs.wins, state.beliefs.resolution, round_)
@@ -130,14 +143,13 @@ class RelativeConfidenceSampling(Policy):
         )
         idle, happens = jnp.where(idles, idle, 0), ~idles | happens
         first = choose_weighted(ties[0], law)
-        duel = Duel(
+        return Duel(
             champion=self_dueling,
             exploit_rounds=idle,
             first=first,
             second=self._challenger(ties[1], state, first, round_ + idle),
             explore_rounds=happens.astype(jnp.int64),
         )
-        return duel, state
 
     def _sampled_champion(
         self,
@@ -191,15 +203,10 @@ class RelativeConfidenceSampling(Policy):
         duel: Duel,
         outcome: Outcome,
     ) -> RelativeConfidenceSamplingState:
-        """Count the outcome and the reigns."""
-        arms = jnp.arange(state.reigns.shape[0], dtype=jnp.int32)
-        reigns = state.reigns + jnp.where(
-            arms == duel.champion, outcome.exploit_rounds, 0
-        )
-        reigns = reigns + jnp.where(arms == duel.first, outcome.rounds, 0)
+        """Count the outcome."""
         alpha = jnp.asarray(self.alpha, dtype=jnp.float64)
         beliefs = add_outcome(state.beliefs, duel, outcome, alpha)
-        return RelativeConfidenceSamplingState(beliefs=beliefs, reigns=reigns)
+        return state._replace(beliefs=beliefs)
 
     def recommend(self, rng_key: RunKey, state: RelativeConfidenceSamplingState) -> Arm:
         """Return the arm that empirically beats the most others."""

@@ -39,8 +39,6 @@ class RMED1State(NamedTuple):
 
     pairs: PairEvidence
     passes: Passes
-    in_turn: Bool[Array, ""]
-    """Whether the last duel was asked for by the lists."""
 
 
 @policy_class
@@ -94,7 +92,6 @@ class RMED1(Policy):
         return RMED1State(
             pairs=empty_evidence(num_arms),
             passes=first_pass(jnp.ones(num_arms, dtype=bool)),
-            in_turn=jnp.bool_(False),
         )
 
     def choose(
@@ -116,10 +113,10 @@ class RMED1(Policy):
             first=jnp.where(extra, row, arm),
             second=jnp.where(extra, column, opponent),
             explore_rounds=jnp.where(exploits, 0, 1).astype(jnp.int64),
+            note=~extra,
         )
         place = jnp.where(extra, passes.place, passes.place + 1)
-        passes = passes._replace(place=place)
-        return duel, state._replace(passes=passes, in_turn=~extra)
+        return duel, state._replace(passes=passes._replace(place=place))
 
     def _out_of_turn(
         self, state: State, passes: Passes, round_: RoundCount
@@ -162,8 +159,9 @@ class RMED1(Policy):
         """Count the outcome, then test which arms are due in the next pass."""
         pairs = add_evidence(state.pairs, duel, outcome)
         needed = self._log_round_needed(evidence_against(pairs))
-        due = (needed <= log_round(round_)) & state.in_turn
-        return state._replace(pairs=pairs, passes=append(state.passes, due))
+        due = needed <= log_round(round_)
+        in_turn = duel.note
+        return state._replace(pairs=pairs, passes=append(state.passes, due, in_turn))
 
     def recommend(self, rng_key: RunKey, state: State) -> Arm:
         """Return i*."""

@@ -1,6 +1,6 @@
 """RMED2 (Komiyama, Honda, Kashima and Nakagawa 2015)."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,16 +14,30 @@ from bayesduel.policies.base import (
     others_mask,
     policy_class,
 )
-from bayesduel.policies.pair_counts import lowest
-from bayesduel.policies.pair_evidence import PairEvidence, estimated_gaps
-from bayesduel.policies.passes import Passes
+from bayesduel.policies.pair_counts import add_asked, lowest
+from bayesduel.policies.pair_evidence import (
+    PairEvidence,
+    empty_evidence,
+    estimated_gaps,
+)
+from bayesduel.policies.passes import Passes, first_pass
 from bayesduel.policies.rmed1 import RMED1
 from bayesduel.policies.thresholds import (
     is_unresolved,
     last_resolved_round,
     log_round,
 )
-from bayesduel.types import Arm, RoundCount, State
+from bayesduel.types import Arm, Duel, RoundCount, RunKey, State
+
+
+class RMED2State(NamedTuple):
+    """Evidence and draws per pair, and the place in the lists."""
+
+    pairs: PairEvidence
+    asked: Int[Array, "K K"]
+    """N_ij: duels asked for, whether their outcomes are known or not; symmetric."""
+
+    passes: Passes
 
 
 @policy_class
@@ -41,7 +55,8 @@ class RMED2(RMED1):
     unless l was compared with i* fewer than N_{l b_l} / log log t times. The numerator,
     twice the regret of the pair, is estimated and floored. Natural logarithms; log log
     t is taken at t >= 3 in the first place and at t >= 16, where it is about 1, in the
-    second.
+    second. Both rules count duels when they are asked for, so also those whose outcomes
+    are on their way (delayed feedback).
 
     The list order is the order of the arms, and ties go to the lowest position, as in
     RMED1. Rare pairs are drawn in lexicographic order, one at a time, with t moving on.
@@ -81,6 +96,22 @@ class RMED2(RMED1):
         check_above("alpha", self.alpha, 0.0)
         check_at_least("numerator_floor", self.numerator_floor, -1.0)
 
+    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> State:
+        """Return the state before the first round."""
+        pairs = empty_evidence(num_arms)
+        return RMED2State(
+            pairs=pairs,
+            asked=jnp.zeros_like(pairs.wins),
+            passes=first_pass(jnp.ones(num_arms, dtype=bool)),
+        )
+
+    def choose(
+        self, rng_key: RunKey, state: State, round_: RoundCount
+    ) -> tuple[Duel, State]:
+        """Choose as RMED1 does, and count the draw."""
+        duel, state = super().choose(rng_key, state, round_)
+        return duel, state._replace(asked=add_asked(state.asked, duel))
+
     def _out_of_turn(
         self, state: State, passes: Passes, round_: RoundCount
     ) -> tuple[Bool[Array, ""], Arm, Arm]:
@@ -88,7 +119,7 @@ class RMED2(RMED1):
         sweeping, row, column = super()._out_of_turn(state, passes, round_)
         above = np.triu(others_mask(state.pairs.wins.shape[0]))
         log_t = log_round(jnp.maximum(round_, 3))
-        rare = is_unresolved(log_t, self._count_limit(state.pairs)) & above
+        rare = is_unresolved(log_t, self._count_limit(state.asked)) & above
         rare_row = jnp.argmax(jnp.any(rare, axis=1)).astype(jnp.int32)
         rare_column = jnp.argmax(row_of(rare, rare_row)).astype(jnp.int32)
         return (
@@ -97,10 +128,9 @@ class RMED2(RMED1):
             jnp.where(sweeping, column, rare_column),
         )
 
-    def _count_limit(self, pairs: PairEvidence) -> Float[Array, "K K"]:
+    def _count_limit(self, asked: Int[Array, "K K"]) -> Float[Array, "K K"]:
         """Log of the last round at which N >= alpha log log t."""
-        duels = (pairs.wins + pairs.wins.T).astype(jnp.float64)
-        return jnp.exp(duels / self.alpha)
+        return jnp.exp(asked.astype(jnp.float64) / self.alpha)
 
     def _opponent(self, state: State, arm: Arm, best: Arm, round_: RoundCount) -> Arm:
         """Return b_l where it is defined and not compared too often, else RMED1's."""
@@ -108,9 +138,8 @@ class RMED2(RMED1):
         target = jnp.where(jnp.isfinite(jnp.min(costs)), lowest(costs), -1)
         usual = super()._opponent(state, arm, best, round_)
         scale = jnp.log(log_round(jnp.maximum(round_, 16)))
-        return jnp.where(
-            is_pursued(state.pairs, arm, best, target, scale), target, usual
-        )
+        pursued = is_pursued(state.pairs, state.asked, arm, best, target, scale)
+        return jnp.where(pursued, target, usual)
 
     def _self_duels(
         self,
@@ -122,7 +151,7 @@ class RMED2(RMED1):
         """Count the self-duels until another arm enters or a pair becomes rare."""
         until_entry = super()._self_duels(state, divergence, best, round_)
         others = others_mask(divergence.shape[0])
-        rarest = jnp.min(jnp.where(others, self._count_limit(state.pairs), jnp.inf))
+        rarest = jnp.min(jnp.where(others, self._count_limit(state.asked), jnp.inf))
         until_rare = last_resolved_round(round_, rarest) - round_ + 1
         return jnp.minimum(until_entry, until_rare)
 
@@ -146,6 +175,7 @@ def proof_costs(
 
 def is_pursued(
     pairs: PairEvidence,
+    asked: Int[Array, "K K"],
     arm: Arm,
     best: Arm,
     target: Int[Array, ""],
@@ -154,10 +184,11 @@ def is_pursued(
     """Say whether ``arm`` meets its target (-1 for none) and not RMED1's opponent.
 
     The target must be among those that ``arm`` does not beat, and must not have been
-    met more than ``scale`` times as often as i*.
+    met more than ``scale`` times as often as i*. Meetings count from when they are
+    asked for.
     """
     won, lost = row_of(pairs.wins, arm), row_of(pairs.wins.T, arm)
     unbeaten = element_of(won <= lost, target)
-    met = (won + lost).astype(jnp.float64)
+    met = row_of(asked, arm).astype(jnp.float64)
     enough = element_of(met, best) * scale >= element_of(met, target)
     return (target >= 0) & unbeaten & enough

@@ -14,7 +14,7 @@ from bayesduel.policies.base import (
     check_at_least,
     policy_class,
 )
-from bayesduel.policies.pair_counts import lowest
+from bayesduel.policies.pair_counts import add_asked, lowest
 from bayesduel.policies.pair_evidence import PairEvidence, empty_evidence
 from bayesduel.policies.passes import Passes, first_pass
 from bayesduel.policies.rmed1 import RMED1, evidence_against
@@ -29,10 +29,10 @@ class RMED2FHState(NamedTuple):
     """Evidence, lists, and the targets that were fixed after the initial sweeps."""
 
     pairs: PairEvidence
-    passes: Passes
-    in_turn: Bool[Array, ""]
-    """Whether the last duel was asked for by the lists."""
+    asked: Int[Array, "K K"]
+    """Duels asked for, whether their outcomes are known or not; symmetric."""
 
+    passes: Passes
     horizon: RoundCount
     targets: Int[Array, " K"]
     """b_l, the arm that proves l not to be the best at the least cost; -1 for none."""
@@ -50,7 +50,8 @@ class RMED2FH(RMED1):
     once and for all, and no pair is drawn outside the lists any more. Arm l meets its
     b_l, where l does not beat it, unless l was compared with i* fewer than
     N_{l b_l} / log log T times. Natural logarithms; log log T is taken at T >= 3 in the
-    first place and at T >= 16 in the second.
+    first place and at T >= 16 in the second. Duels count when they are asked for; the
+    targets wait for the outcomes of all initial draws (delayed feedback).
 
     The initial draws are L sweeps over all pairs in lexicographic order (the paper has
     no order). Order of the lists and ties as in RMED1: the order of the arms, and the
@@ -93,14 +94,22 @@ class RMED2FH(RMED1):
 
     def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> State:
         """Return the state before the first round."""
+        pairs = empty_evidence(num_arms)
         return RMED2FHState(
-            pairs=empty_evidence(num_arms),
+            pairs=pairs,
+            asked=jnp.zeros_like(pairs.wins),
             passes=first_pass(jnp.ones(num_arms, dtype=bool)),
-            in_turn=jnp.bool_(False),
             horizon=jnp.asarray(horizon, dtype=jnp.int64),
             targets=jnp.full(num_arms, _NOBODY, dtype=jnp.int32),
             is_fixed=jnp.bool_(False),
         )
+
+    def choose(
+        self, rng_key: RunKey, state: State, round_: RoundCount
+    ) -> tuple[Duel, State]:
+        """Choose as RMED1 does, and count the draw."""
+        duel, state = super().choose(rng_key, state, round_)
+        return duel, state._replace(asked=add_asked(state.asked, duel))
 
     def _initial_draws(self, state: State) -> RoundCount:
         """L, the initial draws of each pair."""
@@ -124,9 +133,8 @@ class RMED2FH(RMED1):
         target = element_of(state.targets, arm)
         usual = super()._opponent(state, arm, best, round_)
         scale = jnp.log(log_round(jnp.maximum(state.horizon, 16)))
-        return jnp.where(
-            is_pursued(state.pairs, arm, best, target, scale), target, usual
-        )
+        pursued = is_pursued(state.pairs, state.asked, arm, best, target, scale)
+        return jnp.where(pursued, target, usual)
 
     def update(
         self,

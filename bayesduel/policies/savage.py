@@ -19,7 +19,7 @@ from bayesduel.policies.base import (
     policy_class,
 )
 from bayesduel.policies.commitment import commit
-from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.pair_counts import add_asked, add_wins
 from bayesduel.policies.sampling import choose_among, choose_weighted
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
@@ -31,6 +31,9 @@ class SavageState(NamedTuple):
     """Counts, the pairs that still matter, and the winner once none does."""
 
     wins: Int[Array, "K K"]
+    asked: Int[Array, "K K"]
+    """Duels asked for, whether their outcomes are known or not; symmetric."""
+
     open: Bool[Array, "K K"]
     """Pairs still explored; above the diagonal."""
 
@@ -66,7 +69,8 @@ class Savage(Policy):
     pairs with it. With ``goal="copeland"`` a pair is dropped when its interval excludes
     1/2, or when, by the intervals, both arms beat at most so many others (optimistic
     counts) as some arm beats for sure: fewer, or with ``strict=False`` not more, which
-    is enough to find one of several winners. A dropped pair never returns.
+    is enough to find one of several winners. A dropped pair never returns. Duels count
+    as compared when they are asked for (delayed feedback).
 
     Ties among pairs, and among the best arms at the end, are broken at random. The
     winner is the arm with the largest optimistic count, then the largest sure one; so
@@ -122,8 +126,10 @@ class Savage(Policy):
             delta > 0.0, -jnp.log(jnp.maximum(delta, 1e-300)), jnp.log(rounds)
         )
         pairs = jnp.log(jnp.float64(num_arms * (num_arms - 1)))
+        none = jnp.zeros((num_arms, num_arms), dtype=jnp.int32)
         return SavageState(
-            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int32),
+            wins=none,
+            asked=none,
             open=jnp.asarray(np.triu(others_mask(num_arms))),
             winner=jnp.int32(_NOBODY),
             log_level=pairs + jnp.log(rounds) + doubt,
@@ -134,10 +140,9 @@ class Savage(Policy):
     ) -> tuple[Duel, SavageState]:
         """Choose the pair compared least often, or the winner."""
         uniforms = jax.random.uniform(rng_key, (2,), dtype=jnp.float64)
-        duels = state.wins + state.wins.T
-        never = jnp.iinfo(duels.dtype).max
-        fewest = jnp.min(jnp.where(state.open, duels, never))
-        rare = state.open & (duels == fewest)
+        never = jnp.iinfo(state.asked.dtype).max
+        fewest = jnp.min(jnp.where(state.open, state.asked, never))
+        rare = state.open & (state.asked == fewest)
         weights = jnp.sum(rare, axis=1, dtype=jnp.int32).astype(jnp.float64)
         first = choose_weighted(uniforms[0], weights)
         second = choose_among(uniforms[1], row_of(rare, first))
@@ -148,7 +153,7 @@ class Savage(Policy):
             state.winner != _NOBODY,
             look_ahead=self.look_ahead,
         )
-        return duel, state
+        return duel, state._replace(asked=add_asked(state.asked, duel))
 
     def update(
         self,

@@ -1,0 +1,188 @@
+"""The RMED family told late: duel by duel against twins, and what must not happen."""
+
+from functools import cache, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.policies import DelayedFeedback
+from bayesduel.policies.base import policy_class
+from tests.policies.driving import duels_round_by_round, play, simulate_runs
+from tests.policies.instances import random_outcomes
+from tests.reference import matrices as published
+from tests.reference import simulate
+from tests.reference.delayed_rmed import (
+    DelayedCopelandRMED,
+    DelayedEfficientCopelandRMED,
+    DelayedRMED1,
+    DelayedRMED2,
+    DelayedRMED2FH,
+)
+
+HORIZON = 1500
+INSTANCES = 6
+
+TWINS = {
+    "rmed1": DelayedRMED1,
+    "rmed2": DelayedRMED2,
+    "rmed2fh": partial(DelayedRMED2FH, horizon=HORIZON),
+    "cw-rmed": DelayedCopelandRMED,
+    "ecw-rmed": DelayedEfficientCopelandRMED,
+}
+
+
+@cache
+def instances():
+    """Random matrices of four arms and outcomes: total orders and tournaments."""
+    rng = np.random.default_rng(50)
+    matrices, outcomes = [], []
+    for index in range(INSTANCES):
+        widest = (0.08, 0.2, 0.5)[index % 3]
+        gaps = np.triu(rng.uniform(0.01, widest, (4, 4)), 1)
+        if index >= INSTANCES // 2:
+            gaps = gaps * rng.choice([-1, 1], gaps.shape)
+        order = rng.permutation(4)
+        matrices.append((0.5 + gaps - gaps.T)[np.ix_(order, order)])
+        outcomes.append(random_outcomes(matrices[-1], HORIZON + 2, rng))
+    return np.stack(matrices), np.stack(outcomes)
+
+
+def duels_of(policy):
+    """Return the list of duels of each instance, and what was recommended."""
+    with jax.enable_x64(True):
+        outcomes = jnp.asarray(instances()[1])
+        keys = jax.random.split(jax.random.key(51), INSTANCES)
+        one = partial(
+            play,
+            policy,
+            horizon=jnp.int64(HORIZON),
+            # A run that comes back from the host first reads on, which takes an event.
+            num_events=2 * HORIZON if policy.assisted else HORIZON,
+        )
+        played = jax.tree.map(np.asarray, jax.vmap(one)(outcomes, keys))
+    assert played.rounds.tolist() == [HORIZON] * INSTANCES
+    duels = [
+        duels_round_by_round(jax.tree.map(lambda leaf, i=i: leaf[i], played.events))
+        for i in range(INSTANCES)
+    ]
+    return duels, played.recommendation.tolist()
+
+
+@cache
+def twin_duels(name, every):
+    """Return the same of the twin."""
+    found = []
+    for preference, outcomes in zip(*instances(), strict=True):
+        rng = np.random.default_rng(0)
+        twin = TWINS[name](4, rng, every=every)
+        _, duels = simulate(
+            twin, preference, HORIZON, [HORIZON], rng, outcomes, return_duels=True
+        )
+        found.append((duels, twin.recommend()))
+    duels, best = zip(*found, strict=True)
+    return list(duels), list(best)
+
+
+def first_differences(ours, theirs):
+    """Return round and duels of the first disagreement of each instance, or None."""
+    return [
+        next(
+            (
+                (index, a, b)
+                for index, (a, b) in enumerate(zip(one, other, strict=True), 1)
+                if a != b
+            ),
+            None,
+        )
+        for one, other in zip(ours, theirs, strict=True)
+    ]
+
+
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(
+    ("name", "every"),
+    [
+        ("rmed1", 40),
+        ("ecw-rmed", 40),
+        # 7 cuts the initial sweep and most passes, 400 is more than many of them.
+        *(slow("rmed1", every) for every in (1, 7, 400)),
+        *(slow("ecw-rmed", every) for every in (1, 7, 400)),
+        *(slow(name, 40) for name in ("rmed2", "rmed2fh", "cw-rmed")),
+        *(slow(name, 7) for name in ("rmed2", "rmed2fh", "cw-rmed")),
+    ],
+)
+def test_late_duels_are_those_of_the_late_twin(name, every):
+    policy = DelayedFeedback(policies.get(name), every)
+    duels, best = duels_of(policy)
+    theirs, their_best = twin_duels(name, every)
+    assert first_differences(duels, theirs) == [None] * INSTANCES
+    assert best == their_best
+
+
+class LastChosen(type(policies.get("ecw-rmed"))):
+    """Wrong on purpose: judges every report as if its duel had been in turn."""
+
+    def update(self, rng_key, state, round_, duel, outcome):
+        duel = duel._replace(note=jnp.ones_like(duel.note))
+        return super().update(rng_key, state, round_, duel, outcome)
+
+
+def test_a_report_judged_as_another_duel_is_noticed():
+    """Negative control of the comparison with the twin."""
+    policy = DelayedFeedback(policy_class(LastChosen)(), 40)
+    found = first_differences(duels_of(policy)[0], twin_duels("ecw-rmed", 40)[0])
+    assert sum(each is not None for each in found) >= INSTANCES / 2, found
+
+
+URGENT = ["ecw-rmed", slow("rmed2"), slow("cw-rmed")]
+
+
+@pytest.mark.parametrize("name", URGENT)
+def test_no_pair_fills_a_block(name):
+    """Told every 1000 rounds: a rare pair is drawn until it is not rare any more.
+
+    And where outcomes asked for a single pair, their winner meets itself in between.
+    """
+    matrix, every = np.array(published.ARITHMETIC), 1000
+    policy = DelayedFeedback(policies.get(name), every)
+    records = simulate_runs(
+        policy,
+        matrix,
+        runs=range(4),
+        checkpoints=(every, 2 * every, 3 * every, 4 * every),
+    )
+    pairs = np.triu_indices(len(matrix), 1)
+    blocks = np.diff(records.ledger["plays"], axis=1, prepend=0)[:, :, *pairs]
+    assert blocks.max() <= every / 2
+    # Nothing is known before the first block is over.
+    first = blocks[:, 0]
+    assert first.min() >= 1
+    if name != "rmed2":  # Its list has arms: all meet the one that it takes for best.
+        assert first.max() <= first.min() + 1
+
+
+def test_a_pair_near_one_half_is_drawn_out_of_turn_once_until_it_is_told():
+    """Arms 0 and 1 tie, so their estimate is close to 1/2 in block after block."""
+    matrix = np.array([[0.5, 0.5, 0.9], [0.5, 0.5, 0.9], [0.1, 0.1, 0.5]])
+    every = 500
+    policy = DelayedFeedback(policies.get("ecw-rmed", beta=0.4), every)
+    outcomes = random_outcomes(matrix, HORIZON + 2, np.random.default_rng(52))
+    with jax.enable_x64(True):
+        played = play(
+            policy,
+            jnp.asarray(outcomes),
+            jax.random.key(53),
+            jnp.int64(HORIZON),
+            num_events=HORIZON,
+        )
+    duels = duels_round_by_round(played.events)
+    for begin in range(every, HORIZON, every):
+        # The margin 0.4 / log log t is about 0.2: only this pair is that close.
+        assert duels[begin] == (0, 1)
+        assert duels[begin + 1 : begin + every].count((0, 1)) <= every / 2
