@@ -1,16 +1,17 @@
 """ESCB for combinatorial semi-bandits (Combes et al. 2015)."""
 
+from collections.abc import Callable
 from dataclasses import field
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
-from bayesduel.arrays import first_marked
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.base import check_choice, policy_class
 from bayesduel.policies.reward_counts import (
@@ -18,6 +19,7 @@ from bayesduel.policies.reward_counts import (
     RewardCounts,
     mean_rewards,
 )
+from bayesduel.policies.sampling import choose_among
 from bayesduel.policies.subset_base import (
     one_offer,
     tie_breakers,
@@ -32,10 +34,14 @@ if TYPE_CHECKING:
 _HALVINGS = 60
 """Steps of the bisection of the multiplier of ESCB-1."""
 
+_ROUNDING = 1e-12
+"""Indices that differ by less than this, relatively, are ties."""
+
 
 class _Climb(NamedTuple):
     subset: Bool[Array, " n"]
     value: Float[Array, ""]
+    swaps: Int[Array, ""]
     going: Bool[Array, ""]
 
 
@@ -49,13 +55,14 @@ class ESCB(CountingPolicy):
     - ``index=2``: sum of m_i + sqrt(f/2 sum of 1/N_i);
     - ``index=1``: the largest sum of q_i with sum of N_i KL(m_i, q_i) <= f.
 
-    Ties at random; arms never offered first. k is the size of a set. Indices are no
-    sums over arms, so the k best arms by some number are not exact: all sets are
-    compared as long as there are at most ``most_sets``. Beyond that the choice is a
-    heuristic: of two starts (the largest m_i, and the largest m_i + sqrt(f/(2 N_i)))
-    each is improved by the best swap of two arms until no swap helps, and the better
-    one is taken. Rewards in [0, 1]. Natural logarithm. Recommends the k arms with the
-    largest means.
+    Of sets with equal indices (up to rounding, a relative 1e-12) each is equally
+    likely; arms never offered come first. k is the size of a set. Indices are no sums
+    over arms, so the k best arms by some number are not exact: all sets are compared as
+    long as there are at most ``most_sets``. Beyond that the choice is a heuristic: of
+    two starts (the largest m_i, and the largest m_i + sqrt(f/(2 N_i))) each is improved
+    by the best swap of two arms, ties at random, until no swap helps, and the better
+    one is taken; that reaches some of the best sets only. Rewards in [0, 1]. Natural
+    logarithm. Recommends the k arms with the largest means.
 
     Parameters
     ----------
@@ -99,7 +106,8 @@ class ESCB(CountingPolicy):
     ) -> tuple[Offer, RewardCounts]:
         """Offer the set with the largest index, or arms never offered."""
         num_arms, size = state.plays.shape[0], state.slots.shape[0]
-        uniforms = tie_breakers(rng_key, num_arms)
+        key_arms, key_sets = jax.random.split(rng_key)
+        uniforms = tie_breakers(key_arms, num_arms)
         times = jnp.maximum(state.plays, 1).astype(jnp.float64)
         means = mean_rewards(state)
         time = round_.astype(jnp.float64)
@@ -113,12 +121,16 @@ class ESCB(CountingPolicy):
             return _sums(sets, means) + jnp.sqrt(spread)
 
         if comb(num_arms, size) <= self.most_sets:
-            subset = _best_of_all(value, uniforms, size)
+            subset = _best_of_all(key_sets, value, num_arms, size)
         else:
             optimistic = means + jnp.sqrt(0.5 * budget / times)
             starts = [top(each, uniforms, size) for each in (means, optimistic)]
-            one, other = (_climb(value, start) for start in starts)
-            subset = jnp.where(one.value >= other.value, one.subset, other.subset)
+            key_one, key_other, key_better = jax.random.split(key_sets, 3)
+            one = _climb(key_one, value, starts[0])
+            other = _climb(key_other, value, starts[1])
+            ends = jnp.stack([one.value, other.value])
+            better = jnp.argmax(_one_of_the_largest(key_better, ends))
+            subset = jnp.where(better == 0, one.subset, other.subset)
         unseen = state.plays == 0
         fresh = top(unseen.astype(jnp.float64), uniforms, size)
         return one_offer(jnp.where(jnp.any(unseen), fresh, subset)), state
@@ -128,23 +140,36 @@ def _sums(sets: Bool[Array, "S n"], values: Float[Array, " n"]) -> Float[Array, 
     return jnp.matmul(sets.astype(jnp.float64), values)
 
 
-def _best_of_all(value, uniforms: Float[Array, " n"], size: int) -> Bool[Array, " n"]:  # noqa: ANN001
-    """Compare all sets; of equal ones, that of the largest weighted uniforms."""
-    num_arms = uniforms.shape[0]
+def _one_of_the_largest(
+    rng_key: RunKey, values: Float[Array, " S"]
+) -> Bool[Array, " S"]:
+    """Mark one of the largest values; equal ones are equally likely."""
+    highest = jnp.max(values)
+    tied = values >= highest - _ROUNDING * jnp.abs(highest)
+    uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
+    return jnp.arange(values.shape[0], dtype=jnp.int32) == choose_among(uniform, tied)
+
+
+def _best_of_all(
+    rng_key: RunKey,
+    value: Callable[[Bool[Array, "S n"]], Float[Array, " S"]],
+    num_arms: int,
+    size: int,
+) -> Bool[Array, " n"]:
+    """Compare all sets; of equal ones draw one."""
     table = np.zeros((comb(num_arms, size), num_arms), dtype=bool)
     rows = np.array(list(combinations(range(num_arms), size)))
     np.put_along_axis(table, rows, True, axis=1)
     sets = jnp.asarray(table)
-    index = value(sets)
-    highest = jnp.max(index)
-    tied = index >= highest - 1e-12 * jnp.abs(highest)
-    luck = jnp.where(tied, _sums(sets, uniforms), -1.0)
-    best = luck == jnp.max(luck)
-    return jnp.any(best[:, None] & sets, axis=0)
+    return jnp.any(_one_of_the_largest(rng_key, value(sets))[:, None] & sets, axis=0)
 
 
-def _climb(value, start: Bool[Array, " n"]) -> _Climb:  # noqa: ANN001
-    """Swap two arms as long as that raises the index."""
+def _climb(
+    rng_key: RunKey,
+    value: Callable[[Bool[Array, "S n"]], Float[Array, " S"]],
+    start: Bool[Array, " n"],
+) -> _Climb:
+    """Swap two arms as long as that raises the index; of equal swaps draw one."""
     num_arms = start.shape[0]
     one = np.eye(num_arms, dtype=bool)
 
@@ -155,15 +180,17 @@ def _climb(value, start: Bool[Array, " n"]) -> _Climb:  # noqa: ANN001
         sets = swapped.reshape(num_arms * num_arms, num_arms)
         values = jnp.where(allowed.reshape(-1), value(sets), -jnp.inf)
         highest = jnp.max(values)
-        best = jnp.any(first_marked(values == highest)[:, None] & sets, axis=0)
-        rises = highest > now.value * (1.0 + 1e-12)
+        key = jax.random.fold_in(rng_key, now.swaps)
+        best = jnp.any(_one_of_the_largest(key, values)[:, None] & sets, axis=0)
+        rises = highest > now.value * (1.0 + _ROUNDING)
         return _Climb(
             subset=jnp.where(rises, best, now.subset),
             value=jnp.where(rises, highest, now.value),
+            swaps=now.swaps + 1,
             going=rises,
         )
 
-    begin = _Climb(start, value(start[None, :])[0], jnp.bool_(True))
+    begin = _Climb(start, value(start[None, :])[0], jnp.uint32(0), jnp.bool_(True))
     return lax.while_loop(lambda now: now.going, advance, begin)
 
 

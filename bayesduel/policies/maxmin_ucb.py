@@ -3,6 +3,7 @@
 from dataclasses import field
 from typing import ClassVar, NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
@@ -113,10 +114,10 @@ class MaxMinUCB(WinsPolicy):
     ) -> tuple[Offer, WinsState]:
         """Offer rivals, or one arm as long as it has none."""
         known = rivals(state.wins, round_, self.alpha)
-        uniforms = tie_breakers(rng_key, state.wins.shape[0])
+        uniforms = _uniforms(rng_key, state)
         nobody = jnp.all(jnp.any(known.beaten, axis=1))
         subset = build(known, uniforms, state.slots.shape[0], levels=False)
-        anyone = uniforms == jnp.max(uniforms)
+        anyone = uniforms[0] == jnp.max(uniforms[0])
         subset = jnp.where(nobody, anyone, subset)
         offer = one_offer(subset)
         if self.look_ahead:
@@ -168,8 +169,9 @@ class RecursiveMaxMinUCB(WinsPolicy):
     ) -> tuple[Offer, WinsState]:
         """Offer k arms."""
         known = rivals(state.wins, round_, self.alpha)
-        uniforms = tie_breakers(rng_key, state.wins.shape[0])
-        subset = build(known, uniforms, state.slots.shape[0], levels=True)
+        subset = build(
+            known, _uniforms(rng_key, state), state.slots.shape[0], levels=True
+        )
         return one_offer(subset), state
 
     def recommend(self, rng_key: RunKey, state: WinsState) -> Bool[Array, " n"]:
@@ -180,3 +182,9 @@ class RecursiveMaxMinUCB(WinsPolicy):
         value = beaten.astype(jnp.float64) + won / (won + lost + 1.0)
         uniforms = tie_breakers(rng_key, value.shape[0])
         return ranks(value, uniforms) < state.slots.shape[0]
+
+
+def _uniforms(rng_key: RunKey, state: WinsState) -> Float[Array, "k n"]:
+    """Draw one uniform per place of a set and arm; consumes ``rng_key``."""
+    shape = state.slots.shape[0], state.wins.shape[0]
+    return jax.random.uniform(rng_key, shape, dtype=jnp.float64)

@@ -87,7 +87,7 @@ class _Building(NamedTuple):
 
 def build(
     known: Rivals,
-    uniforms: Float[Array, " n"],
+    uniforms: Float[Array, "k n"],
     size: int,
     *,
     levels: bool,
@@ -104,17 +104,21 @@ def build(
     ----------
     known : Rivals
         The bounds of the round.
-    uniforms : float64 (n,)
-        On [0, 1): who is first, and who wins ties.
+    uniforms : float64 (k, n)
+        On [0, 1): who is first, and who wins ties, one row for every place. A tie says
+        something about the uniforms that decided it, so none of them serves twice.
     size : int
         Most arms of the set; with ``levels`` it has exactly so many.
     levels : bool
         Fill the set up.
     """
-    num_arms = uniforms.shape[0]
+    num_arms = uniforms.shape[1]
     arms = jnp.arange(num_arms, dtype=jnp.int32)
+    places = jnp.arange(uniforms.shape[0], dtype=jnp.int32)
 
-    def candidates(free: Bool[Array, " n"]) -> Bool[Array, " n"]:
+    def candidates(
+        free: Bool[Array, " n"], uniforms: Float[Array, " n"]
+    ) -> Bool[Array, " n"]:
         unbeaten = free & ~jnp.any(known.beaten & free[None, :], axis=1)
         rival = free[None, :] & others_mask(num_arms)
         weakest = jnp.min(jnp.where(rival, known.upper, jnp.inf), axis=1)
@@ -124,12 +128,14 @@ def build(
 
     def add(now: _Building) -> _Building:
         fresh = ~jnp.any(now.level)
-        level = jnp.where(fresh, candidates(now.free), now.level)
+        here = places == size - now.missing
+        own = jnp.sum(jnp.where(here[:, None], uniforms, 0.0), axis=0)
+        level = jnp.where(fresh, candidates(now.free, own), now.level)
         closest = jnp.where(fresh, jnp.inf, now.closest)
         value = jnp.where(level, closest, -jnp.inf)
         best = level & (value == jnp.max(value))
-        lucky = jnp.max(jnp.where(best, uniforms, -1.0))
-        arm = jnp.argmax(best & (uniforms == lucky)).astype(jnp.int32)
+        lucky = jnp.max(jnp.where(best, own, -1.0))
+        arm = jnp.argmax(best & (own == lucky)).astype(jnp.int32)
         chosen = arms == arm
         missing = now.missing - 1
         level = level & ~chosen

@@ -1,0 +1,112 @@
+"""Ties among sets: all sets that a rule may take are equally likely, or as it says."""
+
+from itertools import combinations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel import policies
+
+FALSE_ALARM = 1e-5
+DRAWS = 20_000
+
+
+def offers(policy, num_arms, size, round_, **known):
+    """Ask for the set of a round again and again; return how often each came."""
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(60), DRAWS + 1)
+        state = policy.init(keys[0], num_arms, size, jnp.int64(500), jnp.ones(num_arms))
+        state = state._replace(**{name: jnp.asarray(known[name]) for name in known})
+
+        def offered(key):
+            return policy.choose(key, state, jnp.int64(round_))[0].subset
+
+        masks = np.asarray(jax.jit(jax.vmap(offered))(keys[1:]))
+    found: dict[tuple, int] = {}
+    for mask in masks:
+        subset = tuple(np.flatnonzero(mask).tolist())
+        found[subset] = found.get(subset, 0) + 1
+    return found
+
+
+def assert_law(found, law):
+    """Compare counts with the probabilities of sets."""
+    assert set(found) <= set(law), set(found) - set(law)
+    expected = np.array(list(law.values())) * sum(found.values())
+    counts = np.array([found.get(subset, 0) for subset in law])
+    assert stats.chisquare(counts, expected).pvalue > FALSE_ALARM, (found, law)
+
+
+def two_kinds_of_arms(size, round_):
+    """Rewards with which ESCB-2 has five best pairs of four arms: all but {2, 3}.
+
+    Arms 2 and 3 were offered more often and have the larger mean m_b for which
+    2 m_a + sqrt(f/2 2/N_a) = m_a + m_b + sqrt(f/2 (1/N_a + 1/N_b)). By concavity
+    {2, 3} is worse.
+    """
+    budget = np.log(round_) + 4 * size * np.log(np.log(round_))
+    plays, scale = np.array([3, 3, 7, 7]), np.sqrt(budget / 2)
+    gain = scale * (np.sqrt(2 / 3) - np.sqrt(1 / 3 + 1 / 7))
+    means = np.array([0.2, 0.2, 0.2 + gain, 0.2 + gain])
+    return {"plays": plays, "totals": means * plays}
+
+
+def test_best_sets_of_escb_are_equally_likely_where_they_overlap():
+    """Not the largest sum of one uniform per arm, which has {0, 1} in one of six."""
+    found = offers(policies.get("escb"), 4, 2, 40, **two_kinds_of_arms(2, 40))
+    best = [pair for pair in combinations(range(4), 2) if pair != (2, 3)]
+    assert_law(found, dict.fromkeys(best, 1 / len(best)))
+
+
+def test_best_swaps_of_escb_are_equally_likely():
+    """The search begins at {2, 3}, from which four swaps lead to best sets, or ends.
+
+    The other start, by the optimistic means, is {0, 1}, one of the best sets itself.
+    """
+    policy = policies.get("escb", most_sets=0)
+    found = offers(policy, 4, 2, 40, **two_kinds_of_arms(2, 40))
+    law = dict.fromkeys([(0, 2), (0, 3), (1, 2), (1, 3)], 1 / 8)
+    assert_law(found, law | {(0, 1): 1 / 2})
+
+
+WINS = np.array(
+    [
+        [0, 2, 2, 3, 1],
+        [2, 0, 2, 3, 2],
+        [2, 2, 0, 2, 3],
+        [1, 1, 2, 0, 2],
+        [3, 2, 1, 2, 0],
+    ]
+)
+"""Four duels of every pair."""
+
+
+def law_of_building(wins, size):
+    """Return P(set): a uniform first arm, then one of those with the largest smallest
+    share of wins against the set, each equally likely, whatever was drawn before."""
+    num_arms = len(wins)
+    stages = {(arm,): 1 / num_arms for arm in range(num_arms)}
+    for _ in range(size - 1):
+        after: dict[tuple, float] = {}
+        for subset, probability in stages.items():
+            weakest = {
+                arm: min(wins[arm][other] for other in subset)
+                for arm in range(num_arms)
+                if arm not in subset
+            }
+            best = [arm for arm in weakest if weakest[arm] == max(weakest.values())]
+            for arm in best:
+                larger = tuple(sorted((*subset, arm)))
+                after[larger] = after.get(larger, 0.0) + probability / len(best)
+        stages = after
+    return stages
+
+
+@pytest.mark.parametrize("name", ["maxmin-ucb", "rec-maxmin-ucb"])
+def test_every_tie_of_a_set_that_is_built_is_broken_anew(name):
+    """An arm that lost the last tie is as likely as another to win the next one."""
+    found = offers(policies.get(name), 5, 3, 50, wins=WINS)
+    assert_law(found, law_of_building(WINS, 3))
