@@ -1,6 +1,7 @@
 """Scalable Copeland Bandits (Zoghi, Karnin, Whiteson and de Rijke 2015)."""
 
 from dataclasses import field
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import jax
@@ -39,8 +40,8 @@ class ScalableCopelandBanditsState(NamedTuple):
     length: Float[Array, ""]
     """T_r, the rounds of the epoch, as a float: its square may be beyond integers."""
 
-    used: RoundCount
-    """Rounds of the epoch that were played."""
+    begun: RoundCount
+    """Rounds that were played before the epoch."""
 
     search: Elimination
 
@@ -127,7 +128,7 @@ class ScalableCopelandBandits(Policy):
         return ScalableCopelandBanditsState(
             wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int64),
             length=jnp.asarray(self.first_length, dtype=jnp.float64),
-            used=jnp.int64(0),
+            begun=jnp.int64(0),
             search=first_stage(uniforms),
         )
 
@@ -138,13 +139,19 @@ class ScalableCopelandBandits(Policy):
 
         Between two stages in which no pair has to be dueled nothing is played.
         """
+        if not self.look_ahead:  # The last outcome of an epoch may be on its way.
+            uniforms = jax.random.uniform(
+                rng_key, (state.wins.shape[0],), dtype=jnp.float64
+            )
+            state = _next_epoch_if_over(uniforms, state, round_ - 1)
         search = state.search
         first, second = pair_to_duel(search)
-        left = _as_rounds(state.length) - state.used
+        used = round_ - 1 - state.begun
+        left = _as_rounds(state.length) - used
         idles = search.answer != NOBODY
         explores = ~idles & jnp.any(search.pending)
         if self.look_ahead:
-            level = self._sign_level(state, 1)
+            level = self._sign_level(state, used, 1)
             bulk = duels_without_decision(search.wins, search.duels, level)
             stretch = jnp.where(idles, left, 0)
             rounds = jnp.where(explores, jnp.minimum(bulk, left), 0)
@@ -161,14 +168,15 @@ class ScalableCopelandBandits(Policy):
         return duel, state
 
     def _sign_level(
-        self, state: ScalableCopelandBanditsState, ahead: int
+        self, state: ScalableCopelandBanditsState, used: RoundCount, ahead: int
     ) -> Float[Array, ""]:
-        """Evidence that decides a pair after ``ahead`` more duels of it."""
+        """Evidence that decides a pair after ``ahead`` more duels of it.
+
+        ``used`` is the number of rounds of the epoch so far.
+        """
         num_arms = state.wins.shape[0]
         if self.stop_rule == "reference":
-            return self._reference_level(
-                (state.used + ahead).astype(jnp.float64), num_arms
-            )
+            return self._reference_level((used + ahead).astype(jnp.float64), num_arms)
         duels = jnp.maximum(state.search.duels + ahead, 1).astype(jnp.float64)
         doubt = jnp.log(state.length) / state.length
         return 2.0 * jnp.log(jnp.pi * duels * num_arms) - jnp.log(3.0 * doubt)
@@ -203,23 +211,18 @@ class ScalableCopelandBandits(Policy):
         num_arms = state.wins.shape[0]
         flat = jax.random.uniform(rng_key, (num_arms + 1,), dtype=jnp.float64)
         uniforms, tie = flat[:num_arms], flat[num_arms]
+        # What an earlier epoch asked for says nothing to this one.
+        ours = round_ > state.begun
+        counted = Outcome(*(jnp.where(ours, each, 0) for each in outcome))
         state = state._replace(
             wins=add_wins(state.wins, duel, outcome),
-            used=state.used + outcome.exploit_rounds + outcome.rounds,
-            search=add_duels(state.search, duel, outcome),
+            search=add_duels(state.search, duel, counted),
         )
         evidence = sign_evidence(state.search.wins, state.search.duels)
-        search = decide(state.search, evidence, self._sign_level(state, 0))
+        level = self._sign_level(state, jnp.maximum(round_ - state.begun, 0), 0)
+        search = decide(state.search, evidence, level)
         search = end_stage(uniforms, tie, search, self._stage_level(state), self.eps)
-        over = state.used >= _as_rounds(state.length)
-        fresh = first_stage(uniforms)
-        return state._replace(
-            length=jnp.where(over, state.length * state.length, state.length),
-            used=jnp.where(over, 0, state.used),
-            search=Elimination(
-                *(jnp.where(over, a, b) for a, b in zip(fresh, search, strict=True))
-            ),
-        )
+        return _next_epoch_if_over(uniforms, state._replace(search=search), round_)
 
     def recommend(self, rng_key: RunKey, state: ScalableCopelandBanditsState) -> Arm:
         """Return the arm that empirically beats the most others."""
@@ -228,3 +231,18 @@ class ScalableCopelandBandits(Policy):
 
 def _as_rounds(length: Float[Array, ""]) -> RoundCount:
     return jnp.minimum(length, float(NEVER)).astype(jnp.int64)
+
+
+def _next_epoch_if_over(
+    uniforms: Float[Array, " K"],
+    state: ScalableCopelandBanditsState,
+    played: RoundCount,
+) -> ScalableCopelandBanditsState:
+    """Forget and begin anew once ``played`` rounds are all of the epoch."""
+    over = played - state.begun >= _as_rounds(state.length)
+    fresh = first_stage(uniforms)
+    return state._replace(
+        length=jnp.where(over, state.length * state.length, state.length),
+        begun=jnp.where(over, played, state.begun),
+        search=jax.tree.map(partial(jnp.where, over), fresh, state.search),
+    )

@@ -13,7 +13,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.policies import DelayedFeedback
 from bayesduel.policies.base import Policy, one_round, parameters_json, policy_class
 from tests.policies.driving import duels_round_by_round, simulate_runs
-from tests.policies.instances import DECISIVE, TWO_WINNERS
+from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
 from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.policies.replaying import play_forced, runs_of
 from tests.reference import DoubleThompson, RelativeUCB, simulate
@@ -101,12 +101,62 @@ def test_positions_advance_while_nothing_is_told(name):
         assert len(duels) == 300
 
 
+@pytest.mark.parametrize("name", ["savage", slow("savage-copeland")])
+def test_the_pair_compared_least_often_is_another_one_next_time(name):
+    """SAVAGE counts what it asked for: in any 6 rounds it asks for all 6 pairs."""
+    delayed = DelayedFeedback(policies.get(name), every=100)
+    played, _ = play_forced(delayed, [CONDORCET] * 3, 8)
+    for run in runs_of(played):
+        duels = duels_round_by_round(run.events)
+        for begin in range(0, len(duels), 6):
+            assert len(set(duels[begin : begin + 6])) == 6, begin
+
+
+def test_the_arm_with_the_fewest_duels_is_another_one_next_time():
+    """BTM counts what it asked for: in any 4 rounds every arm is first once."""
+    delayed = DelayedFeedback(policies.get("beat-the-mean"), every=100)
+    played, _ = play_forced(delayed, [CONDORCET] * 3, 9)
+    for run in runs_of(played):
+        firsts = [first for first, _ in duels_round_by_round(run.events)]
+        for begin in range(0, len(firsts), 4):
+            assert sorted(firsts[begin : begin + 4]) == [0, 1, 2, 3], begin
+
+
+def test_the_least_frequent_champion_is_another_one_next_time():
+    """RCS counts the reigns that it chose: no arm has all of those without a sweep.
+
+    Of four arms that beat each other in a cycle none beats all others in a sample.
+    """
+    delayed = DelayedFeedback(policies.get("rcs"), every=100)
+    gap = 0.4 * np.array([[0, 1, 1, -1], [-1, 0, 1, 1], [-1, -1, 0, 1], [1, -1, -1, 0]])
+    played, _ = play_forced(delayed, [0.5 + gap] * 3, 10)
+    for run in runs_of(played):
+        firsts = [first for first, _ in duels_round_by_round(run.events)]
+        for begin in (100, 200):
+            block = np.bincount(firsts[begin : begin + 100], minlength=4)
+            assert block.max() < 60, block
+
+
 def test_a_search_goes_on_while_reports_are_on_their_way():
     """SCB: stages without a duel cost no round, and all rounds are played."""
     delayed = DelayedFeedback(policies.get("scb", first_length=16), every=7)
     played, _ = play_forced(delayed, [DECISIVE] * 3, 7)
     assert played.rounds.tolist() == [300] * 3
     assert played.recommendation.tolist() == [0] * 3
+
+
+@pytest.mark.parametrize("every", [300, 400])
+def test_epochs_have_their_lengths_while_reports_are_on_their_way(every):
+    """SCB: rounds 1-16, 17-272, and the third from 273 on, told or not."""
+    delayed = DelayedFeedback(policies.get("scb", first_length=16), every=every)
+    played, _ = play_forced(delayed, [DECISIVE] * 3, 11)
+    inner = played.state.inner
+    assert inner.begun.tolist() == [272] * 3
+    assert inner.length.tolist() == [256.0**2] * 3
+    # Of the 300 rounds only the last 28 are of this epoch.
+    assert np.all(inner.search.duels <= 28)
+    told = 300 if every == 300 else 0
+    assert inner.wins.sum(axis=(1, 2)).tolist() == [told] * 3
 
 
 class Late:
