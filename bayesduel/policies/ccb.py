@@ -142,10 +142,13 @@ class CopelandConfidenceBound(Policy):
             window = jnp.where(is_settled(beliefs, signs), signs.rounds, 1)
             duelling = jnp.any(signs.open, axis=0)
             busy = jnp.where(duelling, pool, 0.0)
-            chance = jnp.minimum(check + (1.0 - check) * jnp.sum(busy), 1.0)
+            resting = jnp.where(duelling, 0.0, pool)
+            chance = check + (1.0 - check) * jnp.sum(busy)
+            # A sum of probabilities may be rounded on either side of 1.
+            chance = jnp.where(jnp.any(resting > 0.0), chance, 1.0)
             idle, happens = waiting_time(draws.wait, chance, window)
             checks = draws.check * chance < check
-            host = choose_weighted(draws.idle, jnp.where(duelling, 0.0, pool))
+            host = choose_weighted(draws.idle, resting)
         else:
             busy, idle, happens = pool, jnp.int64(0), jnp.bool_(True)
             checks = draws.check < check

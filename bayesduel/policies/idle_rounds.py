@@ -64,6 +64,19 @@ class Majority(NamedTuple):
     """[i, j]: i trails j, and a sample in which i beats j may change the winners."""
 
 
+class Success(NamedTuple):
+    """What becomes of the second arm in a round without a relevant flip."""
+
+    rate: Float[Array, ""]
+    """-log P(no challenger of the first arm succeeds)."""
+
+    staying: Float[Array, " K"]
+    """Weights of the leaders as first arm, given that none succeeds."""
+
+    leaving: Float[Array, " K"]
+    """The same, given that one succeeds."""
+
+
 def round_sets(
     beliefs: PairBeliefs, round_: RoundCount, *, elimination: bool
 ) -> RoundSets:
@@ -117,3 +130,24 @@ def majority(beliefs: PairBeliefs, candidates: Bool[Array, " K"]) -> Majority:
 def challenge_rates(beliefs: PairBeliefs, sets: RoundSets) -> Float[Array, " K"]:
     """Rate of "some eligible arm samples above 1/2 against a", for every a."""
     return jnp.sum(jnp.where(sets.eligible, beliefs.rate, 0.0), axis=0)
+
+
+def success_of_challengers(
+    column_rates: Float[Array, " K"], leaders: Bool[Array, " K"]
+) -> Success:
+    """Say how likely a challenger succeeds if the first arm is any of the leaders.
+
+    With s_w = exp(-rate of the column of w), no one succeeds with the mean of s_w over
+    the leaders. In units of the largest s_w at least one summand is 1: the mean cannot
+    underflow, and what it lacks of 1 is added up from what the others lack, so that it
+    is neither rounded away next to 1 nor above it.
+    """
+    safest = jnp.min(jnp.where(leaders, column_rates, jnp.inf))
+    lacking = -jnp.expm1(-jnp.where(leaders, column_rates - safest, 0.0))
+    number = jnp.sum(leaders, dtype=jnp.int32).astype(lacking.dtype)
+    at_least = -jnp.expm1(-safest)
+    return Success(
+        rate=safest - jnp.log1p(-jnp.sum(lacking) / number),
+        staying=jnp.where(leaders, 1.0 - lacking, 0.0),
+        leaving=jnp.where(leaders, at_least + (1.0 - at_least) * lacking, 0.0),
+    )

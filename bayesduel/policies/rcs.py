@@ -138,7 +138,7 @@ class RelativeConfidenceSampling(Policy):
         window = rounds_as_sure_winner(self_dueling, state.beliefs.resolution, round_)
         idle, happens = waiting_time(
             jax.random.uniform(key_champion, dtype=jnp.float64),
-            jnp.minimum(jnp.sum(law), 1.0),
+            jnp.sum(law),
             jnp.where(idles, window, 1),
         )
         idle, happens = jnp.where(idles, idle, 0), ~idles | happens

@@ -6,8 +6,9 @@ rounds before the next other one are geometric in number, and that one is drawn 
 law of a round given that it is not idle: either some relevant sign flips (with
 probability A), or none does and an eligible challenger succeeds (Bq).
 
-All probabilities are kept as rates, -log(1 - p), and added: late in a run A + Bq is
-1e-6 to 1e-12, and 1 - (1 - A - Bq) would have no digits left.
+All probabilities are kept as rates, -log(1 - p), and added, P(idle) = exp(-hazard)
+included: late in a run A + Bq is 1e-6 to 1e-12, and 1 - (1 - A - Bq) would have no
+digits left; where a leader has a sure superior, A + Bq could be rounded above 1.
 """
 
 from typing import NamedTuple
@@ -33,6 +34,7 @@ from bayesduel.policies.idle_rounds import (
     RoundSets,
     challenge_rates,
     majority,
+    success_of_challengers,
 )
 from bayesduel.policies.least_regret import (
     least_estimated_regret,
@@ -48,7 +50,7 @@ from bayesduel.policies.sampling import (
     cumulative,
     pick,
     truncated_exponential,
-    waiting_time,
+    waiting_time_at_rate,
 )
 from bayesduel.types import Arm, RoundCount, RunKey
 
@@ -150,28 +152,20 @@ def next_event(
     flip_rates = jnp.where(now.relevant, beliefs.rate, 0.0)
     flip_rows = cumulative(jnp.sum(flip_rates, axis=1))
     column_rates = challenge_rates(beliefs, sets)
-    challenged = -jnp.expm1(-column_rates)
-    num_leaders = jnp.sum(now.leaders, dtype=jnp.int32)
-
-    some_flip = -jnp.expm1(-flip_rows[-1])
-    largest = jnp.max(jnp.where(now.leaders, column_rates, 0.0))
+    success = success_of_challengers(column_rates, now.leaders)
+    success_rate = success.rate
     if ties_by_regret:
         # The champion's law is not known in closed form. Whoever it is, its column
         # stays empty if an exponential variable exceeds the column's rate: one variable
         # for all leaders, drawn apart from the champion. So a round counts as idle if
         # that exceeds the largest of their rates.
-        some_success = -jnp.expm1(-largest)
-    else:
-        some_success = jnp.sum(
-            jnp.where(now.leaders, challenged, 0.0)
-        ) / num_leaders.astype(challenged.dtype)
-    chance = some_flip + jnp.exp(-flip_rows[-1]) * some_success
-    idle_rounds, happens = waiting_time(
-        draws.wait, chance, sets.last_round - round_ + 1
+        success_rate = jnp.max(jnp.where(now.leaders, column_rates, 0.0))
+    hazard = flip_rows[-1] + success_rate
+    idle_rounds, happens = waiting_time_at_rate(
+        draws.wait, hazard, sets.last_round - round_ + 1
     )
-    is_flip, idle_rounds, happens = materialize(
-        draws.branch * chance < some_flip, idle_rounds, happens
-    )
+    is_flip = draws.branch * -jnp.expm1(-hazard) < -jnp.expm1(-flip_rows[-1])
+    is_flip, idle_rounds, happens = materialize(is_flip, idle_rounds, happens)
 
     first_flip = _first_flip(draws.flip, flip_rates, flip_rows)
     if draws.signs.size:
@@ -205,15 +199,11 @@ def next_event(
         )
         champion = jnp.where(is_flip | ~happens, stretch, first)
     else:
-        staying = jnp.where(now.leaders, jnp.exp(-column_rates), 0.0)
-        # With one leader no weight may underflow to "nobody".
-        staying = jnp.where(
-            num_leaders == 1, now.leaders.astype(staying.dtype), staying
+        champion = choose_weighted(draws.idle, success.staying)
+        winners = most_votes(sets.candidates, votes).astype(success.leaving.dtype)
+        first = choose_weighted(
+            draws.first, jnp.where(is_flip, winners, success.leaving)
         )
-        champion = choose_weighted(draws.idle, staying)
-        winners = most_votes(sets.candidates, votes).astype(staying.dtype)
-        leaving = jnp.where(now.leaders, challenged, 0.0)
-        first = choose_weighted(draws.first, jnp.where(is_flip, winners, leaving))
 
     eligible = column_of(sets.eligible, first)
     freely = eligible & (draws.column < column_of(beliefs.chance, first))
@@ -221,7 +211,7 @@ def next_event(
     conditioned = at_least_one(draws.success, rates, freely)
     successes = jnp.where(is_flip, freely, conditioned)
     if ties_by_regret:
-        level = truncated_exponential(draws.column_rank, largest)
+        level = truncated_exponential(draws.column_rank, success_rate)
         (succeeds,) = materialize(is_flip | (level < element_of(column_rates, first)))
         successes = successes & succeeds
     return Event(champion, idle_rounds, happens, first, successes)
