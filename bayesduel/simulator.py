@@ -29,8 +29,9 @@ from bayesduel.event_loop import (
 from bayesduel.policies.base import Policy
 from bayesduel.policies.thresholds import NEVER
 
-EVENT_LIMIT = 2**32 - 2
-"""Events that one run may take: their number is folded into 32 bits of its key."""
+EVENT_LIMIT = 2**31 - 2
+"""Events that one run may take. Their number is folded into 32 bits of its key, and
+most policies count duels of a pair, one per event, as int32."""
 
 _CHECKPOINT_BLOCK = 32
 """Checkpoints are padded to a multiple of this, so that most grids share a program."""
@@ -263,7 +264,7 @@ def _raise_on_status(problem: Problem, carry: Carry, runs: range) -> None:
             f"run {runs[int(unfinished[0])]} stopped at round "
             f"{int(carry.lanes.played[lane]) + 1} after "
             f"{int(carry.lanes.event[lane])} events: at most "
-            f"{int(problem.event_limit)} fit into its random key; "
+            f"{int(problem.event_limit)} fit into its counts; "
             "shorten the horizon or use look-ahead"
         )
 

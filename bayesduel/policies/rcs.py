@@ -23,7 +23,7 @@ from bayesduel.policies.relative_bounds import (
     rounds_as_sure_winner,
     sure_winner,
     surely_beaten,
-    upper_bounds_against,
+    upper_bounds_around_half,
 )
 from bayesduel.policies.sampling import choose_among, choose_weighted, waiting_time
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
@@ -191,8 +191,8 @@ class RelativeConfidenceSampling(Policy):
         round_: RoundCount,
     ) -> Arm:
         """Return the arm with the largest upper bound against the champion."""
-        wins = state.beliefs.wins
-        upper = upper_bounds_against(champion, wins, round_, self.alpha)
+        wins, resolution = state.beliefs.wins, state.beliefs.resolution
+        upper = upper_bounds_around_half(champion, wins, resolution, round_, self.alpha)
         return choose_among(uniform, upper == jnp.max(upper))
 
     def update(

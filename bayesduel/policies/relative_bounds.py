@@ -10,6 +10,7 @@ pair (Zoghi et al. 2014; Wu and Liu 2016). Whether a bound lies beyond 1/2 is de
 """
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
@@ -90,3 +91,23 @@ def upper_bounds_against(
     upper = jnp.where(duels > 0, won / compared + width, 2.0)
     arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
     return jnp.where(arms == champion, 0.5, upper)
+
+
+def upper_bounds_around_half(
+    champion: Arm,
+    wins: Int[Array, "K K"],
+    resolution: Float[Array, "K K"],
+    round_: RoundCount,
+    alpha: Float[Array, ""] | float,
+) -> Float[Array, " K"]:
+    """As :func:`upper_bounds_against`, on the side of 1/2 that ``thresholds`` says.
+
+    Late in a run a bound next to 1/2 is rounded to 1/2, for many rounds; where the
+    champion stands in the same comparison, that would be a tie that is none.
+    """
+    upper = upper_bounds_against(champion, wins, round_, alpha)
+    sure = column_of(surely_beaten(wins, resolution, round_), champion)
+    below, above = np.nextafter(0.5, 0.0), np.nextafter(0.5, 1.0)
+    sided = jnp.where(sure, jnp.minimum(upper, below), jnp.maximum(upper, above))
+    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
+    return jnp.where(arms == champion, 0.5, sided)

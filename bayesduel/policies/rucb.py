@@ -21,7 +21,7 @@ from bayesduel.policies.relative_bounds import (
     sure_winner,
     surely_beaten,
     uncompared,
-    upper_bounds_against,
+    upper_bounds_around_half,
 )
 from bayesduel.policies.sampling import choose_among
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
@@ -142,7 +142,9 @@ class RelativeUCB(Policy):
         drawn = choose_among(uniforms[1], pool | (number == 1))
         champion = jnp.where(loyal, hypothesis, drawn)
 
-        upper = upper_bounds_against(champion, state.wins, round_, self.alpha)
+        upper = upper_bounds_around_half(
+            champion, state.wins, state.resolution, round_, self.alpha
+        )
         tied = upper == jnp.max(upper)
         several = jnp.sum(tied, dtype=jnp.int32) > 1
         challenger = choose_among(uniforms[2], tied & ~(several & (arms == champion)))

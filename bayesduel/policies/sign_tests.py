@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float, Int
 
+from bayesduel.policies.thresholds import NEVER
 from theory.divergences import kl_to_half
 
 _NEWTON_STEPS = 5
@@ -48,6 +49,8 @@ def duels_without_decision(
     ahead = jnp.maximum(wins, duels - wins)
     won, lost = ahead.astype(jnp.float64), (duels - ahead).astype(jnp.float64)
     number, lead = won + lost, won - lost
+    # Beyond all that any number of duels could carry; more would overflow.
+    level = jnp.minimum(level, float(NEVER) / 4.0)
     more = level - lead + jnp.sqrt(level * level + 2.0 * level * (number - lead))
     for _ in range(_NEWTON_STEPS):
         total = number + more

@@ -51,7 +51,8 @@ def last_resolved_round(round_: RoundCount, resolution: Float[Array, ""]) -> Rou
     """Last round, not before ``round_``, at which ``resolution`` still resolves.
 
     ``floor(exp(x))`` corrected against the predicate itself: rounding moves it by one
-    at most. ``NEVER`` when no horizon reaches it.
+    at most. ``NEVER`` when no horizon reaches it. Beyond round 1e13 neighbors have the
+    same logarithm, and the result is right to one part in 1e14.
     """
     far = resolution > jnp.log(float(NEVER))
     guess = jnp.floor(jnp.exp(jnp.where(far, 0.0, resolution))).astype(jnp.int64)

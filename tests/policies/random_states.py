@@ -63,6 +63,24 @@ def random_counts(rng, rounds, num_arms):
     )
 
 
+def losing_winners(rng, number, num_arms):
+    """Return rounds and wins where the arm ahead of most others loses to one for sure.
+
+    Late enough for the bounds to leave the superior eligible.
+    """
+    rounds = np.floor(np.exp(rng.uniform(np.log(1e12), np.log(4e18), number)))
+    wins = np.zeros((number, num_arms, num_arms), dtype=np.int64)
+    for i, j in zip(*np.triu_indices(num_arms, 1), strict=True):
+        duels = rng.integers(10, 600, number)
+        lead = rng.uniform(0.5, 4, number) * np.sqrt(duels)
+        # Arm 1 loses to all others.
+        lead = np.where(i == 1, -lead, lead)
+        won = np.clip(np.round((duels + lead) / 2), 0, duels).astype(np.int64)
+        wins[:, i, j], wins[:, j, i] = won, duels - won
+    wins[:, 0, 1], wins[:, 1, 0] = 0, rng.integers(50, 80, number)
+    return rounds.astype(np.int64), wins
+
+
 def told_state(policy, wins, round_, horizon=LATEST):
     """Tell a policy all duels of each pair at once; one state."""
     num_arms = wins.shape[0]

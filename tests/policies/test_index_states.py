@@ -165,20 +165,27 @@ STOPPING = (
     "merge-rucb",
 )
 SLOW = pytest.mark.slow
-LARGE = [pytest.param(num_arms, 34_000, marks=SLOW) for num_arms in (2, 3, 6)]
 SIZES = [
     *((name, 4, 2_000) for name in ("rucb", "rmed1", "ecw-rmed")),
     *(
-        pytest.param(name, num_arms, 34_000, marks=SLOW)
-        for name in ("rucb", *LISTS)
-        for num_arms in (2, 3, 6)
-    ),
-    *(
-        pytest.param(name, num_arms, 50_000, marks=SLOW)
-        for name in STOPPING
-        for num_arms in (2, 4)
+        pytest.param(name, num_arms, 100_000, marks=SLOW)
+        for name, num_arms in (
+            ("rucb", 5),
+            ("rmed1", 5),
+            ("rmed2", 3),
+            ("rmed2fh", 4),
+            ("ecw-rmed", 3),
+            ("cw-rmed", 3),
+            ("sup-klucb", 4),
+            ("savage", 3),
+            ("savage-copeland", 4),
+            ("beat-the-mean", 2),
+            ("interleaved-filter", 3),
+            ("merge-rucb", 4),
+        )
     ),
 ]
+LARGE = [(4, 2_000), pytest.param(5, 100_000, marks=SLOW)]
 
 
 @pytest.mark.parametrize(("name", "num_arms", "number"), SIZES)
@@ -200,7 +207,7 @@ def test_every_round_of_a_stretch_is_a_self_duel_of_the_step_form(
         assert not ends.any()
 
 
-@pytest.mark.parametrize(("num_arms", "number"), [(4, 2_000), *LARGE])
+@pytest.mark.parametrize(("num_arms", "number"), LARGE)
 def test_stretches_of_rucb_end_with_the_first_bound_at_one_half(num_arms, number):
     rounds, wins, found = answers("rucb", num_arms, number)
     level = log_thresholds(wins)
@@ -216,7 +223,7 @@ def test_stretches_of_rucb_end_with_the_first_bound_at_one_half(num_arms, number
     assert np.all(found.next_look[clear, 0] != found.next_look[clear, 1])
 
 
-@pytest.mark.parametrize(("num_arms", "number"), [(4, 2_000), *LARGE])
+@pytest.mark.parametrize(("num_arms", "number"), LARGE)
 def test_stretches_of_rmed1_end_with_the_first_arm_let_in(num_arms, number):
     """The first round t with I_j - I* <= log t + f(K) is still a self-duel."""
     rounds, wins, found = answers("rmed1", num_arms, number)
