@@ -64,7 +64,7 @@ def random_counts(rng, rounds, num_arms):
 
 
 def losing_winners(rng, number, num_arms):
-    """Return rounds and wins where the arm ahead of most others loses to one for sure.
+    """Return rounds and wins where arms ahead of most others lose to one for sure.
 
     Late enough for the bounds to leave the superior eligible.
     """
@@ -72,12 +72,16 @@ def losing_winners(rng, number, num_arms):
     wins = np.zeros((number, num_arms, num_arms), dtype=np.int64)
     for i, j in zip(*np.triu_indices(num_arms, 1), strict=True):
         duels = rng.integers(10, 600, number)
-        lead = rng.uniform(0.5, 4, number) * np.sqrt(duels)
+        lead = np.exp(rng.uniform(-0.7, 2, number)) * np.sqrt(duels)
         # Arm 1 loses to all others.
         lead = np.where(i == 1, -lead, lead)
         won = np.clip(np.round((duels + lead) / 2), 0, duels).astype(np.int64)
         wins[:, i, j], wins[:, j, i] = won, duels - won
-    wins[:, 0, 1], wins[:, 1, 0] = 0, rng.integers(50, 80, number)
+    # In every other state 0, 2 and 1 beat one another for sure, in a circle.
+    circle = rng.random(number) < 0.5
+    for i, j, here in ((1, 0, circle | True), (0, 2, circle), (2, 1, circle)):
+        wins[here, i, j] = rng.integers(50, 80, number)[here]
+        wins[here, j, i] = 0
     return rounds.astype(np.int64), wins
 
 

