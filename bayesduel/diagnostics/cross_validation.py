@@ -33,6 +33,7 @@ from bayesduel.models.laplace import draw_points, laplace, log_normal_density
 from bayesduel.models.latent import latent_of, log_probabilities
 from bayesduel.models.pairwise_beta import BetaPosterior, PairwiseBeta
 from bayesduel.models.posterior import Posterior
+from bayesduel.models.resampling import good_k
 from bayesduel.models.utilities import Votes
 
 array_stats: Any = _array_stats
@@ -40,9 +41,6 @@ array_stats: Any = _array_stats
 
 _BLOCK = 2**21
 """Log probabilities that are smoothed together."""
-
-GOOD_K = 0.7
-"""Pareto k up to which importance sampling is trusted (Vehtari et al. 2024)."""
 
 
 def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
@@ -192,7 +190,7 @@ def leave_pairs_out(
     pairs, member = np.unique(low * data.num_arms + high, return_inverse=True)
     if len(pairs) < 2:
         raise FitError(f"leave_pairs_out needs at least 2 pairs, got {len(pairs)}")
-    if isinstance(model, PairwiseBeta):
+    if "exact" in model.methods and isinstance(model, PairwiseBeta):
         values = _beta_pairs(model, arrays, member, len(pairs))
         return _elpd(values, values, np.zeros(len(pairs)), "pair", num_draws)
     keys = jax.random.split(jax.random.key(rng_key), len(pairs))
@@ -289,8 +287,8 @@ def _smoothed(
     correction = posterior.sample_stats.get("log_weight")
     if correction is None:
         weights = np.zeros(flat.shape[1])
-        independent = posterior.method == "exact"
-        efficiency = 1.0 if independent else _relative_efficiency(posterior)
+        chained = posterior.method == "nuts"
+        efficiency = _relative_efficiency(posterior) if chained else 1.0
     else:
         weights = correction[:, ::step].reshape(-1)
         efficiency = 1.0
@@ -321,7 +319,7 @@ def _relative_efficiency(posterior: Posterior) -> float:
 def _elpd(
     left_out: NDArray, full: NDArray, k: NDArray, dim: str, num_draws: int
 ) -> Any:
-    good = min(1.0 - 1.0 / np.log10(num_draws), GOOD_K) if num_draws > 10 else GOOD_K
+    good = good_k(num_draws)
     fields: dict[str, Any] = {
         "elpd": float(left_out.sum()),
         "se": float(np.sqrt(len(left_out) * np.var(left_out, ddof=1))),

@@ -8,8 +8,9 @@ from arviz_stats.base import (
     array_stats as _array_stats,  # pyright: ignore[reportPrivateImportUsage]
 )
 
-from bayesduel.diagnostics.cross_validation import GOOD_K, loo
+from bayesduel.diagnostics.cross_validation import loo
 from bayesduel.models.posterior import Posterior
+from bayesduel.models.resampling import Correction
 
 array_stats: Any = _array_stats
 """Its own annotations are narrower than what it takes."""
@@ -22,6 +23,13 @@ LEAST_DRAWS_PER_CHAIN = 100
 
 LEAST_BFMI = 0.3
 """Energy Bayesian fraction of missing information (Betancourt 2016)."""
+
+LARGEST_SHIFT = 0.1
+"""Of a mean, in standard deviations, that draws of an approximation may have: such a
+shift takes 0.002 from the coverage of an interval of 0.9."""
+
+LARGEST_SPREAD = 1.1
+"""Ratio of standard deviations, one way or the other."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +83,11 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
     """Look at a fit as one should before it is believed.
 
     nuts: R-hat (rank-normalized), effective draws in bulk and tails, divergences, BFMI.
-    laplace and svi: whether the search converged, and Pareto k of posterior over
-    approximation. All: the share of votes with a bad Pareto k in :func:`loo`.
+    laplace and svi: whether the search converged, and whether the draws that were kept
+    are those of the posterior: for draws resampled by importance Pareto k and the
+    effective number of proposals, for plain ones (``resample=False``) how far weights
+    would move means and standard deviations; a bad k speaks against both. All: the
+    share of votes with a bad Pareto k in :func:`loo`.
 
     Parameters
     ----------
@@ -186,9 +197,7 @@ def _of_energy(posterior: Posterior) -> list[Finding]:
 
 
 def _of_approximation(posterior: Posterior) -> list[Finding]:
-    weights = posterior.sample_stats["log_weight"].reshape(-1)
-    k = float(array_stats.psislw(-weights, r_eff=1.0)[1])
-    return [
+    found = [
         Finding(
             "convergence",
             "reached" if posterior.converged else "not reached",
@@ -197,17 +206,52 @@ def _of_approximation(posterior: Posterior) -> list[Finding]:
             if posterior.converged
             else "The search for the normal law did not end.",
             "see the note below, or method='nuts'",
-        ),
-        Finding(
+        )
+    ]
+    if posterior.correction is not None:
+        found.append(_of_weights(posterior.correction, posterior.num_chains))
+    return found
+
+
+def _of_weights(correction: Correction, chains: int) -> Finding:
+    """Judge the draws that the user has: resampled, or those of the fitted law."""
+    k, shift = correction.pareto_k, correction.shift
+    by = f"means are off by up to {shift:.2f} sd ({correction.shifted})"
+    nuts = "use method='nuts', at least to compare the intervals that matter"
+    if correction.resampled:
+        size = correction.effective_proposals
+        least = LEAST_DRAWS_PER_CHAIN * chains
+        return Finding(
+            "importance resampling",
+            f"Pareto k {k:.2f}, weights of {correction.num_proposals} proposals up to "
+            f"{correction.largest_weight:.1f} times their mean, worth {size:.0f} equal "
+            "ones",
+            size >= least,
+            f"Weights corrected the normal law, in which {by}."
+            if size >= least
+            else f"Too few proposals matter; {least} are enough.",
+            nuts,
+        )
+    if not correction.trusted:
+        return Finding(
             "normal approximation",
             f"Pareto k {k:.2f}",
-            k <= GOOD_K,
-            "Weights can correct what differs from the posterior."
-            if k <= GOOD_K
-            else "The posterior is far from normal, or has very many dimensions.",
-            "use method='nuts', at least to compare the intervals that matter",
-        ),
-    ]
+            False,
+            "The posterior is far from normal, or has very many dimensions, and no "
+            f"weights can mend the draws; by what they say {by}, perhaps more.",
+            nuts,
+        )
+    spread = correction.spread
+    good = shift <= LARGEST_SHIFT and 1 / LARGEST_SPREAD <= spread <= LARGEST_SPREAD
+    return Finding(
+        "normal approximation",
+        f"Pareto k {k:.2f}, {by}, standard deviations by a factor of {spread:.2f}",
+        good,
+        "The draws are those of the normal law, which is close enough."
+        if good
+        else "The draws are those of the normal law, which weights could correct.",
+        "resample=True, which is the default",
+    )
 
 
 def _of_votes(posterior: Posterior) -> Finding:

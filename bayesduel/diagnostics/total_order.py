@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import betainc
 
-from bayesduel.diagnostics.cross_validation import GOOD_K, loo
+from bayesduel.diagnostics.cross_validation import loo
 from bayesduel.diagnostics.predictions import check_whole, votes_drawn
 from bayesduel.errors import FitError
 from bayesduel.models.base import PreferenceModel
@@ -19,6 +19,7 @@ from bayesduel.models.fitting import fit
 from bayesduel.models.inference import generator_of
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.posterior import Posterior
+from bayesduel.models.resampling import GOOD_K
 
 _FEW_NATS = 4.0
 """Differences of elpd below this are small whatever their standard error says

@@ -59,18 +59,21 @@ def fit(
     data : Comparisons, Rankings or Choices
         What the model is about. Data without a vote give the prior.
     method : {"auto", "exact", "laplace", "svi", "nuts"}
-        exact: independent draws from the conjugate posterior. laplace: independent
-        draws from the normal law at the mode, found by Newton's method. svi: from the
-        closest normal law, by stochastic variational inference. nuts: Hamiltonian Monte
-        Carlo, the reference. auto: exact where the model has it, else nuts.
+        exact: independent draws from the conjugate posterior. laplace: from the normal
+        law at the mode, found by Newton's method. svi: from the closest normal law, by
+        stochastic variational inference. Draws of both are resampled by importance,
+        which makes them draws from the posterior itself where Pareto k is good; see
+        ``extras["correction"]``. nuts: Hamiltonian Monte Carlo, the reference. auto:
+        exact where the model has it, else nuts.
     rng_key : int or typed key
         The same key gives the same draws. An integer from 0 to 2^63 - 1.
     num_draws, num_chains : int
         Draws per chain, and chains. Independent draws are split into as many. At most
         10^7 in all, and 2^28 numbers.
     **options
-        laplace: ``max_iterations=100``. svi: ``guide="multivariate-normal"`` or
-        ``"normal"``, ``num_steps=2000``, ``step_size=0.02``. nuts:
+        laplace: ``max_iterations=100``, ``resample=True``; ``resample=False`` keeps the
+        draws of the fitted law. svi: ``guide="multivariate-normal"`` or ``"normal"``,
+        ``num_steps=2000``, ``step_size=0.02``, ``resample=True``. nuts:
         ``num_warmup=1000``, ``target_acceptance=0.9``, ``dense_mass=False``.
 
     Returns
@@ -102,7 +105,7 @@ def fit(
     >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
     >>> posterior = fit(BradleyTerry(), votes, method="laplace")
     >>> posterior
-    Posterior(Bradley-Terry by laplace, 3 arms, 30 votes, 4 x 1000 draws)
+    Posterior(Bradley-Terry by laplace, resampled, 3 arms, 30 votes, 4 x 1000 draws)
     """
     if not isinstance(model, PreferenceModel):
         raise FitError(

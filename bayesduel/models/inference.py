@@ -21,11 +21,24 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.models.laplace import (
     LaplaceState,
     Status,
+    draw_heavy_points,
     draw_points,
     laplace,
+    log_heavy_density,
     log_normal_density,
 )
 from bayesduel.models.latent import latent_of, log_probabilities
+from bayesduel.models.resampling import (
+    BLOCKS,
+    HOPELESS,
+    LEAST_BLOCK,
+    Correction,
+    can_trust,
+    effective_number,
+    largest_shift,
+    smoothed_weights,
+    systematic,
+)
 from bayesduel.types import RunKey
 
 Fresh = Callable[[RunKey, int], dict[str, np.ndarray]]
@@ -99,18 +112,19 @@ def sample_laplace(
     draws: int,
     *,
     max_iterations: int = 100,
+    resample: bool = True,
 ) -> Sampled:
-    """Draw from the normal law around the mode."""
+    """Draw from the normal law around the mode; resample by importance."""
     state = laplace_program()(model, arrays, max_iterations=max_iterations)
     status = Status(int(state.status))
-    points = draw_points(rng_key, state, chains * draws)
+
     return from_approximation(
         model,
         arrays,
-        points,
-        log_normal_density(state, points),
-        chains,
-        partial(draw_points, state=state),
+        rng_key,
+        (chains, draws),
+        state,
+        resample=resample,
         converged=status is Status.CONVERGED,
         remarks=() if status is Status.CONVERGED else (_LAPLACE_REMARKS[status],),
         extras={"laplace": jax.tree.map(np.asarray, state)},
@@ -126,32 +140,130 @@ _LAPLACE_REMARKS = {
 }
 
 
+class _Proposals(NamedTuple):
+    """Points, the first of them from the normal law, and log densities there."""
+
+    named: dict[str, np.ndarray]
+    lp: Float[np.ndarray, " draw"]
+    log_normal: Float[np.ndarray, " draw"]
+    log_heavy: Float[np.ndarray, " draw"]
+
+    @classmethod
+    def joined(cls, blocks: "list[_Proposals]") -> "_Proposals":
+        return jax.tree.map(lambda *each: np.concatenate(each), *blocks)
+
+    def log_weight(self) -> Float[np.ndarray, " draw"]:
+        """Log posterior minus log density of the mixture that all come from."""
+        share = 1.0 / BLOCKS
+        mixture = np.logaddexp(
+            np.log1p(-share) + self.log_normal, np.log(share) + self.log_heavy
+        )
+        return self.lp - mixture
+
+    def kept(self, index: np.ndarray) -> dict[str, np.ndarray]:
+        return {name: values[index] for name, values in self.named.items()}
+
+
+@dataclass(frozen=True)
+class _Proposer:
+    """Proposes points from a normal law, and some from one with heavier tails."""
+
+    model: PreferenceModel
+    arrays: Any
+    law: LaplaceState
+
+    def block(
+        self, key: RunKey, number: int, draw: Callable = draw_points
+    ) -> _Proposals:
+        with jax.enable_x64(True):
+            points = draw(key, self.law, number)
+            found = _Proposals(
+                _named_points(self.model, self.arrays, points),
+                _log_densities(self.model, self.arrays, points),
+                log_normal_density(self.law, points),
+                log_heavy_density(self.law, points),
+            )
+            return jax.tree.map(np.asarray, found)
+
+    def pool(self, key: RunKey, first: _Proposals) -> _Proposals:
+        """Add blocks as large as the first one, the last of them with heavy tails."""
+        number = len(first.lp)
+        *keys, key_heavy = jax.random.split(key, BLOCKS - 1)
+        more = [self.block(each, number) for each in keys]
+        heavy = self.block(key_heavy, number, draw_heavy_points)
+        return _Proposals.joined([first, *more, heavy])
+
+    def resampled(self, key: RunKey, number: int) -> dict[str, np.ndarray]:
+        key_first, key_more, key_pick = jax.random.split(key, 3)
+        found = self.pool(key_more, self.block(key_first, max(number, LEAST_BLOCK)))
+        weights, _ = smoothed_weights(found.log_weight())
+        return found.kept(systematic(generator_of(key_pick), weights, number))
+
+    def plain(self, key: RunKey, number: int) -> dict[str, np.ndarray]:
+        return self.block(key, number).named
+
+
 def from_approximation(
     model: PreferenceModel,
     arrays: Any,
-    points: Array,
-    log_law: Array,
-    chains: int,
-    draw: Callable[..., Array],
+    rng_key: RunKey,
+    size: tuple[int, int],
+    law: LaplaceState,
+    *,
+    resample: bool,
+    extras: dict[str, Any],
     **rest: Any,
 ) -> Sampled:
-    """Name the draws, and weigh them by posterior over approximation."""
-    log_joint = _log_densities(model, arrays, points)
+    """Draw from a normal law; resample by importance where weights can be trusted.
 
-    def fresh(key: RunKey, number: int) -> dict[str, np.ndarray]:
-        with jax.enable_x64(True):
-            new = draw(key, num_draws=number)
-            return jax.tree.map(np.asarray, _named_points(model, arrays, new))
-
-    flat = jax.tree.map(np.asarray, _named_points(model, arrays, points))
-    stats = {
-        "lp": np.asarray(log_joint),
-        "log_weight": np.asarray(log_joint - log_law),
-    }
+    Parameters
+    ----------
+    size : (int, int)
+        Chains, and draws of each.
+    law : LaplaceState
+        Its mean and curvature.
+    resample : bool
+        Otherwise, and where Pareto k is above its bound, the draws are those of the
+        normal law itself, and ``log_weight`` among the ``sample_stats`` weighs them.
+    """
+    proposer = _Proposer(model, arrays, law)
+    chains, number = size[0], size[0] * size[1]
+    key_first, key_more, key_pick = jax.random.split(rng_key, 3)
+    first = proposer.block(key_first, max(number, LEAST_BLOCK) if resample else number)
+    log_weight = first.lp - first.log_normal
+    found, (weights, k) = first, smoothed_weights(log_weight)
+    resampled = False
+    # Where next to none of the proposals matters, more of them are made for nothing.
+    if resample and effective_number(weights) > HOPELESS * len(weights):
+        pool = proposer.pool(key_more, first)
+        mended, mended_k = smoothed_weights(pool.log_weight())
+        resampled = can_trust(mended_k, len(mended), len(mended) * np.max(mended))
+        if resampled:
+            found, weights, k = pool, mended, mended_k
+    index = np.arange(number)
+    if resampled:
+        index = systematic(generator_of(key_pick), weights, number)
+    share = 1.0 - resampled / BLOCKS
+    shift, shifted, spread = largest_shift(found.named, weights, share)
+    correction = Correction(
+        resampled=resampled,
+        pareto_k=k,
+        num_proposals=len(weights),
+        effective_proposals=effective_number(weights),
+        largest_weight=float(len(weights) * np.max(weights)),
+        num_different=len(np.unique(index)),
+        shift=shift,
+        shifted=shifted,
+        spread=spread,
+    )
+    stats = {"lp": found.lp[index]}
+    if not resampled:
+        stats["log_weight"] = log_weight[index]
     return Sampled(
-        draws=_in_chains(flat, chains),
+        draws=_in_chains(found.kept(index), chains),
         sample_stats=_in_chains(stats, chains),
-        fresh=fresh,
+        fresh=proposer.resampled if resampled else proposer.plain,
+        extras={**extras, "correction": correction},
         **rest,
     )
 

@@ -16,6 +16,7 @@ import numpy as np
 from jax import Array, lax
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jaxtyping import Bool, Float, Int
+from scipy.special import gammaln
 
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.latent import latent_of
@@ -26,6 +27,9 @@ _HALVINGS = 16
 
 _LONGEST_STEP = 5.0
 """No coordinate moves by more in one iteration."""
+
+_FREEDOM = 5.0
+"""Degrees of freedom of Student's law."""
 
 
 class Status(IntEnum):
@@ -213,6 +217,17 @@ def draw_points(
     return points_of(state, normal)
 
 
+def draw_heavy_points(
+    rng_key: RunKey, state: LaplaceState, num_draws: int
+) -> Float[Array, "draw D"]:
+    """Draw from Student's law of the same mode and curvature; consumes ``rng_key``."""
+    key_normal, key_scale = jax.random.split(rng_key)
+    shape = (num_draws, state.mode.shape[0])
+    normal = jax.random.normal(key_normal, shape, dtype=state.mode.dtype)
+    half = jax.random.gamma(key_scale, _FREEDOM / 2.0, shape[:1], state.mode.dtype)
+    return points_of(state, normal * jnp.sqrt(_FREEDOM / (2.0 * half))[:, None])
+
+
 def points_of(
     state: LaplaceState, white: Float[Array, "draw D"]
 ) -> Float[Array, "draw D"]:
@@ -225,9 +240,27 @@ def log_normal_density(
     state: LaplaceState, points: Float[Array, "draw D"]
 ) -> Float[Array, " draw"]:
     """Return the log density of the normal law at each point."""
-    scaled = (points - state.mode[None, :]) @ state.factor
     size = state.mode.shape[0]
-    height = jnp.sum(jnp.log(jnp.diagonal(state.factor))) - 0.5 * size * np.log(
-        2.0 * np.pi
-    )
-    return height - 0.5 * jnp.sum(jnp.square(scaled), axis=1)
+    height = _log_volume(state) - 0.5 * size * np.log(2.0 * np.pi)
+    return height - 0.5 * _square_distance(state, points)
+
+
+def log_heavy_density(
+    state: LaplaceState, points: Float[Array, "draw D"]
+) -> Float[Array, " draw"]:
+    """Return the log density of Student's law of :func:`draw_heavy_points`."""
+    size = state.mode.shape[0]
+    power = 0.5 * (_FREEDOM + size)
+    height = gammaln(power) - gammaln(0.5 * _FREEDOM)
+    height = float(height) - 0.5 * size * np.log(np.pi * _FREEDOM)
+    rim = jnp.log1p(_square_distance(state, points) / _FREEDOM)
+    return _log_volume(state) + height - power * rim
+
+
+def _log_volume(state: LaplaceState) -> Array:
+    return jnp.sum(jnp.log(jnp.diagonal(state.factor)))
+
+
+def _square_distance(state: LaplaceState, points: Array) -> Array:
+    scaled = (points - state.mode[None, :]) @ state.factor
+    return jnp.sum(jnp.square(scaled), axis=1)

@@ -14,6 +14,7 @@ from bayesduel.errors import FitError
 from bayesduel.models import winners
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.inference import Fresh, as_jax, generator_of, outcome_logs
+from bayesduel.models.resampling import Correction
 from bayesduel.models.utilities import Votes
 from bayesduel.types import RunKey
 
@@ -42,7 +43,8 @@ class Posterior:
         Named quantities, in the model's own parametrization.
     sample_stats : dict of arrays (chain, draw)
         ``lp``, ``diverging``, ...; ``log_weight``, log posterior minus log
-        approximation up to a constant, for laplace and svi.
+        approximation up to a constant, for laplace and svi where the draws were not
+        resampled.
     converged : bool
         Whether the method says that it reached its goal (nuts: see
         ``diagnostics.report``).
@@ -70,10 +72,21 @@ class Posterior:
     def __repr__(self) -> str:
         failed = "" if self.converged else ", NOT CONVERGED"
         return (
-            f"Posterior({self.model.title} by {self.method}, {self.num_arms} arms, "
+            f"Posterior({self.model.title} by {self.inference}, {self.num_arms} arms, "
             f"{self.data.num_votes:g} votes, {self.num_chains} x "
             f"{self.num_draws // self.num_chains} draws{failed})"
         )
+
+    @property
+    def correction(self) -> Correction | None:
+        """How far the law fitted by laplace or svi is from the posterior, else None."""
+        return self.extras.get("correction")
+
+    @property
+    def inference(self) -> str:
+        """The method, and whether its draws were resampled by importance."""
+        resampled = self.correction is not None and self.correction.resampled
+        return f"{self.method}, resampled" if resampled else self.method
 
     @property
     def arm_names(self) -> tuple[str, ...]:

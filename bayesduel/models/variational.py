@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 from jax import Array
+from jax.scipy.linalg import solve_triangular
 from numpyro import distributions as dist
 from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
@@ -85,26 +86,30 @@ def _fit_law(
     return result.params, result.losses
 
 
-@partial(jax.jit, static_argnums=(0, 1), static_argnames="num_draws")
-def _draw_law(
+@partial(jax.jit, static_argnums=(0, 1))
+def _normal_law(
     model: PreferenceModel,
     settings: _Variational,
     arrays: Any,
     state: LaplaceState,
     params: dict[str, Array],
-    rng_key: RunKey,
-    *,
-    num_draws: int,
-) -> tuple[Array, Array]:
-    """Draw points from the fitted law; return them and their log density in it."""
+) -> LaplaceState:
+    """Return the fitted law in the coordinates of the model: its mean and precision."""
     white = _whitened(model, arrays, state)
     law = settings.law(white, state.mode.shape[0])
     # A guide knows its shapes only after it was run once.
-    jax.eval_shape(handlers.seed(law, rng_seed=rng_key))
+    jax.eval_shape(handlers.seed(law, rng_seed=jax.random.key(0)))
     posterior = law.get_posterior(params)
-    drawn = jax.vmap(posterior.sample)(jax.random.split(rng_key, num_draws))
-    volume = jnp.sum(jnp.log(jnp.diagonal(state.factor)))
-    return points_of(state, drawn), jax.vmap(posterior.log_prob)(drawn) + volume
+    if settings.guide == "normal":
+        scale = jnp.diag(posterior.scale)
+    else:
+        scale = posterior.scale_tril
+    # z = mean + S e and x = mode + L^-T z: the precision of x is (L S^-T)(L S^-T)^T.
+    root = solve_triangular(scale, state.factor.T, lower=True).T
+    return state._replace(
+        mode=points_of(state, posterior.mean[None, :])[0],
+        factor=jnp.linalg.cholesky(root @ root.T),
+    )
 
 
 def sample_svi(
@@ -117,8 +122,11 @@ def sample_svi(
     guide: str = "multivariate-normal",
     num_steps: int = 2000,
     step_size: float = 0.02,
+    resample: bool = True,
 ) -> Sampled:
     """Draw from the closest law of a family (stochastic variational inference).
+
+    The draws are then resampled by importance.
 
     "Normal" is a diagonal normal law in coordinates in which the Laplace approximation
     is a standard normal one. The step size falls to a hundredth over the run.
@@ -129,8 +137,7 @@ def sample_svi(
     key_fit, key_draw = jax.random.split(rng_key)
     state = laplace_program()(model, arrays)
     params, losses = _fit_law(model, settings, arrays, state, key_fit)
-    law = partial(_draw_law, model, settings, arrays, state, params)
-    points, log_law = law(key_draw, num_draws=chains * draws)
+    law = _normal_law(model, settings, arrays, state, params)
     losses = np.asarray(losses)
     settled = _has_settled(losses)
     remark = (
@@ -140,10 +147,10 @@ def sample_svi(
     return from_approximation(
         model,
         arrays,
-        points,
-        log_law,
-        chains,
-        lambda key, num_draws: law(key, num_draws=num_draws)[0],
+        key_draw,
+        (chains, draws),
+        law,
+        resample=resample,
         converged=settled,
         remarks=() if settled else (remark,),
         extras={"losses": losses},

@@ -59,12 +59,24 @@ def test_an_approximation_says_how_good_it_is():
 
 
 def test_separable_votes_are_not_normal():
-    """One arm won everything: the posterior is skewed, and the report says so."""
-    wins = np.triu(np.full((6, 6), 1.0), 1)
-    found = fit(
-        BradleyTerry(prior_scale=6.0), Comparisons.from_wins(wins), method="laplace"
-    )
+    """One arm won everything: the posterior is skewed, and the report says so.
+
+    Draws of the normal law are refused; those resampled by importance are not.
+    """
+    votes = Comparisons.from_wins(np.triu(np.full((6, 6), 1.0), 1))
+    model = BradleyTerry(prior_scale=6.0)
+    plain = fit(model, votes, method="laplace", resample=False)
+    said = report(plain, with_loo=False)
+    assert not said.good
+    assert "no maximum-likelihood estimate" in str(said)
+    mended = report(fit(model, votes, method="laplace"), with_loo=False)
+    assert mended.good and "Weights corrected the normal law" in str(mended)
+
+
+def test_a_posterior_far_from_normal_is_refused():
+    """A learned scale: a ridge that no normal law follows."""
+    votes = Comparisons.from_wins(np.triu(np.full((6, 6), 1.0), 1))
+    found = fit(BradleyTerry(learn_scale=True), votes, method="laplace")
     said = report(found, with_loo=False)
     assert not said.good
-    assert "use method='nuts'" in str(said)
-    assert "no maximum-likelihood estimate" in str(said)
+    assert "use method='nuts'" in str(said) and "far from normal" in str(said)
