@@ -199,7 +199,7 @@ def _predictions(
         for key, values in thinned.items()
     }
     if isinstance(posterior.arrays, Ballots):
-        drawn = ballots_drawn(rng, posterior.arrays, flat["utility"])
+        drawn = ballots_drawn(rng, posterior.model, posterior.arrays, flat["utility"])
     else:
         logs = log_probabilities_of(posterior.model, posterior.arrays, flat)
         drawn = votes_drawn(rng, np.asarray(posterior.arrays.counts), logs)

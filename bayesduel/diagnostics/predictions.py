@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from bayesduel.errors import FitError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.inference import as_jax, outcome_logs
-from bayesduel.models.plackett_luce import Ballots
+from bayesduel.models.plackett_luce import Ballots, PlackettLuce
 from bayesduel.models.posterior import Posterior
 from bayesduel.models.utilities import Votes
 
@@ -83,13 +83,20 @@ def votes_drawn(
 
 def ballots_drawn(
     rng: np.random.Generator,
+    model: PreferenceModel,
     ballots: Ballots,
     utilities: Float[np.ndarray, "draw K"],
 ) -> Int[np.ndarray, "draw row K"]:
     """Draw the places of one ballot per row and draw, with as many places filled.
 
-    The order of utility + Gumbel noise has the law of Plackett and Luce.
+    The order of utility + Gumbel noise has the law of Plackett and Luce, and no other:
+    a subclass with another one is refused.
     """
+    if type(model).__call__ is not PlackettLuce.__call__:
+        raise FitError(
+            f"{type(model).__name__} has a law of ballots of its own, from which no "
+            "ballots can be drawn here; only PlackettLuce's can"
+        )
     rows, num_arms = ballots.order.shape
     present = np.zeros((rows, num_arms), dtype=bool)
     row = np.broadcast_to(np.arange(rows)[:, None], ballots.order.shape)
@@ -113,7 +120,7 @@ def simulate_arrays(
 
     flat = {name: np.asarray(values)[None] for name, values in draw.items()}
     if isinstance(arrays, Ballots):
-        places = ballots_drawn(rng, arrays, flat["utility"])[0]
+        places = ballots_drawn(rng, model, arrays, flat["utility"])[0]
         hidden = np.where(places > 0, places, places.shape[1] + 1)
         order = np.argsort(hidden, axis=1, kind="stable")
         return replace(

@@ -5,14 +5,10 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 from jaxtyping import Float
-from numpyro import distributions as dist
-from scipy.special import expit
 
-from bayesduel.models.base import count_votes, sample
-from bayesduel.models.utilities import PairwiseUtilityModel, Votes
+from bayesduel.models.utilities import PairwiseUtilityModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,25 +51,11 @@ class BradleyTerry(PairwiseUtilityModel):
 
     title: ClassVar[str] = "Bradley-Terry"
 
-    def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
-        """Run the NumPyro model; return log P(outcome) per row."""
-        difference = self.sample_difference(votes)
-        tie = jnp.zeros(())
-        if self.ties:
-            tie = sample("log_tie", dist.Normal(0.0, self.tie_scale))
-        log_probability = self.outcome_logs(difference, tie)
-        return count_votes(jnp.asarray(votes.counts), log_probability)
-
     def outcome_logs(
-        self, difference: Float[Array, " row"], tie: Array
-    ) -> Float[Array, "row outcome"]:
-        """Return log P(outcome); ``tie`` is log nu."""
+        self, difference: Float[Array, ""], tie: Float[Array, ""]
+    ) -> Float[Array, " outcome"]:
+        """Return log P(outcome) of a vote; ``tie`` is log nu."""
+        signed = jnp.stack([difference, -difference])
         if not self.ties:
-            return jax.nn.log_sigmoid(jnp.stack([difference, -difference], axis=1))
-        tie = jnp.broadcast_to(tie, difference.shape)
-        odds = jnp.stack([difference / 2.0, -difference / 2.0, tie], axis=1)
-        return jax.nn.log_softmax(odds, axis=1)
-
-    def link(self, difference: np.ndarray) -> np.ndarray:
-        """Return the logistic function of it."""
-        return expit(difference)
+            return jax.nn.log_sigmoid(signed)
+        return jax.nn.log_softmax(jnp.append(signed / 2.0, tie))

@@ -83,6 +83,13 @@ class PairwiseBeta(PreferenceModel):
     title: ClassVar[str] = "Beta per pair"
     methods: ClassVar[tuple[str, ...]] = ("exact", "laplace", "svi", "nuts")
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take "exact" from subclasses with a density that has no closed form."""
+        super().__init_subclass__(**options)
+        other = cls.__call__ is not PairwiseBeta.__call__
+        if other and cls.exact_posterior is PairwiseBeta.exact_posterior:
+            cls.methods = tuple(name for name in cls.methods if name != "exact")
+
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""
         for_first, for_second = self._prior_of_pairs(votes.num_arms)

@@ -39,7 +39,7 @@ class _Model(Protocol):
     @property
     def order_scale(self) -> float: ...
 
-    def outcome_logs(self, difference: Array, tie: Array) -> Array: ...
+    def logs_of_rows(self, difference: Array, tie: Array) -> Array: ...
 
 
 def pairwise_hessian(model: _Model, votes: Any) -> Callable[[Array], Array]:
@@ -66,7 +66,7 @@ def pairwise_hessian(model: _Model, votes: Any) -> Callable[[Array], Array]:
         spread = biject_to(constraints.zero_sum(1))
 
     def total(difference: Array, tie: Array) -> Array:
-        logs = model.outcome_logs(difference, tie)
+        logs = model.logs_of_rows(difference, tie)
         return jnp.sum(jnp.where(happened, counts * jnp.where(happened, logs, 0.0), 0))
 
     def hessian(point: Float[Array, " D"]) -> Float[Array, "D D"]:

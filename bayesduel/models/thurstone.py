@@ -8,11 +8,8 @@ import numpy as np
 from jax import Array
 from jax.scipy.special import log_ndtr
 from jaxtyping import Float
-from numpyro import distributions as dist
-from scipy.special import ndtr
 
-from bayesduel.models.base import count_votes, sample
-from bayesduel.models.utilities import PairwiseUtilityModel, Votes
+from bayesduel.models.utilities import PairwiseUtilityModel
 
 _SQRT2 = float(np.sqrt(2.0))
 
@@ -51,33 +48,20 @@ class Thurstone(PairwiseUtilityModel):
     """
 
     title: ClassVar[str] = "Thurstone"
-
-    def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
-        """Run the NumPyro model; return log P(outcome) per row."""
-        difference = self.sample_difference(votes)
-        tie = jnp.zeros(())
-        if self.ties:
-            tie = sample("log_threshold", dist.Normal(0.0, self.tie_scale))
-        log_probability = self.outcome_logs(difference, tie)
-        return count_votes(jnp.asarray(votes.counts), log_probability)
+    tie_name: ClassVar[str] = "log_threshold"
 
     def outcome_logs(
-        self, difference: Float[Array, " row"], tie: Array
-    ) -> Float[Array, "row outcome"]:
+        self, difference: Float[Array, ""], tie: Float[Array, ""]
+    ) -> Float[Array, " outcome"]:
         """Return log P(outcome); ``tie`` is the logarithm of the threshold."""
-        signed = jnp.stack([difference, -difference], axis=1)
+        signed = jnp.stack([difference, -difference])
         if not self.ties:
             return log_ndtr(signed / _SQRT2)
-        threshold = jnp.broadcast_to(jnp.exp(tie), difference.shape)
-        decided = log_ndtr((signed - threshold[:, None]) / _SQRT2)
+        threshold = jnp.exp(tie)
+        decided = log_ndtr((signed - threshold) / _SQRT2)
         # Phi((t - d)/sqrt 2) - Phi((-t - d)/sqrt 2), from the side where it is small;
         # an even function of d.
         size = difference * jnp.where(difference < 0.0, -1.0, 1.0)
         upper = log_ndtr((threshold - size) / _SQRT2)
         lower = log_ndtr((-threshold - size) / _SQRT2)
-        tied = upper + jnp.log1p(-jnp.exp(lower - upper))
-        return jnp.concatenate([decided, tied[:, None]], axis=1)
-
-    def link(self, difference: np.ndarray) -> np.ndarray:
-        """Return the normal distribution function of difference / sqrt(2)."""
-        return ndtr(difference / _SQRT2)
+        return jnp.append(decided, upper + jnp.log1p(-jnp.exp(lower - upper)))

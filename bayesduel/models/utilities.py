@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -16,8 +18,8 @@ from bayesduel.models.base import (
     PreferenceModel,
     check_kind,
     check_positive,
+    count_votes,
     derived,
-    pairwise,
     register_arrays,
     sample,
 )
@@ -131,6 +133,18 @@ class PairwiseUtilityModel(UtilityModel):
     covariates: bool = False
     covariate_scale: float = 1.0
 
+    tie_name: ClassVar[str] = "log_tie"
+    """Name of the tie parameter, where there is one."""
+
+    def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
+        """Run the NumPyro model; return log P(outcome) per row."""
+        difference = self.sample_difference(votes)
+        tie = jnp.zeros(())
+        if self.ties:
+            tie = sample(self.tie_name, dist.Normal(0.0, self.tie_scale))
+        log_probability = self.logs_of_rows(difference, tie)
+        return count_votes(jnp.asarray(votes.counts), log_probability)
+
     def sample_difference(self, votes: Votes) -> Float[Array, " row"]:
         """Sample utilities and return that of the first arm minus the second's."""
         utility = self.sample_utilities(
@@ -170,30 +184,70 @@ class PairwiseUtilityModel(UtilityModel):
         return OUTCOMES if self.ties else OUTCOMES[:2]
 
     def outcome_logs(
-        self, difference: Float[Array, " row"], tie: Array
-    ) -> Float[Array, "row outcome"]:
-        """Return log P(outcome) given differences of utilities and the tie parameter.
+        self, difference: Float[Array, ""], tie: Float[Array, ""]
+    ) -> Float[Array, " outcome"]:
+        """Return log P(outcome) of a vote: first, second and, with ties, tie.
 
-        The latter as it is sampled: one for all rows, or one for each.
+        The one place that says how votes depend on utilities: the likelihood, its
+        curvature and the preference matrices all come from here.
+
+        Parameters
+        ----------
+        difference : float ()
+            Utility of the first arm minus that of the second.
+        tie : float ()
+            The tie parameter, as it is sampled.
         """
         raise NotImplementedError
 
+    def logs_of_rows(
+        self, difference: Float[Array, " row"], tie: Array
+    ) -> Float[Array, "row outcome"]:
+        """Return :meth:`outcome_logs` of every row; one tie parameter, or one each."""
+        ties = jnp.broadcast_to(tie, difference.shape)
+        return jax.vmap(self.outcome_logs)(difference, ties)
+
     def hessian(self, arrays: Votes) -> Callable[[Array], Array] | None:
-        """Return the Hessian of the log joint density in closed form, or None."""
-        if self.learn_scale or self.covariates:
+        """Return the Hessian of the log joint density in closed form, or None.
+
+        None where the prior is learned, has covariates, or is another one than here:
+        a subclass that overrides how quantities are sampled loses the closed form, and
+        its Hessian is found by automatic differentiation.
+        """
+        own = type(self)
+        stock = all(
+            getattr(own, name) is getattr(PairwiseUtilityModel, name)
+            for name in _CLOSED_FORM_OF
+        )
+        if self.learn_scale or self.covariates or not stock:
             return None
         from bayesduel.models.pairwise_curvature import pairwise_hessian
 
         return pairwise_hessian(self, arrays)
 
-    def link(self, difference: np.ndarray) -> np.ndarray:
-        """Return P(first beats second) given the difference of utilities."""
-        raise NotImplementedError
-
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i beats j in a vote that is no tie), nobody shown first."""
-        link: Callable[[np.ndarray], np.ndarray] = self.link
-        return pairwise(link, self.utilities(draws))
+        utility = self.utilities(draws)
+        tie = draws[self.tie_name] if self.ties else np.zeros(len(utility))
+        with jax.enable_x64(True):
+            matrices = np.array(_preferences(self, jnp.asarray(utility), tie))
+        arms = np.arange(utility.shape[1])
+        matrices[:, arms, arms] = 0.5
+        return matrices
+
+
+_CLOSED_FORM_OF = ("__call__", "sample_difference", "sample_utilities", "_normal")
+"""The methods whose density :meth:`PairwiseUtilityModel.hessian` is the curvature of;
+beside them it only uses ``outcome_logs``, whatever that is."""
+
+
+@partial(jax.jit, static_argnums=0)
+def _preferences(model: PairwiseUtilityModel, utility: Array, tie: Array) -> Array:
+    """Return P(i beats j in a vote that is no tie), (draw, K, K)."""
+    differences = utility[:, :, None] - utility[:, None, :]
+    each = jax.vmap(jax.vmap(model.logs_of_rows, in_axes=(0, None)))
+    logs = each(differences, tie)
+    return jax.nn.sigmoid(logs[..., 0] - logs[..., 1])
 
 
 def votes_of(model: Any, data: Comparisons) -> Votes:

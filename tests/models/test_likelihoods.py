@@ -261,8 +261,10 @@ def test_preference_matrices_are_those_of_the_votes():
         (BradleyTerry(), {}),
         (BradleyTerry(ties=True), {"log_tie": 0.4}),
         (Thurstone(), {}),
+        (Thurstone(ties=True), {"log_threshold": -0.2}),
     ):
-        matrix = model.preference_matrices({"utility": utility})[0]
+        draws = {name: np.array([value]) for name, value in values.items()}
+        matrix = model.preference_matrices({"utility": utility, **draws})[0]
         found = np.exp(logs(model, every, utility=UTILITY, **values))
         share = found[:, 0] / (found[:, 0] + found[:, 1])
         np.testing.assert_allclose(matrix[every.first, every.second], share, rtol=1e-12)

@@ -1,0 +1,181 @@
+"""A user's subclass: closed forms hold for the density they belong to, and no other."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from numpyro import distributions as dist
+from scipy import stats
+from scipy.special import expit, log_expit
+
+from bayesduel.diagnostics import leave_pairs_out
+from bayesduel.diagnostics.predictions import simulate_arrays
+from bayesduel.errors import FitError
+from bayesduel.models import (
+    BradleyTerry,
+    Comparisons,
+    PairwiseBeta,
+    PlackettLuce,
+    Rankings,
+    Thurstone,
+    fit,
+)
+from bayesduel.models.base import count_votes, sample
+from bayesduel.models.inference import as_jax, generator_of
+from bayesduel.models.laplace import laplace, newton_mode
+from bayesduel.models.latent import latent_of
+
+VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]], arm_names="abc")
+LAPSE = 0.1
+
+
+class Wide(BradleyTerry):
+    """Another normal prior than the fields say."""
+
+    def sample_utilities(self, num_arms, covariates=None, slope_scale=1.0):
+        return sample("utility", dist.Normal(0.5, 6.0).expand([num_arms]).to_event(1))
+
+
+class HeavyTails:
+    """A mixin, in front of the model in the order of methods."""
+
+    def sample_utilities(self, num_arms, covariates=None, slope_scale=1.0):
+        return sample("utility", dist.StudentT(4.0).expand([num_arms]).to_event(1))
+
+
+class HeavyTerry(HeavyTails, BradleyTerry):
+    pass
+
+
+class HeavyThurstone(HeavyTails, Thurstone):
+    pass
+
+
+class Tight(BradleyTerry):
+    """The law of ``_normal`` instead of its caller."""
+
+    def _normal(self, num_arms, scale):
+        return dist.Laplace(0.0, 0.3).expand([num_arms]).to_event(1)
+
+
+class Nudged(BradleyTerry):
+    """The advantage of the first arm is known."""
+
+    def sample_difference(self, votes):
+        return 0.3 + 2.0 * super().sample_difference(votes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lapsing(BradleyTerry):
+    """One vote in ten is cast at random: another likelihood."""
+
+    def outcome_logs(self, difference, tie):
+        chance = jax.nn.sigmoid(jnp.stack([difference, -difference]))
+        return jnp.log((1.0 - LAPSE) * chance + LAPSE / 2.0)
+
+
+OVERRIDES = [Wide(), HeavyTerry(), HeavyThurstone(), Tight(), Nudged(), Lapsing()]
+
+
+@pytest.mark.parametrize("model", OVERRIDES, ids=lambda model: type(model).__name__)
+def test_laplace_is_that_of_the_density_itself(model):
+    """Mode and curvature against automatic differentiation of the NumPyro model."""
+    with jax.enable_x64(True):
+        arrays = as_jax(model.arrays(VOTES))
+        latent = latent_of(model, arrays)
+        found = laplace(model, arrays)
+        expected = newton_mode(latent.log_density, jnp.zeros(latent.size))
+    np.testing.assert_allclose(found.mode, expected.mode, atol=1e-7)
+    np.testing.assert_allclose(found.factor, expected.factor, rtol=1e-6, atol=1e-9)
+
+
+def test_which_overrides_lose_the_closed_form():
+    votes = BradleyTerry().arrays(VOTES)
+    for model in (Wide(), HeavyTerry(), HeavyThurstone(), Tight(), Nudged()):
+        assert model.hessian(votes) is None
+    # The likelihood enters it as it is, and a field is no other density.
+    for model in (Lapsing(), BradleyTerry(prior_scale=0.3, ties=True)):
+        assert model.hessian(votes) is not None
+
+
+def test_draws_have_the_spread_of_the_user_s_prior():
+    """Against sums over a grid: Normal(0.5, 6) and not the Normal(0, 2) of the fields.
+
+    The sum of both utilities has the prior's spread whatever the votes say.
+    """
+    found = fit(Wide(), Comparisons.from_wins([[0, 9], [4, 0]]), method="laplace")
+    utility = found.flat_draws()["utility"]
+    axis = np.linspace(-30.0, 31.0, 801)
+    one, other = np.meshgrid(axis, axis, indexing="ij")
+    law = stats.norm(0.5, 6.0)
+    log_weight = law.logpdf(one) + law.logpdf(other)
+    log_weight += 9 * log_expit(one - other) + 4 * log_expit(other - one)
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    for sign in (1.0, -1.0):
+        value = one + sign * other
+        mean = np.sum(weight * value)
+        spread = np.sqrt(np.sum(weight * (value - mean) ** 2))
+        drawn = utility[:, 0] + sign * utility[:, 1]
+        # 4000 draws: standard errors of 0.016 and 0.011 of the spread.
+        assert abs(drawn.mean() - mean) < 0.08 * spread
+        assert abs(drawn.std() - spread) < 0.06 * spread
+
+
+def test_preferences_are_those_of_the_user_s_likelihood():
+    utility = np.array([[0.7, -0.4, 40.0]])
+    gap = utility[0, :, None] - utility[0, None, :]
+    expected = (1.0 - LAPSE) * expit(gap) + LAPSE / 2.0
+    np.testing.assert_allclose(
+        Lapsing().preference_matrices({"utility": utility})[0], expected, rtol=1e-12
+    )
+
+
+class Shy(PairwiseBeta):
+    """Sixty pseudo-votes per pair, whatever the fields say."""
+
+    def __call__(self, votes):
+        many = jnp.full(votes.num_arms * (votes.num_arms - 1) // 2, 30.0)
+        preference = sample("preference", dist.Beta(many, many).to_event(1))
+        # The rows of VOTES are the pairs in their order.
+        logs = jnp.log(jnp.stack([preference, 1.0 - preference], axis=1))
+        return count_votes(jnp.asarray(votes.counts), logs)
+
+
+class Generous(PairwiseBeta):
+    """Only the prior's parameters differ, which the closed form reads too."""
+
+    def _prior_of_pairs(self, num_arms):
+        one, other = super()._prior_of_pairs(num_arms)
+        return 30.0 * one, 30.0 * other
+
+
+def test_the_beta_posterior_belongs_to_its_density():
+    assert "exact" not in Shy.methods and "exact" in Generous.methods
+    with pytest.raises(FitError, match="Shy has laplace, svi, nuts"):
+        fit(Shy(), VOTES, method="exact")
+    exact = fit(PairwiseBeta(prior=30.0), VOTES, num_draws=4000)
+    expected = exact.draws["preference"].mean(axis=(0, 1))
+    for model, method in ((Shy(), "laplace"), (Generous(), "exact")):
+        found = fit(model, VOTES, method=method, num_draws=4000)
+        mean = found.draws["preference"].mean(axis=(0, 1))
+        # Spreads of about 0.06; 16000 draws on both sides.
+        np.testing.assert_allclose(mean, expected, atol=0.008)
+    closed = leave_pairs_out(PairwiseBeta(prior=30.0), VOTES)
+    assert leave_pairs_out(Shy(), VOTES).elpd == pytest.approx(closed.elpd, abs=0.1)
+    assert closed.elpd - leave_pairs_out(PairwiseBeta(), VOTES).elpd < -0.3
+
+
+def test_ballots_are_drawn_by_the_law_of_the_model_only():
+    class Reversed(PlackettLuce):
+        def __call__(self, ballots):
+            return -1.0 * super().__call__(ballots)
+
+    data = Rankings.from_orders([["a", "b", "c"], ["b", "a"]])
+    draw = {"utility": np.zeros(3)}
+    rng = generator_of(jax.random.key(0))
+    simulate_arrays(rng, PlackettLuce(), PlackettLuce().arrays(data), draw)
+    with pytest.raises(FitError, match="Reversed has a law of ballots of its own"):
+        simulate_arrays(rng, Reversed(), Reversed().arrays(data), draw)
