@@ -21,9 +21,12 @@ from scipy.special import logsumexp as np_logsumexp
 
 from bayesduel.diagnostics.predictions import (
     UNITS,
+    Cells,
+    cells_of,
     check_whole,
     kept_log_probabilities,
     log_probabilities_of_rows,
+    rows_in_order,
 )
 from bayesduel.errors import FitError
 from bayesduel.models.base import PreferenceModel
@@ -65,9 +68,10 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
     Returns
     -------
     arviz_stats ELPDDataLOO
-        Pointwise values along ``vote`` (or ``row``), in an order that depends on the
-        data only, so that ``arviz.compare`` can take differences. ``pareto_k`` is 0
-        where a value is exact.
+        Pointwise values along ``vote`` (or ``row``), by pair and by what is said of it:
+        an order that depends on the votes only, not on whether the model knows which
+        arm was shown first, so that ``arviz.compare`` can take differences.
+        ``pareto_k`` is 0 where a value is exact.
 
     Raises
     ------
@@ -89,22 +93,24 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
     if counts.sum() < 2:
         raise FitError(f"loo needs at least 2 votes, got {counts.sum():g}")
     exact = posterior.extras.get("posterior")
+    cells = cells_of(posterior)
     if unit == "vote" and isinstance(exact, BetaPosterior):
-        left_out, full = _beta_cells(posterior)
+        left_out, full = _beta_cells(posterior, cells)
         k = np.zeros_like(left_out)
         number = posterior.num_draws
     else:
         logs, step = kept_log_probabilities(posterior)
         if unit == "row":
-            voted = counts.sum(axis=1) > 0
-            logs = log_probabilities_of_rows(counts, logs)[:, :, voted]
+            logs = log_probabilities_of_rows(counts, logs)
+            logs = logs[:, :, rows_in_order(posterior)]
         else:
-            logs = logs[:, :, counts > 0]
+            logs = logs[:, :, cells.row, cells.outcome]
         number = logs.shape[0] * logs.shape[1]
         left_out, full, k = _smoothed(posterior, logs, step)
     if unit == "vote":
-        times = counts[counts > 0].astype(np.int64)
-        left_out, full, k = (np.repeat(each, times) for each in (left_out, full, k))
+        left_out, full, k = (
+            np.repeat(each, cells.times) for each in (left_out, full, k)
+        )
     return _elpd(left_out, full, k, unit, number)
 
 
@@ -116,7 +122,8 @@ def compare(
     Parameters
     ----------
     posteriors : mapping of names to Posterior
-        Fits to the same data.
+        Fits to the same votes. With "vote" some may know which arm was shown first, and
+        others not.
     unit : {"vote", "row"}
         As in :func:`loo`.
     **options
@@ -131,19 +138,33 @@ def compare(
     Raises
     ------
     FitError
-        If the fits are to different votes.
+        If the fits are to different votes, or, with "row", to rows that say different
+        things.
     """
     names = list(posteriors)
-    first = posteriors[names[0]].arrays.counts
+    first = _what_is_predicted(posteriors[names[0]], unit)
     for name in names[1:]:
-        other = posteriors[name].arrays.counts
-        if np.shape(first) != np.shape(other) or not np.array_equal(first, other):
+        if _what_is_predicted(posteriors[name], unit) != first:
             raise FitError(
                 f"{names[0]!r} and {name!r} were fitted to different votes, so their "
                 "predictions cannot be compared"
             )
     found = {name: loo(each, unit=unit) for name, each in posteriors.items()}
     return arviz_stats.compare(found, **options)  # pyright: ignore
+
+
+def _what_is_predicted(posterior: Posterior, unit: str) -> Any:
+    """Return what the pointwise values of :func:`loo` stand for, in their order."""
+    if unit == "row":
+        rows = rows_in_order(posterior)
+        counts = np.asarray(posterior.arrays.counts)[rows]
+        names = np.array(posterior.data.row_names)[rows]
+        return names.tolist(), counts.tolist()
+    cells = cells_of(posterior)
+    votes: dict[str, int] = {}
+    for name, times in zip(cells.names, cells.times.tolist(), strict=True):
+        votes[name] = votes.get(name, 0) + times
+    return list(votes.items())
 
 
 def leave_pairs_out(
@@ -248,8 +269,8 @@ def _beta_pairs(
     return values
 
 
-def _beta_cells(posterior: Posterior) -> tuple[NDArray, NDArray]:
-    """Leave-one-out and full log predictive of each row and outcome, in closed form.
+def _beta_cells(posterior: Posterior, cells: Cells) -> tuple[NDArray, NDArray]:
+    """Leave-one-out and full log predictive of each cell, in closed form.
 
     For theta ~ Beta(a, b) after all votes, one vote for the first left out:
     (a - 1) / (a + b - 1).
@@ -274,7 +295,7 @@ def _beta_cells(posterior: Posterior) -> tuple[NDArray, NDArray]:
                 votes = np.log(tie + no_tie - left_out)
                 logs = [each + np.log(no_tie - left_out) - votes for each in logs]
                 logs.append(np.log(tie - left_out) - votes)
-        return np.stack(logs, axis=1)[counts > 0]
+        return np.stack(logs, axis=1)[cells.row, cells.outcome]
 
     return predictive(1.0), predictive(0.0)
 

@@ -11,17 +11,25 @@ from bayesduel.diagnostics.predictions import (
     ROW_NAMES,
     UNITS,
     ballots_drawn,
+    cells_of,
     check_whole,
     kept_log_probabilities,
     log_probabilities_of,
     log_probabilities_of_rows,
     row_constants,
+    rows_in_order,
     votes_drawn,
 )
 from bayesduel.errors import FitError
-from bayesduel.models.inference import as_jax, generator_of, sample_prior
+from bayesduel.models.inference import (
+    as_jax,
+    generator_of,
+    log_prior_densities,
+    sample_prior,
+)
 from bayesduel.models.plackett_luce import Ballots
 from bayesduel.models.posterior import Posterior
+from bayesduel.models.utilities import Votes
 from bayesduel.results import package_version
 
 _MOST_POINTWISE = 10**8
@@ -61,10 +69,17 @@ def to_datatree(
     -------
     xarray.DataTree
         ``posterior``, ``sample_stats``, ``log_likelihood`` (left out where it would
-        hold more than 10^8 numbers: use :func:`loo`), ``prior``, ``prior_predictive``,
-        ``posterior_predictive``, ``observed_data``, ``constant_data``. Axes: ``arm``,
-        ``pair``, ``covariate``; ``comparison``, ``subset`` or ``ballot`` for the rows
-        of the data, ``outcome`` for what a vote says, ``vote``.
+        hold more than 10^8 numbers: use :func:`loo`), ``log_prior``, ``prior``,
+        ``prior_predictive``, ``posterior_predictive``, ``observed_data``,
+        ``constant_data``. Axes: ``arm``, ``pair``, ``covariate``; ``comparison``,
+        ``subset`` or ``ballot`` for the rows of the data, ``outcome`` for what a vote
+        says, ``vote``, whose labels say what the vote says, whichever arm was shown
+        first.
+
+        Predictions and observations count votes by outcome. For comparisons with
+        ``unit="row"`` they hold one number per row, the votes for the arm shown first
+        (all of them are ``outcomes`` among the constant data): what
+        ``arviz.plot_ppc_pit`` and ``plot_loo_pit`` need.
 
     Raises
     ------
@@ -88,6 +103,7 @@ def to_datatree(
         "posterior": _dataset(posterior, posterior.draws),
         "sample_stats": _dataset(posterior, posterior.sample_stats),
         "log_likelihood": _log_likelihood(posterior, unit) if log_likelihood else None,
+        "log_prior": _log_prior(posterior),
     }
     with jax.enable_x64(True):
         arrays = as_jax(posterior.arrays)
@@ -101,19 +117,30 @@ def to_datatree(
     row = ROW_NAMES[type(posterior.data).__name__]
     name, observed = _observed(posterior)
     groups["observed_data"] = xr.Dataset({name: observed}, _row_coords(posterior, name))
-    groups["constant_data"] = xr.Dataset(row_constants(posterior))
-    groups["constant_data"] = groups["constant_data"].assign_coords(
-        _used(groups["constant_data"], {row: posterior.data.row_names})
+    constants = xr.Dataset(row_constants(posterior))
+    groups["constant_data"] = constants.assign_coords(
+        _used(constants, {row: posterior.data.row_names})
     )
-    stamp = {
+    if unit == "row" and isinstance(posterior.arrays, Votes):
+        _count_first_only(groups)
+    stamp: dict[str, Any] = {
         "created_at": datetime.now(UTC).isoformat(),
         "creation_library": "bayesduel",
         "creation_library_version": package_version(),
         "model": repr(posterior.model),
-        "inference_method": posterior.method,
+        "inference_method": posterior.inference,
         "sampling_time": posterior.seconds,
     }
-    kept = {name: each.assign_attrs(stamp) for name, each in groups.items() if each}
+    if posterior.correction is not None:
+        stamp["pareto_k"] = posterior.correction.pareto_k
+        stamp["importance_resampled"] = int(posterior.correction.resampled)
+    # What ArviZ takes row by row stands in the order of other models' rows.
+    order = {row: rows_in_order(posterior)} if unit == "row" else {}
+    kept = {
+        name: each.isel(_used(each, order)).assign_attrs(stamp)
+        for name, each in groups.items()
+        if each
+    }
     tree = xr.DataTree.from_dict(kept)
     tree.attrs.update(stamp)
     return tree
@@ -133,6 +160,37 @@ def _dataset(
     coords["chain"] = np.arange(found.sizes.get("chain", 0))
     coords["draw"] = step * np.arange(found.sizes.get("draw", 0))
     return found.assign_coords(_used(found, coords))
+
+
+def _log_prior(posterior: Posterior) -> xr.Dataset:
+    """Return the log prior density of each sampled quantity, (chain, draw)."""
+    shape = posterior.num_chains, posterior.num_draws // posterior.num_chains
+    with jax.enable_x64(True):
+        logs = log_prior_densities(
+            posterior.model, as_jax(posterior.arrays), as_jax(posterior.flat_draws())
+        )
+    return xr.Dataset(
+        {
+            name: (("chain", "draw"), np.asarray(each).reshape(shape))
+            for name, each in logs.items()
+        },
+        {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])},
+    )
+
+
+def _count_first_only(groups: dict[str, xr.Dataset | None]) -> None:
+    """Leave one number per comparison, the votes for the first arm, in place of all.
+
+    It is what ArviZ compares with predictions; ``outcomes`` keeps the rest.
+    """
+    observed = groups["observed_data"]
+    constants = groups["constant_data"]
+    assert observed is not None and constants is not None
+    groups["constant_data"] = constants.assign(outcomes=observed["votes"])
+    for name in ("observed_data", "prior_predictive", "posterior_predictive"):
+        each = groups[name]
+        assert each is not None
+        groups[name] = each.sel(outcome="first", drop=True)
 
 
 def _used(dataset: xr.Dataset, coords: dict[str, Any]) -> dict[str, Any]:
@@ -168,18 +226,21 @@ def _log_likelihood(posterior: Posterior, unit: str) -> xr.Dataset | None:
     }
     names = np.array(posterior.data.row_names)
     if unit == "row":
-        voted = counts.sum(axis=1) > 0
-        values = log_probabilities_of_rows(counts, logs)[:, :, voted]
-        dims, labels = ("chain", "draw", row), {row: names[voted]}
+        values = log_probabilities_of_rows(counts, logs)
+        dims, labels = ("chain", "draw", row), {row: names}
     else:
-        where, outcome = np.nonzero(counts)
+        cells = cells_of(posterior)
         where, outcome = (
-            np.repeat(each, counts[counts > 0]) for each in (where, outcome)
+            np.repeat(each, cells.times) for each in (cells.row, cells.outcome)
         )
         values = logs[:, :, where, outcome]
         said = np.array(posterior.model.outcomes(posterior.data))
         dims = ("chain", "draw", "vote")
-        labels = {row: ("vote", names[where]), "outcome": ("vote", said[outcome])}
+        labels = {
+            "vote": cells.vote_ids(),
+            row: ("vote", names[where]),
+            "outcome": ("vote", said[outcome]),
+        }
     return xr.Dataset({"votes": (dims, values)}, coords={**coords, **labels})
 
 

@@ -1,10 +1,11 @@
 """What a fit says of votes: their log probabilities, and votes drawn anew."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import NDArray
 
 from bayesduel.errors import FitError
 from bayesduel.models.base import PreferenceModel
@@ -57,6 +58,79 @@ def log_probabilities_of_rows(
     happened = counts > 0
     # What never happened may be impossible: 0 times minus infinity is no number.
     return np.sum(counts * np.where(happened, logs, 0.0), axis=-1)
+
+
+class Cells(NamedTuple):
+    """Rows and outcomes with votes, in an order that does not depend on the model."""
+
+    row: Int[np.ndarray, " cell"]
+    outcome: Int[np.ndarray, " cell"]
+    times: Int[np.ndarray, " cell"]
+    """How many votes say that."""
+
+    names: list[str]
+    """What they say, whichever arm was shown first: "tea beats milk"."""
+
+    def vote_ids(self) -> NDArray[np.str_]:
+        """Name every single vote: what it says, and a running number."""
+        found: dict[str, int] = {}
+        ids = []
+        for name, times in zip(self.names, self.times.tolist(), strict=True):
+            start = found.get(name, 0)
+            ids += [
+                f"{name} {number}" for number in range(start + 1, start + times + 1)
+            ]
+            found[name] = start + times
+        return np.array(ids, dtype=np.str_)
+
+
+def cells_of(posterior: Posterior) -> Cells:
+    """Return the cells of the data that have votes, in the order of their votes.
+
+    By pair, by what is said of it, and only then by which arm was shown first: models
+    with and without an order effect have the same votes in the same places.
+    """
+    arrays, data = posterior.arrays, posterior.data
+    counts = np.asarray(arrays.counts)
+    row, outcome = np.nonzero(counts > 0)
+    if isinstance(arrays, Votes):
+        row_order, turned = _rows_by_pair(arrays)
+        place = np.empty(len(row_order), dtype=np.int64)
+        place[row_order] = np.arange(len(row_order))
+        pair = np.minimum(arrays.first, arrays.second) * arrays.num_arms
+        pair = (pair + np.maximum(arrays.first, arrays.second))[row]
+        said = np.where(turned[row] & (outcome < 2), 1 - outcome, outcome)
+        order = np.lexsort((place[row], said, pair))
+        row, outcome, said = row[order], outcome[order], said[order]
+        names = [_words(data.arm_names, *each) for each in
+                 zip(pair[order].tolist(), said.tolist(), strict=True)]  # fmt: skip
+    else:
+        said = np.array(posterior.model.outcomes(data))[outcome]
+        labels = np.array(data.row_names)[row]
+        names = [f"{label}: {each}" for label, each in zip(labels, said, strict=True)]
+    times = counts[row, outcome].astype(np.int64)
+    return Cells(row, outcome, times, names)
+
+
+def _words(names: tuple[str, ...], pair: int, said: int) -> str:
+    low, high = names[pair // len(names)], names[pair % len(names)]
+    return (f"{low} beats {high}", f"{high} beats {low}", f"{low} ties {high}")[said]
+
+
+def rows_in_order(posterior: Posterior) -> Int[np.ndarray, " row"]:
+    """Return the rows with votes by pair, then by which arm was shown first."""
+    voted = np.asarray(posterior.arrays.counts).sum(axis=1) > 0
+    rows = np.arange(len(voted))
+    if isinstance(posterior.arrays, Votes):
+        rows = _rows_by_pair(posterior.arrays)[0]
+    return rows[voted[rows]]
+
+
+def _rows_by_pair(votes: Votes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    first, second = np.asarray(votes.first), np.asarray(votes.second)
+    turned = first > second
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    return np.lexsort((turned, high, low)), turned
 
 
 def check_whole(data: Any, purpose: str) -> None:

@@ -360,6 +360,29 @@ def sample_prior(
         return jax.tree.map(np.asarray, jax.jit(jax.vmap(one))(keys))
 
 
+@partial(jax.jit, static_argnums=0)
+def log_prior_densities(
+    model: PreferenceModel, arrays: Any, draws: dict[str, Array]
+) -> dict[str, Float[Array, " draw"]]:
+    """Return the log prior density of each sampled quantity, for draws (draw, ...).
+
+    In the quantities' own units, without the Jacobian of any transformation.
+    """
+
+    def one(values: dict[str, Array]) -> dict[str, Array]:
+        seeded = handlers.seed(
+            handlers.substitute(model, data=values), rng_seed=jax.random.key(0)
+        )
+        trace = handlers.trace(seeded).get_trace(arrays)
+        return {
+            name: jnp.sum(site["fn"].log_prob(site["value"]))
+            for name, site in trace.items()
+            if site["type"] == "sample" and not site["is_observed"]
+        }
+
+    return jax.lax.map(one, draws, batch_size=256)
+
+
 def _in_chains(flat: dict[str, np.ndarray], chains: int) -> dict[str, np.ndarray]:
     return {
         name: values.reshape(chains, -1, *values.shape[1:])

@@ -101,7 +101,7 @@ class PairwiseBeta(PreferenceModel):
         theta = jnp.where(votes.first < votes.second, theta, 1.0 - theta)
         log_probability = jnp.log(jnp.stack([theta, 1.0 - theta], axis=1))
         if self.ties:
-            law = dist.Beta(*self.tie_prior).expand([len(for_first)])
+            law = dist.Beta(*(np.full(len(for_first), each) for each in self.tie_prior))
             share = sample("tie_share", law.to_event(1))[pair][:, None]
             log_probability = jnp.concatenate(
                 [jnp.log1p(-share) + log_probability, jnp.log(share)], axis=1

@@ -1,5 +1,6 @@
 """Leave-one-out: closed forms, brute force, ArviZ itself, and what goes wrong."""
 
+import warnings
 from functools import cache
 
 import arviz_stats
@@ -147,3 +148,86 @@ def test_what_loo_cannot_do_is_said():
     other = fit(PairwiseBeta(), Comparisons.from_wins(WINS.T))
     with pytest.raises(FitError, match="different votes"):
         compare({"one": fitted(), "other": other})
+
+
+def shown_both_ways():
+    """Four arms, each pair in both orders, and the first one at an advantage."""
+    rng = np.random.default_rng(8)
+    utility = np.array([0.9, 0.2, -0.3, -0.8])
+    pairs = [(i, j) for i in range(4) for j in range(4) if i != j]
+    first, second = np.array(pairs[::-1]).T
+    won = rng.binomial(12, expit(utility[first] - utility[second] + 0.9))
+    counts = np.stack([won, 12 - won, 0 * won], axis=1)
+    return Comparisons.from_rows(
+        "dcba", first, second, counts, order_known=True
+    ), Comparisons.from_rows("dcba", first, second, counts)
+
+
+def by_what_was_said(elpd_i):
+    """Sort pointwise values by the two arms and the winner, whoever was first."""
+    found = {}
+    for label, outcome, value in zip(
+        elpd_i["comparison"].values, elpd_i["outcome"].values, elpd_i.values,
+        strict=True,
+    ):  # fmt: skip
+        arms = str(label).split(" vs ")
+        winner = arms[0 if outcome == "first" else 1]
+        found.setdefault((*sorted(arms), winner), []).append(float(value))
+    return found
+
+
+def test_models_with_and_without_order_are_compared_vote_by_vote():
+    """Standard error of the difference, by hand: equal votes are paired, not places."""
+    ordered, plain = shown_both_ways()
+    fits = {
+        "order": fit(BradleyTerry(order_effect=True), ordered, method="laplace"),
+        "plain": fit(BradleyTerry(), plain, method="laplace"),
+        "beta": fit(PairwiseBeta(), ordered),
+    }
+    trees = {name: to_datatree(each) for name, each in fits.items()}
+    ids = {name: each["log_likelihood"]["vote"].values for name, each in trees.items()}
+    assert np.array_equal(ids["order"], ids["plain"])
+    assert len(set(ids["order"])) == 144
+    one, other = (
+        by_what_was_said(arviz_stats.loo(trees[name], pointwise=True).elpd_i)
+        for name in ("order", "plain")
+    )
+    differences = []
+    for said, values in one.items():
+        # Without an order all votes that say the same have one value.
+        assert np.ptp(other[said]) < 1e-9 and len(values) == len(other[said])
+        differences += [value - other[said][0] for value in values]
+    expected = np.sqrt(len(differences) * np.var(differences))
+    pair = {name: trees[name] for name in ("order", "plain")}
+    theirs = arviz_stats.compare(pair, round_to="none")
+    assert theirs.index[0] == "order"
+    assert theirs.loc["plain", "dse"] == pytest.approx(expected, rel=1e-6)
+    ours = compare({name: fits[name] for name in pair}, round_to="none")
+    assert ours.loc["plain", "dse"] == pytest.approx(expected, rel=0.02)
+    assert np.isfinite(compare(fits).loc["beta", "dse"])
+    with pytest.raises(FitError, match="different votes"):
+        compare(fits, unit="row")
+    with warnings.catch_warnings():
+        # Of Pareto k, which is bad for whole rows.
+        warnings.simplefilter("ignore", UserWarning)
+        with pytest.raises(ValueError, match="same number of observations"):
+            arviz_stats.compare(
+                {name: to_datatree(fits[name], unit="row") for name in pair}
+            )
+
+
+def test_rows_are_in_one_order_too():
+    """Pairs that were shown one way each, the other way round in the second place."""
+    counts = [[5, 3, 0], [2, 6, 0], [1, 4, 0]]
+    ordered = Comparisons.from_rows(
+        "abc", [1, 0, 2], [0, 2, 1], counts, order_known=True
+    )
+    plain = ordered.without_order()
+    values = [
+        fit(PairwiseBeta(), data).to_datatree(unit="row")["observed_data"]["votes"]
+        for data in (ordered, plain)
+    ]
+    assert values[0]["comparison"].values.tolist() == ["b vs a", "a vs c", "c vs b"]
+    assert values[0].values.tolist() == [5, 2, 1]
+    assert values[1]["comparison"].values.tolist() == ["a vs b", "a vs c", "b vs c"]
+    assert values[1].values.tolist() == [3, 2, 4]

@@ -1,5 +1,6 @@
 """Fits as ArviZ reads them."""
 
+import warnings
 from functools import cache
 
 import arviz_plots
@@ -7,6 +8,7 @@ import arviz_stats
 import numpy as np
 import pytest
 import xarray as xr
+from scipy import stats
 
 from bayesduel.diagnostics import to_datatree
 from bayesduel.errors import FitError
@@ -18,6 +20,7 @@ from bayesduel.models import (
     PairwiseBeta,
     PlackettLuce,
     Rankings,
+    Thurstone,
     fit,
 )
 
@@ -32,6 +35,7 @@ GROUPS = {
     "posterior",
     "sample_stats",
     "log_likelihood",
+    "log_prior",
     "prior",
     "prior_predictive",
     "posterior_predictive",
@@ -54,7 +58,7 @@ def test_every_group_is_there_with_names():
     assert dict(posterior.sizes) == {"chain": 4, "draw": 250, "arm": 3}
     assert posterior["arm"].values.tolist() == ["tea", "milk", "water"]
     assert {"utility", "log_tie", "first_advantage"} == set(posterior.data_vars)
-    assert found.attrs["inference_method"] == "laplace"
+    assert found.attrs["inference_method"] == "laplace, resampled"
     assert "BradleyTerry" in found.attrs["model"]
     assert found.attrs["creation_library"] == "bayesduel"
 
@@ -154,3 +158,63 @@ def test_weighted_votes_are_refused():
         to_datatree(found)
     with pytest.raises(FitError, match="unit must be one of"):
         tree("pair")
+
+
+def small_trees(unit):
+    """Fits by every method, of every kind of model of comparisons."""
+    decided = VOTES.without_ties()
+    fits = [
+        fit(BradleyTerry(ties=True, order_effect=True), VOTES, method="laplace",
+            num_draws=250),
+        fit(BradleyTerry(learn_scale=True), decided, method="svi", num_draws=250),
+        fit(Thurstone(), decided, method="nuts", num_draws=250, num_warmup=300),
+        fit(PairwiseBeta(prior=2.0, ties=True), VOTES, num_draws=250),
+    ]  # fmt: skip
+    return [found.to_datatree(unit=unit, num_prior_draws=50) for found in fits]
+
+
+@pytest.mark.slow
+def test_arviz_checks_predictions_and_priors():
+    for found in small_trees("row"):
+        observed = found["observed_data"]["votes"]
+        assert observed.dims == ("comparison",)
+        arviz_plots.plot_ppc_pit(found, backend="none")
+        arviz_plots.plot_ppc_rootogram(found, backend="none")
+        # Three rows: it may say that few are left when one is out.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            pit = arviz_stats.loo_pit(found)["votes"]
+            arviz_plots.plot_loo_pit(found, backend="none")
+        assert np.all((pit >= 0.0) & (pit <= 1.0))
+        outcomes = found["constant_data"]["outcomes"]
+        assert np.array_equal(outcomes.sel(outcome="first"), observed)
+    for found in [*small_trees("vote"), *small_trees("row")]:
+        table = arviz_stats.psense_summary(found)
+        assert np.all(np.isfinite(table[["prior", "likelihood"]].to_numpy()))
+
+
+def test_log_prior_is_that_of_each_quantity():
+    found = tree()
+    law = stats.norm(0.0, 2.0)
+    utility, prior = found["posterior"]["utility"], found["log_prior"]
+    np.testing.assert_allclose(prior["utility"], law.logpdf(utility).sum(axis=-1))
+    np.testing.assert_allclose(
+        prior["log_tie"], law.logpdf(found["posterior"]["log_tie"])
+    )
+    # Together with the votes it is the posterior, up to a constant: the parameters
+    # are unconstrained, and have no Jacobian.
+    joint = prior.to_dataset().to_array().sum("variable")
+    joint = joint + found["log_likelihood"]["votes"].sum("vote")
+    np.testing.assert_allclose(joint, found["sample_stats"]["lp"], rtol=1e-9)
+
+
+def test_a_prior_that_is_known_to_be_strong_is_said_to_be():
+    """A hundred pseudo-votes against 9 real ones, and next to none."""
+    sensitivity = [
+        float(arviz_stats.psense_summary(
+            fit(PairwiseBeta(prior=prior), VOTES.without_ties()).to_datatree()
+        )["prior"].max())
+        for prior in (100.0, 0.99)
+    ]  # fmt: skip
+    # ArviZ calls more than 0.05 a strong prior.
+    assert sensitivity[0] > 0.05 > sensitivity[1]
