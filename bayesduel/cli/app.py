@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from bayesduel.cli import bounds, compare, demo, fit, listing, plot, reproduce
+from bayesduel.cli import (
+    bounds,
+    calibrate,
+    compare,
+    demo,
+    fit,
+    listing,
+    plot,
+    reproduce,
+)
 from bayesduel.cli.errors import FriendlyGroup
 from bayesduel.cli.options import flag
 from bayesduel.cli.output import version
@@ -29,6 +38,7 @@ app.command("compare")(compare.compare)
 app.command("bounds")(bounds.bounds)
 app.command("plot")(plot.plot)
 app.command("fit")(fit.fit)
+app.command("calibrate")(calibrate.calibrate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("list")(listing.list_)
 app.command("demo")(demo.demo)

@@ -2,7 +2,8 @@
 
 If a quantity is drawn from the prior, data from the model given it, and the posterior
 is computed from the data, then the rank of the true value among independent posterior
-draws is uniform (Cook, Gelman and Rubin 2006; Talts et al. 2018).
+draws is uniform (Cook, Gelman and Rubin 2006; Talts et al. 2018). Approximations may
+fail that; how far they do tells what they are good for.
 """
 
 from dataclasses import dataclass
@@ -15,17 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayesduel.diagnostics.predictions import simulate_arrays
+from bayesduel.diagnostics.predictions import check_whole, simulate_arrays
 from bayesduel.errors import FitError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.inference import (
     SamplerSettings,
     as_jax,
+    from_approximation,
     generator_of,
+    laplace_program,
     run_nuts,
     sample_prior,
 )
 from bayesduel.models.latent import log_probabilities
+from bayesduel.models.rankings import Rankings
+from bayesduel.models.variational import fitted_normal_law
 
 LOG_LIKELIHOOD = "log_likelihood"
 """A quantity of the data too: it notices a posterior that ignores them."""
@@ -72,6 +77,24 @@ class Calibration:
             for name, counts in self.histograms(bins).items()
         }
 
+    def coverage(self, probability: float = 0.9) -> dict[str, NDArray[np.float64]]:
+        """Return how often the central interval of the draws held the truth.
+
+        Parameters
+        ----------
+        probability : float
+            Of the interval, in (0, 1); rounded so that a whole number of ranks lies on
+            either side.
+        """
+        if not 0.0 < probability < 1.0:
+            raise FitError(f"probability must lie in (0, 1), got {probability!r}")
+        ranks = self.num_draws + 1
+        tail = round(0.5 * (1.0 - probability) * ranks)
+        return {
+            name: np.mean((each >= tail) & (each < ranks - tail), axis=0)
+            for name, each in self.ranks.items()
+        }
+
     def smallest_p_value(self, bins: int = 10) -> float:
         """Return the smallest p-value times the number of quantities (Bonferroni)."""
         every = np.concatenate(
@@ -89,6 +112,7 @@ def calibrate(
     num_draws: int = 99,
     thinning: int = 4,
     num_warmup: int = 300,
+    resample: bool = True,
     rng_key: int = 0,
 ) -> Calibration:
     """Simulate truths and data from a model, fit it, and rank the truths.
@@ -101,7 +125,7 @@ def calibrate(
     data : Comparisons, Rankings or Choices
         How many votes each row has; what they say is not used. Each ballot must be
         cast once.
-    method : {"nuts", "exact"}
+    method : {"nuts", "exact", "laplace", "svi"}
         How the posterior is computed.
     num_simulations : int
         Data sets, fitted side by side in one program.
@@ -111,6 +135,9 @@ def calibrate(
         nuts: every how manieth draw is used, so that they are nearly independent.
     num_warmup : int
         nuts: steps of adaptation.
+    resample : bool
+        laplace and svi: resample draws by importance, as :func:`~bayesduel.models.fit`
+        does, or take them from the normal law.
     rng_key : int
         Seed.
 
@@ -122,11 +149,36 @@ def calibrate(
     Raises
     ------
     FitError
-        For another method.
+        For a method that the model does not have, a number below 1, weighted votes, or
+        a ballot that was cast more than once.
+
+    Examples
+    --------
+    >>> from bayesduel.diagnostics import calibrate
+    >>> from bayesduel.models import Comparisons, PairwiseBeta
+    >>> votes = Comparisons.from_wins([[0, 5, 5], [5, 0, 5], [5, 5, 0]])
+    >>> found = calibrate(PairwiseBeta(), votes, method="exact")
+    >>> found.smallest_p_value() > 0.001
+    True
     """
-    if method not in ("nuts", "exact") or method not in (*model.methods, "nuts"):
+    if method not in model.methods:
         raise FitError(
-            f"method must be nuts or exact, where there is one; got {method!r}"
+            f"method must be one of {', '.join(model.methods)}, got {method!r}"
+        )
+    for name, value in (
+        ("num_simulations", num_simulations),
+        ("num_draws", num_draws),
+        ("thinning", thinning),
+        ("num_warmup", num_warmup),
+    ):
+        if not isinstance(value, int | np.integer) or value < 1:
+            raise FitError(f"{name} must be an integer above 0, got {value!r}")
+    check_whole(data, "calibrate")
+    if isinstance(data, Rankings) and np.any(data.counts != 1):
+        row = int(np.argmax(data.counts != 1))
+        raise FitError(
+            f"calibrate needs ballots that are cast once each, but ballot {row} "
+            f"({data.row_names[row]}) was cast {data.counts[row]:g} times"
         )
     key_prior, key_data, key_fit = jax.random.split(jax.random.key(rng_key), 3)
     arrays = model.arrays(data)
@@ -142,10 +194,24 @@ def calibrate(
             model.exact_posterior(each).sample(rng, num_draws) for each in simulated
         ]
         draws = {name: np.stack([each[name] for each in fits]) for name in fits[0]}
-    else:
+    elif method == "nuts":
         settings = SamplerSettings(1, num_draws * thinning, num_warmup)
         draws = _fit_all(model, settings, simulated, key_fit)
         draws = {name: values[:, ::thinning] for name, values in draws.items()}
+    else:
+        draws = _approximate_all(
+            model, method, simulated, key_fit, num_draws, resample=resample
+        )
+    return _ranked(model, simulated, truths, draws)
+
+
+def _ranked(
+    model: PreferenceModel,
+    simulated: list[Any],
+    truths: dict[str, np.ndarray],
+    draws: dict[str, np.ndarray],
+) -> Calibration:
+    """Rank truths (simulation, ...) among draws (simulation, draw, ...)."""
     with jax.enable_x64(True):
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *simulated)
         likelihood = partial(jax.vmap(partial(_log_likelihood, model)), stacked)
@@ -157,7 +223,32 @@ def calibrate(
         for name, values in truths.items()
         if name in draws
     }
-    return Calibration(ranks=ranks, num_draws=num_draws)
+    return Calibration(ranks=ranks, num_draws=draws[LOG_LIKELIHOOD].shape[1])
+
+
+def _approximate_all(
+    model: PreferenceModel,
+    method: str,
+    simulated: list[Any],
+    rng_key: Any,
+    num_draws: int,
+    *,
+    resample: bool,
+) -> dict[str, np.ndarray]:
+    """Return draws (simulation, draw, ...) as ``fit`` by laplace or svi has them."""
+    keys = jax.random.split(rng_key, 2 * len(simulated))
+    laws = laplace_program() if method == "laplace" else fitted_normal_law
+    found = []
+    for arrays, key_law, key_draw in zip(simulated, keys[::2], keys[1::2], strict=True):
+        with jax.enable_x64(True):
+            given = as_jax(arrays)
+            chosen = (key_law,) if method == "svi" else ()
+            law = laws(model, given, *chosen)
+        sampled = from_approximation(
+            model, given, key_draw, (1, num_draws), law, resample=resample, extras={}
+        )
+        found.append(sampled.draws)
+    return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
 
 
 def _fit_all(

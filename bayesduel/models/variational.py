@@ -112,6 +112,16 @@ def _normal_law(
     )
 
 
+def fitted_normal_law(
+    model: PreferenceModel, arrays: Any, rng_key: RunKey, num_steps: int = 2000
+) -> LaplaceState:
+    """Return the normal law closest to a posterior, with the defaults of "svi"."""
+    settings = _Variational("multivariate-normal", num_steps, 0.02)
+    state = laplace_program()(model, arrays)
+    params, _ = _fit_law(model, settings, arrays, state, rng_key)
+    return _normal_law(model, settings, arrays, state, params)
+
+
 def sample_svi(
     model: PreferenceModel,
     arrays: Any,

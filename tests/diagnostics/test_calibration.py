@@ -102,5 +102,44 @@ def test_ranks_are_counted_in_bins():
     assert found.p_values(bins=2)["utility"].shape == (1,)
     with pytest.raises(FitError, match="bins must divide 100, got 7"):
         found.histograms(7)
-    with pytest.raises(FitError, match="method must be nuts or exact"):
+    assert found.coverage()["utility"].tolist() == [0.6]
+    assert found.coverage(0.5)["utility"].tolist() == [0.2]
+    with pytest.raises(FitError, match="probability must lie in"):
+        found.coverage(1.0)
+
+
+def test_what_cannot_be_simulated_is_refused():
+    with pytest.raises(FitError, match="method must be one of laplace, svi, nuts"):
         calibrate(BradleyTerry(), VOTES, method="exact")
+    with pytest.raises(FitError, match="num_simulations must be an integer above 0"):
+        calibrate(BradleyTerry(), VOTES, num_simulations=0)
+    with pytest.raises(FitError, match="whole numbers of votes"):
+        calibrate(BradleyTerry(), VOTES.with_split_ties())
+    twice = Rankings.from_orders([["a", "b"], ["a", "b"], ["b", "a"]])
+    with pytest.raises(FitError, match="was cast 2 times"):
+        calibrate(PlackettLuce(), twice)
+
+
+FEW = Comparisons.from_rows(
+    "abcd", [0, 1, 2, 3], [1, 2, 3, 0], [[2, 0, 0]] * 4, order_known=True
+)
+LEAGUE = BradleyTerry(prior_scale=2.0, zero_sum=True, order_effect=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "simulations"), [("laplace", 400), ("svi", 80)])
+def test_resampled_approximations_are_calibrated(method, simulations):
+    """Eight votes in all, where the normal law itself is far off."""
+    found = calibrate(LEAGUE, FEW, method=method, num_simulations=simulations)
+    assert found.smallest_p_value(bins=5) > FALSE_ALARM
+    # Of 4 simulated utilities of a data set; they add up to 0, so count 3 of them.
+    error = np.sqrt(0.09 / (3 * simulations))
+    assert abs(found.coverage()["utility"].mean() - 0.9) < 5.0 * error
+
+
+@pytest.mark.slow
+def test_a_normal_law_that_is_far_off_is_noticed():
+    found = calibrate(
+        LEAGUE, FEW, method="laplace", num_simulations=400, resample=False
+    )
+    assert found.smallest_p_value(bins=5) < FALSE_ALARM

@@ -1,0 +1,174 @@
+"""``bayesduel calibrate``: whether a way to fit votes keeps what it promises."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesduel.cli.fit import Model
+from bayesduel.cli.options import flag, json_flag, quiet_flag
+from bayesduel.cli.output import console, print_json, say, version
+
+if TYPE_CHECKING:
+    from bayesduel.diagnostics import Calibration
+
+__all__ = ["calibrate"]
+
+# Bonferroni-corrected p-value below which ranks are called not uniform.
+_SMALL = 0.01
+
+
+class Method(StrEnum):
+    """How the posterior is computed."""
+
+    auto = "auto"
+    exact = "exact"
+    laplace = "laplace"
+    svi = "svi"
+    nuts = "nuts"
+
+
+def calibrate(
+    votes: Annotated[
+        Path,
+        typer.Argument(
+            metavar="VOTES",
+            help="CSV or TSV as for fit: how often each pair was compared"
+            " is used, not what the votes say.",
+        ),
+    ],
+    arms: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Columns of the two arms, as in fit."),
+    ] = None,
+    winner: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of the winner, as in fit."),
+    ] = None,
+    words: Annotated[
+        str,
+        typer.Option(metavar="A,B,TIE", help="What it says, as in fit."),
+    ] = "left,right,tie",
+    wins: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Columns of counts instead, as in fit."),
+    ] = None,
+    tie_columns: Annotated[
+        str | None,
+        typer.Option(metavar="C,...", help="Columns that count ties, as in fit."),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="How many times a row counts, as in fit."),
+    ] = None,
+    model: Annotated[
+        Model,
+        typer.Option(help="One scale of utilities (two links), or a Beta per pair."),
+    ] = Model.bradley_terry,
+    prior_scale: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="As in fit: truths are drawn from the prior."),
+    ] = None,
+    order_effect: Annotated[
+        bool, flag("--order-effect", help="The arm shown first may have an advantage.")
+    ] = False,
+    method: Annotated[
+        Method, typer.Option(help="auto: exact for beta, else laplace, as in fit.")
+    ] = Method.auto,
+    plain: Annotated[
+        bool, flag("--plain", help="laplace, svi: do not resample by importance.")
+    ] = False,
+    simulations: Annotated[
+        int, typer.Option(metavar="N", min=20, help="Data sets to simulate and fit.")
+    ] = 200,
+    seed: Annotated[int, typer.Option(metavar="S", min=0)] = 0,
+    as_json: Annotated[bool, json_flag] = False,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Simulate votes from the model, fit them, and count how often intervals are right.
+
+    Columns: how often intervals of 50% and 90% held the truth, and the p-value of
+    uniform ranks, the smallest one for a quantity of several arms.
+    """  # fmt: skip
+    from bayesduel.cli.fit import _model, _names
+    from bayesduel.diagnostics import calibrate as calibrate_model
+    from bayesduel.models import read_comparisons
+
+    if model is Model.beta and order_effect:
+        raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
+    if prior_scale is not None and not prior_scale > 0.0:
+        raise ValueError(f"--prior-scale: must be above 0, but is {prior_scale:g}")
+    if not votes.exists():
+        raise ValueError(f"VOTES: {votes} does not exist")
+    data = read_comparisons(
+        votes,
+        arms=_names("--arms", arms, 2),
+        winner=winner,
+        words=_names("--words", words, 3),
+        wins=_names("--wins", wins, 2),
+        ties=_names("--tie-columns", tie_columns, None),
+        weight=weight,
+    )
+    law = _model(model, data, prior_scale, order_effect=order_effect)
+    name = method.value
+    if method is Method.auto:
+        name = "exact" if "exact" in law.methods else "laplace"
+    say(f"{votes.name}: {data}; {simulations} data sets by {name}", quiet=quiet)
+    found = calibrate_model(
+        law,
+        data,
+        method=name,
+        num_simulations=simulations,
+        resample=not plain,
+        rng_key=seed,
+    )
+    _show(found, simulations, f"{law.title} by {name}", as_json=as_json)
+
+
+def _show(found: Calibration, simulations: int, title: str, *, as_json: bool) -> None:
+    smallest = found.smallest_p_value()
+    half, most, p_values = found.coverage(0.5), found.coverage(0.9), found.p_values()
+    rows: list[dict[str, Any]] = [
+        {
+            "quantity": name,
+            "coverage_50": float(half[name].mean()),
+            "coverage_90": float(most[name].mean()),
+            "p_value": float(p_values[name].min()),
+        }
+        for name in found.ranks
+    ]
+    good = smallest >= _SMALL
+    verdict = (
+        "nothing speaks against it"
+        if good
+        else "ranks are not uniform: intervals promise what they do not keep"
+    )
+    if as_json:
+        print_json(
+            {
+                "fit": title,
+                "simulations": simulations,
+                "calibrated": good,
+                "smallest_p_value": smallest,
+                "quantities": rows,
+                "version": version(),
+            }
+        )
+        return
+    from bayesduel.cli.tables import new_table, show
+
+    table = new_table()
+    for head in ("quantity", "in 50%", "in 90%", "p"):
+        table.add_column(head, justify="left" if head == "quantity" else "right")
+    for row in rows:
+        numbers = (row["coverage_50"], row["coverage_90"], row["p_value"])
+        table.add_row(row["quantity"], *(f"{each:.3f}" for each in numbers))
+    captions = [
+        f"{verdict}; smallest p-value, corrected for the number of quantities: "
+        f"{smallest:.3f}",
+        f"bayesduel {version()}",
+    ]
+    show(console(), f"{title}, {simulations} simulations", table, *captions)

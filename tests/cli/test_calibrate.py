@@ -1,0 +1,51 @@
+"""``bayesduel calibrate``: coverage of intervals, and what is refused."""
+
+import json
+
+VOTES = """left,right,winner,times
+tea,milk,left,2
+milk,water,tie,3
+water,tea,right,1
+tea,water,left,2
+"""
+
+
+def written(tmp_path):
+    path = tmp_path / "drinks.csv"
+    path.write_text(VOTES, encoding="utf-8")
+    return path
+
+
+def test_coverage_of_the_default_of_fit(run, tmp_path):
+    """100 data sets: resampled Laplace intervals hold what they promise."""
+    result = run("calibrate", written(tmp_path), "--weight", "times", "--json",
+                 "--simulations", "100", "--quiet")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["fit"] == "Bradley-Terry by laplace" and found["simulations"] == 100
+    rows = {row["quantity"]: row for row in found["quantities"]}
+    assert set(rows) == {"utility", "log_tie", "log_likelihood"}
+    # A standard error of 0.03 for one quantity.
+    assert abs(rows["log_tie"]["coverage_90"] - 0.9) < 0.15
+    assert found["smallest_p_value"] > 1e-5
+
+
+def test_a_table_for_people(run, tmp_path):
+    result = run("calibrate", written(tmp_path), "--weight", "times", "--model", "beta",
+                 "--simulations", "40")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "preference" in result.stdout and "in 90%" in result.stdout
+    assert "smallest p-value" in result.stdout
+
+
+def test_what_is_refused(run, tmp_path):
+    path = written(tmp_path)
+    for words, said in (
+        (("--model", "beta", "--order-effect"), "--order-effect: a Beta per pair"),
+        (("--prior-scale", "-1"), "--prior-scale: must be above 0"),
+        (("--model", "thurstone", "--method", "exact"), "method must be one of"),
+    ):
+        result = run("calibrate", path, *words)
+        assert result.exit_code == 2 and said in result.stderr
+    missing = run("calibrate", tmp_path / "no.csv")
+    assert missing.exit_code == 2 and "does not exist" in missing.stderr
