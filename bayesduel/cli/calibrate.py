@@ -103,15 +103,15 @@ def calibrate(
         raise ValueError(f"--prior-scale: must be above 0, but is {prior_scale:g}")
     if not votes.exists():
         raise ValueError(f"VOTES: {votes} does not exist")
-    data = read_comparisons(
-        votes,
-        arms=_names("--arms", arms, 2),
-        winner=winner,
-        words=_names("--words", words, 3),
-        wins=_names("--wins", wins, 2),
-        ties=_names("--tie-columns", tie_columns, None),
-        weight=weight,
-    )
+    columns: dict[str, Any] = {
+        "arms": _names("--arms", arms, 2),
+        "winner": winner,
+        "words": _names("--words", words, 3),
+        "wins": _names("--wins", wins, 2),
+        "ties": _names("--tie-columns", tie_columns, None),
+        "weight": weight,
+    }
+    data = read_comparisons(votes, **columns)
     law = _model(model, data, prior_scale, order_effect=order_effect)
     name = method.value
     if method is Method.auto:

@@ -237,13 +237,14 @@ def _approximate_all(
 ) -> dict[str, np.ndarray]:
     """Return draws (simulation, draw, ...) as ``fit`` by laplace or svi has them."""
     keys = jax.random.split(rng_key, 2 * len(simulated))
-    laws = laplace_program() if method == "laplace" else fitted_normal_law
     found = []
     for arrays, key_law, key_draw in zip(simulated, keys[::2], keys[1::2], strict=True):
         with jax.enable_x64(True):
             given = as_jax(arrays)
-            chosen = (key_law,) if method == "svi" else ()
-            law = laws(model, given, *chosen)
+            if method == "svi":
+                law = fitted_normal_law(model, given, key_law)
+            else:
+                law = laplace_program()(model, given)
         sampled = from_approximation(
             model, given, key_draw, (1, num_draws), law, resample=resample, extras={}
         )

@@ -143,10 +143,10 @@ _LAPLACE_REMARKS = {
 class _Proposals(NamedTuple):
     """Points, the first of them from the normal law, and log densities there."""
 
-    named: dict[str, np.ndarray]
-    lp: Float[np.ndarray, " draw"]
-    log_normal: Float[np.ndarray, " draw"]
-    log_heavy: Float[np.ndarray, " draw"]
+    named: dict[str, Any]
+    lp: Float[np.ndarray | Array, " draw"]
+    log_normal: Float[np.ndarray | Array, " draw"]
+    log_heavy: Float[np.ndarray | Array, " draw"]
 
     @classmethod
     def joined(cls, blocks: "list[_Proposals]") -> "_Proposals":
@@ -158,7 +158,7 @@ class _Proposals(NamedTuple):
         mixture = np.logaddexp(
             np.log1p(-share) + self.log_normal, np.log(share) + self.log_heavy
         )
-        return self.lp - mixture
+        return np.asarray(self.lp - mixture)
 
     def kept(self, index: np.ndarray) -> dict[str, np.ndarray]:
         return {name: values[index] for name, values in self.named.items()}
@@ -230,7 +230,7 @@ def from_approximation(
     chains, number = size[0], size[0] * size[1]
     key_first, key_more, key_pick = jax.random.split(rng_key, 3)
     first = proposer.block(key_first, max(number, LEAST_BLOCK) if resample else number)
-    log_weight = first.lp - first.log_normal
+    log_weight = np.asarray(first.lp - first.log_normal)
     found, (weights, k) = first, smoothed_weights(log_weight)
     resampled = False
     # Where next to none of the proposals matters, more of them are made for nothing.
@@ -256,7 +256,7 @@ def from_approximation(
         shifted=shifted,
         spread=spread,
     )
-    stats = {"lp": found.lp[index]}
+    stats = {"lp": np.asarray(found.lp)[index]}
     if not resampled:
         stats["log_weight"] = log_weight[index]
     return Sampled(

@@ -255,7 +255,12 @@ class Posterior:
         found = self.winner_shares()
         shares = {name: ("arm", values) for name, values in found.items()}
         return xr.Dataset(
-            {"condorcet_exists": float(found["condorcet"].sum()), **shares},
+            # A whole number of draws: shares do not add up to it exactly.
+            {
+                "condorcet_exists": round(found["condorcet"].sum() * self.num_draws)
+                / self.num_draws,
+                **shares,
+            },
             coords={"arm": list(self.arm_names)},
             attrs={"num_draws": self.num_draws, "method": self.method},
         )

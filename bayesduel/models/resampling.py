@@ -108,9 +108,12 @@ def smoothed_weights(
     weights are equal but for rounding there is no tail: k = 0. Where none is finite, k
     is infinite.
     """
-    from arviz_stats.base import array_stats
+    from arviz_stats.base import (
+        array_stats,  # pyright: ignore[reportPrivateImportUsage]
+    )
 
-    psislw: Any = array_stats.psislw  # pyright: ignore[reportAttributeAccessIssue]
+    # Its own annotations are narrower than what it takes.
+    psislw: Any = array_stats.psislw
     finite = np.isfinite(log_weight)
     number = len(log_weight)
     if not np.any(finite):

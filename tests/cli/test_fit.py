@@ -171,7 +171,7 @@ def test_one_scale_by_laplace(run, votes):
     """The default: utilities relative to their mean, ties modelled, warnings said."""
     result = run("fit", votes, "--weight", "times", "--draws", "200")
     assert result.exit_code == 0, result.output
-    assert "Bradley-Terry by laplace, 3 arms, 28 votes" in result.stdout
+    assert "Bradley-Terry by laplace, resampled, 3 arms, 28 votes" in result.stdout
     assert "utility: relative to the mean of all arms" in result.stdout
     assert "drinks.csv: Comparisons(3 arms, 3 of 3 pairs, 28 votes" in result.stderr
 

@@ -140,6 +140,6 @@ def test_resampled_approximations_are_calibrated(method, simulations):
 @pytest.mark.slow
 def test_a_normal_law_that_is_far_off_is_noticed():
     found = calibrate(
-        LEAGUE, FEW, method="laplace", num_simulations=400, resample=False
+        LEAGUE, FEW, method="laplace", num_simulations=1500, resample=False
     )
     assert found.smallest_p_value(bins=5) < FALSE_ALARM
