@@ -255,10 +255,10 @@ class Posterior:
         found = self.winner_shares()
         shares = {name: ("arm", values) for name, values in found.items()}
         return xr.Dataset(
-            # A whole number of draws: shares do not add up to it exactly.
             {
-                "condorcet_exists": round(found["condorcet"].sum() * self.num_draws)
-                / self.num_draws,
+                "condorcet_exists": winners.condorcet_exists(
+                    found["condorcet"], self.num_draws
+                ),
                 **shares,
             },
             coords={"arm": list(self.arm_names)},

@@ -104,7 +104,9 @@ def standing_columns(
     words = {
         "score": score,
         "p_best": chosen,
-        "condorcet_exists": float(best["condorcet"].sum()),
+        "condorcet_exists": winners.condorcet_exists(
+            best["condorcet"], posterior.num_draws
+        ),
     }
     return names, {name: each[places] for name, each in columns.items()}, words
 

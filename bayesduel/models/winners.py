@@ -44,6 +44,14 @@ def winner_shares(blocks: Iterable[Matrices]) -> dict[str, Float[np.ndarray, " K
     return {name: total / number for name, total in totals.items()}
 
 
+def condorcet_exists(condorcet: Float[np.ndarray, " K"], num_draws: int) -> float:
+    """Return the share of draws in which some arm beats all others.
+
+    No two do, so it is the sum of the arms' shares, but for their rounding.
+    """
+    return round(float(condorcet.sum()) * num_draws) / num_draws
+
+
 def ranks_of(scores: Float[np.ndarray, "draw K"]) -> Int[np.ndarray, "draw K"]:
     """Return 1 plus the number of arms with a larger score."""
     ordered = np.sort(scores, axis=1)
