@@ -112,7 +112,7 @@ def test_by_name(module):
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        ("mine_for_tests:ECT", UnknownNameError, "no policy 'ECT'; it has ETC, Needy"),
+        ("mine_for_tests:ETK", UnknownNameError, "no policy 'ETK'; it has ETC, Needy"),
         ("mine_for_tests:LIMIT", PolicyParameterError, "is no policy but 3"),
         ("mine_for_tests:Needy", PolicyParameterError, "rounds must have a default"),
         ("mine_for_tests:ETC:factr=1", PolicyParameterError, "did you mean factor"),
