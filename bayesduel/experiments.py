@@ -98,11 +98,12 @@ def simulate(
     >>> result["regret"].sizes["run"]
     4
     """
+    requests.check_flag("progress", progress)
     plan = _plan(
         [environment], [policy], num_runs, horizon, checkpoints, seed, regret, shuffle
     )
     if num_lanes is not None:
-        num_lanes = requests.check_count("num_lanes", num_lanes)
+        num_lanes = requests.check_count("num_lanes", num_lanes, requests.MOST_LANES)
     (key,) = plan.settings
     job = plan.job(key, range(plan.num_runs), num_lanes=num_lanes)
     with progress_reporter(enabled=progress) as report:
@@ -175,6 +176,9 @@ def compare(
     >>> sorted(tree["cyclic"].children)
     ['D-TS', 'RUCB']
     """
+    flags = {"progress": progress, "resume": resume, "overwrite": overwrite}
+    for name, flag in flags.items():
+        requests.check_flag(name, flag)
     plan = _plan(
         requests.as_sequence("environments", environments),
         requests.as_sequence("policies", policies),
@@ -185,7 +189,8 @@ def compare(
         regret,
         shuffle,
     )
-    workers = requests.check_count("jobs", (cpu_count() or 1) if jobs is None else jobs)
+    jobs = (cpu_count() or 1) if jobs is None else jobs
+    workers = requests.check_count("jobs", jobs, requests.MOST_JOBS)
     with OutputFolder.prepare(out, resume=resume, overwrite=overwrite) as folder:
         wanted = [plan.job(key, range(plan.num_runs)) for key in plan.settings]
         finished = {each.job.name: each for each in folder.finished_jobs(wanted)}
@@ -303,6 +308,7 @@ def _plan(
     num_runs = requests.check_count("num_runs", num_runs, requests.MOST_RUNS)
     horizon = requests.check_horizon(horizon)
     seed = requests.check_seed(seed)
+    shuffle = requests.check_flag("shuffle", shuffle)
     chosen = requests.resolve_policies(policies)
     matrices = requests.resolve_environments(environments)
     subsets = any(isinstance(each, SubsetWorld) for each in matrices.values())
@@ -323,7 +329,7 @@ def _plan(
             parameters=parameters_json(policy),
             checkpoints=grid,
             seed=seed,
-            shuffle=bool(shuffle),
+            shuffle=shuffle,
             notions=notions or (_default_notion(matrix),),
             code=code_digest(policy),
         )

@@ -13,6 +13,7 @@ from bayesduel.policies.base import Policy
 from bayesduel.policies.registry import parse
 from bayesduel.policies.subset_base import SubsetPolicy
 from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS, PreferenceMatrix
+from theory.arguments import shown
 from theory.preferences import as_preference_matrix
 
 Problem = PreferenceMatrix | SubsetWorld
@@ -23,6 +24,15 @@ LONGEST_HORIZON = 2**62
 
 MOST_RUNS = 2**30
 """Numbers of runs have 32 bits."""
+
+MOST_LANES = 2**16
+"""Runs side by side: the state of each is kept, and more gain no speed."""
+
+MOST_JOBS = 1024
+"""Worker processes."""
+
+MOST_CHECKPOINTS = 10**5
+"""Rounds that are recorded: each of them is a table per run."""
 
 _PER_DECADE = 10
 _MANY_ARMS = 64
@@ -39,7 +49,9 @@ def as_sequence(name: str, value: Any) -> list[Any]:
 
 def _iterable(name: str, value: Any) -> Iterable[Any]:
     if not isinstance(value, Iterable):
-        raise SimulationArgumentError(f"{name} must be one or several, got {value!r}")
+        raise SimulationArgumentError(
+            f"{name} must be one or several, got {shown(value)}"
+        )
     return value
 
 
@@ -61,11 +73,22 @@ def check_count(name: str, value: int, most: int | None = None) -> int:
     """Return ``value`` if it is a positive integer, and at most ``most``."""
     if not _is_whole(value) or value < 1:
         raise SimulationArgumentError(
-            f"{name} must be a positive integer, got {value!r}"
+            f"{name} must be a positive integer, got {shown(value)}"
         )
     if most is not None and value > most:
-        raise SimulationArgumentError(f"{name} must be at most {most}, got {value!r}")
+        raise SimulationArgumentError(
+            f"{name} must be at most {most}, got {shown(value)}"
+        )
     return int(value)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return ``value`` if it is True or False; a text such as "no" would be true."""
+    if not isinstance(value, bool | np.bool_):
+        raise SimulationArgumentError(
+            f"{name} must be True or False, got {shown(value)}"
+        )
+    return bool(value)
 
 
 def _is_whole(value: Any) -> bool:
@@ -76,7 +99,7 @@ def check_seed(value: int) -> int:
     """Return ``value`` if it is an integer from 0 to 2^63 - 1."""
     if not _is_whole(value) or not 0 <= value < 2**63:
         raise SimulationArgumentError(
-            f"seed must be an integer from 0 to 2^63 - 1, got {value!r}"
+            f"seed must be an integer from 0 to 2^63 - 1, got {shown(value)}"
         )
     return int(value)
 
@@ -85,11 +108,11 @@ def check_horizon(value: float) -> int:
     """Return ``value`` as a number of rounds."""
     if not _is_finite(value):
         raise SimulationArgumentError(
-            f"horizon must be a number of rounds, got {value!r}"
+            f"horizon must be a number of rounds, got {shown(value)}"
         )
     if int(value) != value or not 1 <= value <= LONGEST_HORIZON:
         raise SimulationArgumentError(
-            f"horizon must be an integer from 1 to 2^62 (4.6e18), got {value!r}"
+            f"horizon must be an integer from 1 to 2^62 (4.6e18), got {shown(value)}"
         )
     return int(value)
 
@@ -117,7 +140,11 @@ def check_checkpoints(
         if not whole or not 1 <= value <= horizon:
             raise SimulationArgumentError(
                 f"checkpoints[{index}] must be an integer from 1 to the horizon "
-                f"{horizon}, got {value!r}"
+                f"{horizon}, got {shown(value)}"
+            )
+        if index >= MOST_CHECKPOINTS:
+            raise SimulationArgumentError(
+                f"checkpoints must be at most {MOST_CHECKPOINTS}; thin them out"
             )
         if checked and value <= checked[-1]:
             raise SimulationArgumentError(
@@ -146,11 +173,12 @@ def check_notions(
             f"regret must name at least one notion, such as {example!r}"
         )
     for notion in notions:
-        if notion not in known:
-            near = get_close_matches(str(notion), known, n=2)
+        if not isinstance(notion, str) or notion not in known:
+            near = get_close_matches(shown(notion), known, n=2)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
             raise UnknownNameError(
-                f"regret: there is no notion {notion!r}; {hint}all: {', '.join(known)}"
+                f"regret: there is no notion {shown(notion)}; {hint}all: "
+                f"{', '.join(known)}"
             )
     return tuple(dict.fromkeys(notions))
 
@@ -162,7 +190,7 @@ def resolve_policies(values: Sequence[Policy | str]) -> dict[str, Policy]:
         policy = parse(value) if isinstance(value, str) else value
         if not isinstance(policy, Policy):
             raise SimulationArgumentError(
-                f"policies must be names or policies, got {value!r}"
+                f"policies must be names or policies, got {shown(value)}"
             )
         _add(found, policy.label, policy, "policies")
     if not found:

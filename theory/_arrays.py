@@ -11,17 +11,26 @@ from typing import Any
 
 import numpy as np
 
+from theory.arguments import arm_index
+from theory.errors import InvalidPreferenceError
+from theory.validation import SYMMETRY_TOLERANCE, real_array
+
+MOST_ARMS_CUBED = 500
+"""Arms at most where NumPy keeps tables of K^3 numbers."""
+
 type Array = Any
 """An array of NumPy or of another library that follows the array-API standard."""
 
 
-def floating(values: Array) -> tuple[ModuleType, Array]:
+def floating(values: Array, argument: str = "values") -> tuple[ModuleType, Array]:
     """Return the namespace of an array and the array in floating point.
 
     Parameters
     ----------
     values : array, or anything that NumPy can read
         Floating-point arrays of any library are returned as they are.
+    argument : str
+        Name of the argument, for the error text.
 
     Returns
     -------
@@ -29,13 +38,133 @@ def floating(values: Array) -> tuple[ModuleType, Array]:
         NumPy, or the library of the array.
     array : array
         Integers become float64, and so does anything that is no array.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If NumPy cannot read it, or not as real numbers.
     """
-    if not hasattr(values, "__array_namespace__"):
-        return np, np.asarray(values, dtype=np.float64)
+    if is_concrete(values) or not hasattr(values, "__array_namespace__"):
+        array = real_array(values, argument)
+        return np, array if array.dtype.kind == "f" else array.astype(np.float64)
     namespace = values.__array_namespace__()
     if not namespace.isdtype(values.dtype, "real floating"):
         values = namespace.astype(values, namespace.float64)
     return namespace, values
+
+
+def gap_table(
+    gaps: Array, argument: str = "gaps", *, cubed: bool = False
+) -> tuple[ModuleType, Array]:
+    """Return the namespace of gaps and the gaps, checked as far as one can look.
+
+    Parameters
+    ----------
+    gaps : float (K, K)
+        Antisymmetric, P(i beats j) - 1/2.
+    argument : str
+        Name of the argument, for the error text.
+    cubed : bool
+        Whether NumPy would keep tables of K^3 numbers.
+
+    Returns
+    -------
+    namespace : module
+        NumPy, or the library of the array.
+    array : float (K, K)
+        The gaps.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If the shape is wrong; of NumPy arrays also if they are not antisymmetric within
+        1e-9, and if `cubed` allows fewer arms.
+    """
+    xp, array = floating(gaps, argument)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
+        raise InvalidPreferenceError(
+            f"{argument} must be a square table of at least 2 x 2; got shape "
+            f"{tuple(array.shape)}."
+        )
+    if not is_concrete(array):
+        return xp, array
+    if cubed and len(array) > MOST_ARMS_CUBED:
+        raise InvalidPreferenceError(
+            f"{argument} must have at most {MOST_ARMS_CUBED} arms, since K^3 numbers "
+            f"are kept; got {len(array)}: leave some out, or take ecw_rmed_constant or "
+            "find_violations, which need K^2."
+        )
+    off = np.abs(array + array.T)
+    if not (off <= SYMMETRY_TOLERANCE).all() or np.abs(array).max() > 0.5:
+        bad = ~((off <= SYMMETRY_TOLERANCE) & (np.abs(array) <= 0.5))
+        i, j = np.argwhere(bad)[0].tolist()
+        raise InvalidPreferenceError(
+            f"{argument} must be antisymmetric and within 1/2 of 0; entries ({i}, {j}) "
+            f"and ({j}, {i}) are {array[i, j]} and {array[j, i]}: subtract 1/2 from a "
+            "preference matrix."
+        )
+    return xp, array
+
+
+def pair_table(values: Array, gaps: Array, argument: str) -> Array:
+    """Return a table of pairs in floating point, of the shape of the gaps.
+
+    Parameters
+    ----------
+    values : array (K, K)
+        One number per pair.
+    gaps : float (K, K)
+        From `gap_table`.
+    argument : str
+        Name of the argument, for the error text.
+
+    Returns
+    -------
+    float (K, K)
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If the shape is wrong; of NumPy arrays also if an entry is nan.
+    """
+    array = floating(values, argument)[1]
+    if tuple(array.shape) != tuple(gaps.shape):
+        raise InvalidPreferenceError(
+            f"{argument} must have the shape of the gaps, {tuple(gaps.shape)}; got "
+            f"{tuple(array.shape)}."
+        )
+    if is_concrete(array) and np.isnan(array).any():
+        i, j = np.argwhere(np.isnan(array))[0].tolist()
+        raise InvalidPreferenceError(f"{argument} is nan in entry ({i}, {j}).")
+    return array
+
+
+def arm_of(arm: Array, num_arms: int, argument: str) -> Array:
+    """Return the number of an arm, checked unless it is traced.
+
+    Parameters
+    ----------
+    arm : int, or integer array ()
+        The arm.
+    num_arms : int
+        K.
+    argument : str
+        Name of the argument, for the error text.
+
+    Returns
+    -------
+    int or array ()
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If it is no integer or not among 0, ..., K - 1.
+    """
+    if isinstance(arm, np.ndarray) and arm.ndim == 0:
+        arm = arm[()]
+    if hasattr(arm, "__array_namespace__") and not is_concrete(arm):
+        return arm
+    return arm_index(arm, num_arms, argument)
 
 
 def is_concrete(array: Array) -> bool:

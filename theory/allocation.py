@@ -7,6 +7,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.arguments import instance_of, true_or_false
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.optimum import Optimum
@@ -105,6 +106,8 @@ def allocation_table(
     >>> round(sum(row["regret_per_log_round"] for row in table), 4)
     15.01
     """
+    instance_of(optimum, Optimum, "optimum")
+    true_or_false(used_only, "used_only")
     checked = as_preference_matrix(matrix)
     gaps = checked.gaps
     decided = gaps != 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from theory.validation import integer_from, number_above
+from theory.arguments import integer_from, number_above
 
 __all__ = [
     "batch_radius",
@@ -20,6 +20,11 @@ __all__ = [
     "log_inverse_delta",
     "seed_rank_moments",
 ]
+
+MOST_BATCHES = 1000
+"""Their sizes are roots of integers with so many times 62 bits."""
+
+_MOST_PLACES = 1_000_000
 
 
 def batch_ratio(horizon: int, num_batches: int) -> float:
@@ -121,7 +126,8 @@ def log_inverse_delta(horizon: float, num_arms: int, num_batches: int) -> float:
     rounds = number_above(horizon, 0.0, "horizon")
     arms = integer_from(num_arms, 1, "num_arms")
     batches = integer_from(num_batches, 1, "num_batches")
-    return math.log(6 * rounds * arms**2 * batches)
+    # A product could leave the range of floats.
+    return math.log(6 * batches) + math.log(rounds) + 2 * math.log(arms)
 
 
 def batch_radius(num_duels: float, log_inverse: float) -> float:
@@ -183,7 +189,8 @@ def kl_threshold(horizon: float, num_arms: int) -> float:
     (20.7232658, 15.0964444)
     """
     arms = integer_from(num_arms, 1, "num_arms")
-    return math.log(number_above(horizon, 1.0 / arms**2, "horizon") * arms**2)
+    rounds = number_above(horizon, 1.0 / arms**2, "horizon")
+    return math.log(rounds) + 2 * math.log(arms)
 
 
 def seed_rank_moments(
@@ -224,7 +231,7 @@ def seed_rank_moments(
     >>> round(mean, 4), round(second, 3)
     (9.9997, 189.942)
     """
-    arms = integer_from(num_arms, 1, "num_arms")
+    arms = integer_from(num_arms, 1, "num_arms", _MOST_PLACES)
     p = number_above(
         1 / math.sqrt(arms) if probability is None else probability, 0.0, "probability"
     )
@@ -242,6 +249,11 @@ def seed_rank_moments(
 def _checked(horizon: object, num_batches: object) -> tuple[int, int]:
     rounds = integer_from(horizon, 1, "horizon")
     batches = integer_from(num_batches, 1, "num_batches")
+    if batches > MOST_BATCHES:
+        raise ValueError(
+            f"num_batches must be at most {MOST_BATCHES}; got {batches}: from 62 on a "
+            "batch is not twice as long as the one before, whatever the horizon."
+        )
     if batches > rounds:
         raise ValueError(
             f"num_batches must be at most the horizon {rounds}; got {batches}: a batch "

@@ -13,11 +13,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.arguments import integer_from, number_from, one_of, true_or_false
 from theory.bound import PowerTerm, RegretBound
 from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.transitivity import require_strong_transitivity
-from theory.validation import integer_from
 
 __all__ = [
     "batched_lower_bound",
@@ -80,7 +80,9 @@ def pcomp_bound(
     6334.06
     """
     checked, gaps = _condorcet_gaps(matrix, "the bound of PCOMP")
-    batches = integer_from(num_batches, 2, "num_batches")
+    # T >= 2^B: the largest horizon that is counted.
+    batches = integer_from(num_batches, 2, "num_batches", 62)
+    true_or_false(worst_case, "worst_case")
     num_arms = checked.num_arms
     sum_of_inverses = num_arms / gaps.min() if worst_case else (1 / gaps).sum()
     factor = float(3 * num_arms * sum_of_inverses)
@@ -155,8 +157,7 @@ def scomp_order(
         "worst case": num_arms**1.5 / least,
         "larger seed set": num_arms ** (4 / 3) / least,
     }
-    if form not in factors:
-        raise ValueError(f"form must be one of {', '.join(factors)}; got {form!r}.")
+    one_of(form, factors, "form")
     theorem = "Theorem 3.3" if form == "larger seed set" else "Theorem 3.2"
     label = "" if form == "instance" else f", {form}"
     return _order("SCOMP" + label, factors[form], batches, batches + 1, theorem)
@@ -240,9 +241,7 @@ def hard_gap(
     [0.026042, 0.018173, 0.012681, 0.00885]
     """
     largest, exponent = _hard_gap(num_arms, num_batches, gap_index)
-    rounds = float(horizon)
-    if not 1 <= rounds < math.inf:
-        raise ValueError(f"horizon must be finite and at least 1; got {horizon!r}.")
+    rounds = number_from(horizon, 1, "horizon")
     return largest * rounds**-exponent
 
 
@@ -313,8 +312,7 @@ def batched_lower_bound(
         "printed": inverse / (2304 * batches**3),
         "explicit": inverse / (6912 * batches**3),
     }
-    if form not in factors:
-        raise ValueError(f"form must be one of {', '.join(factors)}; got {form!r}.")
+    one_of(form, factors, "form")
     explicit = form == "explicit"
     if explicit and not (num_arms >= 3 and largest <= 0.125):
         raise ValueError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from theory.allocation import AllocationRecord, allocation_table
+from theory.arguments import integer_from, one_of
 from theory.lower_bounds import copeland_lower_bound, ecw_rmed_constant
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.sensitivity import sensitivity
@@ -76,6 +77,7 @@ class Bottlenecks:
         str
             Lines without a final newline, "a > b" meaning that a wins more often.
         """
+        most = integer_from(limit, 0, "limit")
         symbol, title = {
             "cw": ("C*", "Copeland lower bound"),
             "ecw": ("C_E", "constant of ECW-RMED"),
@@ -84,7 +86,7 @@ class Bottlenecks:
             f"{title}: {symbol} = {self.value:.6g}, Copeland regret per unit of log T; "
             f"winner {self.names[self.winner]}"
         ]
-        shown = self.records[:limit]
+        shown = self.records[:most]
         labels = [self._label(record) for record in shown]
         width = max(map(len, ("pair", *labels)))
         lines.append(
@@ -98,9 +100,9 @@ class Bottlenecks:
                 f"{record['cumulative_share']:>6.1%}  "
                 f"{record['duels_per_log_round']:>9.4g}  {record['elasticity']:>10.3f}"
             )
-        if len(self.records) > limit:
-            rest = sum(record["share"] for record in self.records[limit:])
-            lines.append(f"and {len(self.records) - limit} more pairs with {rest:.1%}")
+        if len(self.records) > most:
+            rest = sum(record["share"] for record in self.records[most:])
+            lines.append(f"and {len(self.records) - most} more pairs with {rest:.1%}")
         if not self.unique:
             lines.append(
                 "More than one allocation is optimal: shares and elasticities are "
@@ -157,8 +159,7 @@ def bottlenecks(
     tea > coffee   0.600   82.7%   82.7%      49.66      -1.666
     tea > water    0.800   17.3%  100.0%      5.188      -0.373
     """
-    if order not in ORDERS:
-        raise ValueError(f"order must be one of {', '.join(ORDERS)}; got {order!r}.")
+    one_of(order, ORDERS, "order")
     checked = as_preference_matrix(matrix)
     found = sensitivity(checked, program=program)
     solve = copeland_lower_bound if program == "cw" else ecw_rmed_constant

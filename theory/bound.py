@@ -8,6 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.arguments import integer_from, number_from, one_of, shown, true_or_false
+from theory.errors import ArgumentTypeError
+from theory.validation import numeric_array
+
 KINDS: tuple[str, ...] = (
     "asymptotic lower",
     "asymptotic upper",
@@ -18,6 +22,8 @@ KINDS: tuple[str, ...] = (
     "heuristic",
 )
 """Kinds of bounds; `RegretBound` tells what each of them claims."""
+
+_TEXTS = ("name", "regret", "remainder", "source", "policy", "condition")
 
 
 @dataclass(frozen=True)
@@ -42,14 +48,9 @@ class PowerTerm:
     log_power: float = 0.0
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.coefficient):
-            raise ValueError(f"coefficient must be finite; got {self.coefficient}.")
+        number_from(self.coefficient, -math.inf, "coefficient")
         for name in ("power", "log_power"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(
-                    f"{name} must be finite and not negative; got "
-                    f"{getattr(self, name)}."
-                )
+            number_from(getattr(self, name), 0.0, name)
 
     def __call__(self, rounds: NDArray[np.float64]) -> NDArray[np.float64]:
         """Evaluate the term at horizons that were checked."""
@@ -160,13 +161,24 @@ class RegretBound:
     anytime: bool = True
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(
-                f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}."
-            )
+        one_of(self.kind, KINDS, "kind")
         for name in ("log_coefficient", "loglog_coefficient", "constant"):
-            if not math.isfinite(getattr(self, name)):
-                raise ValueError(f"{name} must be finite; got {getattr(self, name)}.")
+            number_from(getattr(self, name), -math.inf, name)
+        integer_from(self.minimum_horizon, 2, "minimum_horizon")
+        for name in _TEXTS:
+            if not isinstance(getattr(self, name), str):
+                raise ArgumentTypeError(
+                    f"{name} must be a str; got {shown(getattr(self, name))}."
+                )
+        for name, kind in (("assumptions", str), ("power_terms", PowerTerm)):
+            values = getattr(self, name)
+            if not isinstance(values, tuple) or not all(
+                isinstance(each, kind) for each in values
+            ):
+                raise ArgumentTypeError(
+                    f"{name} must be a tuple of {kind.__name__}; got {shown(values)}."
+                )
+        true_or_false(self.anytime, "anytime")
         if self.kind == "upper" and self.remainder:
             raise ValueError(
                 f"remainder must be empty where kind is 'upper'; got "
@@ -209,7 +221,7 @@ class RegretBound:
         ValueError
             If a horizon is not finite or below `minimum_horizon`.
         """
-        rounds = np.asarray(horizons, dtype=np.float64)
+        rounds = numeric_array(horizons, "horizons")
         bad = ~(np.isfinite(rounds) & (rounds >= self.minimum_horizon))
         if bad.any():
             raise ValueError(

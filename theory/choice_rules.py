@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory._arrays import Array
-from theory.validation import integer_from, numeric_array
+from theory.arguments import integer_from
+from theory.validation import numeric_array
 
 __all__ = [
     "binomial_table",

@@ -17,7 +17,8 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.validation import integer_from, numeric_array
+from theory.arguments import instance_of, integer_from
+from theory.validation import MOST_ARMS, numeric_array
 
 # Probabilities that differ by less are equal.
 _TOLERANCE = 1e-12
@@ -167,7 +168,7 @@ class ChoiceTable:
         >>> ChoiceTable.from_rule(4, 2, logit).best_set
         (0, 1)
         """
-        n = integer_from(num_arms, 1, "num_arms")
+        n = integer_from(num_arms, 1, "num_arms", MOST_ARMS)
         k = integer_from(set_size, 1, "set_size")
         if k > n or comb(n, k) * k > _MAXIMAL_ENTRIES:
             raise ValueError(
@@ -255,6 +256,7 @@ def find_missing_set(table: ChoiceTable) -> tuple[int, ...] | None:
     >>> find_missing_set(ChoiceTable([[0, 1], [2, 1]], [[0.5, 0.3], [0.3, 0]]))
     (0, 2)
     """
+    instance_of(table, ChoiceTable, "table")
     if len(table.sets) == comb(table.num_arms, table.set_size):
         return None
     known = set(map(tuple, np.sort(table.sets, axis=1).tolist()))
@@ -293,6 +295,7 @@ def find_inconsistency(table: ChoiceTable) -> Inconsistency | None:
     >>> find_inconsistency(table)
     Inconsistency(offered=(1, 2), arm=1, probability=0.2, in_best_set=0.3)
     """
+    instance_of(table, ChoiceTable, "table")
     # A best set fits if no arm of it has a smaller probability in any set.
     least = np.full(table.num_arms, np.inf)
     np.minimum.at(least, table.sets, table.probabilities)
@@ -346,6 +349,7 @@ def find_order_violation(table: ChoiceTable) -> OrderViolation | None:
     >>> find_order_violation(table)
     OrderViolation(rule='transitivity', arms=(1, 0, 2), sets=((1, 2),))
     """
+    instance_of(table, ChoiceTable, "table")
     rows_in_order = table.canonical_rows
     dense = table.by_arm()[rows_in_order]
     n = table.num_arms
@@ -376,13 +380,14 @@ def _checked_sets(sets: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(
             f"sets must be a table with one row per set; got shape {values.shape}."
         )
-    arms = values.astype(np.int64)
-    if (arms != values).any() or arms.min() < 0:
-        row, column = np.argwhere((arms != values) | (arms < 0))[0].tolist()
+    bad = ~((values >= 0) & (values < MOST_ARMS) & (values == np.floor(values)))
+    if bad.any():
+        row, column = np.argwhere(bad)[0].tolist()
         raise ValueError(
-            f"sets must hold numbers of arms, from 0 on; entry ({row}, {column}) is "
-            f"{values[row, column]}."
+            f"sets must hold numbers of arms, from 0 to {MOST_ARMS - 1}; entry ({row}, "
+            f"{column}) is {values[row, column]}."
         )
+    arms = values.astype(np.int64)
     ordered = np.sort(arms, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if twice.any():

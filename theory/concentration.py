@@ -15,11 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.arguments import (
+    integer_from,
+    number_above,
+    number_from,
+    shown,
+    true_or_false,
+)
 from theory.divergences import bernoulli_kl, kl_to_half
-from theory.errors import InvalidPreferenceError
+from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.instance import matrix_without_ties
 from theory.preferences import TIE_TOLERANCE, PreferenceMatrix
-from theory.validation import integer_from, number_above
+from theory.validation import numeric_array
 
 __all__ = [
     "ComparisonCounts",
@@ -68,7 +75,7 @@ def relative_bound_failure(
     array([4.4..., 0.08..., 0.001...])
     """
     width = number_above(alpha, 0.5, "alpha")
-    times = np.asarray(rounds, dtype=np.float64)
+    times = numeric_array(rounds, "rounds")
     bad = ~(np.isfinite(times) & (times >= 1))
     if bad.any():
         raise ValueError(
@@ -121,6 +128,7 @@ def relative_bound_failures(*, alpha: float = 0.51, as_printed: bool = False) ->
     44.39
     """
     width = number_above(alpha, 0.5, "alpha")
+    true_or_false(as_printed, "as_printed")
     peel, excess = math.log(width + 0.5), _decay(width) - 1
     if as_printed:
         return 2 / (peel * excess**2)
@@ -189,9 +197,7 @@ class ComparisonCounts:
 
     def __call__(self, horizon: float) -> NDArray[np.float64]:
         """Evaluate the leading terms at a horizon of at least 3, float64 (K, K)."""
-        rounds = float(horizon)
-        if not 3 <= rounds < math.inf:
-            raise ValueError(f"horizon must be finite and at least 3; got {horizon!r}.")
+        rounds = number_from(horizon, 3, "horizon")
         logs = math.log(rounds)
         return self.log_coefficients * logs + self.loglog_coefficients * math.log(logs)
 
@@ -255,6 +261,7 @@ def double_thompson_counts(
            [60.  ,  0.  ]])
     """
     checked = matrix_without_ties(matrix)
+    true_or_false(refined, "refined")
     width = number_above(alpha, 0.5, "alpha")
     slack = 1 + number_above(epsilon, 0.0, "epsilon")
     factor = number_above(beta, 2.0, "beta") * slack**2
@@ -320,7 +327,12 @@ def lowest_index(
     >>> lowest_index([[0.9, 0.5], [0.7, 0.8]], [[True, False], [False, True]])[1]
     array([0.9, 0.8])
     """
-    values, chosen = np.asarray(indices, dtype=np.float64), np.asarray(offered)
+    values = numeric_array(indices, "indices")
+    chosen = np.asarray(offered) if isinstance(offered, list | tuple) else offered
+    if not isinstance(chosen, np.ndarray):
+        raise ArgumentTypeError(
+            f"offered must be an array of bool; got {shown(offered)}."
+        )
     if values.ndim != 2 or values.shape != chosen.shape or chosen.dtype != np.bool_:
         raise ValueError(
             "indices and offered must be tables of one shape, numbers and bool, with "
@@ -374,13 +386,18 @@ def unoffered_index_range(
     >>> lowest
     array([0.  , 0.4 , 0.72])
     """
-    top = np.asarray(rho, dtype=np.float64)
-    counts = np.asarray(plays, dtype=np.float64)
+    top, counts = numeric_array(rho, "rho"), numeric_array(plays, "plays")
     if not (top >= 0).all():
         raise ValueError(f"rho must not be negative or nan; got {top.min()}.")
     if not (counts >= 1).all():
         raise ValueError(f"plays must be at least 1; got {counts.min()}.")
-    top, counts = np.broadcast_arrays(top, counts)
+    try:
+        top, counts = np.broadcast_arrays(top, counts)
+    except ValueError as error:
+        raise ValueError(
+            f"rho and plays must have shapes that broadcast; got {top.shape} and "
+            f"{counts.shape}."
+        ) from error
     share = 1 - 1 / counts
     lowest = np.zeros_like(top)
     np.multiply(top, share, out=lowest, where=share > 0)

@@ -46,7 +46,7 @@ def kl_to_half(gaps: Array) -> Array:
     >>> kl_to_half([0.0, 1e-6, 0.1, 0.5])
     array([0.00000000e+00, 2.00000000e-12, 2.01355135e-02, 6.93147181e-01])
     """
-    xp, gaps = floating(gaps)
+    xp, gaps = floating(gaps, "gaps")
     u = 2.0 * xp.abs(gaps)
     _check_range(u, 0.0, 1.0, "2 |gaps|")
     small = u <= 0.5
@@ -84,8 +84,9 @@ def bernoulli_kl(p: Array, q: Array) -> Array:
     >>> bernoulli_kl([0.9, 0.0, 0.5, 1.0], [0.1, 0.5, 1.0, 1.0])
     array([1.75777966, 0.69314718,        inf, 0.        ])
     """
-    xp, p = _first_array(p, q)
-    p, q = floating(p)[1], floating(q)[1]
+    xp = _namespace(p, q)
+    p, q = floating(p, "p")[1], floating(q, "q")[1]
+    _check_shapes(p, q, "p and q")
     _check_range(p, 0.0, 1.0, "p")
     _check_range(q, 0.0, 1.0, "q")
     inner = (q > 0.0) & (q < 1.0)
@@ -126,8 +127,8 @@ def kl_upper(p: Array, level: Array) -> Array:
     >>> kl_upper([0.0, 0.3, 0.5, 1.0], 0.1)
     array([0.09516258, 0.52102761, 0.71287863, 1.        ])
     """
-    xp, p = _first_array(p, level)
-    p, level = floating(p)[1], floating(level)[1]
+    xp = _namespace(p, level)
+    p, level = floating(p, "p")[1], floating(level, "level")[1]
     q = -xp.expm1(-_upper_log(xp, p, 1.0 - p, level))
     return xp.minimum(xp.maximum(q, p), 1.0)
 
@@ -161,8 +162,8 @@ def kl_upper_log(p: Array, level: Array) -> Array:
     >>> kl_upper_log([0.0, 0.5, 0.5, 1.0], [0.1, 0.1, 40.0, 0.1])
     array([ 0.1       ,  1.24785027, 81.38629436,         inf])
     """
-    xp, p = _first_array(p, level)
-    p, level = floating(p)[1], floating(level)[1]
+    xp = _namespace(p, level)
+    p, level = floating(p, "p")[1], floating(level, "level")[1]
     return _upper_log(xp, p, 1.0 - p, level)
 
 
@@ -193,8 +194,8 @@ def kl_lower(p: Array, level: Array) -> Array:
     >>> kl_lower([0.0, 0.3, 0.5, 1.0], 0.1)
     array([0.        , 0.12913012, 0.28712137, 0.90483742])
     """
-    xp, p = _first_array(p, level)
-    p, level = floating(p)[1], floating(level)[1]
+    xp = _namespace(p, level)
+    p, level = floating(p, "p")[1], floating(level, "level")[1]
     q = xp.exp(-_upper_log(xp, 1.0 - p, p, level))
     return xp.minimum(q, p)
 
@@ -203,6 +204,7 @@ def _upper_log(xp: Array, p: Array, rest: Array, level: Array) -> Array:
     """Return s = -log(1 - q) of the upper inverse; `rest` is 1 - p, given apart."""
     _check_range(p, 0.0, 1.0, "p")
     _check_range(level, 0.0, math.inf, "level")
+    _check_shapes(p, level, "p and level")
     # Below this a quotient by p could overflow.
     tiny = xp.finfo(p.dtype).smallest_normal / xp.finfo(p.dtype).eps
     inner = (p > tiny) & (rest > tiny) & (level < math.inf)
@@ -237,14 +239,24 @@ def _relative(xp: Array, p: Array, q: Array) -> Array:
     return xp.where(positive, p * xp.log(xp.where(positive, p, 1.0) / q), 0.0)
 
 
-def _first_array(first: Array, second: Array) -> tuple[Array, Array]:
-    """Return the namespace of the argument that decides it, and the first argument."""
-    traced = [
-        a
-        for a in (first, second)
-        if hasattr(a, "__array_namespace__") and not is_concrete(a)
-    ]
-    return floating(traced[0] if traced else first)[0], first
+def _namespace(first: Array, second: Array) -> Array:
+    """Return the namespace of the argument that decides it."""
+    for each in (first, second):
+        if hasattr(each, "__array_namespace__") and not is_concrete(each):
+            return each.__array_namespace__()
+    return np
+
+
+def _check_shapes(first: Array, second: Array, names: str) -> None:
+    if not (is_concrete(first) and is_concrete(second)):
+        return
+    try:
+        np.broadcast_shapes(first.shape, second.shape)
+    except ValueError as error:
+        raise ValueError(
+            f"{names} must have shapes that broadcast; got {first.shape} and "
+            f"{second.shape}."
+        ) from error
 
 
 def _check_range(array: Array, low: float, high: float, name: str) -> None:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import math
 
-from theory._arrays import Array, floating
+from theory._arrays import Array, arm_of, floating, gap_table
+from theory.arguments import instance_of
 from theory.pools import Pools, allocate, blocks_of, pools_by_counting, solve_blocks
 from theory.templates import candidate_slack, ecw_slack, template_slack
 
@@ -59,7 +60,7 @@ def ecw_costs(gaps: Array) -> Array:
     >>> ecw_costs(gaps)
     array([15.00997833,         inf,         inf])
     """
-    xp, gaps = floating(gaps)
+    xp, gaps = gap_table(gaps, cubed=True)
     pools = pools_by_counting(gaps)
     arms = xp.arange(gaps.shape[0], dtype=xp.int32)
     turned = xp.permute_dims(pools.ranks, (1, 0))
@@ -143,6 +144,9 @@ def ecw_evidence(gaps: Array, winner: Array | int, pools: Pools | None = None) -
            [1., 0., 0.],
            [1., 0., 0.]])
     """
-    xp, gaps = floating(gaps)
-    pools = pools_by_counting(gaps) if pools is None else pools
+    gaps = gap_table(gaps, cubed=pools is None)[1]
+    winner = arm_of(winner, gaps.shape[0], "winner")
+    if pools is None:
+        pools = pools_by_counting(gaps)
+    pools = instance_of(pools, Pools, "pools")
     return allocate(pools, gaps, winner)[1]

@@ -9,6 +9,10 @@ class InvalidPreferenceError(ValueError):
     """A preference matrix, or a question about it, breaks a rule."""
 
 
+class ArgumentTypeError(InvalidPreferenceError, TypeError):
+    """An argument is of a type that cannot be read."""
+
+
 class TieError(InvalidPreferenceError):
     """A tied pair stands where the theory assumes that there is none."""
 

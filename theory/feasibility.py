@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from theory.arguments import arm_index, number_above, one_of
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.templates import candidate_slack, ecw_slack
-from theory.validation import arm_index, number_above, symmetric_amounts
+from theory.validation import symmetric_amounts
 
 PROGRAMS: tuple[str, ...] = ("cw", "ecw")
 """The optimal and the efficient exploration program."""
@@ -66,10 +67,7 @@ def counts_suffice(
     >>> counts_suffice([[0, 80], [80, 0]], 7.0, matrix, 0)
     False
     """
-    if program not in PROGRAMS:
-        raise ValueError(
-            f"program must be one of {', '.join(PROGRAMS)}; got {program!r}."
-        )
+    one_of(program, PROGRAMS, "program")
     checked = as_preference_matrix(matrix)
     arm = arm_index(winner, checked.num_arms, "winner")
     if arm not in checked.loss_winners:

@@ -10,12 +10,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.arguments import number_above, one_of
 from theory.bound import RegretBound
 from theory.divergences import bernoulli_kl
 from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
-from theory.regret_notions import pair_regret
-from theory.validation import number_above, numeric_array
+from theory.regret_notions import REGRET_NOTIONS, pair_regret
+from theory.validation import numeric_array
 
 __all__ = ["kl_ucb_constant", "rucb_bound", "sup_klucb_constant"]
 
@@ -217,8 +218,7 @@ def sup_klucb_constant(
     >>> round(bound.log_coefficient, 4), bound.kind
     (17.1311, 'heuristic')
     """
-    if score not in SCORES:
-        raise ValueError(f"score must be one of {', '.join(SCORES)}; got {score!r}.")
+    one_of(score, SCORES, "score")
     checked = as_preference_matrix(matrix)
     scores = checked.copeland_scores
     if score == "borda":
@@ -231,7 +231,9 @@ def sup_klucb_constant(
         )
     first, second = np.triu_indices(checked.num_arms)
     means = scores[first] * scores[second]
-    notion = score if regret is None else regret
+    notion = score
+    if regret is not None:
+        notion = one_of(regret, ("expected_reward", *REGRET_NOTIONS), "regret")
     if notion == "expected_reward":
         paid = means.max() - means
     else:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.arguments import arm_index, one_of
 from theory.errors import InvalidPreferenceError, TieError
 from theory.pools import Pools, pools_by_sorting
 from theory.preferences import PreferenceMatrix, as_preference_matrix
-from theory.validation import arm_index
 
 TIE_RULES: tuple[str, ...] = ("error", "ignore")
 """What to do about tied pairs."""
@@ -149,8 +149,7 @@ def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
     TieError
         If a tie is not allowed; one tied pair is named.
     """
-    if ties not in TIE_RULES:
-        raise ValueError(f"ties must be one of {', '.join(TIE_RULES)}; got {ties!r}.")
+    one_of(ties, TIE_RULES, "ties")
     tied = matrix.ties
     if not tied:
         return

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory import cvxpy_program, prefix_program
+from theory.arguments import one_of
 from theory.bound import RegretBound
 from theory.certificates import (
     Multipliers,
@@ -125,8 +126,7 @@ def copeland_lower_bound(
     >>> optimum.bound(10**6)
     array(380.60...)
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    one_of(method, METHODS, "method")
     instance = Instance.from_matrix(matrix, ties)
     solve = _solve_with_cvxpy if method == "cvxpy" else solve_with_prefixes
     return _optimum(

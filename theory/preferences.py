@@ -10,10 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from theory.errors import InvalidPreferenceError
+from theory.arguments import arm_index, items_of, shown
+from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
 from theory.regret_notions import pair_regret
-from theory.validation import arm_index, probability_matrix
+from theory.validation import probability_matrix
 
 TIE_TOLERANCE = 1e-8
 """Two arms tie when |P(i beats j) - 1/2| is below this."""
@@ -35,7 +36,9 @@ class PreferenceMatrix:
     ----------
     values : array-like (K, K)
         K >= 2, real, finite, in [0, 1], values + values.T = 1 within 1e-9, diagonal
-        1/2. It is copied, never modified and never symmetrized. The columns of a
+        1/2; at most 5000. It is copied, never modified and never symmetrized, except
+        that float32 numbers may be off by their rounding, 1.2e-7, and are taken to
+        float64 as 1/2 + (values - values.T) / 2. The columns of a
         pandas.DataFrame or xarray.DataArray are brought into the order of its rows by
         their labels, which become the names of the arms.
     name : str, optional
@@ -48,7 +51,7 @@ class PreferenceMatrix:
     Attributes
     ----------
     values : float64 (K, K)
-        The numbers as given, read-only.
+        The numbers as given, read-only; see above for float32.
 
     Raises
     ------
@@ -90,6 +93,9 @@ class PreferenceMatrix:
         array.setflags(write=False)
         given = labels if arm_names is None else arm_names
         names = None if given is None else _checked_names(given, len(array))
+        for word, text in (("name", name), ("source", source)):
+            if not (text is None or isinstance(text, str)):
+                raise ArgumentTypeError(f"{word} must be a str; got {shown(text)}.")
         object.__setattr__(self, "values", array)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "arm_names", names)
@@ -335,7 +341,8 @@ class PreferenceMatrix:
             If an index is repeated or not among 0, ..., K - 1, or fewer than two are
             given.
         """
-        arms = [arm_index(arm, self.num_arms, "indices") for arm in indices]
+        given = items_of(indices, "indices")
+        arms = [arm_index(arm, self.num_arms, "indices") for arm in given]
         if len(set(arms)) < len(arms) or len(arms) < 2:
             raise InvalidPreferenceError(
                 f"indices must be at least two different arms; got {arms}."
@@ -392,10 +399,10 @@ def _read_only[T: np.generic](array: NDArray[T]) -> NDArray[T]:
 
 
 def _checked_names(arm_names: Sequence[str], num_arms: int) -> tuple[str, ...]:
-    names = tuple(arm_names)
-    if isinstance(arm_names, str) or not all(isinstance(name, str) for name in names):
+    names = items_of(arm_names, "arm_names")
+    if not all(isinstance(name, str) for name in names):
         raise InvalidPreferenceError(
-            f"arm_names must be a sequence of strings; got {arm_names!r}."
+            f"arm_names must be a sequence of strings; got {shown(arm_names)}."
         )
     if len(names) != num_arms or len(set(names)) < len(names):
         raise InvalidPreferenceError(

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.arguments import one_of
 from theory.bound import RegretBound
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
@@ -211,18 +212,15 @@ def condorcet_lower_bound(
     >>> round(bound.log_coefficient, 6), bound.regret
     (3.026558, 'condorcet_mean')
     """
+    one_of(regret, ("condorcet_mean", "copeland"), "regret")
     checked = matrix_without_ties(matrix)
     winner = _condorcet_winner(checked, "the Condorcet lower bound")
     gaps = checked.gaps
     if regret == "condorcet_mean":
         to_winner = gaps[winner]
         prices = (to_winner[:, None] + to_winner[None, :]) / (2 * _divergences(gaps))
-    elif regret == "copeland":
-        prices = evidence_costs(gaps)
     else:
-        raise ValueError(
-            f"regret must be 'condorcet_mean' or 'copeland'; got {regret!r}."
-        )
+        prices = evidence_costs(gaps)
     cheapest = np.where(gaps < 0, prices, np.inf).min(axis=1)
     return RegretBound(
         name="Condorcet lower bound",

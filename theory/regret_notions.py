@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.arguments import true_or_false
 from theory.errors import InvalidPreferenceError
 
 REGRET_NOTIONS: tuple[str, ...] = (
@@ -79,7 +80,8 @@ def pair_regret(
     >>> pair_regret(0.5 + gaps, gaps, "condorcet_mean").tolist()
     [[0.0, 0.1], [0.1, 0.2]]
     """
-    if notion not in REGRET_NOTIONS:
+    true_or_false(include_self, "include_self")
+    if not isinstance(notion, str) or notion not in REGRET_NOTIONS:
         raise InvalidPreferenceError(
             f"notion must be one of {', '.join(REGRET_NOTIONS)}; got {notion!r}."
         )

@@ -29,12 +29,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.arguments import arm_index, items_of, one_of
 from theory.divergences import kl_to_half
 from theory.instance import Instance
 from theory.lower_bounds import Solved, solve_efficient, solve_with_prefixes
 from theory.pools import pools_of_costs
 from theory.preferences import PreferenceMatrix, as_preference_matrix
-from theory.validation import arm_index
 
 __all__ = ["PROGRAMS", "Sensitivity", "one_sided_derivatives", "sensitivity"]
 
@@ -227,10 +227,7 @@ def one_sided_derivatives(
 def _instance(
     matrix: PreferenceMatrix | ArrayLike, program: str
 ) -> tuple[Instance, Callable[[Instance, int], Solved]]:
-    if program not in PROGRAMS:
-        raise ValueError(
-            f"program must be one of {', '.join(PROGRAMS)}; got {program!r}."
-        )
+    one_of(program, PROGRAMS, "program")
     checked = as_preference_matrix(matrix)
     return Instance.from_matrix(checked, "error"), PROGRAMS[program]
 
@@ -289,7 +286,8 @@ def _checked_pairs(
     if pairs is None:
         return [(i, j) for i in range(num_arms) for j in range(i + 1, num_arms)]
     checked = []
-    for first, second in pairs:
+    for pair in items_of(pairs, "pairs"):
+        first, second = items_of(pair, "pairs", 2)
         i, j = (arm_index(arm, num_arms, "pairs") for arm in (first, second))
         if i == j:
             raise ValueError(f"pairs must consist of different arms; got ({i}, {j}).")

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.arguments import arm_index, number_from
 from theory.instance import Instance
 from theory.preferences import PreferenceMatrix
 from theory.validation import symmetric_amounts
@@ -330,17 +331,19 @@ def find_violations(
     []
     """
     instance = Instance.from_matrix(matrix, ties)
-    (arm,) = instance.candidates(winner)
+    arm = arm_index(winner, instance.num_arms, "winner")
+    instance.candidates(arm)
+    below = 1.0 - number_from(tolerance, 0.0, "tolerance")
     x = symmetric_amounts(evidence, instance.num_arms, "evidence")
     templates = Templates(instance, arm)
     own = x[arm, templates.inferiors]
     order = templates.order(own)
     sides = templates.sides(own, order, templates.superior_sums(x))
     found = []
-    for case, rival, level in np.argwhere(sides < 1.0 - tolerance).tolist():
+    for case, rival, level in np.argwhere(sides < below).tolist():
         chosen = templates.inferiors[templates.chosen(case, rival, level, order)]
         found.append(_violation(instance, x, arm, rival, level + templates.low, chosen))
-    if templates.top_side(own, order) < 1.0 - tolerance:
+    if templates.top_side(own, order) < below:
         chosen = templates.inferiors[order[: templates.top_size]]
         others = np.flatnonzero(instance.losses == instance.second)
         rival = int(others[others != arm][0])

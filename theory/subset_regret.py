@@ -6,7 +6,10 @@ evaluate it for a set that it has never seen.
 
 from __future__ import annotations
 
-from theory._arrays import Array
+import numpy as np
+
+from theory._arrays import Array, floating, is_concrete
+from theory.arguments import as_number, one_of, shown
 
 __all__ = ["SUBSET_REGRET_FORMS", "SUBSET_REGRET_NOTIONS", "subset_cost"]
 
@@ -85,6 +88,9 @@ def subset_cost(
     >>> float(subset_cost("sum", offered, chances, 2.0, np.array([1.0, 0.8, 0.5])))
     0.5
     """
+    one_of(form, SUBSET_REGRET_FORMS, "form")
+    if is_concrete(offered) or not hasattr(offered, "__array_namespace__"):
+        chances, values = _checked(offered, chances, best, values)
     xp = offered.__array_namespace__()
     if form == "rewards":
         return best - xp.sum(xp.where(offered, chances * values, 0.0), axis=-1)
@@ -94,9 +100,29 @@ def subset_cost(
         return best - total
     if form == "mean":
         return best - total / size
-    if form == "preferred":
-        leader = xp.sum(chances * values, axis=-1)
-        return size * leader - xp.sum(xp.where(offered, chances, 0.0), axis=-1)
-    raise ValueError(
-        f"form must be one of {', '.join(SUBSET_REGRET_FORMS)}; got {form!r}."
-    )
+    leader = xp.sum(chances * values, axis=-1)
+    return size * leader - xp.sum(xp.where(offered, chances, 0.0), axis=-1)
+
+
+def _checked(
+    offered: Array, chances: Array, best: Array, values: Array
+) -> tuple[Array, Array]:
+    """Return the numbers of the arms, checked against the sets that NumPy holds."""
+    is_mask = isinstance(offered, np.ndarray) and offered.dtype == np.bool_
+    if not is_mask or not offered.ndim or not offered.any(axis=-1).all():
+        raise ValueError(
+            "offered must be an array of bool (..., n) with at least one arm per set; "
+            f"got {shown(offered)}."
+        )
+    tables = floating(chances, "chances")[1], floating(values, "values")[1]
+    for name, table in zip(("chances", "values"), tables, strict=True):
+        if tuple(table.shape) not in (offered.shape, offered.shape[-1:]):
+            raise ValueError(
+                f"{name} must have one number per arm of offered, shape "
+                f"{offered.shape}; got {tuple(table.shape)}."
+            )
+        if is_concrete(table) and not np.isfinite(table).all():
+            raise ValueError(f"{name} must be finite; got {shown(table)}.")
+    if not np.isfinite(as_number(best)):
+        raise ValueError(f"best must be a finite number; got {shown(best)}.")
+    return tables

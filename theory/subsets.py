@@ -12,9 +12,15 @@ from __future__ import annotations
 
 import math
 
+from theory.arguments import (
+    instance_of,
+    integer_from,
+    number_above,
+    one_of,
+    true_or_false,
+)
 from theory.bound import PowerTerm, RegretBound
 from theory.choice_tables import ChoiceTable, find_inconsistency, find_missing_set
-from theory.validation import integer_from, number_above
 
 __all__ = [
     "bounded_reward_order",
@@ -107,8 +113,7 @@ def subset_gap_bound(
         "lemmas": 4 * math.sqrt(10) * k**1.5 + 5 * k**2 * (k - 1),
         "printed": 8 * k**1.5 + 30 * k**2,
     }
-    if form not in factors:
-        raise ValueError(f"form must be one of {', '.join(factors)}; got {form!r}.")
+    one_of(form, factors, "form")
     lemmas = form == "lemmas"
     proved = lemmas or k <= _LARGEST_PROVED_SET
     failure = 2 * k * n * float(_MINIMUM_HORIZON) ** (2 - 2 * width) if lemmas else 0.0
@@ -304,6 +309,7 @@ def subset_lower_order(
     """
     n, k = _sizes(num_arms, set_size)
     eps = number_above(gap, 0.0, "gap")
+    true_or_false(one_reward, "one_reward")
     rewards = "at most one reward" if one_reward else "several rewards"
     return RegretBound(
         name=f"subset lower bound, {rewards} per round",
@@ -350,7 +356,7 @@ def choice_table_bounds(
     >>> [bound.kind for bound in choice_table_bounds(table)]
     ['upper', 'upper']
     """
-    missing = find_missing_set(table)
+    missing = find_missing_set(instance_of(table, ChoiceTable, "table"))
     if missing is not None:
         raise ValueError(
             f"the bounds need the probabilities of all sets of {table.set_size} out of "

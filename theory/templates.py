@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import math
 
-from theory._arrays import Array, floating
+from theory._arrays import Array, arm_of, floating, gap_table, pair_table
+from theory.errors import InvalidPreferenceError
 from theory.quantities import losses, two_smallest
 
 
@@ -72,8 +73,9 @@ def template_slack(
     >>> template_slack(np.full((3, 3), 0.6), gaps)
     array([0.6, inf, inf])
     """
-    xp, evidence = floating(evidence)
-    gaps = floating(gaps)[1]
+    xp, gaps = gap_table(gaps, cubed=True)
+    evidence = pair_table(evidence, gaps, "evidence")
+    _check_candidates(candidates, gaps.shape[0])
     arms = xp.arange(gaps.shape[0], dtype=xp.int32)
     sums = superior_sums(evidence, gaps)
     slack = _smallest_sides(xp, gaps, sums, arms, evidence, gaps)
@@ -108,8 +110,10 @@ def candidate_slack(
     >>> float(candidate_slack(np.full((3, 3), 0.6), gaps, 0))
     0.6
     """
-    xp, evidence = floating(evidence)
-    gaps = floating(gaps)[1]
+    xp, gaps = gap_table(gaps, cubed=sums is None)
+    evidence = pair_table(evidence, gaps, "evidence")
+    candidate = arm_of(candidate, gaps.shape[0], "candidate")
+    sums = None if sums is None else _checked_sums(sums, gaps.shape[0])
     arm = xp.reshape(xp.asarray(candidate, dtype=xp.int32), (1,))
     own = xp.take(evidence, arm, axis=0), xp.take(gaps, arm, axis=0)
     sums = superior_sums(evidence, gaps) if sums is None else sums
@@ -175,8 +179,9 @@ def ecw_slack(evidence: Array, gaps: Array, candidate: Array | int) -> Array:
     >>> float(ecw_slack(np.full((3, 3), 0.6), gaps, 0))
     0.6
     """
-    xp, evidence = floating(evidence)
-    gaps = floating(gaps)[1]
+    xp, gaps = gap_table(gaps, cubed=True)
+    evidence = pair_table(evidence, gaps, "evidence")
+    candidate = arm_of(candidate, gaps.shape[0], "candidate")
     counts = losses(gaps)
     arms = xp.arange(gaps.shape[0], dtype=xp.int32)
     is_candidate = arms == xp.asarray(candidate, dtype=xp.int32)
@@ -298,3 +303,25 @@ def _smallest_sides(
     top = xp.where((level == second) & enough, y_same, math.inf)
     minima = xp.min(xp.where(in_range, xp.minimum(sides, top), top), axis=(1, 2))
     return xp.where(xp.take(counts, arms) == least, minima, math.inf)
+
+
+def _check_candidates(candidates: Array | None, num_arms: int) -> None:
+    if candidates is None:
+        return
+    kind = str(getattr(candidates, "dtype", ""))
+    shape = tuple(getattr(candidates, "shape", ()))
+    if kind != "bool" or shape != (num_arms,):
+        raise InvalidPreferenceError(
+            f"candidates must be an array of bool, one per arm, shape ({num_arms},); "
+            f"got shape {shape}, dtype {kind or type(candidates).__name__}."
+        )
+
+
+def _checked_sums(sums: Array, num_arms: int) -> Array:
+    array = floating(sums, "sums")[1]
+    if tuple(array.shape) != (num_arms, num_arms + 2):
+        raise InvalidPreferenceError(
+            f"sums must be the superior_sums of all arms, shape ({num_arms}, "
+            f"{num_arms + 2}); got {tuple(array.shape)}."
+        )
+    return array

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from theory.arguments import number_above
 from theory.bound import RegretBound
 from theory.divergences import bernoulli_kl, kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.instance import matrix_without_ties
 from theory.preferences import TIE_TOLERANCE, PreferenceMatrix
-from theory.validation import number_above
 
 _NO_TIES = "no two arms tie"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from theory.arguments import one_of
 from theory.errors import InvalidPreferenceError
 from theory.preferences import (
     TRANSITIVITY_TOLERANCE,
@@ -83,8 +84,7 @@ def find_intransitive_triple(
     >>> find_intransitive_triple(matrix, "sti") is None
     True
     """
-    if rule not in ("sst", "sti"):
-        raise ValueError(f"rule must be 'sst' or 'sti'; got {rule!r}.")
+    one_of(rule, ("sst", "sti"), "rule")
     gaps = as_preference_matrix(matrix).gaps
     worst, found = TRANSITIVITY_TOLERANCE, None
     for middle in range(len(gaps)):

@@ -1,19 +1,26 @@
-"""Checks of arguments, made once, where they enter the package."""
+"""Checks of tables, made once, where they enter the package."""
 
 from __future__ import annotations
 
-import math
-import operator
-from typing import SupportsFloat, SupportsIndex
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.errors import InvalidPreferenceError
+from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
 
 # mu + mu^T may differ from 1, and the diagonal from 1/2, by rounding only.
 SYMMETRY_TOLERANCE = 1e-9
+
+FLOAT32_TOLERANCE = 2.0**-23
+"""The same of numbers that are given as float32: their distance from 1 upwards."""
+
+MOST_ARMS = 5000
+"""Arms of a matrix at most: its checks take four tables of that size, 0.8 GB."""
+
+MOST_NUMBERS = MOST_ARMS**2
+"""Entries of any array at most."""
 
 
 def numeric_array(values: object, argument: str) -> NDArray[np.float64]:
@@ -35,9 +42,39 @@ def numeric_array(values: object, argument: str) -> NDArray[np.float64]:
     ------
     InvalidPreferenceError
         If the rows have different lengths, or the numbers are complex or masked.
-    TypeError
-        If the entries are no numbers.
+    ArgumentTypeError
+        If the entries are no numbers; a TypeError, too.
     """
+    return np.array(real_array(values, argument), dtype=np.float64, order="C")
+
+
+def real_array(values: object, argument: str) -> NDArray[Any]:
+    """Read real numbers in the precision in which they are given; as `numeric_array`.
+
+    Parameters
+    ----------
+    values : array-like of integers or floats
+        Anything that NumPy can read.
+    argument : str
+        Name of the argument, for the error text.
+
+    Returns
+    -------
+    array of integers or floats
+        Perhaps the same object.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If the rows have different lengths, or the numbers are complex or masked.
+    ArgumentTypeError
+        If the entries are no numbers; a TypeError, too.
+    """
+    if isinstance(values, np.ndarray) and values.size > MOST_NUMBERS:
+        raise InvalidPreferenceError(
+            f"{argument} must hold at most {MOST_NUMBERS:,} numbers; got shape "
+            f"{values.shape}: split it."
+        )
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InvalidPreferenceError(
             f"{argument} must not have masked entries; got "
@@ -49,16 +86,24 @@ def numeric_array(values: object, argument: str) -> NDArray[np.float64]:
         raise InvalidPreferenceError(
             f"{argument} must be a rectangular table of numbers: {error}"
         ) from error
+    except TypeError as error:
+        raise ArgumentTypeError(
+            f"{argument} must hold real numbers; {type(values).__name__} cannot be "
+            f"read as an array ({error}): pass a NumPy array."
+        ) from error
     if array.dtype.kind == "c":
         raise InvalidPreferenceError(
             f"{argument} must be real; got dtype {array.dtype}: pass its real part."
         )
     if array.dtype.kind not in "iuf":
-        raise TypeError(
+        remedy = "convert the entries to float first"
+        if hasattr(values, "toarray"):
+            remedy = "pass its toarray()"
+        raise ArgumentTypeError(
             f"{argument} must hold real numbers; got dtype {array.dtype} from "
-            f"{type(values).__name__}: convert the entries to float first."
+            f"{type(values).__name__}: {remedy}."
         )
-    return np.array(array, dtype=np.float64, order="C")
+    return array
 
 
 def square_matrix(values: object, argument: str) -> NDArray[np.float64]:
@@ -79,17 +124,28 @@ def square_matrix(values: object, argument: str) -> NDArray[np.float64]:
     Raises
     ------
     InvalidPreferenceError
-        If the table is not square, smaller than 2 by 2, has an entry that is nan or
-        infinite (the first one is named), or rows and columns have other labels.
-    TypeError
-        If the entries are no numbers.
+        If the table is not square, smaller than 2 by 2, larger than `MOST_ARMS`, has an
+        entry that is nan or infinite (the first one is named), or rows and columns have
+        other labels.
+    ArgumentTypeError
+        If the entries are no numbers; a TypeError, too.
     """
-    array = numeric_array(aligned_table(values, argument)[0], argument)
+    return np.array(_square(values, argument), dtype=np.float64, order="C")
+
+
+def _square(values: object, argument: str) -> NDArray[Any]:
+    """Read a finite square table, in the precision in which it is given."""
+    table = aligned_table(values, argument)[0]
+    shape = getattr(table, "shape", ())
+    rows = len(table) if isinstance(table, list | tuple) else next(iter(shape), 0)
+    _refuse_many_arms(rows, argument)
+    array = real_array(table, argument)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.shape[0] < 2:
         raise InvalidPreferenceError(
             f"{argument} must be a square table of at least 2 x 2; "
             f"got shape {array.shape}."
         )
+    _refuse_many_arms(len(array), argument)
     if not np.isfinite(array).all():
         i, j = _first(~np.isfinite(array))
         raise InvalidPreferenceError(
@@ -97,6 +153,14 @@ def square_matrix(values: object, argument: str) -> NDArray[np.float64]:
             "estimate or remove what is missing first."
         )
     return array
+
+
+def _refuse_many_arms(num_arms: int, argument: str) -> None:
+    if num_arms > MOST_ARMS:
+        raise InvalidPreferenceError(
+            f"{argument} must have at most {MOST_ARMS} arms; got {num_arms}: leave "
+            "some of them out."
+        )
 
 
 def probability_matrix(values: object, argument: str = "values") -> NDArray[np.float64]:
@@ -112,18 +176,24 @@ def probability_matrix(values: object, argument: str = "values") -> NDArray[np.f
     Returns
     -------
     float64 (K, K)
-        A fresh copy, the numbers unchanged.
+        A fresh copy, the numbers unchanged. Of float32 numbers, in which an entry and
+        its mirror image need not add up to 1, 1/2 plus half of their difference; 1/2
+        where that is within their rounding.
 
     Raises
     ------
     InvalidPreferenceError
-        If the table is not square, smaller than 2 by 2, not finite, outside [0, 1], if
-        an entry and its mirror image do not add up to 1 within 1e-9, or if a diagonal
-        entry differs from 1/2 by more than that. The worst entry is named.
-    TypeError
-        If the entries are no numbers.
+        If the table is not square, smaller than 2 by 2, larger than `MOST_ARMS`, not
+        finite, outside [0, 1], if an entry and its mirror image do not add up to 1
+        within 1e-9 (1.2e-7 if they are given as float32), or if a diagonal entry
+        differs from 1/2 by more than that. The worst entry is named.
+    ArgumentTypeError
+        If the entries are no numbers; a TypeError, too.
     """
-    array = square_matrix(values, argument)
+    given = _square(values, argument)
+    single = given.dtype == np.float32
+    tolerance = FLOAT32_TOLERANCE if single else SYMMETRY_TOLERANCE
+    array = np.array(given, dtype=np.float64, order="C")
     outside = np.maximum(-array, array - 1.0)
     if outside.max() > 0.0:
         i, j = _worst(outside)
@@ -132,22 +202,28 @@ def probability_matrix(values: object, argument: str = "values") -> NDArray[np.f
             f"{array[i, j]}."
         )
     diagonal = np.abs(np.diagonal(array) - 0.5)
-    if diagonal.max() > SYMMETRY_TOLERANCE:
+    if diagonal.max() > tolerance:
         i = int(np.argmax(diagonal))
         raise InvalidPreferenceError(
             f"{argument} must have 1/2 on its diagonal; entry ({i}, {i}) is "
             f"{array[i, i]}: an arm ties with itself."
         )
     mismatch = np.abs(array + array.T - 1.0)
-    if mismatch.max() > SYMMETRY_TOLERANCE:
+    if mismatch.max() > tolerance:
         i, j = _worst(np.triu(mismatch))
         raise InvalidPreferenceError(
             f"{argument}[i, j] + {argument}[j, i] must be 1 within "
-            f"{SYMMETRY_TOLERANCE:g}; the worst pair is ({i}, {j}): {array[i, j]} + "
-            f"{array[j, i]} = {array[i, j] + array[j, i]}. Correct the entry, or "
-            "convert from float32 by rounding; nothing is symmetrized silently."
+            f"{tolerance:.2g}; the worst pair is ({i}, {j}): {array[i, j]} + "
+            f"{array[j, i]} = {array[i, j] + array[j, i]}. Correct the entry; nothing "
+            "is symmetrized silently."
         )
-    return array
+    return _without_float32_rounding(array) if single else array
+
+
+def _without_float32_rounding(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    gaps = (array - array.T) / 2
+    gaps[np.abs(gaps) <= FLOAT32_TOLERANCE / 2] = 0.0
+    return 0.5 + gaps
 
 
 def symmetric_amounts(
@@ -174,8 +250,8 @@ def symmetric_amounts(
     ValueError
         If the shape is wrong, or an entry is not finite, negative, or different from
         its mirror image.
-    TypeError
-        If the entries are no numbers.
+    ArgumentTypeError
+        If the entries are no numbers; a TypeError, too.
     """
     array = square_matrix(values, argument)
     if array.shape[0] != num_arms:
@@ -195,104 +271,6 @@ def symmetric_amounts(
             f"{array[i, j]} and {array[j, i]}: add both directions of a duel."
         )
     return array
-
-
-def arm_index(arm: object, num_arms: int, argument: str) -> int:
-    """Check the number of an arm.
-
-    Parameters
-    ----------
-    arm : integer
-        A Python or NumPy integer, no bool.
-    num_arms : int
-        K.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    int
-        The same number.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no integer or not among 0, ..., K - 1.
-    """
-    index = -1
-    if isinstance(arm, SupportsIndex) and not isinstance(arm, (bool, np.ndarray)):
-        index = operator.index(arm)
-    if not 0 <= index < num_arms:
-        raise InvalidPreferenceError(
-            f"{argument} must be an integer from 0 to {num_arms - 1}; got {arm!r}."
-        )
-    return index
-
-
-def number_above(value: object, bound: float, argument: str) -> float:
-    """Check a parameter that must be finite and greater than a bound.
-
-    Parameters
-    ----------
-    value : real number
-        The parameter.
-    bound : float
-        It must be strictly greater than this.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    float
-        The same number.
-
-    Raises
-    ------
-    ValueError
-        If it is no real number, not finite, or not greater than the bound.
-    """
-    number = math.nan
-    if isinstance(value, SupportsFloat) and not isinstance(value, (bool, np.ndarray)):
-        number = float(value)
-    if not (math.isfinite(number) and number > bound):
-        raise ValueError(
-            f"{argument} must be a finite number greater than {bound:g}; got {value!r}."
-        )
-    return number
-
-
-def integer_from(value: object, least: int, argument: str) -> int:
-    """Check a parameter that must be an integer and not below a bound.
-
-    Parameters
-    ----------
-    value : integer
-        A Python or NumPy integer, or a float without fraction such as 1e6; no bool.
-    least : int
-        Smallest value allowed.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    int
-        The same number.
-
-    Raises
-    ------
-    ValueError
-        If it is no integer, or below the bound.
-    """
-    number = None
-    if isinstance(value, SupportsIndex) and not isinstance(value, (bool, np.ndarray)):
-        number = operator.index(value)
-    elif isinstance(value, float) and value.is_integer():
-        number = int(value)
-    if number is None or number < least:
-        raise ValueError(
-            f"{argument} must be an integer of at least {least}; got {value!r}."
-        )
-    return number
 
 
 def _first(condition: NDArray[np.bool_]) -> tuple[int, int]:

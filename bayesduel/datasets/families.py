@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesduel.datasets import generators
 from bayesduel.datasets.generators.instance import Instance, check_integer
+from bayesduel.literals import literal
 from theory.preferences import PreferenceMatrix
 
 REQUIRED = inspect.Parameter.empty
@@ -229,19 +230,7 @@ def parse_parameters(
             )
         if key in given:
             raise ValueError(f"{family!r}: parameter {key!r} is given twice")
-        given[key] = _value(value)
+        given[key] = literal(value)
         if isinstance(allowed[key], bool) and not isinstance(given[key], bool):
             raise ValueError(f"{family!r}: {key} must be true or false, got {value!r}")
     return given
-
-
-def _value(text: str) -> int | float | bool | str:
-    """Read a number or a truth value; anything else stays a text."""
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text

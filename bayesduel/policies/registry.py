@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError
+from bayesduel.literals import literal
 from bayesduel.policies.base import Policy
 from bayesduel.policies.bayesian_bradley_terry import BayesianBradleyTerry
 from bayesduel.policies.beat_the_mean import BeatTheMean
@@ -227,7 +228,7 @@ def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
             raise PolicyParameterError(f"{text!r} gives {parameter} twice")
         # A word stays one, even "inf".
         word = isinstance(getattr(default, parameter, None), str)
-        parameters[parameter] = value.lower() if word else _literal(value)
+        parameters[parameter] = value.lower() if word else literal(value)
     return parameters
 
 
@@ -269,18 +270,6 @@ def _pairs(one: Policy, other: Policy) -> list[tuple[Any, Any]]:
         (getattr(one, field.name), getattr(other, field.name))
         for field in fields(one)  # pyright: ignore
     ]
-
-
-def _literal(text: str) -> Any:
-    lowered = text.lower()
-    if lowered in ("true", "false"):
-        return lowered == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:

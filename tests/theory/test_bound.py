@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from theory import PowerTerm, RegretBound
-from theory.validation import integer_from
+from theory.arguments import integer_from
 
 
 def make(**changes):

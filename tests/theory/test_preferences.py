@@ -2,9 +2,14 @@
 
 import hashlib
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
 
 from theory import REGRET_NOTIONS, InvalidPreferenceError, PreferenceMatrix
 from theory.preferences import as_preference_matrix
@@ -206,7 +211,14 @@ def edited(index, value):
         (edited((3, 3), 0.51), ValueError, r"\(3, 3\) is 0.51"),
         # As printed in Komiyama et al. 2016, Table 3(e): 0.727 + 0.276.
         (edited((3, 1), 0.276), ValueError, r"worst pair is \(1, 3\)"),
-        (np.array(MSLR5, dtype=np.float32), ValueError, "float32"),
+        (np.array(MSLR5, dtype=np.float16), ValueError, "must be 1 within 1e-09"),
+        (np.float32(edited((3, 1), 0.2733)), ValueError, "must be 1 within 1.2e-07"),
+        (np.broadcast_to(0.5, (5001, 5001)), ValueError, "at most 5000 arms; got 5001"),
+        ([[0.5]] * 10**4, ValueError, "at most 5000 arms; got 10000"),
+        (None, ValueError, "must hold real numbers; got dtype object from NoneType"),
+        ({"a": 1}, TypeError, "object from dict"),
+        (sparse.csr_matrix(np.full((2, 2), 0.5)), TypeError, r"pass its toarray\(\)"),
+        (np.full((2, 2), Decimal("0.5")), ValueError, "convert the entries to float"),
         (
             np.ma.masked_array(MSLR5, mask=np.eye(5, dtype=bool)),
             ValueError,
@@ -219,6 +231,28 @@ def test_bad_matrices_are_rejected(values, error, text):
     with pytest.raises(error, match=text):
         PreferenceMatrix(values)
     assert repr(values) == before
+
+
+def test_float32_is_accepted_within_its_rounding():
+    """JAX computes in float32 unless it is told otherwise."""
+    single = np.array(MSLR5, dtype=np.float32)
+    matrix = PreferenceMatrix(single)
+    assert matrix.values == pytest.approx(np.array(MSLR5), abs=2.0**-24)
+    assert (matrix.values + matrix.values.T == 1.0).all()
+    assert matrix.copeland_winners == PreferenceMatrix(MSLR5).copeland_winners
+    # What is kept is float64 and passes the strict check again.
+    assert PreferenceMatrix(matrix.values) == matrix
+    # A tie off by one rounding stays one.
+    below = np.nextafter(np.float32(0.5), np.float32(0))
+    assert PreferenceMatrix(np.array([[0.5, below], [0.5, 0.5]], "f4")).ties == [(0, 1)]
+
+
+@given(arrays(np.float32, (4, 4), elements=st.floats(0, 1, width=32)))
+def test_any_matrix_rounded_to_float32_is_accepted(entries):
+    upper = np.triu(entries.astype(np.float64), 1)
+    values = upper + np.tril(1 - upper.T, -1) + np.eye(4) / 2
+    matrix = PreferenceMatrix(values.astype(np.float32))
+    assert np.abs(matrix.values - values).max() <= 2.0**-23
 
 
 def test_symmetry_is_checked_at_1e_9():

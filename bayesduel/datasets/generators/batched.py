@@ -15,6 +15,7 @@ from bayesduel.datasets.generators.instance import (
     check_generator,
     check_index,
     check_integer,
+    check_num_arms,
     check_number,
     is_number,
     make_instance,
@@ -61,7 +62,7 @@ def syn_cd(
     >>> matrix.condorcet_winner == int(np.argmin(permutation))
     True
     """
-    num_arms = check_integer("num_arms", num_arms, 2)
+    num_arms = check_num_arms(num_arms)
     margin = check_generator(rng).uniform(1e-7, 0.5)  # (0, 1/2) without its 0
     values = np.full((num_arms, num_arms), 0.5)
     _raise_arm(values, 0, margin)
@@ -110,7 +111,7 @@ def batched_gap(
     >>> [round(generators.batched_gap(j), 6) for j in (1, 2, 3, 4)]
     [0.026042, 0.018173, 0.012681, 0.00885]
     """
-    num_arms = check_integer("num_arms", num_arms, 2)
+    num_arms = check_num_arms(num_arms)
     num_batches = check_integer("num_batches", num_batches, 1)
     batch = check_integer("batch", batch, 1)
     if batch > num_batches:
@@ -159,7 +160,7 @@ def batched_all_ties(num_arms: int = 100) -> PreferenceMatrix:
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    num_arms = check_integer("num_arms", num_arms, 2)
+    num_arms = check_num_arms(num_arms)
     return PreferenceMatrix(
         np.full((num_arms, num_arms), 0.5),
         name=spell("batched-all-ties", num_arms=num_arms),

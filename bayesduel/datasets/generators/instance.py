@@ -1,12 +1,17 @@
 """What every generator returns, and the checks that all of them share."""
 
+import math
 import operator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.arguments import as_number, shown
+from theory.errors import ArgumentTypeError
 from theory.preferences import PreferenceMatrix
+from theory.validation import MOST_ARMS, numeric_array
 
 
 class Instance(NamedTuple):
@@ -28,17 +33,50 @@ class Instance(NamedTuple):
     permutation: NDArray[np.int64]
 
 
-def check_integer(argument: str, value: int, minimum: int) -> int:
-    """Return `value` as an int, or say that it must be one of at least `minimum`."""
+LARGEST_INTEGER = 2**63 - 1
+"""Seeds, numbers of batches and the like at most."""
+
+
+def check_integer(
+    argument: str, value: int, minimum: int, maximum: int = LARGEST_INTEGER
+) -> int:
+    """Return `value` as an int, or say from where to where it must lie."""
     try:
         number = operator.index(value)
     except TypeError:
         number = None
-    if number is None or isinstance(value, bool) or number < minimum:
+    no_scalar = isinstance(value, bool | np.bool_ | np.ndarray)
+    if number is None or no_scalar or number < minimum:
         raise ValueError(
-            f"{argument} must be a whole number of at least {minimum}, got {value!r}"
+            f"{argument} must be a whole number of at least {minimum}, got "
+            f"{shown(value)}"
         )
+    if number > maximum:
+        limit = "2^63 - 1" if maximum == LARGEST_INTEGER else maximum
+        raise ValueError(f"{argument} must be at most {limit}, got {shown(value)}")
     return number
+
+
+def check_num_arms(value: int, minimum: int = 2) -> int:
+    """Return a number of arms, before a table of its square is made."""
+    return check_integer("num_arms", value, minimum, MOST_ARMS)
+
+
+def check_flag(argument: str, value: bool) -> bool:
+    """Return `value`, or say that it must be True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentTypeError(f"{argument} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
+def check_word(argument: str, value: str, known: Iterable[str]) -> str:
+    """Return `value` if it is one of the words `known`."""
+    words = tuple(known)
+    if not isinstance(value, str) or value not in words:
+        raise ValueError(
+            f"{argument} must be one of {', '.join(words)}, got {shown(value)}"
+        )
+    return value
 
 
 def check_index(argument: str, value: int, num_arms: int) -> int:
@@ -55,7 +93,7 @@ def check_index(argument: str, value: int, num_arms: int) -> int:
 def check_number(argument: str, value: float, rule: str, holds: bool) -> float:
     """Return `value` as a float if the rule `holds` for it, else name the rule."""
     if not holds:
-        raise ValueError(f"{argument} must be {rule}, got {value!r}")
+        raise ValueError(f"{argument} must be {rule}, got {shown(value)}")
     return float(value)
 
 
@@ -64,33 +102,33 @@ def is_number(value: object) -> bool:
     return (
         isinstance(value, int | float | np.integer | np.floating)
         and not isinstance(value, bool)
-        and bool(np.isfinite(value))
+        and math.isfinite(as_number(value))
     )
 
 
 def check_generator(rng: np.random.Generator | None) -> np.random.Generator:
     """Return `rng`, or say how to make one."""
     if not isinstance(rng, np.random.Generator):
-        seed = rng if is_number(rng) else 0
-        raise TypeError(
-            f"rng must be a numpy.random.Generator, got {rng!r}; "
-            f"pass numpy.random.default_rng({seed})"
+        seed = rng if isinstance(rng, int) and rng in range(2**63) else 0
+        raise ArgumentTypeError(
+            f"rng must be a numpy.random.Generator, got {shown(rng)}; "
+            f"pass numpy.random.default_rng({int(seed)})"
         )
     return rng
 
 
 def check_vector(argument: str, values: object, minimum_length: int) -> NDArray:
     """Return `values` as a finite float64 vector with at least `minimum_length`."""
-    try:
-        vector = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{argument} must be a vector of numbers, got {values!r}"
-        ) from error
+    vector = numeric_array(values, argument)
     if vector.ndim != 1 or len(vector) < minimum_length:
         raise ValueError(
             f"{argument} must be a vector of at least {minimum_length} numbers, "
             f"got an array of shape {vector.shape}"
+        )
+    if len(vector) > MOST_ARMS:
+        raise ValueError(
+            f"{argument} must be at most {MOST_ARMS} numbers, one per arm, got "
+            f"{len(vector)}"
         )
     bad = np.flatnonzero(~np.isfinite(vector))
     if len(bad):
@@ -116,9 +154,9 @@ def make_instance(
 ) -> Instance:
     """Relabel the arms at random if `shuffle`, and validate."""
     num_arms = len(values)
-    if shuffle:
+    if check_flag("shuffle", shuffle):
         if rng is None:
-            raise TypeError(
+            raise ArgumentTypeError(
                 "rng must be a numpy.random.Generator when shuffle is True, got None; "
                 "pass numpy.random.default_rng(0), or shuffle=False"
             )

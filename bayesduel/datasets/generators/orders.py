@@ -8,7 +8,8 @@ import numpy as np
 
 from bayesduel.datasets.generators.instance import (
     Instance,
-    check_integer,
+    check_flag,
+    check_num_arms,
     check_number,
     from_upper_triangle,
     is_number,
@@ -64,8 +65,9 @@ def linear_order(
            [0.25, 0.5 , 0.75],
            [0.  , 0.25, 0.5 ]])
     """
-    num_arms = check_integer("num_arms", num_arms, 2)
+    num_arms = check_num_arms(num_arms)
     step = check_number("step", step, "positive", is_number(step) and step > 0)
+    check_flag("clip", clip)
     # 1e-12: steps such as 0.1 times 5 may end a rounding error above 1/2.
     if not clip and step * (num_arms - 1) > 0.5 + 1e-12:
         raise ValueError(
@@ -124,7 +126,7 @@ def equal_gap(
            [0.25, 0.5 , 0.75],
            [0.25, 0.25, 0.5 ]])
     """
-    num_arms = check_integer("num_arms", num_arms, 2)
+    num_arms = check_num_arms(num_arms)
     gap = check_number("gap", gap, "in (0, 1/2]", is_number(gap) and 0 < gap <= 0.5)
     return make_instance(
         from_upper_triangle(np.full((num_arms, num_arms), 0.5 + gap)),
@@ -170,7 +172,7 @@ def hard_condorcet(
     >>> generators.hard_condorcet(None, 4, shuffle=False).matrix.values[0]
     array([0.5  , 0.75 , 0.875, 1.   ])
     """
-    num_arms = check_integer("num_arms", num_arms, 2)
+    num_arms = check_num_arms(num_arms)
     worse = np.arange(1, num_arms + 1) / (2 * num_arms)
     return make_instance(
         from_upper_triangle(np.broadcast_to(0.5 + worse, (num_arms, num_arms))),
@@ -230,7 +232,7 @@ def mallows(
     >>> generators.mallows(None, 4, 0.25, shuffle=False).matrix.values[0, 1]
     np.float64(0.8)
     """
-    num_arms = check_integer("num_arms", num_arms, 2)
+    num_arms = check_num_arms(num_arms)
     phi = check_number("phi", phi, "in [0, 1)", is_number(phi) and 0 <= phi < 1)
     powers = phi ** np.arange(num_arms)
     partial_sums = np.cumsum(powers)  # [1], [2], ..., [K]
@@ -287,7 +289,7 @@ def zoghi500(num_arms: int = 500, p_win: float = 0.75) -> PreferenceMatrix:
            [0.25, 0.25, 0.25, 0.25, 0.5 , 0.75],
            [0.25, 0.25, 0.25, 0.25, 0.25, 0.5 ]])
     """
-    num_arms = check_integer("num_arms", num_arms, 3)
+    num_arms = check_num_arms(num_arms, 3)
     p_win = check_number(
         "p_win", p_win, "in (1/2, 1]", is_number(p_win) and 0.5 < p_win <= 1
     )

@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 from bayesduel.datasets.generators.instance import (
     Instance,
     check_generator,
-    check_integer,
+    check_num_arms,
     check_number,
+    check_word,
     from_upper_triangle,
     is_number,
     make_instance,
@@ -76,12 +77,11 @@ def uniform_random(
     >>> int(instance.matrix.wins.max())
     7
     """
-    num_arms = check_integer("num_arms", num_arms, 2)
+    num_arms = check_num_arms(num_arms)
     min_gap = check_number(
         "min_gap", min_gap, "in [0, 1/2)", is_number(min_gap) and 0 <= min_gap < 0.5
     )
-    if winner not in WINNERS:
-        raise ValueError(f"winner must be one of {', '.join(WINNERS)}, got {winner!r}")
+    check_word("winner", winner, WINNERS)
     check_generator(rng)
     signs = _signs(rng, num_arms)
     if winner == "condorcet":

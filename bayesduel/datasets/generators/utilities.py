@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from bayesduel.datasets.generators.instance import (
     Instance,
     check_generator,
-    check_integer,
+    check_num_arms,
     check_number,
     check_vector,
+    check_word,
     from_upper_triangle,
     is_number,
     make_instance,
@@ -119,7 +120,7 @@ def syn_btl(
     >>> generators.syn_btl(np.random.default_rng(1)).matrix.num_arms
     100
     """
-    num_arms = check_integer("num_arms", num_arms, 2)
+    num_arms = check_num_arms(num_arms)
     weights = 1.0 - check_generator(rng).random(num_arms)
     return make_instance(
         _ratio(weights),
@@ -247,7 +248,7 @@ def geometric_order(
     >>> instance.matrix.values[0]
     array([0.5       , 0.66666667, 0.8       ])
     """
-    num_arms = check_integer("num_arms", num_arms, 2)
+    num_arms = check_num_arms(num_arms)
     top = check_number("top", top, "in (0, 1]", is_number(top) and 0 < top <= 1)
     ratio = check_number(
         "ratio", ratio, "in (0, 1)", is_number(ratio) and 0 < ratio < 1
@@ -335,11 +336,10 @@ def _ratio(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _linked(utilities: NDArray[np.float64], link: str) -> NDArray[np.float64]:
     """Apply a link function to utilities in [0, 1]."""
+    check_word("link", link, LINKS)
     if link == "natural":
         return _ratio(_positive(utilities, "utilities"))
     difference = utilities[:, None] - utilities[None, :]
     if link == "linear":
         return from_upper_triangle((1.0 + difference) / 2.0)
-    if link == "logit":
-        return from_upper_triangle(1.0 / (1.0 + np.exp(-difference)))
-    raise ValueError(f"link must be one of {', '.join(LINKS)}, got {link!r}")
+    return from_upper_triangle(1.0 / (1.0 + np.exp(-difference)))

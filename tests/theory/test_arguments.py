@@ -1,0 +1,142 @@
+"""Absurd numbers and foreign types are refused by our own words, and at once."""
+
+import itertools
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import theory
+from theory.arguments import (
+    as_number,
+    integer_from,
+    items_of,
+    number_above,
+    number_from,
+    one_of,
+    shown,
+    true_or_false,
+)
+from theory.errors import ArgumentTypeError, InvalidPreferenceError
+
+ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: theory.batch_sizes(1e300, 3), "horizon must be at most 2^62; got 1e"),
+        (lambda: theory.batch_sizes(10**400, 3), "horizon must be at most 2^62"),
+        (lambda: theory.batch_sizes(10**9, 10**8), "num_batches must be at most 1000"),
+        (lambda: theory.batched_lower_bound(1e300, 4), "num_arms must be at most 2^62"),
+        (lambda: theory.seed_rank_moments(10**9), "num_arms must be at most 1000000"),
+        (lambda: theory.pcomp_bound(ORDER, 2**31), "num_batches must be at most 62"),
+        (lambda: theory.hard_gap(3, "10", 4), "horizon must be finite and at least 1"),
+        (lambda: theory.kl_to_half("0.1"), "gaps must hold real numbers"),
+        (lambda: theory.kl_upper(0.5, 10**400), "level must hold real numbers"),
+        (lambda: theory.bernoulli_kl(None, 0.5), "p must hold real numbers"),
+        (lambda: theory.bernoulli_kl([0.5, 0.4], [0.1] * 3), "must have shapes that"),
+        (
+            lambda: theory.find_missing_set(None),
+            "table must be a theory.ChoiceTable",
+        ),
+        (
+            lambda: theory.allocation_table(None, ORDER),
+            "must be a theory.Optimum",
+        ),
+        (lambda: theory.ecw_costs(0.5), "gaps must be a square table"),
+        (lambda: theory.ecw_costs(ORDER), "gaps must be antisymmetric"),
+        (lambda: theory.ecw_costs(np.zeros((501, 501))), "at most 500 arms"),
+        (
+            lambda: theory.ecw_evidence(np.zeros((2, 2)), 2),
+            "winner must be an integer from 0 to 1; got 2",
+        ),
+        (
+            lambda: theory.template_slack(np.ones((3, 3)), np.zeros((2, 2))),
+            "evidence must have the shape of the gaps, (2, 2); got (3, 3)",
+        ),
+        (
+            lambda: theory.find_violations(np.ones((3, 3)), ORDER, None),
+            "winner must be an integer from 0 to 2; got None",
+        ),
+        (
+            lambda: theory.copeland_lower_bound(ORDER, ties=["error"]),
+            "ties must be one of error, ignore; got ['error']",
+        ),
+        (
+            lambda: theory.pcomp_bound(ORDER, 4, worst_case="no"),
+            "worst_case must be True or False; got 'no'",
+        ),
+        (
+            lambda: theory.kl_ucb_constant(np.broadcast_to(0.5, (10**9,))),
+            "means must hold at most 25,000,000 numbers",
+        ),
+        (
+            lambda: theory.PreferenceMatrix(ORDER, arm_names=itertools.repeat("a")),
+            "arm_names must be a sequence",
+        ),
+        (lambda: theory.PreferenceMatrix(ORDER, name=5), "name must be a str; got 5"),
+        (lambda: theory.PreferenceMatrix(ORDER).submatrix(7), "indices must be a seq"),
+        (lambda: theory.PowerTerm("2", 1.0), "coefficient must be finite; got '2'"),
+    ],
+)
+def test_public_functions_say_what_is_wrong(call, text):
+    with pytest.raises(ValueError) as raised:
+        call()
+    assert text in str(raised.value)
+
+
+def test_thresholds_of_any_size_are_finite():
+    # The products T K^2 and 6 T K^2 B leave the range of floats.
+    big = 6 * Fraction(2) ** 1020 * 2**124 * 1000
+    expected = math.log(big.numerator)
+    found = theory.log_inverse_delta(2.0**1020, 2**62, 1000)
+    assert found == pytest.approx(expected, rel=1e-15)
+    threshold = theory.kl_threshold(2.0**1020, 2**62)
+    assert threshold == pytest.approx(1144 * math.log(2), rel=1e-15)
+
+
+def test_types_are_both_kinds_of_error():
+    assert issubclass(ArgumentTypeError, InvalidPreferenceError)
+    assert issubclass(ArgumentTypeError, TypeError)
+
+
+WRONG = [None, "5", b"5", True, np.bool_(True), [5], np.array(5), object(), 5j, {}]
+
+
+@pytest.mark.parametrize("value", [*WRONG, sparse.eye(1), Decimal("NaN")], ids=repr)
+def test_numbers_are_no_other_things(value):
+    for check in (number_above, number_from):
+        with pytest.raises(ValueError, match="width must be"):
+            check(value, 0, "width")
+    with pytest.raises(ValueError, match="width must be an integer of at least 0"):
+        integer_from(value, 0, "width")
+
+
+def test_numbers_of_many_kinds_are_read():
+    for value in (2, 2.0, np.int32(2), np.float32(2), Fraction(2), Decimal(2)):
+        assert number_above(value, 1, "width") == number_from(value, 2, "width") == 2.0
+    for value in (2, 2.0, np.int32(2), np.float32(2)):
+        assert integer_from(value, 2, "width", 2) == 2
+    assert as_number(10**400) == as_number(Decimal("1e400")) == math.inf
+    with pytest.raises(ValueError, match="at most 3; got 4"):
+        integer_from(4, 0, "width", 3)
+
+
+def test_words_switches_and_collections():
+    assert one_of("a", {"a": 1}, "form") == "a"
+    assert true_or_false(np.bool_(False), "flag") is False
+    assert items_of([1, 2], "pair", 2) == items_of(np.array([1, 2]), "pair") == (1, 2)
+    for value in (None, 5, "ab", {"a": 1, "b": 2}, [1], itertools.count()):
+        with pytest.raises(ArgumentTypeError, match="pair must be 2 things"):
+            items_of(value, "pair", 2)
+
+
+def test_what_is_shown_is_short_and_one_line():
+    assert shown([1, 2]) == "[1, 2]"
+    assert shown(np.eye(2)) == "array([[1., 0.], [0., 1.]])"
+    assert len(shown("a" * 10**5)) == 100
+    assert shown(10**5000) == "a int that cannot be printed"
