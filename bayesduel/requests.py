@@ -9,7 +9,7 @@ import numpy as np
 from bayesduel import datasets
 from bayesduel.datasets.worlds import SubsetWorld, is_world_name, load_world
 from bayesduel.errors import SimulationArgumentError, UnknownNameError
-from bayesduel.policies.base import Policy
+from bayesduel.policies.base import Policy, check_kinds
 from bayesduel.policies.registry import parse
 from bayesduel.policies.subset_base import SubsetPolicy
 from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS, PreferenceMatrix
@@ -192,6 +192,7 @@ def resolve_policies(values: Sequence[Policy | str]) -> dict[str, Policy]:
             raise SimulationArgumentError(
                 f"policies must be names or policies, got {shown(value)}"
             )
+        check_kinds(policy)
         _add(found, policy.label, policy, "policies")
     if not found:
         raise SimulationArgumentError("policies must hold at least one policy")

@@ -13,7 +13,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -40,6 +40,9 @@ _SIGNALLED = 128
 """What shells add to the number of a signal."""
 
 _OURS = ("bayesduel", "theory")
+
+_UsageError: type[Any] = typer.BadParameter.__mro__[1]
+"""What the reader of options raises; public only as the base of this one."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -68,6 +71,12 @@ def _said(error: KeyboardInterrupt, text: str) -> typer.Exit:
 
 class FriendlyGroup(TyperGroup):
     """A group of commands whose wrong input gives one line on standard error."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        """Read what stands before the subcommand."""
+        # Without any argument the help is shown, which is no error.
+        with friendly_errors() if args else nullcontext():
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
         """Run the subcommand; see :func:`friendly_errors`."""
@@ -128,6 +137,11 @@ def friendly_errors() -> Iterator[None]:
         yield
     except KeyboardInterrupt as error:
         raise _said(error, ending(error)) from error
+    except _UsageError as error:
+        path = error.ctx.command_path if error.ctx else "bayesduel"
+        text = error.format_message().rstrip(".")
+        say_error(f"{text}; see {path} --help")
+        raise typer.Exit(WRONG_INPUT) from error
     except (ValueError, OSError, RuntimeError) as error:
         code = _exit_code(error)
         if code is None or os.environ.get("BAYESDUEL_TRACEBACK"):

@@ -75,8 +75,9 @@ def say_warning(text: str) -> None:
 
 
 def say_error(text: str) -> None:
-    """Write why the command ends."""
-    _prefixed("error: ", "bold red", text)
+    """Write why the command ends, in one line, whatever was typed into it."""
+    plain = "".join(each if each.isprintable() else " " for each in text)
+    _prefixed("error: ", "bold red", " ".join(plain.split()))
 
 
 def _prefixed(prefix: str, style: str, text: str) -> None:

@@ -108,6 +108,8 @@ def describe(name: str) -> Description:
     >>> datasets.describe("mallows").parameters
     ('num_arms', 'phi', '[seed]')
     """
+    if not isinstance(name, str):
+        raise _unknown(name)
     if name in PUBLISHED:
         entry = PUBLISHED[name]
         return Description(

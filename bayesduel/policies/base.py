@@ -1,7 +1,7 @@
 """The protocol of a policy and what most of them share."""
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, dataclass_transform
 
 import jax
@@ -13,6 +13,7 @@ from jaxtyping import Bool, Int
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.sampling import choose_among
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
+from theory.arguments import as_number, shown
 
 
 class Policy:
@@ -121,11 +122,63 @@ def policy_class[T: type](cls: T) -> T:
     return jax.tree_util.register_dataclass(cls, data, static)
 
 
+def check_kinds(policy: Policy) -> None:
+    """Raise where a field of a policy of ours is of another kind than its default.
+
+    Before anything else is asked of it: even its label compares fields with defaults.
+    """
+    if type(policy).__module__.split(".")[0] != "bayesduel":
+        return
+    for field in fields(policy):  # pyright: ignore[reportArgumentType]
+        value, kind = getattr(policy, field.name), type(field.default)
+        if field.name == "policy":
+            check_policy(value)
+            check_kinds(value)
+        elif kind in _KINDS and not _is_of_kind(value, kind):
+            raise PolicyParameterError(
+                f"{type(policy).__name__}: {field.name} must be {_KINDS[kind]}, got "
+                f"{shown(value)}"
+            )
+
+
+def check_policy(value: Any) -> Policy:
+    """Return ``value`` if it is a policy."""
+    if not isinstance(value, Policy) or not is_dataclass(value):
+        raise PolicyParameterError(
+            f"policy must be a policy, such as policies.get('d-ts'), got {shown(value)}"
+        )
+    return value
+
+
+_KINDS = {bool: "true or false", float: "a number", int: "an integer", str: "a word"}
+
+
+def _is_of_kind(value: Any, kind: type) -> bool:
+    if kind is str:
+        return isinstance(value, str)
+    if getattr(value, "shape", None) == ():
+        dtype = str(getattr(value, "dtype", ""))
+        return dtype.startswith(_DTYPES[kind])
+    if kind is bool or isinstance(value, bool):
+        return kind is bool and isinstance(value, bool)
+    return isinstance(value, int) or (
+        isinstance(value, float) and (kind is float or value.is_integer())
+    )
+
+
+_DTYPES = {
+    bool: ("bool",),
+    int: ("int", "uint"),
+    float: ("float", "int", "uint"),
+}
+
+
 def parameters(policy: Policy) -> dict[str, Any]:
     """Return the fields of a policy as plain Python values.
 
     A policy within a policy becomes a dictionary of its name and its fields.
     """
+    check_policy(policy)
     values = {
         field.name: getattr(policy, field.name)
         for field in fields(policy)  # pyright: ignore[reportArgumentType]
@@ -178,7 +231,8 @@ def others_mask(num_arms: int) -> Bool[np.ndarray, "K K"]:
 
 def check_above(name: str, value: float, bound: float, *, why: str = "") -> None:
     """Raise unless ``value`` is finite and above ``bound``."""
-    if not (np.isfinite(value) and value > bound):
+    number = as_number(value)
+    if not (np.isfinite(number) and number > bound):
         reason = f" ({why})" if why else ""
         raise PolicyParameterError(
             f"{name} must be a finite number above {bound}{reason}, got {value!r}"
@@ -187,7 +241,8 @@ def check_above(name: str, value: float, bound: float, *, why: str = "") -> None
 
 def check_at_least(name: str, value: float, bound: float, *, why: str = "") -> None:
     """Raise unless ``value`` is finite and at least ``bound``."""
-    if not (np.isfinite(value) and value >= bound):
+    number = as_number(value)
+    if not (np.isfinite(number) and number >= bound):
         reason = f" ({why})" if why else ""
         raise PolicyParameterError(
             f"{name} must be a finite number not below {bound}{reason}, got {value!r}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError
 from bayesduel.literals import literal
-from bayesduel.policies.base import Policy
+from bayesduel.policies.base import Policy, check_policy
 from bayesduel.policies.bayesian_bradley_terry import BayesianBradleyTerry
 from bayesduel.policies.beat_the_mean import BeatTheMean
 from bayesduel.policies.candidate_batches import CandidateComparisons
@@ -49,6 +49,7 @@ from bayesduel.policies.stagewise_elimination import StagewiseElimination
 from bayesduel.policies.subset_base import SubsetPolicy
 from bayesduel.policies.sup_klucb import SupKLUCB
 from bayesduel.policies.ucb_without_order import UCBWithoutOrder
+from theory.arguments import as_number, shown
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,10 @@ def get(name: str, **parameters: Any) -> Policy:
     >>> policies.get("rucb", every=100).label
     'RUCB, told every 100 rounds'
     """
-    if name not in _ALL:
+    if not isinstance(name, str) or name not in _ALL:
         raise UnknownNameError(
-            f"there is no policy {name!r}; {_near(name, _ALL)}all: {', '.join(_ALL)}"
+            f"there is no policy {shown(name)}; {_near(str(name), _ALL)}all: "
+            f"{', '.join(_ALL)}"
         )
     return _changed(name, _ALL[name].default, parameters, told=name in _ENTRIES)
 
@@ -203,6 +205,10 @@ def parse(text: str) -> Policy:
     >>> policies.parse("ecw-rmed:every=300").label
     'ECW-RMED, told every 300 rounds'
     """
+    if not isinstance(text, str):
+        raise UnknownNameError(
+            f"a policy must be named by a text such as 'd-ts', got {shown(text)}"
+        )
     name, _, rest = text.strip().partition(":")
     name = name.strip().lower()
     if name not in _ALL and is_own_name(text):
@@ -237,6 +243,7 @@ def name_of(policy: Policy) -> str:
 
     Among forms of one class, the one that shares the most parameters.
     """
+    check_policy(policy)
     same = [
         (sum(a == b for a, b in _pairs(policy, entry.default)), name)
         for name, entry in _ALL.items()
@@ -276,12 +283,13 @@ def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
     """Check ``value`` against the kind of the default; ints become floats."""
     kind = type(default)
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        return as_number(value)
     if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
     words = {bool: "true or false", float: "a number", int: "an integer", str: "a word"}
     raise PolicyParameterError(
-        f"{policy}: {parameter} must be {words.get(kind, kind.__name__)}, got {value!r}"
+        f"{policy}: {parameter} must be {words.get(kind, kind.__name__)}, got "
+        f"{shown(value)}"
     )
 
 

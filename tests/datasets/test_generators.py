@@ -263,7 +263,10 @@ def test_zoghi500() -> None:
         (lambda: generators.bradley_terry(None, [1, np.nan]), "weights must be finite"),
         (lambda: generators.bradley_terry(None, [1]), "at least 2 numbers"),
         (lambda: generators.bradley_terry(None, [[1, 2]]), "of shape (1, 2)"),
-        (lambda: generators.bradley_terry(None, ["a", "b"]), "weights must hold real numbers"),
+        (
+            lambda: generators.bradley_terry(None, ["a", "b"]),
+            "weights must hold real numbers",
+        ),
         (lambda: generators.from_utilities(None, [0.5, 1.1]), "utilities[1] = 1.1"),
         (lambda: generators.from_utilities(None, "9good"), "one of the profiles"),
         (

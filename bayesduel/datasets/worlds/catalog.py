@@ -14,6 +14,7 @@ from bayesduel.datasets.worlds import published
 from bayesduel.datasets.worlds.random_tables import random_table
 from bayesduel.datasets.worlds.world import SubsetWorld
 from bayesduel.errors import UnknownNameError
+from theory.arguments import shown
 
 
 class WorldFamily(NamedTuple):
@@ -91,7 +92,7 @@ def describe_world(name: str) -> WorldDescription:
     >>> worlds.describe_world("random-table").parameters
     ('num_arms=10', 'subset_size=5', 'seed')
     """
-    if name not in _FAMILIES:
+    if not isinstance(name, str) or name not in _FAMILIES:
         raise _unknown(name)
     parameters = tuple(
         key if default is REQUIRED else f"{key}={default}"
@@ -104,7 +105,7 @@ def describe_world(name: str) -> WorldDescription:
 
 def is_world_name(text: str) -> bool:
     """Say whether a text names a world, with or without parameters."""
-    return text.partition(":")[0].strip() in _FAMILIES
+    return isinstance(text, str) and text.partition(":")[0].strip() in _FAMILIES
 
 
 def load_world(text: str) -> SubsetWorld:
@@ -132,6 +133,8 @@ def load_world(text: str) -> SubsetWorld:
     >>> worlds.load_world("mnl:num_arms=8,subset_size=3").num_arms
     8
     """
+    if not isinstance(text, str):
+        raise _unknown(text)
     name, _, rest = (part.strip() for part in text.partition(":"))
     if name not in _FAMILIES:
         raise _unknown(name)
@@ -162,10 +165,12 @@ def _parameters(name: str) -> dict[str, object]:
     return found | ({"seed": REQUIRED} if "rng" in signature else {})
 
 
-def _unknown(name: str) -> UnknownNameError:
-    near = difflib.get_close_matches(name.lower(), list(_FAMILIES), n=3, cutoff=0.5)
+def _unknown(name: object) -> UnknownNameError:
+    near = difflib.get_close_matches(
+        shown(name).lower(), list(_FAMILIES), n=3, cutoff=0.5
+    )
     guess = f"did you mean {' or '.join(near)}? " if near else ""
     return UnknownNameError(
-        f"there is no world of subset choice called {name!r}; {guess}all: "
+        f"there is no world of subset choice called {shown(name)}; {guess}all: "
         f"{', '.join(_FAMILIES)}"
     )

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
+from bayesduel.datasets.generators.instance import check_word
 from bayesduel.datasets.worlds.rules import (
     GaussianRule,
     IndependentRule,
     LogitRule,
     TableRule,
+    arm_vector,
 )
 from bayesduel.datasets.worlds.world import SubsetWorld
 from theory.choice_tables import ChoiceTable
@@ -53,11 +55,14 @@ def multinomial_logit(
     >>> multinomial_logit([0.9, 0.5, 0.2], 2).best_set
     (0, 1)
     """
-    regret = "mnl_no_choice" if no_choice_weight > 0 else "winner"
+    rule = LogitRule.of(weights, no_choice_weight)
+    regret = "mnl_no_choice" if rule.has_no_choice else "winner"
+    if revenues is not None:
+        revenues = tuple(arm_vector("revenues", revenues).tolist())
     return SubsetWorld(
-        rule=LogitRule.of(weights, no_choice_weight),
+        rule=rule,
         subset_size=subset_size,
-        revenues=None if revenues is None else tuple(revenues),
+        revenues=revenues,
         regret="revenue" if revenues is not None else regret,
         name=name,
     )
@@ -186,6 +191,7 @@ def choice_table(
     >>> choice_table(table).best_set
     (0, 1)
     """
+    check_word("feedback", feedback, ("winner", "independent"))
     return SubsetWorld(
         rule=TableRule.of(table, exclusive=feedback != "independent"),
         subset_size=table.set_size,

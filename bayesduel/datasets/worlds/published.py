@@ -249,6 +249,7 @@ def exclusive_gap(
     >>> exclusive_gap(5, 2, 0.1, special=1).best_set
     (1, 4)
     """
+    subset_size = check_integer("subset_size", subset_size, 1)
     arguments = _gap_arguments(num_arms, subset_size, gap, special, 1, subset_size + 1)
     chances = _gap_chances(*arguments, 1 / (subset_size + 1))
 

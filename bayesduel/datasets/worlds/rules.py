@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ChoiceWorldError
+from theory.arguments import as_number, shown
 from theory.choice_rules import (
     binomial_table,
     gaussian_choice,
@@ -20,6 +21,7 @@ from theory.choice_rules import (
     subset_rank,
 )
 from theory.choice_tables import ChoiceTable
+from theory.validation import MOST_ARMS, numeric_array
 
 _FAR = 1e-9
 """Probabilities of a set may add up to this much more than 1."""
@@ -110,12 +112,13 @@ class LogitRule(ChoiceRule):
             raise ChoiceWorldError(
                 f"weights must be positive, got weights[{bad[0]}] = {vector[bad[0]]}"
             )
-        if not (np.isfinite(no_choice_weight) and no_choice_weight >= 0):
+        weight = as_number(no_choice_weight)
+        if not (np.isfinite(weight) and weight >= 0):
             raise ChoiceWorldError(
                 "no_choice_weight must be a finite number not below 0 (0 if somebody "
-                f"is always chosen), got {no_choice_weight!r}"
+                f"is always chosen), got {shown(no_choice_weight)}"
             )
-        return cls(vector, np.asarray(no_choice_weight, dtype=np.float64))
+        return cls(vector, np.asarray(weight))
 
     @property
     def num_arms(self) -> int:
@@ -173,11 +176,13 @@ class GaussianRule(ChoiceRule):
             If a mean is not finite.
         """
         vector = arm_vector("means", means)
-        if no_choice_mean is not None and not np.isfinite(no_choice_mean):
+        if no_choice_mean is not None and not np.isfinite(as_number(no_choice_mean)):
             raise ChoiceWorldError(
                 "no_choice_mean must be a finite number, or None if somebody is "
                 f"always chosen, got {no_choice_mean!r}"
             )
+        if no_choice_mean is not None:
+            no_choice_mean = as_number(no_choice_mean)
         nodes = gaussian_nodes(vector, no_choice_mean)
         return cls(vector, *nodes, no_choice=no_choice_mean is not None)
 
@@ -238,6 +243,10 @@ class TableRule(ChoiceRule):
         ChoiceWorldError
             If a set is missing, or its probabilities exceed 1 together.
         """
+        if not isinstance(table, ChoiceTable):
+            raise ChoiceWorldError(
+                f"table must be a theory.ChoiceTable, got {shown(table)}"
+            )
         n, k = table.num_arms, table.set_size
         if exclusive and np.any(table.totals > 1 + _FAR):
             row = int(np.argmax(table.totals > 1 + _FAR))
@@ -331,11 +340,15 @@ class IndependentRule(ChoiceRule):
 def arm_vector(argument: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return one finite number per arm."""
     try:
-        vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        vector = numeric_array(values, argument)
+    except ValueError as error:
+        text = f"{argument} must be a vector of numbers: {error}"
+        raise ChoiceWorldError(text) from error
+    if vector.size > MOST_ARMS:
         raise ChoiceWorldError(
-            f"{argument} must be a vector of numbers, got {values!r}"
-        ) from error
+            f"{argument} must hold at most {MOST_ARMS} numbers, one per arm, got shape "
+            f"{vector.shape}"
+        )
     if vector.ndim != 1 or vector.size == 0:
         raise ChoiceWorldError(
             f"{argument} must be a vector with one number per arm, got an array of "

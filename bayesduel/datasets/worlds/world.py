@@ -18,6 +18,7 @@ from bayesduel.datasets.worlds.rules import (
     arm_vector,
 )
 from bayesduel.errors import ChoiceWorldError
+from theory.arguments import as_number, shown
 from theory.choice_tables import ChoiceTable
 from theory.subset_regret import SUBSET_REGRET_NOTIONS
 
@@ -329,9 +330,11 @@ def _check_ranking(world: SubsetWorld) -> None:
             f"{type(rule).__name__}"
         )
     longest = world.subset_size - 1
-    if longest < 1 or not 1 <= (world.depth or longest) <= longest:
+    depth = longest if world.depth is None else as_number(world.depth)
+    if longest < 1 or not (1 <= depth <= longest and float(depth).is_integer()):
         raise ChoiceWorldError(
-            f"depth must be from 1 to subset_size - 1 = {longest}, got {world.depth!r}"
+            f"depth must be from 1 to subset_size - 1 = {longest}, got "
+            f"{shown(world.depth)}"
         )
 
 
@@ -340,9 +343,9 @@ def _check_rewards(world: SubsetWorld) -> None:
     whole = isinstance(levels, int | np.integer) and not isinstance(levels, bool)
     if not whole or levels < 1:
         raise ChoiceWorldError(f"levels must be a positive integer, got {levels!r}")
-    if not (np.isfinite(largest) and largest > 0):
+    if not (np.isfinite(as_number(largest)) and largest > 0):
         raise ChoiceWorldError(
-            f"largest_reward must be a finite number above 0, got {largest!r}"
+            f"largest_reward must be a finite number above 0, got {shown(largest)}"
         )
     if world.feedback != "independent" and (levels != 1 or largest != 1.0):
         raise ChoiceWorldError(
