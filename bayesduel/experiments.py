@@ -19,6 +19,7 @@ from bayesduel.code_digest import code_digest
 from bayesduel.datasets.worlds import SubsetWorld
 from bayesduel.errors import OutputWriteError
 from bayesduel.jobs import Job, JobResult, run_jobs
+from bayesduel.limits import MOST_JOBS, MOST_LANES, MOST_RUNS
 from bayesduel.output_folder import OutputFolder
 from bayesduel.policies.base import Policy, parameters_json
 from bayesduel.progress import progress_reporter
@@ -103,7 +104,7 @@ def simulate(
         [environment], [policy], num_runs, horizon, checkpoints, seed, regret, shuffle
     )
     if num_lanes is not None:
-        num_lanes = requests.check_count("num_lanes", num_lanes, requests.MOST_LANES)
+        num_lanes = requests.check_count("num_lanes", num_lanes, MOST_LANES)
     (key,) = plan.settings
     job = plan.job(key, range(plan.num_runs), num_lanes=num_lanes)
     with progress_reporter(enabled=progress) as report:
@@ -190,7 +191,7 @@ def compare(
         shuffle,
     )
     jobs = (cpu_count() or 1) if jobs is None else jobs
-    workers = requests.check_count("jobs", jobs, requests.MOST_JOBS)
+    workers = requests.check_count("jobs", jobs, MOST_JOBS)
     with OutputFolder.prepare(out, resume=resume, overwrite=overwrite) as folder:
         wanted = [plan.job(key, range(plan.num_runs)) for key in plan.settings]
         finished = {each.job.name: each for each in folder.finished_jobs(wanted)}
@@ -305,7 +306,7 @@ def _plan(
     shuffle: bool,
 ) -> _Plan:
     """Check the whole request, the cheap parts first."""
-    num_runs = requests.check_count("num_runs", num_runs, requests.MOST_RUNS)
+    num_runs = requests.check_count("num_runs", num_runs, MOST_RUNS)
     horizon = requests.check_horizon(horizon)
     seed = requests.check_seed(seed)
     shuffle = requests.check_flag("shuffle", shuffle)

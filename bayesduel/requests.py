@@ -9,6 +9,7 @@ import numpy as np
 from bayesduel import datasets
 from bayesduel.datasets.worlds import SubsetWorld, is_world_name, load_world
 from bayesduel.errors import SimulationArgumentError, UnknownNameError
+from bayesduel.limits import LONGEST_HORIZON, MOST_CHECKPOINTS
 from bayesduel.policies.base import Policy, check_kinds
 from bayesduel.policies.registry import parse
 from bayesduel.policies.subset_base import SubsetPolicy
@@ -18,21 +19,6 @@ from theory.preferences import as_preference_matrix
 
 Problem = PreferenceMatrix | SubsetWorld
 """What answers: duels, or offers of subsets."""
-
-LONGEST_HORIZON = 2**62
-"""Rounds are counted in 64 bits."""
-
-MOST_RUNS = 2**30
-"""Numbers of runs have 32 bits."""
-
-MOST_LANES = 2**16
-"""Runs side by side: the state of each is kept, and more gain no speed."""
-
-MOST_JOBS = 1024
-"""Worker processes."""
-
-MOST_CHECKPOINTS = 10**5
-"""Rounds that are recorded: each of them is a table per run."""
 
 _PER_DECADE = 10
 _MANY_ARMS = 64

@@ -115,6 +115,7 @@ def run_chunk(
     with jax.enable_x64(True):
         problem = _problem(environment, policy, runs, checkpoints, seed)
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
+        lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
         began = time.perf_counter()
         carry = start(problem, len(runs), lanes)
         play = segment_program()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,15 @@ def limited(call: str) -> Iterator[None]:
 
     before = signal.signal(signal.SIGALRM, too_slow)
     largest = _most_memory()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     signal.alarm(SECONDS)
     try:
+        # A table far beyond the limit is not even begun, for the machine's sake.
+        resource.setrlimit(resource.RLIMIT_AS, (_address_space() + 2 * BYTES, hard))
         yield
     finally:
         signal.alarm(0)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         signal.signal(signal.SIGALRM, before)
     used = _most_memory() - largest
     assert used < BYTES, f"{call} took {used / 2**30:.1f} GB"
@@ -73,6 +78,14 @@ def limited(call: str) -> Iterator[None]:
 def _most_memory() -> int:
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _address_space() -> int:
+    try:
+        pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
+    except OSError:  # Not Linux.
+        return 2**46
+    return pages * resource.getpagesize()
 
 
 def is_ours(error: BaseException) -> bool:

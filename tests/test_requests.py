@@ -1,12 +1,13 @@
 """Wrong requests are refused before anything is computed, with a text that helps."""
 
 from fractions import Fraction
+from itertools import count
 
 import numpy as np
 import pytest
 
 import bayesduel
-from bayesduel import experiments, requests, simulator
+from bayesduel import experiments, policies, requests, simulator
 from bayesduel.errors import (
     BayesduelError,
     InvalidPreferenceError,
@@ -320,3 +321,55 @@ def test_names_under_which_results_cannot_be_kept(name):
     matrix = PreferenceMatrix(np.full((2, 2), 0.5), name=name)
     with pytest.raises(SimulationArgumentError, match="environments: results cannot"):
         resolve_environments([matrix])
+
+
+@pytest.mark.parametrize(
+    "value", ["yes", "", 0, 1, None, [], np.array([True])], ids=repr
+)
+def test_switches(nothing_runs, value):
+    """A text such as "no" would count as true."""
+    for name in ("shuffle", "progress", "resume", "overwrite"):
+        with pytest.raises(SimulationArgumentError, match=f"{name} must be True or"):
+            bayesduel.compare(GOOD, "d-ts", **{name: value})
+    for name in ("shuffle", "progress"):
+        with pytest.raises(SimulationArgumentError, match=f"{name} must be True or"):
+            bayesduel.simulate(GOOD, "d-ts", **{name: value})
+
+
+def test_sizes_beyond_any_machine(nothing_runs):
+    with pytest.raises(SimulationArgumentError, match="num_lanes must be at most 6"):
+        bayesduel.simulate(GOOD, "d-ts", num_lanes=10**9)
+    with pytest.raises(SimulationArgumentError, match="jobs must be at most 1024"):
+        bayesduel.compare(GOOD, "d-ts", jobs=10**6)
+    with pytest.raises(SimulationArgumentError, match="checkpoints must be at most"):
+        bayesduel.simulate(GOOD, "d-ts", horizon=2**62, checkpoints=count(1))
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (policies.RelativeUCB(alpha="2"), "RelativeUCB: alpha must be a number"),
+        (policies.RelativeUCB(alpha=True), "alpha must be a number, got True"),
+        (policies.RelativeUCB(alpha=np.ones(2)), "alpha must be a number"),
+        (policies.RelativeUCB(look_ahead=1), "look_ahead must be true or false"),
+        (policies.DoubleThompson(tie_break=None), "tie_break must be a word"),
+        (policies.CWRMED(resolve_every=1.5), "resolve_every must be an integer"),
+        (policies.DelayedFeedback("rucb", 5), "policy must be a policy"),
+    ],
+    ids=lambda each: "" if isinstance(each, policies.Policy) else each,
+)
+def test_fields_of_policies(nothing_runs, policy, words):
+    with pytest.raises(PolicyParameterError) as raised:
+        bayesduel.simulate(GOOD, policy)
+    assert words in str(raised.value)
+
+
+def test_fields_of_policies_that_are_right():
+    for alpha in (2, 2.0, np.float32(2), np.int64(2), np.array(2.0)):
+        requests.resolve_policies([policies.RelativeUCB(alpha=alpha)])
+
+
+def test_matrices_in_float32():
+    single = np.float32([[0.5, 0.6], [0.4, 0.5]])
+    (matrix,) = resolve_environments([single]).values()
+    assert matrix.values == pytest.approx(np.array(GOOD), abs=1e-7)

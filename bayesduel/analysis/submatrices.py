@@ -17,6 +17,7 @@ from bayesduel.analysis.measurements import standard_error
 from bayesduel.analysis.submatrix_folder import SubmatrixFolder
 from bayesduel.datasets.generators.instance import check_integer
 from bayesduel.datasets.submatrices import SubmatrixSampler
+from bayesduel.limits import MOST_JOBS
 from bayesduel.progress import ProgressReport, progress_reporter
 from theory import ProgramError, ccb_order, copeland_lower_bound, ecw_rmed_constant
 
@@ -174,7 +175,8 @@ def submatrix_constants(
     (3, True)
     """
     total = check_integer("num_submatrices", num_submatrices, 1)
-    workers = check_integer("jobs", jobs or cpu_count() or 1, 1)
+    jobs = (cpu_count() or 1) if jobs is None else jobs
+    workers = check_integer("jobs", jobs, 1, MOST_JOBS)
     sampler = SubmatrixSampler.of(matrix, size, min_gap=min_gap, seed=seed)
     # Says at once if none can be found, before any folder is made or worker started.
     sampler.draw(0)

@@ -18,7 +18,7 @@ from bayesduel.cli.options import (
     repair_flag,
     resume_flag,
 )
-from bayesduel.cli.output import console, print_json, say_warning, version
+from bayesduel.cli.output import console, print_json, say, say_warning, version
 from bayesduel.cli.parse import check_folder
 from bayesduel.cli.submatrices import SubmatrixRequest, submatrices
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from theory import Optimum, PreferenceMatrix, RegretBound
 
 __all__ = ["bounds"]
+
+_MANY_ARMS = 500
+"""From here on the constants take more than a few seconds."""
 
 
 def bounds(
@@ -92,6 +95,8 @@ def bounds(
     request.refuse_without_submatrices()
     if out is not None:
         check_folder(out, kind="bounds", overwrite=overwrite)
+    if preference.num_arms >= _MANY_ARMS:
+        say(_cost(preference.num_arms), quiet=quiet)
     lower, efficient, note = _constants(preference)
     if note:
         say_warning(note)
@@ -109,6 +114,15 @@ def bounds(
     if lower is not None and efficient is not None:
         show_allocations(screen, preference, lower, efficient, everything=everything)
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
+
+
+def _cost(num_arms: int) -> str:
+    """Say what to expect: time and memory grow with the number of pairs."""
+    pairs = num_arms**2 / 2000**2
+    return (
+        f"{num_arms} arms: the constants take about {max(1, round(25 * pairs))} s of a "
+        f"processor and {max(0.1, 0.6 * pairs):.1f} GB; --submatrices N takes parts"
+    )
 
 
 def _constants(

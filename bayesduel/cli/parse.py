@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from bayesduel.limits import LONGEST_HORIZON, MOST_JOBS, MOST_RUNS
+
 __all__ = [
     "MAX_HORIZON",
     "at_least_one",
@@ -20,8 +22,7 @@ __all__ = [
     "rounds",
 ]
 
-#: Rounds are counted in 64 bits; two bits are left for sums.
-MAX_HORIZON = 2**62
+MAX_HORIZON = LONGEST_HORIZON
 
 _NUMBER = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]+))?(?:[eE]\+?([0-9]+))?")
 _POWER = re.compile(r"([0-9]+)\s*(?:\^|\*\*)\s*([0-9]+)")
@@ -74,9 +75,12 @@ def _whole_number(text: str) -> int | None:
 
 
 def at_least_one(value: int | None, option: str) -> int | None:
-    """Return a count; raise ValueError when it is below 1."""
+    """Return a count; raise ValueError when it is below 1, or more than can be."""
     if value is not None and value < 1:
         raise ValueError(f"{option}: must be at least 1, but is {value}")
+    most = MOST_JOBS if option == "--jobs" else MOST_RUNS
+    if value is not None and value > most:
+        raise ValueError(f"{option}: must be at most {most}, but is {value}")
     return value
 
 

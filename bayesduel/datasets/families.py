@@ -113,9 +113,6 @@ FAMILIES = {
 # A text can name a profile of utilities, not list the utilities themselves.
 _ARGUMENTS = {"profile": "utilities"}
 
-MOST_ARMS = 10_000
-"""Arms of a family that is loaded by name: a matrix of 0.8 GB."""
-
 
 def family_parameters(family: str) -> dict[str, object]:
     """Return the parameters that a text may give, with their defaults.
@@ -177,9 +174,6 @@ def load_family(family: str, text: str) -> PreferenceMatrix:
         raise ValueError(
             f"{family!r} needs {' and '.join(missing)}; write '{family}:{listed}'"
         )
-    num_arms = given.get("num_arms", 2)
-    if not isinstance(num_arms, str) and num_arms > MOST_ARMS:
-        raise ValueError(f"num_arms must be at most {MOST_ARMS}, got {num_arms}")
     if "seed" in allowed:
         seed = given.pop("seed", None)
         rng = None

@@ -310,6 +310,17 @@ def test_demo_wrong_input_and_interruption(run, engine, tmp_path):
     assert "interrupted" in result.stderr
 
 
+def test_what_many_arms_will_cost_is_said_before(run, monkeypatch):
+    def cut(preference):
+        raise ValueError("cut short")
+
+    monkeypatch.setattr("bayesduel.cli.bounds._constants", cut)
+    said = run("bounds", "zoghi500:num_arms=2000").stderr
+    assert said.startswith("2000 arms: the constants take about 25 s")
+    assert "arms: the" not in run("bounds", "zoghi500:num_arms=2000", "-q").stderr
+    assert "arms: the" not in run("bounds", "zoghi500:num_arms=400").stderr
+
+
 def test_help_of_every_command(run):
     assert "compare" in run("--help").stdout
     for name in ("compare", "bounds", "plot", "list", "demo"):
@@ -325,6 +336,19 @@ def test_version_and_unknown_commands(run):
     wrong = run("compar")
     assert wrong.exit_code == 2
     assert "compare" in wrong.stderr
+    for line in (
+        ["compar"],
+        ["--nonsense"],
+        ["list", "--nonsense"],
+        ["bounds"],
+        ["compare", "--runs", "x"],
+        ["fit", "a", "--ties", "x\ny"],
+    ):
+        wrong = run(*line)
+        assert wrong.exit_code == 2
+        assert wrong.stderr.startswith("error: ")
+        assert wrong.stderr.count("\n") == 1
+        assert "--help" in wrong.stderr
     assert run().exit_code == 2
 
 

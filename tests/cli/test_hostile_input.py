@@ -95,7 +95,7 @@ def test_pipes_and_devices(run, tmp_path):
 )
 def test_families_of_more_arms_than_there_is_memory(run, name):
     result = run("bounds", f"{name}99999999999")
-    refused(result, "num_arms must be at most 10000, got 99999999999")
+    refused(result, "num_arms must be at most 5000, got 99999999999")
 
 
 def test_archives_that_unpack_to_more_than_they_hold(run, tmp_path, monkeypatch):

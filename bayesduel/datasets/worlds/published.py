@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayesduel.datasets.generators.instance import (
     check_index,
     check_integer,
+    check_num_arms,
     check_number,
     is_number,
     spell,
@@ -109,7 +110,7 @@ def mnl(
     >>> round(1 - float(world.chances(world.best_set).sum()), 7)
     0.1136364
     """
-    n = check_integer("num_arms", num_arms, 1)
+    n = check_num_arms(num_arms, 1)
     weights = _progression("top", top, step, n)
     return SubsetWorld(
         rule=LogitRule.of(weights, 1.0),
@@ -159,7 +160,7 @@ def random_utility(
     >>> round(1 - float(world.chances(world.best_set).sum()), 6)
     0.488405
     """
-    n = check_integer("num_arms", num_arms, 1)
+    n = check_num_arms(num_arms, 1)
     top, step = (
         check_number(name, value, "a finite number", is_number(value))
         for name, value in (("top", top), ("step", step))
@@ -305,7 +306,7 @@ def independent_gap(
 def _gap_arguments(
     num_arms: int, subset_size: int, gap: float, special: int, least: int, parts: int
 ) -> tuple[int, int, float, int]:
-    n = check_integer("num_arms", num_arms, 2)
+    n = check_num_arms(num_arms)
     k = check_integer("subset_size", subset_size, least)
     if k > n:
         raise ChoiceWorldError(f"subset_size must be at most num_arms {n}, got {k}")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from bayesduel.datasets.generators.instance import (
     check_generator,
     check_integer,
+    check_num_arms,
     spell,
 )
 from bayesduel.datasets.worlds.rules import TableRule
@@ -59,7 +60,7 @@ def random_table(
     (0, 1, 2, 3, 4)
     """
     generator = check_generator(rng)
-    n = check_integer("num_arms", num_arms, 2)
+    n = check_num_arms(num_arms)
     k = check_integer("subset_size", subset_size, 1)
     if k > n or comb(n, k) > MOST_SETS:
         raise ChoiceWorldError(

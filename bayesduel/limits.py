@@ -1,0 +1,24 @@
+"""Sizes beyond which a request is refused, before anything is computed."""
+
+LONGEST_HORIZON = 2**62
+"""Rounds are counted in 64 bits; two bits are left for sums."""
+
+MOST_RUNS = 2**30
+"""Numbers of runs have 32 bits."""
+
+MOST_LANES = 2**16
+"""Runs side by side: the state of each is kept, and more gain no speed."""
+
+MOST_JOBS = 1024
+"""Worker processes."""
+
+MOST_CHECKPOINTS = 10**5
+"""Rounds that are recorded: each of them is a table per run."""
+
+__all__ = [
+    "LONGEST_HORIZON",
+    "MOST_CHECKPOINTS",
+    "MOST_JOBS",
+    "MOST_LANES",
+    "MOST_RUNS",
+]
