@@ -354,6 +354,7 @@ def test_sizes_beyond_any_machine(nothing_runs):
         (policies.RelativeUCB(look_ahead=1), "look_ahead must be true or false"),
         (policies.DoubleThompson(tie_break=None), "tie_break must be a word"),
         (policies.CWRMED(resolve_every=1.5), "resolve_every must be an integer"),
+        (policies.PairwiseComparisons(num_batches=10**400), "an integer below 2^63"),
         (policies.DelayedFeedback("rucb", 5), "policy must be a policy"),
     ],
     ids=lambda each: "" if isinstance(each, policies.Policy) else each,

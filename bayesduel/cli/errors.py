@@ -41,7 +41,7 @@ _SIGNALLED = 128
 
 _OURS = ("bayesduel", "theory")
 
-_UsageError: type[Any] = typer.BadParameter.__mro__[1]
+_UsageError: Any = typer.BadParameter.__mro__[1]
 """What the reader of options raises; public only as the base of this one."""
 
 

@@ -150,7 +150,12 @@ def check_policy(value: Any) -> Policy:
     return value
 
 
-_KINDS = {bool: "true or false", float: "a number", int: "an integer", str: "a word"}
+_KINDS = {
+    bool: "true or false",
+    float: "a number",
+    int: "an integer below 2^63",
+    str: "a word",
+}
 
 
 def _is_of_kind(value: Any, kind: type) -> bool:
@@ -161,9 +166,11 @@ def _is_of_kind(value: Any, kind: type) -> bool:
         return dtype.startswith(_DTYPES[kind])
     if kind is bool or isinstance(value, bool):
         return kind is bool and isinstance(value, bool)
-    return isinstance(value, int) or (
-        isinstance(value, float) and (kind is float or value.is_integer())
-    )
+    if not isinstance(value, int | float):
+        return False
+    # An integer beyond 64 bits fits into no array.
+    whole = isinstance(value, int) or value.is_integer()
+    return kind is float or (whole and abs(value) < 2**63)
 
 
 _DTYPES = {
