@@ -362,7 +362,7 @@ def test_bounds_of_the_figures_are_those_of_their_worlds(name):
     assert set(found) == {each.panel.label for each in panels}
     for each in panels:
         gap, free = found[each.panel.label]
-        assert "Theorem 3" in gap.source and "Theorem 4" in free.source
+        assert "Lemmas 7 and 8" in gap.source and "Theorem 4" in free.source
         table = worlds.load_world(each.panel.environment["world"]).table()
         most = each.panel.horizon * (table.totals.max() - table.totals.min())
         assert min(gap(each.panel.horizon), free(each.panel.horizon)) > most

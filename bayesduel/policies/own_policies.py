@@ -1,8 +1,9 @@
 """Policies that users bring along: their labels, and how the command finds them.
 
-A policy of one's own needs no registration. Its label is its title (or the name of its
-class) with the fields that differ from their defaults, so that two forms of one class
-can be compared; ``module:Class`` names it on the command line.
+A policy of one's own needs no registration. Its label is its title (or, where its class
+has none of its own, the name of that) with the fields that differ from their defaults,
+so that two forms of one class can be compared; ``module:Class`` names it on the command
+line.
 """
 
 import hashlib
@@ -34,7 +35,8 @@ def own_label(policy: Policy) -> str:
         for field in fields(policy)  # pyright: ignore[reportArgumentType]
         if not _is_default(getattr(policy, field.name), field)
     ]
-    title = policy.title or type(policy).__name__
+    # A title that is inherited is the one of another policy.
+    title = vars(type(policy)).get("title") or type(policy).__name__
     return title + (":" + ",".join(changed) if changed else "")
 
 

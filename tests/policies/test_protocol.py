@@ -43,7 +43,7 @@ def test_state_keeps_structure_shapes_and_dtypes(policy):
     assert shape_of(chosen) == shape_of(start)
     assert shape_of(after) == shape_of(start)
     assert not any(leaf.weak_type for leaf in jax.tree.leaves(start))
-    assert {each.shape for each in (*duel, arm)} == {()}
+    assert {each.shape for each in jax.tree.leaves((duel, arm))} == {()}
     assert duel.exploit_rounds.dtype == duel.explore_rounds.dtype == np.int64
     for each in (duel.champion, duel.first, duel.second, arm):
         assert each.dtype == np.int32
