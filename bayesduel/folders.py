@@ -73,21 +73,25 @@ def check_folder(
     return path
 
 
-def as_path(argument: str, value: Any) -> Path:  # noqa: ANN401
+def as_path(
+    argument: str,
+    value: Any,  # noqa: ANN401
+    error: type[ValueError] = OutputFolderError,
+) -> Path:
     """Return ``value`` as a path.
 
     Raises
     ------
-    OutputFolderError
-        If it is no path.
+    ValueError
+        Of the type ``error``, if it is no path.
     """
     if not isinstance(value, str | os.PathLike) or not str(value):
-        raise OutputFolderError(
+        raise error(
             f"{argument} must be a path, got {value!r}; give a str or pathlib.Path"
         )
     path = Path(value)
     if "\0" in str(path):
-        raise OutputFolderError(f"{argument} must be a path without NUL, got {value!r}")
+        raise error(f"{argument} must be a path without NUL, got {value!r}")
     return path
 
 

@@ -13,6 +13,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from bayesduel.folders import as_path
+
 __all__ = ["LARGEST_FILE", "decoded", "number", "read_bytes", "read_rows", "read_text"]
 
 LARGEST_FILE = 10**9
@@ -59,7 +61,7 @@ def read_bytes(
     ValueError
         Of the type ``error``: no regular file, too large, damaged.
     """
-    path = Path(path)
+    path = as_path("path", path, error)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the path of a file")
     if not path.exists():

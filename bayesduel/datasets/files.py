@@ -13,11 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.datasets.text_tables import parse_table
+from bayesduel.folders import as_path
 from bayesduel.user_files import LARGEST_FILE, decoded, read_bytes
 from theory.errors import InvalidPreferenceError
 from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix
-from theory.validation import square_matrix
+from theory.validation import (
+    FLOAT32_TOLERANCE,
+    SYMMETRY_TOLERANCE,
+    square_matrix,
+)
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -29,8 +34,6 @@ _HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-# What PreferenceMatrix accepts by itself; such entries are left as they are.
-_ACCEPTED = 1e-9
 
 
 def read_matrix(
@@ -80,7 +83,7 @@ def read_matrix(
     >>> matrix.name, matrix.values.tolist()
     ('drinks', [[0.5, 0.7], [0.3, 0.5]])
     """
-    path = Path(path)
+    path = as_path("path", path, InvalidPreferenceError)
     content = read_bytes(path, error=InvalidPreferenceError)
     try:
         values, arm_names = _decode(content, key)
@@ -134,7 +137,10 @@ def matrix_of_table(
     if isinstance(table, PreferenceMatrix):
         return table
     aligned, names = aligned_table(table, "table")
-    values, note = _repaired(square_matrix(aligned, "table"), repair)
+    values = square_matrix(aligned, "table")
+    if np.asarray(aligned).dtype == np.float32:
+        values = values.astype(np.float32)
+    values, note = _repaired(values, repair)
     if note:
         _LOGGER.warning("table: %s", note)
     return PreferenceMatrix(values, arm_names=names, source=note or None)
@@ -142,7 +148,7 @@ def matrix_of_table(
 
 def _decode(
     content: bytes, key: str | None
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+) -> tuple[NDArray[np.floating], tuple[str, ...]]:
     """Return the numbers and the arm names that the bytes of a file hold."""
     if content.startswith(b"PK"):
         return _from_npz(content, key), ()
@@ -177,7 +183,7 @@ def _load_array(stream: io.BytesIO) -> np.ndarray:
         ) from error
 
 
-def _from_npz(content: bytes, key: str | None) -> NDArray[np.float64]:
+def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
     """Read the only array of an NPZ file, or the one called `key`."""
     arrays: dict[str, zipfile.ZipInfo] = {}
     try:
@@ -212,8 +218,11 @@ def _from_npz(content: bytes, key: str | None) -> NDArray[np.float64]:
     return _as_square(_load_array(io.BytesIO(data)))
 
 
-def _as_square(array: np.ndarray) -> NDArray[np.float64]:
-    """Return a two-dimensional real array as float64."""
+def _as_square(array: np.ndarray) -> NDArray[np.floating]:
+    """Return a two-dimensional real array as float64; float32 stays.
+
+    Numbers of 32 bits have a tolerance of their own, `PreferenceMatrix` says which.
+    """
     if array.dtype.kind not in "fiu":
         raise InvalidPreferenceError(
             f"the array must hold real numbers, found dtype {array.dtype}"
@@ -222,22 +231,25 @@ def _as_square(array: np.ndarray) -> NDArray[np.float64]:
         raise InvalidPreferenceError(
             f"the array must be square, found shape {array.shape}"
         )
-    return array.astype(np.float64)
+    return array if array.dtype == np.float32 else array.astype(np.float64)
 
 
 def _repaired(
-    values: NDArray[np.float64], repair: bool
-) -> tuple[NDArray[np.float64], str]:
+    given: NDArray[np.floating], repair: bool
+) -> tuple[NDArray[np.floating], str]:
     """Divide p_ij and p_ji by their sum where it is nearly 1, and say so.
 
     A matrix with a larger fault is returned as it is: PreferenceMatrix names the fault.
     """
+    values = given.astype(np.float64)
     total = values + values.T
     deviation = np.abs(total - 1.0)
-    wrong = deviation > _ACCEPTED
+    single = given.dtype == np.float32
+    # What PreferenceMatrix accepts by itself; such entries are left as they are.
+    wrong = deviation > (FLOAT32_TOLERANCE if single else SYMMETRY_TOLERANCE)
     in_range = (values >= 0).all() and (values <= 1).all()
     if not (in_range and wrong.any() and deviation.max() < _LARGEST_REPAIR):
-        return values, ""
+        return given, ""
     i, j = np.unravel_index(int(np.triu(deviation).argmax()), deviation.shape)
     count = int(np.triu(wrong).sum())
     pairs = f"{count} {'pair' if count == 1 else 'pairs'}"
@@ -249,4 +261,5 @@ def _repaired(
             "sum"
         )
     note = f"repaired: {pairs} divided by their sum, {worst}"
-    return np.where(wrong, values / np.where(wrong, total, 1.0), values), note
+    repaired = np.where(wrong, values / np.where(wrong, total, 1.0), values)
+    return repaired.astype(given.dtype), note

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.folders import as_path
 from bayesduel.models.table_checks import MOST_VOTES, composed, shortened
 from bayesduel.user_files import number, read_rows
 
@@ -29,7 +29,7 @@ class ColumnTable:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.name = Path(path).name
+        self.name = as_path("path", path, ComparisonDataError).name
         rows = read_rows(path, separators=",;\t", error=ComparisonDataError)
         if len(rows) < 2:
             raise ComparisonDataError(

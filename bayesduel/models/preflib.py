@@ -2,11 +2,11 @@
 
 import os
 import re
-from pathlib import Path
 
 import numpy as np
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.folders import as_path
 from bayesduel.models.rankings import Rankings
 from bayesduel.models.table_checks import MOST_VOTES, shortened
 from bayesduel.user_files import number as number_of
@@ -60,7 +60,7 @@ def read_preflib(path: str | os.PathLike[str]) -> Rankings:
     ...     read_preflib(path)
     Rankings(3 arms, 7 ballots, 2 of them different)
     """
-    path = Path(path)
+    path = as_path("path", path, ComparisonDataError)
     if path.suffix.lower() not in SUFFIXES:
         raise ComparisonDataError(
             f"{path.name}: a PrefLib file of orders ends with {', '.join(SUFFIXES)}"

@@ -6,9 +6,11 @@ import pickle
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bayesduel import datasets
+from bayesduel.datasets import load, read_matrix
 from theory import InvalidPreferenceError
 
 VALUES = [[0.5, 0.7, 0.9], [0.3, 0.5, 0.625], [0.1, 0.375, 0.5]]
@@ -199,10 +201,43 @@ class TestRepair:
                 datasets.load(path, repair=True)
             assert "repair" not in str(caught.value)
 
-    def test_float32_files(self, tmp_path: Path) -> None:
-        path = tmp_path / "single.npy"
-        np.save(path, np.array(VALUES, dtype=np.float32))
-        with pytest.raises(InvalidPreferenceError, match="repair=True"):
-            datasets.load(path)
-        repaired = datasets.load(path, repair=True)
-        np.testing.assert_allclose(repaired.values, VALUES, rtol=0, atol=1e-7)
+
+def float32_matrix():
+    """Entries whose mirror images do not add up to 1 within 1e-9, as JAX makes them."""
+    values = np.array([[0.5, 0.7, 0.1], [0.3, 0.5, 0.55], [0.9, 0.45, 0.5]], np.float32)
+    assert np.abs(values.astype(float) + values.T.astype(float) - 1).max() > 1e-9
+    return values
+
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize("kind", ["npy", "npz", "array", "frame"])
+def test_float32_is_accepted_within_its_rounding(tmp_path, kind, repair):
+    values = float32_matrix()
+    given = {
+        "array": values,
+        "frame": pd.DataFrame(values),
+        "npy": tmp_path / "a.npy",
+        "npz": tmp_path / "a.npz",
+    }[kind]
+    if kind == "npy":
+        np.save(given, values)
+    if kind == "npz":
+        np.savez(given, values)
+    matrix = load(given, repair=repair)
+    np.testing.assert_allclose(matrix.values, values, atol=1.2e-7)
+    np.testing.assert_array_equal(matrix.values + matrix.values.T, 1.0)
+
+
+def test_a_float32_matrix_with_a_real_fault_is_refused():
+    values = float32_matrix()
+    values[0, 1] += np.float32(1e-5)
+    with pytest.raises(InvalidPreferenceError, match="1 pair deviate"):
+        load(values)
+    repaired = load(values, repair=True).values
+    assert repaired[0, 1] + repaired[1, 0] == 1.0
+
+
+@pytest.mark.parametrize("path", [5, None, b"a.csv", "", "a\0b", ["a.csv"]])
+def test_what_is_no_path_to_a_matrix(path):
+    with pytest.raises(InvalidPreferenceError, match="path must be a path"):
+        read_matrix(path)
