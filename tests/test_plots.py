@@ -26,7 +26,7 @@ def bound(kind="upper", coefficient=10.0, regret="copeland", name="a bound"):
         constant=0.0,
         kind=kind,
         regret=regret,
-        assumptions="none",
+        assumptions=("none",),
         source="a test",
         minimum_horizon=2,
     )

@@ -287,7 +287,7 @@ def test_attributes_of_a_simulation_are_true(simulated):
     assert json.loads(attributes.pop("parameters")) == {"scale": 1.5, "bulk": 1}
     assert attributes == {
         "environment": "fruit",
-        "policy": "Wanderer",
+        "policy": "Wanderer:scale=1.5",
         "policy_name": "Wanderer",
         "num_runs": 4,
         "horizon": 300,

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from bayesduel import policies
 from bayesduel.types import Duel, Outcome
 
 ALPHA = 0.51
@@ -92,16 +93,36 @@ def told_state(policy, wins, round_, horizon=LATEST):
         jnp.asarray(each, jnp.int32) for each in np.triu_indices(num_arms, 1)
     )
     key, none = jax.random.key(0), jnp.int64(0)
+    fresh = policy.init(key, num_arms, jnp.int64(horizon))
+    asked = jax.eval_shape(lambda: policy.choose(key, fresh, jnp.int64(1))[0])
+    # Lists are told that all duels were in turn.
+    note = jax.tree.map(lambda each: jnp.ones(each.shape, each.dtype), asked.note)
 
     def tell(state, pair):
         i, j = pair
         duels = wins[i, j] + wins[j, i]
-        duel = Duel(jnp.int32(0), none, i, j, duels)
+        duel = Duel(jnp.int32(0), none, i, j, duels, note)
         outcome = Outcome(none, duels, wins[i, j])
         return policy.update(key, state, round_, duel, outcome), None
 
-    fresh = policy.init(key, num_arms, jnp.int64(horizon))
-    return jax.lax.scan(tell, fresh, (row, column))[0]
+    told = jax.lax.scan(tell, fresh, (row, column))[0]
+    # Who is "first" of a pair matters to Beat the Mean alone.
+    duels = wins + wins.T
+    is_ordered = isinstance(policy, policies.BeatTheMean)
+    return _with_draws(told, jnp.triu(duels) if is_ordered else duels)
+
+
+def _with_draws(state, duels):
+    """Count all duels as asked for: a policy counts its own draws when it chooses."""
+    if not hasattr(state, "_fields"):
+        return state
+    parts = {
+        name: duels.astype(part.dtype)
+        if name == "asked" and part.shape == duels.shape
+        else _with_draws(part, duels)
+        for name, part in state._asdict().items()
+    }
+    return state._replace(**parts)
 
 
 def log_thresholds(wins, alpha=ALPHA):

@@ -88,12 +88,10 @@ def with_leader_left(state, wins):
 
 def with_leader_alone(policy, state):
     """Put the arm that a rule of the RMED family holds for best alone in its list."""
-    if hasattr(state, "forced"):
+    if hasattr(state, "slack"):
         num_arms = state.slack.shape[0]
         element = num_arms * (num_arms - 1) // 2 + state.winner
-        return state._replace(
-            passes=alone(state.passes, element), forced=jnp.bool_(False)
-        )
+        return state._replace(passes=alone(state.passes, element))
     best = policy.recommend(jax.random.key(0), state)
     return state._replace(passes=alone(state.passes, best))
 
