@@ -63,9 +63,7 @@ def ready_state(policy, wins, round_):
         return state._replace(
             lists=with_leader_alone(policy, state.lists),
             # As after a test that was passed: there is nothing to solve.
-            program=state.program._replace(
-                is_due=jnp.bool_(False), is_asked=jnp.bool_(False)
-            ),
+            program=state.program._replace(is_asked=jnp.bool_(False)),
         )
     if hasattr(state, "passes"):
         return with_leader_alone(policy, state)
