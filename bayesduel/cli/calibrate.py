@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.fit import Model
 from bayesduel.cli.options import flag, json_flag, quiet_flag
 from bayesduel.cli.output import console, print_json, say, version
+from bayesduel.cli.vote_options import (
+    Arms,
+    Method,
+    Model,
+    ModelChoice,
+    OrderEffect,
+    TieColumns,
+    Weight,
+    Winner,
+    Wins,
+    Words,
+    check_model,
+    method_name,
+    preference_model,
+    read_votes,
+)
 
 if TYPE_CHECKING:
     from bayesduel.diagnostics import Calibration
@@ -19,16 +33,6 @@ __all__ = ["calibrate"]
 
 # Bonferroni-corrected p-value below which ranks are called not uniform.
 _SMALL = 0.01
-
-
-class Method(StrEnum):
-    """How the posterior is computed."""
-
-    auto = "auto"
-    exact = "exact"
-    laplace = "laplace"
-    svi = "svi"
-    nuts = "nuts"
 
 
 def calibrate(
@@ -40,41 +44,18 @@ def calibrate(
             " is used, not what the votes say.",
         ),
     ],
-    arms: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="Columns of the two arms, as in fit."),
-    ] = None,
-    winner: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of the winner, as in fit."),
-    ] = None,
-    words: Annotated[
-        str,
-        typer.Option(metavar="A,B,TIE", help="What it says, as in fit."),
-    ] = "left,right,tie",
-    wins: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="Columns of counts instead, as in fit."),
-    ] = None,
-    tie_columns: Annotated[
-        str | None,
-        typer.Option(metavar="C,...", help="Columns that count ties, as in fit."),
-    ] = None,
-    weight: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="How many times a row counts, as in fit."),
-    ] = None,
-    model: Annotated[
-        Model,
-        typer.Option(help="One scale of utilities (two links), or a Beta per pair."),
-    ] = Model.bradley_terry,
+    arms: Arms = None,
+    winner: Winner = None,
+    words: Words = "left,right,tie",
+    wins: Wins = None,
+    tie_columns: TieColumns = None,
+    weight: Weight = None,
+    model: ModelChoice = Model.bradley_terry,
     prior_scale: Annotated[
         float | None,
         typer.Option(metavar="S", help="As in fit: truths are drawn from the prior."),
     ] = None,
-    order_effect: Annotated[
-        bool, flag("--order-effect", help="The arm shown first may have an advantage.")
-    ] = False,
+    order_effect: OrderEffect = False,
     method: Annotated[
         Method, typer.Option(help="auto: exact for beta, else laplace, as in fit.")
     ] = Method.auto,
@@ -93,29 +74,20 @@ def calibrate(
     Columns: how often intervals of 50% and 90% held the truth, and the p-value of
     uniform ranks, the smallest one for a quantity of several arms.
     """  # fmt: skip
-    from bayesduel.cli.fit import _model, _names
+    check_model(model, prior_scale, order_effect=order_effect)
+    data = read_votes(
+        votes,
+        arms=arms,
+        winner=winner,
+        words=words,
+        wins=wins,
+        tie_columns=tie_columns,
+        weight=weight,
+    )
     from bayesduel.diagnostics import calibrate as calibrate_model
-    from bayesduel.models import read_comparisons
 
-    if model is Model.beta and order_effect:
-        raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
-    if prior_scale is not None and not prior_scale > 0.0:
-        raise ValueError(f"--prior-scale: must be above 0, but is {prior_scale:g}")
-    if not votes.exists():
-        raise ValueError(f"VOTES: {votes} does not exist")
-    columns: dict[str, Any] = {
-        "arms": _names("--arms", arms, 2),
-        "winner": winner,
-        "words": _names("--words", words, 3),
-        "wins": _names("--wins", wins, 2),
-        "ties": _names("--tie-columns", tie_columns, None),
-        "weight": weight,
-    }
-    data = read_comparisons(votes, **columns)
-    law = _model(model, data, prior_scale, order_effect=order_effect)
-    name = method.value
-    if method is Method.auto:
-        name = "exact" if "exact" in law.methods else "laplace"
+    law = preference_model(model, data, prior_scale, order_effect=order_effect)
+    name = method_name(method, law)
     say(f"{votes.name}: {data}; {simulations} data sets by {name}", quiet=quiet)
     found = calibrate_model(
         law,

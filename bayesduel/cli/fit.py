@@ -10,30 +10,28 @@ import typer
 
 from bayesduel.cli.options import flag, json_flag, quiet_flag
 from bayesduel.cli.output import console, print_json, say, say_warning
-from bayesduel.cli.parse import check_folder, near_names
+from bayesduel.cli.parse import check_folder
+from bayesduel.cli.vote_options import (
+    Arms,
+    Method,
+    Model,
+    ModelChoice,
+    OrderEffect,
+    TieColumns,
+    Weight,
+    Winner,
+    Wins,
+    Words,
+    check_model,
+    method_name,
+    preference_model,
+    read_votes,
+)
 
 if TYPE_CHECKING:
     from bayesduel.models import Comparisons, Posterior
 
 __all__ = ["fit"]
-
-
-class Model(StrEnum):
-    """What is assumed of the pairs."""
-
-    bradley_terry = "bradley-terry"
-    thurstone = "thurstone"
-    beta = "beta"
-
-
-class Method(StrEnum):
-    """How the posterior is computed."""
-
-    auto = "auto"
-    exact = "exact"
-    laplace = "laplace"
-    svi = "svi"
-    nuts = "nuts"
 
 
 class Ties(StrEnum):
@@ -53,52 +51,17 @@ def fit(
             " or a pair a row with its counts.",
         ),
     ],
-    arms: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Columns of the two arms. Default: left,right;"
-            " first,second; model_a,model_b; team_a,team_b; or a,b.",
-        ),
-    ] = None,
-    winner: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column of the winner. Default: winner."),
-    ] = None,
-    words: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,TIE",
-            help="What it says for the first arm, the second, a tie."
-            " Names of arms are understood too.",
-        ),
-    ] = "left,right,tie",
-    wins: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Columns of counts instead. Default: wins_a,wins_b.",
-        ),
-    ] = None,
-    tie_columns: Annotated[
-        str | None,
-        typer.Option(
-            metavar="C,...",
-            help="Columns that count ties. Default: ties, draws, or tie.",
-        ),
-    ] = None,
-    weight: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column: how many times a row counts."),
-    ] = None,
+    arms: Arms = None,
+    winner: Winner = None,
+    words: Words = "left,right,tie",
+    wins: Wins = None,
+    tie_columns: TieColumns = None,
+    weight: Weight = None,
     ties: Annotated[
         Ties,
         typer.Option(help="Model ties, drop them, or split each into two half votes."),
     ] = Ties.modelled,
-    model: Annotated[
-        Model,
-        typer.Option(help="One scale of utilities (two links), or a Beta per pair."),
-    ] = Model.bradley_terry,
+    model: ModelChoice = Model.bradley_terry,
     prior_scale: Annotated[
         float | None,
         typer.Option(
@@ -107,9 +70,7 @@ def fit(
             " of a Beta, default 1.",
         ),
     ] = None,
-    order_effect: Annotated[
-        bool, flag("--order-effect", help="The arm shown first may have an advantage.")
-    ] = False,
+    order_effect: OrderEffect = False,
     method: Annotated[
         Method,
         typer.Option(help="auto: exact for beta, else laplace, which is checked."),
@@ -148,25 +109,18 @@ def fit(
     Columns: interval of ranks, utility relative to the mean with its interval,
     probability of being the best, and the votes.
     """  # fmt: skip
-    columns = {
-        "arms": _names("--arms", arms, 2),
-        "winner": winner,
-        "words": _names("--words", words, 3),
-        "wins": _names("--wins", wins, 2),
-        "ties": () if tie_columns == "" else _names("--tie-columns", tie_columns, None),
-        "weight": weight,
-    }
     if not 0.0 < probability < 1.0:
         raise ValueError(f"--interval: must lie in (0, 1), but is {probability:g}")
-    if model is Model.beta and order_effect:
-        raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
-    if prior_scale is not None and not prior_scale > 0.0:
-        raise ValueError(f"--prior-scale: must be above 0, but is {prior_scale:g}")
-    if not votes.exists():
-        raise ValueError(f"VOTES: {votes} does not exist{_nearby(votes)}")
-    from bayesduel.models import read_comparisons
-
-    data = read_comparisons(votes, **columns)
+    check_model(model, prior_scale, order_effect=order_effect)
+    data = read_votes(
+        votes,
+        arms=arms,
+        winner=winner,
+        words=words,
+        wins=wins,
+        tie_columns=tie_columns,
+        weight=weight,
+    )
     if not data.num_votes:
         raise ValueError(f"VOTES: {votes} holds no vote")
     if data.has_ties and ties is Ties.dropped:
@@ -175,7 +129,7 @@ def fit(
         data = data.with_split_ties()
     if out is not None:
         check_folder(out, kind="fit", overwrite=overwrite)
-    law = _model(model, data, prior_scale, order_effect=order_effect)
+    law = preference_model(model, data, prior_scale, order_effect=order_effect)
     say(f"{votes.name}: {data}", quiet=quiet)
     found = _fitted(law, data, method, draws, seed)
     _show(found, probability, everything=everything, as_json=as_json, check=check)
@@ -183,41 +137,6 @@ def fit(
         from bayesduel.cli.saved_fits import save_fit
 
         save_fit(found, out, probability, log_likelihood=log_likelihood, quiet=quiet)
-
-
-def _names(option: str, text: str | None, count: int | None) -> tuple[str, ...] | None:
-    """Return names between commas."""
-    if text is None:
-        return None
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names) or (count is not None and len(names) != count):
-        wanted = f"{count} names" if count else "names"
-        raise ValueError(f"{option}: needs {wanted} between commas, but is {text!r}")
-    return names
-
-
-def _nearby(path: Path) -> str:
-    folder = path.parent
-    if not folder.is_dir():
-        return ""
-    near = near_names(path.name, [each.name for each in folder.iterdir()])
-    return f"; {near}".rstrip().removesuffix(";")
-
-
-def _model(
-    model: Model, data: Comparisons, prior: float | None, *, order_effect: bool
-) -> Any:  # noqa: ANN401
-    from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
-
-    if model is Model.beta:
-        return PairwiseBeta(prior=prior or 1.0, ties=data.has_ties)
-    kind = BradleyTerry if model is Model.bradley_terry else Thurstone
-    return kind(
-        prior_scale=prior or 2.0,
-        zero_sum=True,
-        ties=data.has_ties,
-        order_effect=order_effect,
-    )
 
 
 def _fitted(
@@ -233,9 +152,7 @@ def _fitted(
     from bayesduel.errors import DisconnectedComparisonsWarning
     from bayesduel.models import fit as fit_model
 
-    name = method.value
-    if method is Method.auto:
-        name = "exact" if "exact" in model.methods else "laplace"
+    name = method_name(method, model)
     with warnings.catch_warnings():
         # It comes back among the remarks.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)

@@ -1,0 +1,186 @@
+"""What commands on votes have in common: columns, models, methods, and reading them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesduel.cli.options import flag
+from bayesduel.cli.parse import near_names
+
+if TYPE_CHECKING:
+    from bayesduel.models import Comparisons
+
+__all__ = [
+    "Arms",
+    "Method",
+    "Model",
+    "ModelChoice",
+    "OrderEffect",
+    "TieColumns",
+    "Weight",
+    "Winner",
+    "Wins",
+    "Words",
+    "check_model",
+    "method_name",
+    "preference_model",
+    "read_votes",
+]
+
+
+class Model(StrEnum):
+    """What is assumed of the pairs."""
+
+    bradley_terry = "bradley-terry"
+    thurstone = "thurstone"
+    beta = "beta"
+
+
+class Method(StrEnum):
+    """How the posterior is computed."""
+
+    auto = "auto"
+    exact = "exact"
+    laplace = "laplace"
+    svi = "svi"
+    nuts = "nuts"
+
+
+Arms = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B",
+        help="Columns of the two arms. Default: left,right;"
+        " first,second; model_a,model_b; team_a,team_b; or a,b.",
+    ),
+]
+Winner = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of the winner. Default: winner."),
+]
+Words = Annotated[
+    str,
+    typer.Option(
+        metavar="A,B,TIE",
+        help="What it says for the first arm, the second, a tie."
+        " Names of arms are understood too.",
+    ),
+]
+Wins = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B", help="Columns of counts instead. Default: wins_a,wins_b."
+    ),
+]
+TieColumns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="C,...",
+        help="Columns that count ties. Default: ties, draws, or tie.",
+    ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column: how many times a row counts."),
+]
+ModelChoice = Annotated[
+    Model,
+    typer.Option(help="One scale of utilities (two links), or a Beta per pair."),
+]
+OrderEffect = Annotated[
+    bool, flag("--order-effect", help="The arm shown first may have an advantage.")
+]
+
+
+def check_model(model: Model, prior_scale: float | None, *, order_effect: bool) -> None:
+    """Refuse options of a model that do not go together, before a file is read.
+
+    Raises
+    ------
+    ValueError
+        Naming the option.
+    """
+    if model is Model.beta and order_effect:
+        raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
+    if prior_scale is not None and not prior_scale > 0.0:
+        raise ValueError(f"--prior-scale: must be above 0, but is {prior_scale:g}")
+
+
+def read_votes(
+    votes: Path,
+    *,
+    arms: str | None,
+    winner: str | None,
+    words: str,
+    wins: str | None,
+    tie_columns: str | None,
+    weight: str | None,
+) -> Comparisons:
+    """Read a file of votes by the columns that were named.
+
+    Raises
+    ------
+    ValueError
+        When there is no such file (near names are suggested), an option does not name
+        what it should, or the file is no table of votes.
+    """
+    columns: dict[str, Any] = {
+        "arms": _names("--arms", arms, 2),
+        "winner": winner,
+        "words": _names("--words", words, 3),
+        "wins": _names("--wins", wins, 2),
+        "ties": () if tie_columns == "" else _names("--tie-columns", tie_columns, None),
+        "weight": weight,
+    }
+    if not votes.exists():
+        raise ValueError(f"VOTES: {votes} does not exist{_nearby(votes)}")
+    from bayesduel.models import read_comparisons
+
+    return read_comparisons(votes, **columns)
+
+
+def method_name(method: Method, model: Any) -> str:  # noqa: ANN401
+    """Return the method that is meant: exact where a model has it, else Laplace's."""
+    if method is not Method.auto:
+        return method.value
+    return "exact" if "exact" in model.methods else "laplace"
+
+
+def preference_model(
+    model: Model, data: Comparisons, prior: float | None, *, order_effect: bool
+) -> Any:  # noqa: ANN401
+    """Return the model that was asked for, with ties where there are any."""
+    from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
+
+    if model is Model.beta:
+        return PairwiseBeta(prior=prior or 1.0, ties=data.has_ties)
+    kind = BradleyTerry if model is Model.bradley_terry else Thurstone
+    return kind(
+        prior_scale=prior or 2.0,
+        zero_sum=True,
+        ties=data.has_ties,
+        order_effect=order_effect,
+    )
+
+
+def _names(option: str, text: str | None, count: int | None) -> tuple[str, ...] | None:
+    """Return names between commas."""
+    if text is None:
+        return None
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names) or (count is not None and len(names) != count):
+        wanted = f"{count} names" if count else "names"
+        raise ValueError(f"{option}: needs {wanted} between commas, but is {text!r}")
+    return names
+
+
+def _nearby(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return ""
+    near = near_names(path.name, [each.name for each in folder.iterdir()])
+    return f"; {near}".rstrip().removesuffix(";")
