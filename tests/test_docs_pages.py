@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -43,7 +44,9 @@ def build(folder, pages):
     )
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "html"]
     command += ["-D", "nb_execution_mode=off", source, folder / "html"]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8")
+    plain = os.environ | {"NO_COLOR": "1"}  # Whatever colors the caller forces.
+    plain.pop("FORCE_COLOR", None)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", env=plain)
     assert done.returncode == 0, done.stderr
     return folder / "html", done.stderr
 

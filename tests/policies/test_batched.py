@@ -349,18 +349,24 @@ PUBLISHED = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "elimination", "matrix"), PUBLISHED)
 def test_regret_of_the_experiments(name, elimination, matrix):
-    """Within 30 percent, or three standard errors, of a prototype's mean."""
+    """Within 30 percent, or three standard errors, of a prototype's mean.
+
+    Its 20 runs of a law with a long tail are what is uncertain: the mean of 2,000 of
+    our runs of SCOMP on arXiv is 1,396 +- 18, where it has 1,920 +- 217. Ours should
+    not add to that.
+    """
     instance = datasets.load(matrix)
+    num_runs = 300 if matrix == "arxiv" else 60
     records = simulate_runs(
         policies.get(name, elimination=elimination),
         instance.values,
         checkpoints=(10**5,),
-        runs=range(60),
+        runs=range(num_runs),
         seed=61,
     )
     costs = instance.regret_per_pair("condorcet_mean")
     regret = np.tensordot(records.ledger["plays"][:, -1], costs, 2)
     mean, deviation = PUBLISHED[name, elimination, matrix]
-    error = np.hypot(deviation / np.sqrt(20), regret.std(ddof=1) / np.sqrt(60))
+    error = np.hypot(deviation / np.sqrt(20), regret.std(ddof=1) / np.sqrt(num_runs))
     assert abs(regret.mean() - mean) <= max(0.3 * mean, 3 * error)
     assert records.info["batches"].max() <= MOST_BATCHES[name](16)
