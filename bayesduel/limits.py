@@ -15,10 +15,14 @@ MOST_JOBS = 1024
 MOST_CHECKPOINTS = 10**5
 """Rounds that are recorded: each of them is a table per run."""
 
+MOST_SUBMATRICES = 10**7
+"""Rows of a table that is kept in memory; ten thousand took half a minute."""
+
 __all__ = [
     "LONGEST_HORIZON",
     "MOST_CHECKPOINTS",
     "MOST_JOBS",
     "MOST_LANES",
     "MOST_RUNS",
+    "MOST_SUBMATRICES",
 ]

@@ -17,7 +17,7 @@ from bayesduel.analysis.measurements import standard_error
 from bayesduel.analysis.submatrix_folder import SubmatrixFolder
 from bayesduel.datasets.generators.instance import check_integer
 from bayesduel.datasets.submatrices import SubmatrixSampler
-from bayesduel.limits import MOST_JOBS
+from bayesduel.limits import MOST_JOBS, MOST_SUBMATRICES
 from bayesduel.progress import ProgressReport, progress_reporter
 from theory import ProgramError, ccb_order, copeland_lower_bound, ecw_rmed_constant
 
@@ -123,7 +123,7 @@ def submatrix_constants(
     matrix : PreferenceMatrix or array-like (K, K)
         The large matrix.
     num_submatrices : int
-        How many, at least 1.
+        How many, from 1 to 10^7.
     size, min_gap, seed
         As for `bayesduel.datasets.SubmatrixSampler`, which states the law.
     jobs : int or None
@@ -174,7 +174,7 @@ def submatrix_constants(
     >>> len(found.rows), found.mean("ecw") >= found.mean("cw") > 0
     (3, True)
     """
-    total = check_integer("num_submatrices", num_submatrices, 1)
+    total = check_integer("num_submatrices", num_submatrices, 1, MOST_SUBMATRICES)
     jobs = (cpu_count() or 1) if jobs is None else jobs
     workers = check_integer("jobs", jobs, 1, MOST_JOBS)
     sampler = SubmatrixSampler.of(matrix, size, min_gap=min_gap, seed=seed)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bayesduel.limits import LONGEST_HORIZON, MOST_JOBS, MOST_RUNS
+from bayesduel.limits import LONGEST_HORIZON, MOST_JOBS, MOST_RUNS, MOST_SUBMATRICES
 
 __all__ = [
     "MAX_HORIZON",
@@ -27,6 +27,9 @@ MAX_HORIZON = LONGEST_HORIZON
 _NUMBER = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]+))?(?:[eE]\+?([0-9]+))?")
 _POWER = re.compile(r"([0-9]+)\s*(?:\^|\*\*)\s*([0-9]+)")
 _TOO_LARGE = 2 * MAX_HORIZON
+
+
+_MOST = {"--jobs": MOST_JOBS, "--submatrices": MOST_SUBMATRICES}
 
 
 def rounds(text: str, option: str = "--horizon") -> int:
@@ -78,7 +81,7 @@ def at_least_one(value: int | None, option: str) -> int | None:
     """Return a count; raise ValueError when it is below 1, or more than can be."""
     if value is not None and value < 1:
         raise ValueError(f"{option}: must be at least 1, but is {value}")
-    most = MOST_JOBS if option == "--jobs" else MOST_RUNS
+    most = _MOST.get(option, MOST_RUNS)
     if value is not None and value > most:
         raise ValueError(f"{option}: must be at most {most}, but is {value}")
     return value

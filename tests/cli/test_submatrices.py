@@ -85,6 +85,7 @@ def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
     ("arguments", "words"),
     [
         (["--submatrices", "0"], "--submatrices: must be at least 1, but is 0"),
+        (["--submatrices", "1" + 20 * "0"], "--submatrices: must be at most 10000000"),
         (["--submatrices", "2", "--size", "17"], "--size: must be at most 16"),
         (["--submatrices", "2", "--size", "1"], "--size: must be"),
         (["--submatrices", "2", "--min-gap", "0.5"], "--min-gap: must be in [0, 1/2)"),
