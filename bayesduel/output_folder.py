@@ -2,10 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import xarray as xr
@@ -13,20 +11,19 @@ import xarray as xr
 from bayesduel import results
 from bayesduel.errors import OutputFolderError
 from bayesduel.jobs import Job, JobResult
-from bayesduel.owned_folder import OwnedFolder
+from bayesduel.owned_folder import ReleasesFolder, claimed
 
 KIND = "comparison"
 """What the marker calls such a folder."""
 
 
 @dataclass(frozen=True)
-class OutputFolder(AbstractContextManager):
+class OutputFolder(ReleasesFolder):
     """A folder that belongs to one comparison, or none at all.
 
     It is locked from :meth:`prepare` to the end of its ``with`` statement.
     """
 
-    owned: OwnedFolder | None
     resume: bool = False
 
     @classmethod
@@ -44,24 +41,13 @@ class OutputFolder(AbstractContextManager):
         OutputFolderError
             If it cannot be used; see :meth:`bayesduel.owned_folder.OwnedFolder.claim`.
         """
-        if path is None:
-            if resume or overwrite:
-                raise OutputFolderError("resume and overwrite need a folder; give out")
+        owned = claimed(path, kind=KIND, resume=resume, overwrite=overwrite)
+        if owned is None:
             return cls(None)
-        owned = OwnedFolder.claim(path, kind=KIND, resume=resume, overwrite=overwrite)
         if overwrite:
             owned.remove(results.FILE_NAME)
             owned.remove_parts()
         return cls(owned, resume)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self.owned is not None:
-            self.owned.release()
 
     def finished_jobs(self, wanted: Sequence[Job]) -> list[JobResult]:
         """Read back what an interrupted comparison has finished of the wanted runs.

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from bayesduel.datasets.submatrices import SubmatrixSampler
 from bayesduel.errors import OutputFolderError
-from bayesduel.owned_folder import OwnedFolder
+from bayesduel.owned_folder import ReleasesFolder, claimed
 
 __all__ = ["SubmatrixFolder"]
 
@@ -29,13 +27,11 @@ type Row = tuple[int, int, float, float, float, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class SubmatrixFolder(AbstractContextManager):
+class SubmatrixFolder(ReleasesFolder):
     """A folder that belongs to the submatrices of one matrix and seed, or none.
 
     It is locked from :meth:`prepare` to the end of its ``with`` statement.
     """
-
-    owned: OwnedFolder | None
 
     @classmethod
     def prepare(
@@ -55,11 +51,9 @@ class SubmatrixFolder(AbstractContextManager):
             :meth:`bayesduel.owned_folder.OwnedFolder.claim`), or holds results of
             another request.
         """
-        if path is None:
-            if resume or overwrite:
-                raise OutputFolderError("resume and overwrite need a folder; give out")
+        owned = claimed(path, kind=KIND, resume=resume, overwrite=overwrite)
+        if owned is None:
             return cls(None)
-        owned = OwnedFolder.claim(path, kind=KIND, resume=resume, overwrite=overwrite)
         request: dict[str, Any] = {
             "matrix_sha256": sampler.matrix.checksum,
             "size": sampler.size,
@@ -78,15 +72,6 @@ class SubmatrixFolder(AbstractContextManager):
                 raise
         owned.note(request=request)
         return cls(owned)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self.owned is not None:
-            self.owned.release()
 
     def finished(self) -> list[Row]:
         """Read back what is there."""
