@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import bayesduel
-from bayesduel import experiments, results, simulator
+from bayesduel import experiments, policies, results, simulator
 from bayesduel.results import _total_regret
 from tests.fake_policies import Scripted, Wanderer
+from tests.policies import driving, subset_driving
+from tests.policies.instances import CONDORCET
 from theory import REGRET_NOTIONS
 
 REQUEST = {"num_runs": 9, "horizon": 3000, "seed": 3}
@@ -21,8 +23,10 @@ SLOW = pytest.mark.slow
 def file_of(tmp_path, monkeypatch):
     """Return the content of ``results.nc`` of a request cut in some way."""
 
-    def compare(name, environment, policies, *, size=256, stop=None, **options):
-        plain, calls = simulator.run_chunk, []
+    def compare(
+        name, environment, policies, *, size=256, lanes=None, stop=None, **options
+    ):
+        plain, plain_job, calls = simulator.run_chunk, experiments._Plan.job, []
 
         def run_chunk(*arguments, **settings):
             if len(calls) == stop:
@@ -30,10 +34,19 @@ def file_of(tmp_path, monkeypatch):
             calls.append(settings["runs"])
             return plain(*arguments, **settings)
 
+        def interrupt(*arguments):
+            raise KeyboardInterrupt
+
+        def job(plan, key, runs):  # Worker processes receive jobs, and no patches.
+            return plain_job(plan, key, runs, num_lanes=lanes)
+
         out = tmp_path / name
         with monkeypatch.context() as patch:
             patch.setattr(experiments, "_RUNS_PER_JOB", size)
+            patch.setattr(experiments._Plan, "job", job)
             patch.setattr(simulator, "run_chunk", run_chunk)
+            if stop == "end":
+                patch.setattr(experiments.OutputFolder, "finish", interrupt)
             options = REQUEST | {"out": out} | options
             if stop is None:
                 bayesduel.compare(environment, policies, **options)
@@ -72,6 +85,56 @@ def test_same_file_from_two_processes(file_of):
     policies = [Wanderer(), Scripted()]
     whole = file_of("one", "cyclic", policies)
     assert file_of("two", "cyclic", policies, jobs=2) == whole
+
+
+# Programs of the tests of the contract, which are compiled once for both.
+WHOLE = {
+    policies.names: {
+        "environment": CONDORCET,
+        "num_runs": driving.NUM_RUNS,
+        "lanes": driving.NUM_LANES,
+    },
+    policies.subset_names: {
+        "environment": subset_driving.WORLD,
+        "num_runs": subset_driving.NUM_RUNS,
+        "lanes": subset_driving.NUM_LANES,
+        "regret": subset_driving.NOTIONS,
+    },
+}
+SHORT = 30
+"""Rounds in which every policy learns; those with batches need 16 for themselves."""
+
+
+def has_learnt(node):
+    """Say whether each run made a duel of two arms, or changed what it offered."""
+    if "plays" in node:
+        return np.triu(node["plays"].values[:, -1], 1).any(axis=(1, 2)).all()
+    offers = node["offers"].values[:, -1]
+    return ((offers > 0) & (offers < SHORT)).any(axis=1).all()
+
+
+@SLOW
+@pytest.mark.parametrize("names", WHOLE, ids=["duels", "subsets"])
+def test_same_file_of_every_policy(file_of, tmp_path, names):
+    """At once here, or one run after the other in halves, which two processes take.
+
+    Those are interrupted when all is done but the file, which resume makes of parts.
+    """
+    request = WHOLE[names] | {"policies": names(), "horizon": SHORT}
+    halves = request | {"lanes": 1, "size": request["num_runs"] // 2}
+    whole = file_of("whole", **request)
+    file_of("halves", **halves, jobs=2, stop="end")
+    resumed = file_of("halves", **halves, resume=True)
+    one, two = (results.load(tmp_path / name) for name in ("whole", "halves"))
+    nodes = {node.path: node for node in one.subtree if "regret" in node}
+    assert len(nodes) == len(names())
+    assert [path for path in nodes if not has_learnt(nodes[path])] == []
+    assert [
+        path
+        for path, node in nodes.items()
+        if not node.to_dataset().equals(two[path].to_dataset())
+    ] == []
+    assert resumed == whole
 
 
 def test_another_seed_is_another_file(file_of):
