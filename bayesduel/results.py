@@ -204,7 +204,11 @@ def _coordinates(setting: Setting, runs: range) -> dict[str, Any]:
 def node_attributes(setting: Setting) -> dict[str, Any]:
     """Return the provenance of a node, also of one whose policy failed."""
     look_ahead = json.loads(setting.parameters).get("look_ahead", False)
-    return {
+    known = {}
+    if isinstance(setting.matrix, SubsetWorld):  # Of duels, the matrix tells it.
+        worst = setting.matrix.worst_rounds(setting.notions)
+        known = {"most_regret_per_round": json.dumps(worst)}
+    return known | {
         "environment": setting.environment,
         "policy": setting.policy,
         "policy_name": setting.policy_name,

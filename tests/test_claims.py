@@ -1,5 +1,7 @@
 """Verdicts on statements, from made-up runs that can decide either way, or not."""
 
+import json
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -279,3 +281,15 @@ def test_less_tells_what_unseen_runs_would_have_to_cost():
     worse = [*measured([15.0], environment="E1"), *measured([17.0], environment="E2"),
              *measured([16.0], environment="E3")]  # fmt: skip
     assert "71% of all matrices" in verdict("less", games, worse).details
+
+
+def test_less_knows_what_the_worst_round_of_a_world_costs():
+    """Ten runs miss 31 % of all, which would have to cost 224 each in 1000 rounds."""
+    ours, theirs = measured([5.0] * 10, num_arms=3), measured([105.0] * 10, num_arms=3)
+    text = verdict("less", ours, theirs).details
+    assert text.endswith("unless 31% of all runs cost the former 224")
+    for worst, is_too_much in ((0.22, True), (0.23, False)):
+        known = {"most_regret_per_round": json.dumps({"copeland": worst})}
+        ours[0].data.attrs.update(known)
+        text = verdict("less", ours, theirs).details
+        assert ("unless" not in text) == is_too_much

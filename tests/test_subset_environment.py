@@ -14,6 +14,8 @@ from scipy import stats
 
 import bayesduel
 from bayesduel import experiments, recipes
+from bayesduel.analysis import measurements, rankings
+from bayesduel.analysis.measurements import largest_regret
 from bayesduel.datasets import worlds
 from bayesduel.environments import SubsetEnvironment
 from bayesduel.environments.subset_draws import count_winners, rounds_until_no_choice
@@ -283,6 +285,41 @@ def test_simulate_and_compare(tmp_path):
     alone = bayesduel.simulate("camera", names[0], **options)
     np.testing.assert_array_equal(alone["regret"], regret)
     assert bool(alone["best_set"][2]) and not bool(alone["best_set"][3])
+
+
+def test_results_tell_what_the_worst_round_costs(tmp_path):
+    """Single arms are offered, so that some round is the worst one."""
+    world = worlds.multinomial_logit([0.9, 0.5, 0.2], 1, name="menu")
+    notions = ("topk", "no_choice")
+    options = {"num_runs": 5, "horizon": 60, "regret": notions, "out": tmp_path / "out"}
+    bayesduel.compare(world, "random-subsets", checkpoints=range(1, 61), **options)
+    tree = bayesduel.results.load(tmp_path / "out")
+    (found,) = measurements(tree)
+    each = np.diff(found.data["regret"].values, axis=2, prepend=0.0)
+    for notion, regret in zip(notions, each, strict=True):
+        most = world.most_regret_per_round(notion)
+        assert regret.max() == pytest.approx(most, rel=1e-9)
+        assert largest_regret(found, notion, 60) == 60 * most
+    assert largest_regret(found, "winner", 60) == math.inf
+    # As written before there was the attribute.
+    del found.data.attrs["most_regret_per_round"]
+    assert largest_regret(found, "topk", 60) == math.inf
+
+
+def test_rankings_take_the_worst_round_as_a_limit():
+    world = worlds.multinomial_logit([0.9, 0.1, 0.1], 1, name="menu")
+    tree = bayesduel.compare(
+        world, ["ucb-no-order", "random-subsets"], num_runs=32, horizon=300
+    )
+    notion = "mnl_no_choice"
+    (ranking,) = rankings(tree, notion=notion)
+    (found,) = ranking.differences
+    assert found.limit == 300 * world.most_regret_per_round(notion)
+    assert found.is_certain and found.higher == "Random subsets"
+    for node in tree["menu"].children.values():
+        del node.attrs["most_regret_per_round"]
+    (found,) = rankings(tree, notion=notion)[0].differences
+    assert found.limit > 300 and not found.is_certain
 
 
 def test_the_notion_of_a_world_is_its_own():

@@ -7,6 +7,7 @@ list made here.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -190,7 +191,7 @@ def largest_regret(measured: Measurement, notion: str, round_: int) -> float:
     Parameters
     ----------
     measured : Measurement
-        With the matrix.
+        With the matrix, or the attribute of a world of subset choice.
     notion : str
         Which regret.
     round_ : int
@@ -199,9 +200,12 @@ def largest_regret(measured: Measurement, notion: str, round_: int) -> float:
     Returns
     -------
     float
-        Rounds times the regret of the worst pair; ``math.inf`` without the matrix, or
-        for a notion of subset choice.
+        Rounds times the regret of the worst pair, or of the worst set that can be
+        offered; ``math.inf`` where the result holds neither.
     """
+    worst = json.loads(measured.data.attrs.get("most_regret_per_round", "{}"))
+    if notion in worst:
+        return round_ * float(worst[notion])
     if measured.preference is None or notion not in REGRET_NOTIONS:
         return math.inf
     matrix = PreferenceMatrix(measured.preference)

@@ -67,9 +67,10 @@ def rankings(
     runs and a confidence of 1 - a: half of the error is for the intervals, half for u,
     over all policies but the best. The order is certain if it stands when in that share
     of the runs the policy that leads costs as much as a run can, and the other nothing:
-    the loss of all rounds, where the result holds the matrix, or `peak` times the mean
-    of the policy, which after a reversal is at least that of the other. The
-    worst run that was seen is a least value for it.
+    the loss of all rounds, where the result knows it (it holds the matrix, or tells
+    what the worst set costs), or `peak` times the mean of the policy, which after a
+    reversal is at least that of the other. The worst run that was seen is a least
+    value for it.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ from bayesduel.datasets.worlds import (
     SubsetWorld,
     TableRule,
 )
+from bayesduel.datasets.worlds.costs import Cost
 from bayesduel.environments.subset_draws import (
     count_winners,
     independent_rewards,
@@ -26,7 +27,6 @@ from bayesduel.environments.subset_draws import (
     winner,
 )
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey, State
-from theory.subset_regret import subset_cost
 
 for _rule in (GaussianRule, IndependentRule, LogitRule, TableRule):
     _names = [field.name for field in fields(_rule)]
@@ -216,8 +216,7 @@ class SubsetEnvironment:
         """Regret of one round in one notion."""
         best = jnp.asarray(self.costs.best)[index]
         values = jnp.asarray(self.costs.values)[index]
-        asked = offered | (values == 1.0) if form == "preferred" else offered
-        return subset_cost(form, offered, self.rule.chances(asked), best, values)
+        return Cost(form, best, values).of(self.rule, offered)
 
     def ledger(self, lane: SubsetLane) -> dict[str, Array]:
         """Return what is written down at a checkpoint."""

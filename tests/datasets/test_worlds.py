@@ -226,6 +226,55 @@ def test_largest_revenue_by_enumeration():
         assert world.cost("revenue").best == pytest.approx(max(values))
 
 
+WORLDS = {
+    "logit": worlds.multinomial_logit([0.5, 0.8, 0.2, 0.4, 0.7], 3),
+    "revenue": worlds.multinomial_logit(
+        [0.5, 0.8, 0.2, 0.4, 0.7], 3, revenues=[0.9, 0.05, 0.8, 1.0, 0.3]
+    ),
+    "somebody": worlds.multinomial_logit([0.5, 0.8, 0.2, 0.4], 3, no_choice_weight=0),
+    "whole": worlds.multinomial_logit([0.5, 0.8, 0.2, 0.4], 4, no_choice_weight=0.1),
+    "single": worlds.multinomial_logit([0.5, 0.8, 0.2, 0.4], 1),
+    "ranked": worlds.plackett_luce([0.5, 0.8, 0.2, 0.4], 3),
+    "utility": worlds.gaussian_utility([0.3, -0.9, 1.4, -0.1, 0.2], 3),
+    "probit": worlds.gaussian_utility([0.3, 0.9, 1.4, 0.1], 2, no_choice_mean=0.5),
+    "rewards": worlds.independent_rewards([0.5, 0.9, 0.1], 2, levels=4,
+                                          largest_reward=3),
+    "camera": worlds.camera(),
+    "pairs": worlds.preference_pairs(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("world", WORLDS.values(), ids=list(WORLDS))
+def test_the_worst_round_by_enumeration(world):
+    least = 1 if world.rule.allows_fewer else world.subset_size
+    sets = [
+        arms
+        for size in range(least, world.subset_size + 1)
+        for arms in combinations(range(world.num_arms), size)
+    ]
+    for notion in world.notions:
+        most = max(regret(world, notion, arms) for arms in sets)
+        found = world.most_regret_per_round(notion)
+        assert found == pytest.approx(most, rel=1e-12, abs=1e-12)
+        assert found >= 0
+
+
+def test_the_worst_round_is_unknown_where_the_rule_is():
+    class Own(worlds.ChoiceRule):
+        num_arms, has_no_choice, values = 3, False, None
+
+        def chances(self, offered):
+            return np.where(offered, 1 / 3, 0.0)
+
+    class Sets(worlds.SubsetWorld):
+        best_set = (0, 1)
+
+    world = Sets(rule=Own(), subset_size=2)
+    assert world.most_regret_per_round("expected_reward") is None
+    with pytest.raises(ChoiceWorldError, match="does not exist here"):
+        world.most_regret_per_round("winner")
+
+
 def test_every_notion_exists_somewhere():
     found = set()
     for name in PUBLISHED:

@@ -1,15 +1,16 @@
 """A world of subset choice: who is chosen how often, and what is observed and lost."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import comb
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesduel.datasets.worlds.costs import Cost, worst_cost
 from bayesduel.datasets.worlds.rules import (
     ChoiceRule,
     GaussianRule,
@@ -27,14 +28,6 @@ FEEDBACKS = ("winner", "ranking", "independent")
 
 MOST_SETS = 200_000
 """Sets that are tabulated at most."""
-
-
-class Cost(NamedTuple):
-    """A notion of regret as ``theory.subset_cost`` evaluates it."""
-
-    form: str
-    best: float
-    values: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -289,6 +282,37 @@ class SubsetWorld:
         scale = {"topk": 1 / k, "topk_means": float(self.largest_reward)}
         values = values * scale.get(notion, 1.0)
         return Cost(form, float(np.sort(values)[-k:].sum()), values)
+
+    def most_regret_per_round(self, notion: str) -> float | None:
+        """Return the regret of the worst set that can be offered; see `worst_cost`.
+
+        Parameters
+        ----------
+        notion : str
+            One of `notions`.
+
+        Returns
+        -------
+        float or None
+            None where the rule is none of this package.
+
+        Raises
+        ------
+        ChoiceWorldError
+            If the notion does not exist here.
+
+        Examples
+        --------
+        >>> from bayesduel.datasets import worlds
+        >>> round(worlds.camera().most_regret_per_round("expected_reward"), 6)
+        0.63
+        """
+        return worst_cost(self.cost(notion), self.rule, self.subset_size)
+
+    def worst_rounds(self, notions: Sequence[str]) -> dict[str, float]:
+        """Return `most_regret_per_round` by notion, where it is known."""
+        found = {each: self.most_regret_per_round(each) for each in notions}
+        return {notion: most for notion, most in found.items() if most is not None}
 
     def _most_revenue(self, revenues: NDArray[np.float64]) -> tuple[int, ...]:
         """Return the set of at most k arms with the largest expected revenue.
