@@ -29,6 +29,13 @@ os.environ.setdefault(
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(2**30))
 
+# Where Python is told to write no bytecode, as in containers, every process of a test
+# would compile the sources of JAX anew, for seconds: they share it, out of sight.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    os.environ.setdefault(
+        "PYTHONPYCACHEPREFIX", str(ROOT / ".pytest_cache" / "bytecode")
+    )
+
 # `fast` draws the same examples every time, so that a failure can be repeated;
 # HYPOTHESIS_PROFILE=nightly looks further. No deadline: the first call may compile.
 _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]

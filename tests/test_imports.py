@@ -18,6 +18,7 @@ def run(code: str, cwd: Path, *arguments: str) -> str:
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("JAX_", "PYTEST_", "PYTHON"))
+        or name == "PYTHONPYCACHEPREFIX"  # Read, not written to.
     }
     root = Path(__file__).resolve().parent.parent
     environment |= {
