@@ -13,10 +13,11 @@ weight, and nothing is kept twice unless its weight is above the share of one ke
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
+
+from bayesduel.models.pareto_smoothing import smoothed_log_weights, tail_length
 
 GOOD_K = 0.7
 """Pareto k up to which importance sampling is trusted (Vehtari et al. 2024)."""
@@ -108,22 +109,16 @@ def smoothed_weights(
     weights are equal but for rounding there is no tail: k = 0. Where none is finite, k
     is infinite.
     """
-    from arviz_stats.base import (
-        array_stats,  # pyright: ignore[reportPrivateImportUsage]
-    )
-
-    # Its own annotations are narrower than what it takes.
-    psislw: Any = array_stats.psislw
     finite = np.isfinite(log_weight)
     number = len(log_weight)
     if not np.any(finite):
         return np.full(number, 1.0 / number), np.inf
     relative = np.where(finite, log_weight, -np.inf)
     relative = np.maximum(relative - relative.max(), -_NOTHING)
-    tail = np.sort(relative)[-int(min(0.2 * number, 3.0 * np.sqrt(number))) - 1 :]
+    tail = np.sort(relative)[-tail_length(number) - 1 :]
     k = 0.0
     if np.ptp(tail) > _SAME:
-        relative, k = psislw(-relative, r_eff=1.0)
+        relative, k = smoothed_log_weights(relative)
     weights = np.exp(relative - np.max(relative))
     return weights / weights.sum(), np.inf if np.isnan(k) else float(k)
 
