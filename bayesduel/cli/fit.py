@@ -173,10 +173,10 @@ def _show(
     from bayesduel.cli.saved_fits import as_record, print_standings
 
     if found.method == "exact" and not (check or as_json):
-        # Nothing to judge, and ArviZ takes longer to import than all the rest.
+        # Nothing to judge.
         print_standings(console(), found, probability, everything=everything)
         return
-    from bayesduel.diagnostics import report, transitivity
+    from bayesduel.diagnostics import report
 
     judged = report(found, with_loo=check)
     if as_json:
@@ -185,6 +185,8 @@ def _show(
     screen = console()
     print_standings(screen, found, probability, everything=everything)
     if check:
+        from bayesduel.diagnostics import transitivity
+
         screen.print(str(judged), markup=False, highlight=False)
         if found.num_arms > 2 and found.data.is_whole:
             screen.print(str(transitivity(found.data)), markup=False, highlight=False)

@@ -20,16 +20,16 @@ from bayesduel.diagnostics.predictions import check_whole, simulate_arrays
 from bayesduel.errors import FitError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.inference import (
+    NumPyroDensity,
     SamplerSettings,
     as_jax,
-    from_approximation,
-    generator_of,
-    laplace_program,
     run_nuts,
     sample_prior,
 )
+from bayesduel.models.laplace_draws import from_approximation, sample_laplace
 from bayesduel.models.latent import log_probabilities
 from bayesduel.models.rankings import Rankings
+from bayesduel.models.seeds import generator_of
 from bayesduel.models.variational import fitted_normal_law
 
 LOG_LIKELIHOOD = "log_likelihood"
@@ -239,15 +239,22 @@ def _approximate_all(
     keys = jax.random.split(rng_key, 2 * len(simulated))
     found = []
     for arrays, key_law, key_draw in zip(simulated, keys[::2], keys[1::2], strict=True):
-        with jax.enable_x64(True):
-            given = as_jax(arrays)
-            if method == "svi":
-                law = fitted_normal_law(model, given, key_law)
-            else:
-                law = laplace_program()(model, given)
-        sampled = from_approximation(
-            model, given, key_draw, (1, num_draws), law, resample=resample, extras={}
-        )
+        if method == "laplace":
+            sampled = sample_laplace(
+                model, arrays, key_draw, 1, num_draws, resample=resample
+            )
+        else:
+            with jax.enable_x64(True):
+                law = fitted_normal_law(model, as_jax(arrays), key_law)
+                law = jax.tree.map(np.asarray, law)
+            sampled = from_approximation(
+                NumPyroDensity(model, arrays),
+                generator_of(key_draw),
+                (1, num_draws),
+                law,
+                resample=resample,
+                extras={},
+            )
         found.append(sampled.draws)
     return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
 

@@ -23,12 +23,12 @@ from bayesduel.diagnostics.predictions import (
 from bayesduel.errors import FitError
 from bayesduel.models.inference import (
     as_jax,
-    generator_of,
     log_prior_densities,
     sample_prior,
 )
 from bayesduel.models.plackett_luce import Ballots
 from bayesduel.models.posterior import Posterior
+from bayesduel.models.seeds import generator_of
 from bayesduel.models.utilities import Votes
 from bayesduel.results import package_version
 

@@ -4,16 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from arviz_stats.base import (
-    array_stats as _array_stats,  # pyright: ignore[reportPrivateImportUsage]
-)
 
-from bayesduel.diagnostics.cross_validation import loo
 from bayesduel.models.posterior import Posterior
 from bayesduel.models.resampling import Correction
-
-array_stats: Any = _array_stats
-"""Its own annotations are narrower than what it takes."""
 
 LARGEST_R_HAT = 1.01
 """Vehtari et al. 2021."""
@@ -123,6 +116,15 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
     return Report(repr(posterior), tuple(findings), posterior.remarks)
 
 
+def _array_stats() -> Any:
+    """Return ArviZ's functions of arrays, imported where they are needed."""
+    from arviz_stats.base import (
+        array_stats,  # pyright: ignore[reportPrivateImportUsage]
+    )
+
+    return array_stats
+
+
 def _of_chains(posterior: Posterior) -> list[Finding]:
     names: list[str] = []
     values: list[np.ndarray] = []
@@ -134,6 +136,7 @@ def _of_chains(posterior: Posterior) -> list[Finding]:
             values.append(flat[:, :, index])
     draws = np.stack(values)
     axes = {"chain_axis": 1, "draw_axis": 2}
+    array_stats = _array_stats()
     found = []
     if posterior.num_chains > 1:
         r_hat = np.asarray(array_stats.rhat(draws, **axes))
@@ -170,7 +173,7 @@ def _of_energy(posterior: Posterior) -> list[Finding]:
     diverging = int(posterior.sample_stats["diverging"].sum())
     fraction = float(
         np.min(
-            array_stats.bfmi(
+            _array_stats().bfmi(
                 posterior.sample_stats["energy"], chain_axis=0, draw_axis=1
             )
         )
@@ -255,6 +258,8 @@ def _of_weights(correction: Correction, chains: int) -> Finding:
 
 
 def _of_votes(posterior: Posterior) -> Finding:
+    from bayesduel.diagnostics.cross_validation import loo
+
     found = loo(posterior)
     k = np.asarray(found.pareto_k)
     bad = int(np.sum(k > found.good_k))

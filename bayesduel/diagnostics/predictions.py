@@ -2,14 +2,13 @@
 
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from bayesduel.errors import FitError
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.inference import as_jax, outcome_logs
+from bayesduel.models.inference import log_probabilities_of
 from bayesduel.models.plackett_luce import Ballots, PlackettLuce
 from bayesduel.models.posterior import Posterior
 from bayesduel.models.utilities import Votes
@@ -22,15 +21,6 @@ UNITS = ("vote", "row")
 
 ROW_NAMES = {"Comparisons": "comparison", "Choices": "subset", "Rankings": "ballot"}
 """Names of the axis of rows, by the kind of data."""
-
-
-def log_probabilities_of(
-    model: PreferenceModel, arrays: Any, draws: dict[str, np.ndarray]
-) -> Float[np.ndarray, "draw row outcome"]:
-    """Return log P(outcome) of every row, for every draw (draw, ...)."""
-    with jax.enable_x64(True):
-        logs = outcome_logs(model, as_jax(arrays), as_jax(draws))
-    return np.asarray(logs)
 
 
 def kept_log_probabilities(

@@ -16,10 +16,10 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.comparisons import Comparisons
 from bayesduel.models.fitting import fit
-from bayesduel.models.inference import generator_of
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.posterior import Posterior
 from bayesduel.models.resampling import GOOD_K
+from bayesduel.models.seeds import generator_of
 
 _FEW_NATS = 4.0
 """Differences of elpd below this are small whatever their standard error says

@@ -1,20 +1,44 @@
-"""What a preference model is: a NumPyro function, and what surrounds it."""
+"""What a preference model is: a NumPyro function, and what surrounds it.
+
+JAX and NumPyro are imported by what runs the function, not by what describes it.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import numpyro
-from jax import Array
 from jaxtyping import Float
 from numpy.typing import NDArray
 
 from bayesduel.errors import FitError
 
+if TYPE_CHECKING:
+    from jax import Array
+
+    from bayesduel.models.newton import LaplaceState
+
 Draws = Mapping[str, NDArray[Any]]
 """Values of the named quantities of a model, one row per draw."""
+
+
+class Density(Protocol):
+    """The log joint density of a model and its data; NumPy arrays in and out."""
+
+    def named(self, points: Float[np.ndarray, "draw D"]) -> dict[str, np.ndarray]:
+        """Return the named quantities of points in unconstrained coordinates."""
+        ...
+
+    def log_densities(
+        self, points: Float[np.ndarray, "draw D"]
+    ) -> Float[np.ndarray, " draw"]:
+        """Return the log joint density of points."""
+        ...
+
+    def laplace(self, max_iterations: int = 100) -> LaplaceState:
+        """Return the normal law at the mode."""
+        ...
 
 
 class PreferenceModel:
@@ -31,6 +55,14 @@ class PreferenceModel:
 
     methods: ClassVar[tuple[str, ...]] = ("laplace", "svi", "nuts")
     """Ways to compute the posterior, the one to prefer first in doubt last."""
+
+    @property
+    def utility_decides(self) -> bool:
+        """Whether i beats j exactly where its utility is larger, the more the larger.
+
+        The best arm is then the same one in every sense.
+        """
+        return False
 
     def __call__(self, arrays: Any) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""
@@ -76,6 +108,14 @@ class PreferenceModel:
         """
         return None
 
+    def closed_form(self, arrays: Any) -> Density | None:
+        """Return the log joint density in closed form, or None.
+
+        In the coordinates of :func:`~bayesduel.models.latent.latent_of`. With it
+        Laplace's method needs neither JAX nor NumPyro.
+        """
+        return None
+
     def exact_posterior(self, arrays: Any) -> Any:
         """Return the posterior in closed form, where "exact" is a method."""
         raise FitError(f"{type(self).__name__} has no posterior in closed form")
@@ -90,6 +130,9 @@ def count_votes(
     The unit is one vote, so no binomial coefficient enters. Outcomes that never
     happened add nothing, impossible ones included.
     """
+    import jax.numpy as jnp
+    import numpyro
+
     happened = counts > 0
     terms = jnp.where(happened, counts * jnp.where(happened, log_probability, 0.0), 0.0)
     numpyro.factor("votes", jnp.sum(terms))
@@ -98,11 +141,17 @@ def count_votes(
 
 def sample(name: str, law: Any) -> Array:
     """Sample an unknown quantity from its prior, as ``numpyro.sample`` does."""
+    import jax.numpy as jnp
+    import numpyro
+
     return jnp.asarray(numpyro.sample(name, law))
 
 
 def derived(name: str, value: Array) -> Array:
     """Give a quantity that follows from others a name of its own."""
+    import jax.numpy as jnp
+    import numpyro
+
     return jnp.asarray(numpyro.deterministic(name, value))
 
 
@@ -127,6 +176,8 @@ def check_kind(model: Any, data: Any, kind: type, remedy: str = "") -> None:
 
 def register_arrays[T: type](cls: T) -> T:
     """Register a frozen dataclass of arrays as a pytree; ``num_arms`` is static."""
+    import jax
+
     names = list(cls.__dataclass_fields__)
     static = [name for name in names if name == "num_arms"]
     return jax.tree_util.register_dataclass(

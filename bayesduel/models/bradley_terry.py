@@ -1,14 +1,24 @@
 """The Bradley-Terry model, with ties, an order effect, and covariates of the arms."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
-from jax import Array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 from jaxtyping import Float
 
+from bayesduel.models.array_modules import (
+    Values,
+    log_sigmoid,
+    log_softmax,
+    namespace,
+)
+from bayesduel.models.pairwise_curvature import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
+
+if TYPE_CHECKING:
+    from jax import Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,11 +61,43 @@ class BradleyTerry(PairwiseUtilityModel):
 
     title: ClassVar[str] = "Bradley-Terry"
 
-    def outcome_logs(
-        self, difference: Float[Array, ""], tie: Float[Array, ""]
-    ) -> Float[Array, " outcome"]:
+    def outcome_logs(self, difference: Values, tie: Values) -> Values:
         """Return log P(outcome) of a vote; ``tie`` is log nu."""
-        signed = jnp.stack([difference, -difference])
+        xp = namespace(difference)
         if not self.ties:
-            return jax.nn.log_sigmoid(signed)
-        return jax.nn.log_softmax(jnp.append(signed / 2.0, tie))
+            return log_sigmoid(xp.stack([difference, -difference]))
+        half = difference / 2.0
+        return log_softmax(xp.stack([half, -half, tie]))
+
+    def vote_derivatives(
+        self,
+        counts: Float[Array | np.ndarray, "row outcome"],
+        difference: Float[Array | np.ndarray, " row"],
+        tie: Float[Array | np.ndarray, " row"],
+    ) -> RowDerivatives:
+        """Return the derivatives of the log likelihood of each row in closed form.
+
+        Those of a softmax: the gradient is what happened minus what was expected, the
+        Hessian minus the covariance of a vote.
+        """
+        xp = namespace(difference)
+        number = xp.sum(counts, axis=1)
+        chance = xp.exp(self.outcome_logs(difference, tie))
+        first, second = chance[0], chance[1]
+        if not self.ties:
+            zero = xp.zeros_like(difference)
+            return RowDerivatives(
+                gap=counts[:, 0] * second - counts[:, 1] * first,
+                tie=zero,
+                gap_gap=-number * first * second,
+                gap_tie=zero,
+                tie_tie=zero,
+            )
+        lead, decided = (first - second) / 2.0, first + second
+        return RowDerivatives(
+            gap=(counts[:, 0] - counts[:, 1]) / 2.0 - number * lead,
+            tie=counts[:, 2] - number * chance[2],
+            gap_gap=-number * (first * second + decided * chance[2] / 4.0),
+            gap_tie=number * lead * chance[2],
+            tie_tie=-number * decided * chance[2],
+        )

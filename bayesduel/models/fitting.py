@@ -1,30 +1,26 @@
 """Fitting a model to data: one entry for all models and all methods."""
 
+from __future__ import annotations
+
 import inspect
 import time
 import warnings
 from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.inference import (
-    Sampled,
-    as_jax,
-    sample_exact,
-    sample_laplace,
-    sample_nuts,
-)
 from bayesduel.models.posterior import Posterior
+from bayesduel.models.seeds import seed_words
 from bayesduel.models.table_checks import shortened
 from bayesduel.models.utilities import UtilityModel
-from bayesduel.models.variational import sample_svi
-from bayesduel.types import RunKey
+
+if TYPE_CHECKING:
+    from bayesduel.models.draws import Sampled
+    from bayesduel.types import RunKey
 
 MOST_DRAWS = 10**7
 """Draws of a fit, all chains together."""
@@ -32,12 +28,18 @@ MOST_DRAWS = 10**7
 MOST_NUMBERS = 2**28
 """Numbers that all draws hold together: 2 GB."""
 
-_METHODS: dict[str, Callable[..., Sampled]] = {
-    "exact": sample_exact,
-    "laplace": sample_laplace,
-    "svi": sample_svi,
-    "nuts": sample_nuts,
+_HOMES = {
+    "exact": "draws",
+    "laplace": "laplace_draws",
+    "svi": "variational",
+    "nuts": "inference",
 }
+"""Modules of the methods; JAX is imported by those that need it."""
+
+
+def _sampler(method: str) -> Callable[..., Sampled]:
+    home = import_module(f"bayesduel.models.{_HOMES[method]}")
+    return getattr(home, f"sample_{method}")
 
 
 def fit(
@@ -66,7 +68,8 @@ def fit(
         ``extras["correction"]``. nuts: Hamiltonian Monte Carlo, the reference. auto:
         exact where the model has it, else nuts.
     rng_key : int or typed key
-        The same key gives the same draws. An integer from 0 to 2^63 - 1.
+        The same seed gives the same draws. An integer s from 0 to 2^63 - 1 stands for
+        ``jax.random.key(s)``, without JAX where no method needs it.
     num_draws, num_chains : int
         Draws per chain, and chains. Independent draws are split into as many. At most
         10^7 in all, and 2^28 numbers.
@@ -96,8 +99,12 @@ def fit(
 
     Notes
     -----
-    Everything is computed in 64 bits, in a scope of its own; programs are kept for data
-    of the same shapes.
+    Everything is computed in 64 bits. For Bradley-Terry and Thurstone with a normal
+    prior "laplace" runs on NumPy arrays, with derivatives in closed form, and imports
+    no JAX; so does "exact". All else is computed by JAX programs, which are kept for
+    data of the same shapes. Random numbers of exact, laplace, and of the draws of svi
+    are those of NumPy's generator, seeded by the words of 32 bits that make up the
+    key.
 
     Examples
     --------
@@ -116,7 +123,7 @@ def fit(
     if method == "auto" and name != "exact":
         name = "nuts"
     if name not in model.methods:
-        known = "" if name in _METHODS else f"there is no method {name!r}; "
+        known = "" if name in _HOMES else f"there is no method {name!r}; "
         raise FitError(
             f"method: {known}{type(model).__name__} has {', '.join(model.methods)}"
             + (" (its posterior has no closed form)" if name == "exact" else "")
@@ -127,18 +134,12 @@ def fit(
             raise FitError(f"{argument} must be an integer above 0, got {value!r}")
     arrays = model.arrays(data)
     _check_size(name, data, int(num_draws) * int(num_chains))
-    key = as_key(rng_key)
+    seed_words(rng_key)
     remarks = _remarks(model, data)
     began = time.perf_counter()
-    with jax.enable_x64(True):
-        sampled = _METHODS[name](
-            model,
-            as_jax(arrays),
-            key,
-            int(num_chains),
-            int(num_draws),
-            **options,
-        )
+    sampled = _sampler(name)(
+        model, arrays, rng_key, int(num_chains), int(num_draws), **options
+    )
     return Posterior(
         model=model,
         data=data,
@@ -155,31 +156,6 @@ def fit(
     )
 
 
-def as_key(rng_key: RunKey | int) -> RunKey:
-    """Return a typed key from an integer or a typed key.
-
-    Raises
-    ------
-    FitError
-        For anything else, such as an old-style key of two integers.
-    """
-    if isinstance(rng_key, int | np.integer) and not isinstance(rng_key, bool):
-        if not 0 <= rng_key < 2**63:
-            raise FitError(
-                f"rng_key: a seed must be an integer from 0 to 2^63 - 1, got {rng_key}"
-            )
-        # In 32 bits JAX would drop the upper half of the seed.
-        with jax.enable_x64(True):
-            return jax.random.key(int(rng_key))
-    if isinstance(rng_key, Array):
-        if jnp.issubdtype(rng_key.dtype, jax.dtypes.prng_key):
-            return rng_key
-    raise FitError(
-        "rng_key must be an integer or a typed key, jax.random.key(seed); got "
-        f"{type(rng_key).__name__}"
-    )
-
-
 def _check_size(method: str, data: Any, total: int) -> None:
     """Raise where the draws would not fit into memory, or take hours to look at."""
     num_arms = len(data.arm_names)
@@ -193,7 +169,7 @@ def _check_size(method: str, data: Any, total: int) -> None:
 
 
 def _check_options(method: str, options: dict[str, Any]) -> None:
-    signature = inspect.signature(_METHODS[method]).parameters
+    signature = inspect.signature(_sampler(method)).parameters
     known = [
         name
         for name, parameter in signature.items()

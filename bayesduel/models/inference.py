@@ -1,12 +1,12 @@
-"""Draws from posteriors: exact, Laplace, variational, and Hamiltonian Monte Carlo.
+"""Draws and densities of NumPyro models: what needs JAX.
 
-Every function takes a model, its arrays and a key, and returns :class:`Sampled`. They
-are called inside the 64-bit scope.
+Inside the programs floats have 64 bits; the functions open that scope themselves where
+they do not say otherwise.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache, partial, wraps
 from typing import Any, NamedTuple
 
 import jax
@@ -18,72 +18,30 @@ from numpyro import handlers
 from numpyro.infer import MCMC, NUTS
 
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.laplace import (
-    LaplaceState,
-    Status,
-    draw_heavy_points,
-    draw_points,
-    laplace,
-    log_heavy_density,
-    log_normal_density,
-)
+from bayesduel.models.draws import Sampled
+from bayesduel.models.laplace import LaplaceState, laplace
 from bayesduel.models.latent import latent_of, log_probabilities
-from bayesduel.models.resampling import (
-    BLOCKS,
-    HOPELESS,
-    LEAST_BLOCK,
-    Correction,
-    can_trust,
-    effective_number,
-    largest_shift,
-    smoothed_weights,
-    systematic,
-)
+from bayesduel.models.seeds import as_key
 from bayesduel.types import RunKey
 
-Fresh = Callable[[RunKey, int], dict[str, np.ndarray]]
-"""Draws any number of times from the law that was fitted."""
+
+def as_jax(tree: Any) -> Any:
+    """Return arrays as JAX arrays, floats in 64 bits (inside the 64-bit scope)."""
+    return jax.tree.map(jnp.asarray, tree)
 
 
-@dataclass(frozen=True)
-class Sampled:
-    """What a method leaves behind."""
+def in_64_bits(sampler: Callable[..., Sampled]) -> Callable[..., Sampled]:
+    """Let a sampler take NumPy arrays and any seed, and compute in 64 bits."""
 
-    draws: dict[str, np.ndarray]
-    """Named quantities, (chain, draw, ...)."""
+    @wraps(sampler)
+    def run(
+        model: PreferenceModel, arrays: Any, rng_key: RunKey | int, *size: int,
+        **options: Any,
+    ) -> Sampled:  # fmt: skip
+        with jax.enable_x64(True):
+            return sampler(model, as_jax(arrays), as_key(rng_key), *size, **options)
 
-    sample_stats: dict[str, np.ndarray] = field(default_factory=dict)
-    """What is known about each draw, (chain, draw)."""
-
-    fresh: Fresh | None = None
-    """New draws, where the fitted law allows them."""
-
-    converged: bool = True
-    remarks: tuple[str, ...] = ()
-    extras: dict[str, Any] = field(default_factory=dict)
-    """What is special to the method."""
-
-
-def generator_of(rng_key: RunKey) -> np.random.Generator:
-    """Return a NumPy generator seeded by a key; consumes it."""
-    return np.random.default_rng(np.asarray(jax.random.key_data(rng_key)))
-
-
-def sample_exact(
-    model: PreferenceModel, arrays: Any, rng_key: RunKey, chains: int, draws: int
-) -> Sampled:
-    """Draw independently from the posterior in closed form."""
-    posterior = model.exact_posterior(arrays)
-
-    def fresh(key: RunKey, number: int) -> dict[str, np.ndarray]:
-        return posterior.sample(generator_of(key), number)
-
-    flat = fresh(rng_key, chains * draws)
-    return Sampled(
-        draws=_in_chains(flat, chains),
-        fresh=fresh,
-        extras={"posterior": posterior},
-    )
+    return run
 
 
 @cache
@@ -104,168 +62,34 @@ def _log_densities(model: PreferenceModel, arrays: Any, points: Array) -> Array:
     return jax.lax.map(latent_of(model, arrays).log_density, points, batch_size=256)
 
 
-def sample_laplace(
-    model: PreferenceModel,
-    arrays: Any,
-    rng_key: RunKey,
-    chains: int,
-    draws: int,
-    *,
-    max_iterations: int = 100,
-    resample: bool = True,
-) -> Sampled:
-    """Draw from the normal law around the mode; resample by importance."""
-    state = laplace_program()(model, arrays, max_iterations=max_iterations)
-    status = Status(int(state.status))
-
-    return from_approximation(
-        model,
-        arrays,
-        rng_key,
-        (chains, draws),
-        state,
-        resample=resample,
-        converged=status is Status.CONVERGED,
-        remarks=() if status is Status.CONVERGED else (_LAPLACE_REMARKS[status],),
-        extras={"laplace": jax.tree.map(np.asarray, state)},
-    )
-
-
-_LAPLACE_REMARKS = {
-    Status.NOT_CONVERGED: "Newton's method ran out of steps before it reached the mode;"
-    " raise max_iterations, or use method='nuts'",
-    Status.NOT_CONCAVE: "the posterior is not concave where Newton's method ended, so"
-    " no normal law fits there; use method='nuts'",
-    Status.NOT_FINITE: "the log density is not finite; look at the prior scales",
-}
-
-
-class _Proposals(NamedTuple):
-    """Points, the first of them from the normal law, and log densities there."""
-
-    named: dict[str, Any]
-    lp: Float[np.ndarray | Array, " draw"]
-    log_normal: Float[np.ndarray | Array, " draw"]
-    log_heavy: Float[np.ndarray | Array, " draw"]
-
-    @classmethod
-    def joined(cls, blocks: "list[_Proposals]") -> "_Proposals":
-        return jax.tree.map(lambda *each: np.concatenate(each), *blocks)
-
-    def log_weight(self) -> Float[np.ndarray, " draw"]:
-        """Log posterior minus log density of the mixture that all come from."""
-        share = 1.0 / BLOCKS
-        mixture = np.logaddexp(
-            np.log1p(-share) + self.log_normal, np.log(share) + self.log_heavy
-        )
-        return np.asarray(self.lp - mixture)
-
-    def kept(self, index: np.ndarray) -> dict[str, np.ndarray]:
-        return {name: values[index] for name, values in self.named.items()}
-
-
-@dataclass(frozen=True)
-class _Proposer:
-    """Proposes points from a normal law, and some from one with heavier tails."""
+@dataclass(frozen=True, eq=False)
+class NumPyroDensity:
+    """The log joint density of any NumPyro model, by JAX; NumPy arrays in and out."""
 
     model: PreferenceModel
     arrays: Any
-    law: LaplaceState
 
-    def block(
-        self, key: RunKey, number: int, draw: Callable = draw_points
-    ) -> _Proposals:
+    def laplace(self, max_iterations: int = 100) -> LaplaceState:
+        """Return the normal law at the mode."""
         with jax.enable_x64(True):
-            points = draw(key, self.law, number)
-            found = _Proposals(
-                _named_points(self.model, self.arrays, points),
-                _log_densities(self.model, self.arrays, points),
-                log_normal_density(self.law, points),
-                log_heavy_density(self.law, points),
-            )
+            arrays = as_jax(self.arrays)
+            law = laplace_program()(self.model, arrays, max_iterations=max_iterations)
+            return jax.tree.map(np.asarray, law)
+
+    def named(self, points: Float[np.ndarray, "draw D"]) -> dict[str, np.ndarray]:
+        """Return the named quantities of points."""
+        return self._run(_named_points, points)
+
+    def log_densities(
+        self, points: Float[np.ndarray, "draw D"]
+    ) -> Float[np.ndarray, " draw"]:
+        """Return the log joint density of points."""
+        return self._run(_log_densities, points)
+
+    def _run(self, program: Callable, points: np.ndarray) -> Any:
+        with jax.enable_x64(True):
+            found = program(self.model, as_jax(self.arrays), jnp.asarray(points))
             return jax.tree.map(np.asarray, found)
-
-    def pool(self, key: RunKey, first: _Proposals) -> _Proposals:
-        """Add blocks as large as the first one, the last of them with heavy tails."""
-        number = len(first.lp)
-        *keys, key_heavy = jax.random.split(key, BLOCKS - 1)
-        more = [self.block(each, number) for each in keys]
-        heavy = self.block(key_heavy, number, draw_heavy_points)
-        return _Proposals.joined([first, *more, heavy])
-
-    def resampled(self, key: RunKey, number: int) -> dict[str, np.ndarray]:
-        key_first, key_more, key_pick = jax.random.split(key, 3)
-        found = self.pool(key_more, self.block(key_first, max(number, LEAST_BLOCK)))
-        weights, _ = smoothed_weights(found.log_weight())
-        return found.kept(systematic(generator_of(key_pick), weights, number))
-
-    def plain(self, key: RunKey, number: int) -> dict[str, np.ndarray]:
-        return self.block(key, number).named
-
-
-def from_approximation(
-    model: PreferenceModel,
-    arrays: Any,
-    rng_key: RunKey,
-    size: tuple[int, int],
-    law: LaplaceState,
-    *,
-    resample: bool,
-    extras: dict[str, Any],
-    **rest: Any,
-) -> Sampled:
-    """Draw from a normal law; resample by importance where weights can be trusted.
-
-    Parameters
-    ----------
-    size : (int, int)
-        Chains, and draws of each.
-    law : LaplaceState
-        Its mean and curvature.
-    resample : bool
-        Otherwise, and where Pareto k is above its bound, the draws are those of the
-        normal law itself, and ``log_weight`` among the ``sample_stats`` weighs them.
-    """
-    proposer = _Proposer(model, arrays, law)
-    chains, number = size[0], size[0] * size[1]
-    key_first, key_more, key_pick = jax.random.split(rng_key, 3)
-    first = proposer.block(key_first, max(number, LEAST_BLOCK) if resample else number)
-    log_weight = np.asarray(first.lp - first.log_normal)
-    found, (weights, k) = first, smoothed_weights(log_weight)
-    resampled = False
-    # Where next to none of the proposals matters, more of them are made for nothing.
-    if resample and effective_number(weights) > HOPELESS * len(weights):
-        pool = proposer.pool(key_more, first)
-        mended, mended_k = smoothed_weights(pool.log_weight())
-        resampled = can_trust(mended_k, len(mended), len(mended) * np.max(mended))
-        if resampled:
-            found, weights, k = pool, mended, mended_k
-    index = np.arange(number)
-    if resampled:
-        index = systematic(generator_of(key_pick), weights, number)
-    share = 1.0 - resampled / BLOCKS
-    shift, shifted, spread = largest_shift(found.named, weights, share)
-    correction = Correction(
-        resampled=resampled,
-        pareto_k=k,
-        num_proposals=len(weights),
-        effective_proposals=effective_number(weights),
-        largest_weight=float(len(weights) * np.max(weights)),
-        num_different=len(np.unique(index)),
-        shift=shift,
-        shifted=shifted,
-        spread=spread,
-    )
-    stats = {"lp": np.asarray(found.lp)[index]}
-    if not resampled:
-        stats["log_weight"] = log_weight[index]
-    return Sampled(
-        draws=_in_chains(found.kept(index), chains),
-        sample_stats=_in_chains(stats, chains),
-        fresh=proposer.resampled if resampled else proposer.plain,
-        extras={**extras, "correction": correction},
-        **rest,
-    )
 
 
 _STATS = {
@@ -314,6 +138,7 @@ def run_nuts(
     return sampler.get_samples(**by_chain), sampler.get_extra_fields(**by_chain)
 
 
+@in_64_bits
 def sample_nuts(
     model: PreferenceModel,
     arrays: Any,
@@ -383,13 +208,6 @@ def log_prior_densities(
     return jax.lax.map(one, draws, batch_size=256)
 
 
-def _in_chains(flat: dict[str, np.ndarray], chains: int) -> dict[str, np.ndarray]:
-    return {
-        name: values.reshape(chains, -1, *values.shape[1:])
-        for name, values in flat.items()
-    }
-
-
 @partial(jax.jit, static_argnums=0)
 def outcome_logs(
     model: PreferenceModel, arrays: Any, draws: dict[str, Array]
@@ -398,6 +216,25 @@ def outcome_logs(
     return jax.lax.map(partial(log_probabilities, model, arrays), draws, batch_size=256)
 
 
-def as_jax(tree: Any) -> Any:
-    """Return arrays as JAX arrays, floats in 64 bits (inside the 64-bit scope)."""
-    return jax.tree.map(jnp.asarray, tree)
+def log_probabilities_of(
+    model: PreferenceModel, arrays: Any, draws: dict[str, np.ndarray]
+) -> Float[np.ndarray, "draw row outcome"]:
+    """Return log P(outcome) of every row, for every draw (draw, ...)."""
+    with jax.enable_x64(True):
+        return np.asarray(outcome_logs(model, as_jax(arrays), as_jax(draws)))
+
+
+def pairwise_preferences(
+    model: Any, utility: Float[np.ndarray, "draw K"], tie: Float[np.ndarray, " draw"]
+) -> Float[np.ndarray, "draw K K"]:
+    """Return P(i beats j in a vote that is no tie) by a model's law of a vote."""
+    with jax.enable_x64(True):
+        return np.array(_preferences(model, jnp.asarray(utility), jnp.asarray(tie)))
+
+
+@partial(jax.jit, static_argnums=0)
+def _preferences(model: Any, utility: Array, tie: Array) -> Array:
+    differences = utility[:, :, None] - utility[:, None, :]
+    each = jax.vmap(jax.vmap(model.logs_of_rows, in_axes=(0, None)))
+    logs = each(differences, tie)
+    return jax.nn.sigmoid(logs[..., 0] - logs[..., 1])

@@ -12,7 +12,11 @@ from numpyro import handlers
 from numpyro.distributions.transforms import biject_to
 from numpyro.infer.util import constrain_fn, potential_energy
 
-from bayesduel.models.base import PreferenceModel
+from bayesduel.models.base import PreferenceModel, register_arrays
+from bayesduel.models.utilities import Votes
+
+# Here and not where they are defined: that needs no JAX.
+register_arrays(Votes)
 
 
 class Latent(NamedTuple):

@@ -1,14 +1,13 @@
 """Independent pairs: one Beta-distributed winning probability per pair of arms."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from __future__ import annotations
 
-import jax.numpy as jnp
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
 import numpy as np
-from jax import Array
 from jaxtyping import Float
 from numpy.typing import NDArray
-from numpyro import distributions as dist
 
 from bayesduel.errors import FitError
 from bayesduel.models.base import (
@@ -21,6 +20,9 @@ from bayesduel.models.base import (
 )
 from bayesduel.models.comparisons import OUTCOMES, Comparisons
 from bayesduel.models.utilities import Votes, votes_of
+
+if TYPE_CHECKING:
+    from jax import Array
 
 Prior = float | tuple[tuple[float, ...], ...]
 """Pseudo-votes: one number for all, or a K x K table as nested tuples."""
@@ -92,6 +94,9 @@ class PairwiseBeta(PreferenceModel):
 
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""
+        import jax.numpy as jnp
+        from numpyro import distributions as dist
+
         for_first, for_second = self._prior_of_pairs(votes.num_arms)
         preference = sample("preference", dist.Beta(for_first, for_second).to_event(1))
         low = jnp.minimum(votes.first, votes.second)

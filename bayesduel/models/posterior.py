@@ -6,20 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 from jaxtyping import Float
 
 from bayesduel.errors import FitError
 from bayesduel.models import winners
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.inference import Fresh, as_jax, generator_of, outcome_logs
 from bayesduel.models.resampling import Correction
+from bayesduel.models.seeds import generator_of
 from bayesduel.models.utilities import Votes
-from bayesduel.types import RunKey
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from bayesduel.models.draws import Fresh
+    from bayesduel.types import RunKey
 
 _BLOCK = 2**22
 """Entries of preference matrices that are held at once."""
@@ -123,22 +124,21 @@ class Posterior:
         """
         import xarray as xr
 
-        from bayesduel.models.latent import latent_of
+        from bayesduel.models.laplace_draws import density_of
 
         if "laplace" not in self.extras or not self.converged:
             raise FitError(
                 "the mode is found by method='laplace' where it converges; this fit is "
                 f"by {self.method}" + ("" if self.converged else ", NOT CONVERGED")
             )
-        with jax.enable_x64(True):
-            latent = latent_of(self.model, as_jax(self.arrays))
-            values = latent.named(as_jax(self.extras["laplace"].mode))
+        density = density_of(self.model, self.arrays)
+        values = density.named(self.extras["laplace"].mode[None])
         dims = self.model.dims()
         found = xr.Dataset(
-            {name: (dims.get(name, ()), np.asarray(v)) for name, v in values.items()}
+            {name: (dims.get(name, ()), each[0]) for name, each in values.items()}
         )
-        coords = self.model.coords(self.data)
-        return found.assign_coords({n: v for n, v in coords.items() if n in found.dims})
+        coords = self.model.coords(self.data).items()
+        return found.assign_coords({n: v for n, v in coords if n in found.dims})
 
     def flat_draws(self) -> dict[str, np.ndarray]:
         """Return the draws of all chains, one after the other: (draw, ...)."""
@@ -188,20 +188,17 @@ class Posterior:
     def _some_draws(
         self, rng_key: RunKey | int, num_draws: int
     ) -> dict[str, np.ndarray]:
-        from bayesduel.models.fitting import as_key
-
         if num_draws < 1:
             raise FitError(f"num_draws must be above 0, got {num_draws}")
-        key = as_key(rng_key)
         if self.fresh is not None:
-            return self.fresh(key, num_draws)
+            return self.fresh(rng_key, num_draws)
         if num_draws > self.num_draws:
             raise FitError(
                 f"{num_draws} draws were asked for, but the {self.method} fit holds "
                 f"{self.num_draws}; fit again with num_draws="
                 f"{-(-num_draws // self.num_chains)} or more per chain"
             )
-        index = generator_of(key).choice(self.num_draws, num_draws, replace=False)
+        index = generator_of(rng_key).choice(self.num_draws, num_draws, replace=False)
         return {name: values[index] for name, values in self.flat_draws().items()}
 
     def matrices(self) -> Iterator[Float[np.ndarray, "draw K K"]]:
@@ -267,8 +264,11 @@ class Posterior:
 
     def winner_shares(self) -> dict[str, np.ndarray]:
         """Return :meth:`winner_probabilities` by arm as plain arrays (K,)."""
-        found = winners.winner_shares(self.matrices())
         utilities = self.model.utilities(self.flat_draws())
+        if utilities is not None and self.model.utility_decides:
+            found = winners.winner_shares_by_utility(utilities)
+        else:
+            found = winners.winner_shares(self.matrices())
         if utilities is not None:
             best = np.bincount(np.argmax(utilities, axis=1), minlength=self.num_arms)
             found["best_utility"] = best / self.num_draws
@@ -358,6 +358,8 @@ class Posterior:
         return self._by_pair(values)
 
     def _information_of_votes(self, votes: Votes) -> np.ndarray:
+        from bayesduel.models.inference import log_probabilities_of
+
         num_arms = self.num_arms
         row, column = np.nonzero(~np.eye(num_arms, dtype=bool))
         every = Votes(
@@ -373,9 +375,7 @@ class Posterior:
         def blocks() -> Iterator[np.ndarray]:
             for start in range(0, self.num_draws, size):
                 part = {name: each[start : start + size] for name, each in flat.items()}
-                with jax.enable_x64(True):
-                    logs = outcome_logs(self.model, as_jax(every), as_jax(part))
-                yield np.exp(np.asarray(logs))
+                yield np.exp(log_probabilities_of(self.model, every, part))
 
         values = np.zeros((num_arms, num_arms))
         values[row, column] = winners.information(blocks())

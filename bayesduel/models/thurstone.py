@@ -1,17 +1,23 @@
 """Thurstone's model of paired comparisons, with ties, an order effect, covariates."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from __future__ import annotations
 
-import jax.numpy as jnp
+from dataclasses import dataclass
+from math import log, pi, sqrt
+from typing import TYPE_CHECKING, ClassVar
+
 import numpy as np
-from jax import Array
-from jax.scipy.special import log_ndtr
 from jaxtyping import Float
 
+from bayesduel.models.array_modules import Values, namespace, scipy_module
+from bayesduel.models.pairwise_curvature import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
 
-_SQRT2 = float(np.sqrt(2.0))
+if TYPE_CHECKING:
+    from jax import Array
+
+_SQRT2 = sqrt(2.0)
+_HALF_LOG_2_PI = 0.5 * log(2.0 * pi)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,18 +56,106 @@ class Thurstone(PairwiseUtilityModel):
     title: ClassVar[str] = "Thurstone"
     tie_name: ClassVar[str] = "log_threshold"
 
-    def outcome_logs(
-        self, difference: Float[Array, ""], tie: Float[Array, ""]
-    ) -> Float[Array, " outcome"]:
+    def outcome_logs(self, difference: Values, tie: Values) -> Values:
         """Return log P(outcome); ``tie`` is the logarithm of the threshold."""
-        signed = jnp.stack([difference, -difference])
+        xp = namespace(difference)
+        log_ndtr = scipy_module(difference, "special").log_ndtr
         if not self.ties:
-            return log_ndtr(signed / _SQRT2)
-        threshold = jnp.exp(tie)
-        decided = log_ndtr((signed - threshold) / _SQRT2)
-        # Phi((t - d)/sqrt 2) - Phi((-t - d)/sqrt 2), from the side where it is small;
-        # an even function of d.
-        size = difference * jnp.where(difference < 0.0, -1.0, 1.0)
-        upper = log_ndtr((threshold - size) / _SQRT2)
-        lower = log_ndtr((-threshold - size) / _SQRT2)
-        return jnp.append(decided, upper + jnp.log1p(-jnp.exp(lower - upper)))
+            return log_ndtr(xp.stack([difference, -difference]) / _SQRT2)
+        threshold = xp.exp(tie)
+        beyond = xp.stack([difference - threshold, -difference - threshold])
+        decided = log_ndtr(beyond / _SQRT2)
+        upper = log_ndtr(_edges(difference, threshold)[0])
+        # The other edge is where the arm behind would win.
+        lower = xp.where(difference < 0.0, decided[0], decided[1])
+        tied = upper + xp.log1p(-xp.exp(lower - upper))
+        return xp.stack([decided[0], decided[1], tied])
+
+    def vote_derivatives(
+        self,
+        counts: Float[Array | np.ndarray, "row outcome"],
+        difference: Float[Array | np.ndarray, " row"],
+        tie: Float[Array | np.ndarray, " row"],
+    ) -> RowDerivatives:
+        """Return the derivatives of the log likelihood of each row in closed form.
+
+        With x = (d - t) / sqrt(2), t the threshold, and h = phi(x) / Phi(x), the first
+        derivative of log Phi is h and the second one -h (h + x).
+        """
+        xp = namespace(difference)
+        zero = xp.zeros_like(difference)
+        threshold = xp.exp(tie) if self.ties else zero
+        won = _hazard((difference - threshold) / _SQRT2)
+        lost = _hazard((-difference - threshold) / _SQRT2)
+        win, loss = (_parts(counts[:, place], each) for place, each in
+                     enumerate((won, lost)))  # fmt: skip
+        gap = (win[0] - loss[0]) / _SQRT2
+        gap_gap = (win[1] + loss[1]) / 2.0
+        if not self.ties:
+            return RowDerivatives(gap, zero, gap_gap, zero, zero)
+        slope, bend = -(win[0] + loss[0]) / _SQRT2, (win[1] + loss[1]) / 2.0
+        log_tied = self.outcome_logs(difference, tie)[2]
+        tied = _of_ties(counts[:, 2], difference, threshold, log_tied)
+        by_threshold = slope + tied.tie
+        return RowDerivatives(
+            gap=gap + tied.gap,
+            tie=threshold * by_threshold,
+            gap_gap=gap_gap + tied.gap_gap,
+            gap_tie=threshold * (tied.gap_tie - (win[1] - loss[1]) / 2.0),
+            tie_tie=threshold * (threshold * (bend + tied.tie_tie) + by_threshold),
+        )
+
+
+def _edges(difference: Values, threshold: Values) -> tuple[Values, Values]:
+    """Return a and b with P(tie) = Phi(a) - Phi(b), from the side where it is small.
+
+    (t - |d|) / sqrt(2) and (-t - |d|) / sqrt(2): P(tie) is an even function of d.
+    """
+    size = difference * _sign(difference)
+    return (threshold - size) / _SQRT2, (-threshold - size) / _SQRT2
+
+
+def _sign(difference: Values) -> Values:
+    """Return -1 below 0, else 1: |d| has a second derivative at 0 that way."""
+    return namespace(difference).where(difference < 0.0, -1.0, 1.0)
+
+
+def _hazard(values: Values) -> tuple[Values, Values]:
+    """Return the first and the second derivative of log Phi."""
+    xp = namespace(values)
+    log_chance = scipy_module(values, "special").log_ndtr(values)
+    slope = xp.exp(-0.5 * values**2 - _HALF_LOG_2_PI - log_chance)
+    return slope, -slope * (slope + values)
+
+
+def _parts(counts: Values, derivatives: tuple[Values, ...]) -> tuple[Values, ...]:
+    """Multiply by counts; what never happened adds nothing, infinite or not."""
+    xp = namespace(counts)
+    happened = counts > 0
+    return tuple(
+        xp.where(happened, counts * xp.where(happened, each, 0.0), 0.0)
+        for each in derivatives
+    )
+
+
+def _of_ties(
+    counts: Values, difference: Values, threshold: Values, log_tied: Values
+) -> RowDerivatives:
+    """Return the derivatives of counts * log P(tie) by d and by the threshold t."""
+    xp = namespace(difference)
+    upper, lower = _edges(difference, threshold)
+    height = log_tied + _HALF_LOG_2_PI
+    one = xp.exp(-0.5 * upper**2 - height)
+    other = xp.exp(-0.5 * lower**2 - height)
+    by_size, by_threshold = (other - one) / _SQRT2, (one + other) / _SQRT2
+    apart = (lower * other - upper * one) / 2.0
+    mixed = (upper * one + lower * other) / 2.0
+    sign = _sign(difference)
+    derivatives = (
+        sign * by_size,
+        by_threshold,
+        apart - by_size**2,
+        sign * (mixed - by_size * by_threshold),
+        apart - by_threshold**2,
+    )
+    return RowDerivatives(*_parts(counts, derivatives))

@@ -1,16 +1,13 @@
 """The prior of utilities, and what pairwise models of utilities share."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 from jaxtyping import Float, Int
-from numpyro import distributions as dist
 
 from bayesduel.errors import FitError
 from bayesduel.models.base import (
@@ -20,16 +17,27 @@ from bayesduel.models.base import (
     check_positive,
     count_votes,
     derived,
-    register_arrays,
     sample,
 )
 from bayesduel.models.comparisons import OUTCOMES, Comparisons
 
+if TYPE_CHECKING:
+    from jax import Array
 
-@register_arrays
+    from bayesduel.models.pairwise_curvature import (
+        Derivatives,
+        PairwiseDensity,
+        RowDerivatives,
+    )
+
+
 @dataclass(frozen=True)
 class Votes:
-    """Comparisons as a pytree, as the NumPyro models read them."""
+    """Comparisons as arrays, as the models read them.
+
+    A pytree as soon as :mod:`bayesduel.models.latent` is imported, which everything
+    here that uses JAX does.
+    """
 
     first: Int[Array | np.ndarray, " row"]
     second: Int[Array | np.ndarray, " row"]
@@ -66,6 +74,8 @@ class UtilityModel(PreferenceModel):
 
         utility ~ Normal(0, scale), plus covariates @ coefficient where there are any.
         """
+        from numpyro import distributions as dist
+
         if self.learn_scale:
             scale = sample("scale", dist.HalfNormal(self.prior_scale))
             unit = sample("standard_utility", self._normal(num_arms, 1.0))
@@ -81,6 +91,8 @@ class UtilityModel(PreferenceModel):
         return derived("utility", covariates @ coefficient + own)
 
     def _normal(self, num_arms: int, scale: float) -> Any:
+        from numpyro import distributions as dist
+
         if self.zero_sum:
             return dist.ZeroSumNormal(scale, event_shape=(num_arms,))
         return dist.Normal(0.0, scale).expand([num_arms]).to_event(1)
@@ -138,6 +150,9 @@ class PairwiseUtilityModel(UtilityModel):
 
     def __call__(self, votes: Votes) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""
+        import jax.numpy as jnp
+        from numpyro import distributions as dist
+
         difference = self.sample_difference(votes)
         tie = jnp.zeros(())
         if self.ties:
@@ -147,6 +162,9 @@ class PairwiseUtilityModel(UtilityModel):
 
     def sample_difference(self, votes: Votes) -> Float[Array, " row"]:
         """Sample utilities and return that of the first arm minus the second's."""
+        import jax.numpy as jnp
+        from numpyro import distributions as dist
+
         utility = self.sample_utilities(
             votes.num_arms,
             jnp.asarray(votes.covariates) if self.covariates else None,
@@ -197,6 +215,24 @@ class PairwiseUtilityModel(UtilityModel):
             Utility of the first arm minus that of the second.
         tie : float ()
             The tie parameter, as it is sampled.
+
+        Notes
+        -----
+        A law that comes with :meth:`vote_derivatives` takes arrays of any one shape as
+        well, of NumPy or JAX, and returns (outcome, ...).
+        """
+        raise NotImplementedError
+
+    def vote_derivatives(
+        self,
+        counts: Float[Array | np.ndarray, "row outcome"],
+        difference: Float[Array | np.ndarray, " row"],
+        tie: Float[Array | np.ndarray, " row"],
+    ) -> RowDerivatives:
+        """Return the derivatives of the log likelihood of each row in closed form.
+
+        Used where the class that has it also has :meth:`outcome_logs`: a subclass with
+        another law gets the derivatives of its own by automatic differentiation.
         """
         raise NotImplementedError
 
@@ -204,6 +240,9 @@ class PairwiseUtilityModel(UtilityModel):
         self, difference: Float[Array, " row"], tie: Array
     ) -> Float[Array, "row outcome"]:
         """Return :meth:`outcome_logs` of every row; one tie parameter, or one each."""
+        import jax
+        import jax.numpy as jnp
+
         ties = jnp.broadcast_to(tie, difference.shape)
         return jax.vmap(self.outcome_logs)(difference, ties)
 
@@ -214,23 +253,57 @@ class PairwiseUtilityModel(UtilityModel):
         a subclass that overrides how quantities are sampled loses the closed form, and
         its Hessian is found by automatic differentiation.
         """
-        own = type(self)
-        stock = all(
-            getattr(own, name) is getattr(PairwiseUtilityModel, name)
-            for name in _CLOSED_FORM_OF
-        )
-        if self.learn_scale or self.covariates or not stock:
+        if not self._has_normal_prior():
             return None
         from bayesduel.models.pairwise_curvature import pairwise_hessian
 
-        return pairwise_hessian(self, arrays)
+        return pairwise_hessian(self, arrays, self._derivatives())
+
+    def closed_form(self, arrays: Votes) -> PairwiseDensity | None:
+        """Return the log joint density with its derivatives in closed form, or None.
+
+        None where :meth:`hessian` is, and where the law of a vote comes without
+        :meth:`vote_derivatives`.
+        """
+        derivatives = self._derivatives()
+        if derivatives is None or not self._has_normal_prior():
+            return None
+        from bayesduel.models.pairwise_curvature import PairwiseDensity
+
+        return PairwiseDensity(self, arrays, derivatives)
+
+    def _has_normal_prior(self) -> bool:
+        names = sorted(["first_advantage", self.tie_name, "utility"])
+        in_order = names == ["first_advantage", self.tie_name, "utility"]
+        plain = not (self.learn_scale or self.covariates)
+        return plain and in_order and self._keeps(_CLOSED_FORM_OF)
+
+    def _derivatives(self) -> Derivatives | None:
+        """Return the derivatives that belong to the law of a vote, or None."""
+        belong = _home(self, "vote_derivatives") is _home(self, "outcome_logs")
+        return self.vote_derivatives if belong and self._keeps(_OF_ROWS) else None
+
+    def _keeps(self, names: tuple[str, ...]) -> bool:
+        """Whether none of the methods is overridden."""
+        return all(_home(self, name) in (UtilityModel, PairwiseUtilityModel)
+                   for name in names)  # fmt: skip
+
+    @property
+    def utility_decides(self) -> bool:
+        """Whether i beats j exactly where its utility is larger.
+
+        So it is for the laws here that come with their derivatives.
+        """
+        own = ("preference_matrices", "utilities", "logs_of_rows")
+        return self._derivatives() is not None and self._keeps(own)
 
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i beats j in a vote that is no tie), nobody shown first."""
+        from bayesduel.models.inference import pairwise_preferences
+
         utility = self.utilities(draws)
         tie = draws[self.tie_name] if self.ties else np.zeros(len(utility))
-        with jax.enable_x64(True):
-            matrices = np.array(_preferences(self, jnp.asarray(utility), tie))
+        matrices = pairwise_preferences(self, utility, tie)
         arms = np.arange(utility.shape[1])
         matrices[:, arms, arms] = 0.5
         return matrices
@@ -240,14 +313,13 @@ _CLOSED_FORM_OF = ("__call__", "sample_difference", "sample_utilities", "_normal
 """The methods whose density :meth:`PairwiseUtilityModel.hessian` is the curvature of;
 beside them it only uses ``outcome_logs``, whatever that is."""
 
+_OF_ROWS = ("logs_of_rows",)
+"""What says that all rows have the law of a vote."""
 
-@partial(jax.jit, static_argnums=0)
-def _preferences(model: PairwiseUtilityModel, utility: Array, tie: Array) -> Array:
-    """Return P(i beats j in a vote that is no tie), (draw, K, K)."""
-    differences = utility[:, :, None] - utility[:, None, :]
-    each = jax.vmap(jax.vmap(model.logs_of_rows, in_axes=(0, None)))
-    logs = each(differences, tie)
-    return jax.nn.sigmoid(logs[..., 0] - logs[..., 1])
+
+def _home(model: PairwiseUtilityModel, name: str) -> type:
+    """Return the class that a method of a model comes from."""
+    return next(each for each in type(model).__mro__ if name in vars(each))
 
 
 def votes_of(model: Any, data: Comparisons) -> Votes:

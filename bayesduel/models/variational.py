@@ -17,9 +17,12 @@ from numpyro.optim import Adam
 
 from bayesduel.errors import FitError
 from bayesduel.models.base import PreferenceModel, sample
-from bayesduel.models.inference import Sampled, from_approximation, laplace_program
+from bayesduel.models.draws import Sampled
+from bayesduel.models.inference import NumPyroDensity, in_64_bits, laplace_program
 from bayesduel.models.laplace import LaplaceState, points_of
+from bayesduel.models.laplace_draws import from_approximation
 from bayesduel.models.latent import latent_of
+from bayesduel.models.seeds import generator_of
 from bayesduel.types import RunKey
 
 GUIDES = {
@@ -122,6 +125,7 @@ def fitted_normal_law(
     return _normal_law(model, settings, arrays, state, params)
 
 
+@in_64_bits
 def sample_svi(
     model: PreferenceModel,
     arrays: Any,
@@ -155,11 +159,10 @@ def sample_svi(
         "step_size"
     )
     return from_approximation(
-        model,
-        arrays,
-        key_draw,
+        NumPyroDensity(model, arrays),
+        generator_of(key_draw),
         (chains, draws),
-        law,
+        jax.tree.map(np.asarray, law),
         resample=resample,
         converged=settled,
         remarks=() if settled else (remark,),

@@ -44,6 +44,20 @@ def winner_shares(blocks: Iterable[Matrices]) -> dict[str, Float[np.ndarray, " K
     return {name: total / number for name, total in totals.items()}
 
 
+def winner_shares_by_utility(
+    utilities: Float[np.ndarray, "draw K"],
+) -> dict[str, Float[np.ndarray, " K"]]:
+    """Return :func:`winner_shares` where the larger utility always wins.
+
+    The arms with the largest one then share all first places, and a single one beats
+    all others. K numbers per draw say it, in place of K^2.
+    """
+    first = utilities == utilities.max(axis=1, keepdims=True)
+    alone = first & (first.sum(axis=1, keepdims=True) == 1)
+    shared = first.mean(axis=0)
+    return {"condorcet": alone.mean(axis=0), "copeland": shared, "borda": shared}
+
+
 def condorcet_exists(condorcet: Float[np.ndarray, " K"], num_draws: int) -> float:
     """Return the share of draws in which some arm beats all others.
 

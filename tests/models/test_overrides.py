@@ -23,9 +23,10 @@ from bayesduel.models import (
     fit,
 )
 from bayesduel.models.base import count_votes, sample
-from bayesduel.models.inference import as_jax, generator_of
+from bayesduel.models.inference import as_jax
 from bayesduel.models.laplace import laplace, newton_mode
 from bayesduel.models.latent import latent_of
+from bayesduel.models.seeds import generator_of
 
 VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]], arm_names="abc")
 LAPSE = 0.1

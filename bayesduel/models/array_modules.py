@@ -1,0 +1,69 @@
+"""The modules that go with an array: NumPy and SciPy, or the same functions in JAX.
+
+What is written with them runs on NumPy arrays without JAX, which takes longer to import
+than most fits take, and on traced arrays inside a program.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from theory._arrays import is_concrete
+
+type Values = Any
+"""An array of NumPy or of JAX."""
+
+
+def namespace(values: Values) -> Any:
+    """Return the array-API namespace of an array; NumPy for anything else."""
+    if is_concrete(values) or not hasattr(values, "__array_namespace__"):
+        return np
+    return values.__array_namespace__()
+
+
+def scipy_module(values: Values, name: str) -> Any:
+    """Return ``scipy.linalg`` or ``scipy.special``, or JAX's functions of that name."""
+    package = "scipy" if namespace(values) is np else "jax.scipy"
+    return import_module(f"{package}.{name}")
+
+
+def log_sigmoid(values: Values) -> Values:
+    """Return log(1 / (1 + exp(-x))), accurate on both sides."""
+    if namespace(values) is not np:
+        from jax import nn
+
+        return nn.log_sigmoid(values)
+    # Many times as fast as SciPy's, which goes from number to number.
+    return np.minimum(values, 0.0) - np.log1p(np.exp(-np.abs(values)))
+
+
+def log_softmax(values: Values) -> Values:
+    """Return x - log(sum of exp(x)) along the first axis."""
+    if namespace(values) is not np:
+        from jax import nn
+
+        return nn.log_softmax(values, axis=0)
+    shifted = values - np.max(values, axis=0)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=0))
+
+
+def cholesky(matrix: Values) -> Values:
+    """Return the lower Cholesky factor; all nan where there is none."""
+    xp = namespace(matrix)
+    if xp is not np:
+        return xp.linalg.cholesky(matrix)
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return np.full_like(matrix, np.nan)
+
+
+def sums_at(index: Values, values: Values, size: int) -> Values:
+    """Return the sum of the values at each index from 0 to ``size - 1``."""
+    xp = namespace(values)
+    if xp is np and is_concrete(index):
+        return np.bincount(index, weights=values, minlength=size)
+    return xp.zeros(size, dtype=values.dtype).at[index].add(values)

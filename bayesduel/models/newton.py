@@ -1,0 +1,180 @@
+"""Newton's method on a log density, for NumPy arrays and inside JAX programs.
+
+One step is written down once, in what both kinds of arrays have in common; only the
+loop around it differs: :func:`climb` here, ``newton_mode`` in
+:mod:`bayesduel.models.laplace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from bayesduel.models.array_modules import Values, cholesky, namespace, scipy_module
+
+if TYPE_CHECKING:
+    from jax import Array
+
+HALVINGS = 16
+"""Lengths of a step that are tried at once: 1, 1/2, 1/4, ..."""
+
+_LONGEST_STEP = 5.0
+"""No coordinate moves by more in one iteration."""
+
+
+class Status(IntEnum):
+    """How the search for a mode ended."""
+
+    CONVERGED = 0
+    NOT_CONVERGED = 1
+    """Out of iterations: the point is the best one so far."""
+
+    NOT_CONCAVE = 2
+    """The log density is not concave there: no maximum, and no normal law fits."""
+
+    NOT_FINITE = 3
+    """The log density is not finite where the search started."""
+
+
+class LaplaceState(NamedTuple):
+    """A normal law in unconstrained coordinates: mode and curvature."""
+
+    mode: Float[Array | np.ndarray, " D"]
+    factor: Float[Array | np.ndarray, "D D"]
+    """L, lower triangular; L L^T is minus the Hessian of the log density at the mode.
+    The identity where that is not positive definite."""
+
+    log_density: Float[Array | np.ndarray, ""]
+    """Log joint density at the mode."""
+
+    status: Int[Array | np.ndarray, ""]
+    """A :class:`Status`."""
+
+    iterations: Int[Array | np.ndarray, ""]
+
+
+class Surface(NamedTuple):
+    """A smooth function on which to climb."""
+
+    slope: Callable[[Values], tuple[Values, Values]]
+    """Its value and gradient at a point (D,)."""
+
+    hessian: Callable[[Values], Values]
+    """Its Hessian (D, D) at a point (D,)."""
+
+    heights: Callable[[Values], Values]
+    """Its values at points (n, D)."""
+
+
+class Search(NamedTuple):
+    """Where a search stands."""
+
+    point: Float[Array | np.ndarray, " D"]
+    value: Float[Array | np.ndarray, ""]
+    factor: Float[Array | np.ndarray, "D D"]
+    status: Int[Array | np.ndarray, ""]
+    going: Bool[Array | np.ndarray, ""]
+    iterations: Int[Array | np.ndarray, ""]
+
+    @classmethod
+    def at(cls, start: Values) -> Search:
+        """Return a search that has not begun."""
+        xp = namespace(start)
+        return cls(
+            point=start,
+            value=xp.zeros((), dtype=start.dtype),
+            factor=xp.eye(start.shape[0], dtype=start.dtype),
+            status=xp.asarray(Status.NOT_CONVERGED, dtype=xp.int32),
+            going=xp.asarray(True),
+            iterations=xp.asarray(0, dtype=xp.int32),
+        )
+
+    def found(self) -> LaplaceState:
+        """Return the normal law at its end."""
+        return LaplaceState(
+            mode=self.point,
+            factor=self.factor,
+            log_density=self.value,
+            status=self.status,
+            iterations=self.iterations,
+        )
+
+
+def advance(surface: Surface, search: Search, tolerance: float) -> Search:
+    """Take one Newton step, halved until it rises, or find that it is the last one."""
+    xp = namespace(search.point)
+    dtype = search.point.dtype
+    value, gradient = surface.slope(search.point)
+    negative = -surface.hessian(search.point)
+    factor = cholesky(negative)
+    concave = xp.all(xp.isfinite(factor))
+    identity = xp.eye(search.point.shape[0], dtype=dtype)
+    damped = _damped(negative, identity)
+    used = xp.where(concave, factor, damped)
+    linalg = scipy_module(used, "linalg")
+    step = linalg.cho_solve((used, True), gradient, check_finite=False)
+    promise = xp.sum(gradient * step)
+    # Far from the mode of a logistic likelihood full steps overshoot by far.
+    longest = xp.maximum(xp.max(xp.abs(step)), _LONGEST_STEP)
+    step = step * (_LONGEST_STEP / longest)
+
+    shares = xp.asarray(2.0 ** -np.arange(HALVINGS), dtype=dtype)
+    trials = search.point[None, :] + shares[:, None] * step[None, :]
+    rises = surface.heights(trials) - value
+    # Concave functions need no more of a condition than a share of the promise.
+    enough = rises >= 1e-4 * shares * xp.sum(gradient * step)
+    share = xp.where(xp.any(enough), shares[xp.argmax(enough)], 0.0)
+    height = 1.0 + xp.abs(value)
+    settled = concave & (promise <= tolerance * height)
+    # At the top, rounding decides whether a step goes up: no step is an end too.
+    stuck = ~xp.any(enough)
+    near = concave & stuck & (promise <= 1e-10 * height)
+    finite = xp.isfinite(value) & xp.all(xp.isfinite(gradient))
+    status = xp.where(settled | near, int(Status.CONVERGED), int(Status.NOT_CONVERGED))
+    status = xp.where(concave, status, int(Status.NOT_CONCAVE))
+    status = xp.where(finite, status, int(Status.NOT_FINITE))
+    over = settled | stuck | ~finite
+    return Search(
+        point=xp.where(over, search.point, search.point + share * step),
+        value=value,
+        factor=xp.where(concave, factor, identity),
+        status=xp.asarray(status, dtype=xp.int32),
+        going=~over,
+        iterations=search.iterations + 1,
+    )
+
+
+def _damped(negative: Values, identity: Values) -> Values:
+    """Return the Cholesky factor of minus the Hessian, raised where it is not concave.
+
+    A multiple of the identity makes it so: Gershgorin's circles bound the eigenvalues.
+    """
+    xp = namespace(negative)
+    diagonal = xp.diagonal(negative)
+    radius = xp.sum(xp.abs(negative), axis=1) - xp.abs(diagonal)
+    shift = xp.maximum(-xp.min(diagonal - radius), 0.0)
+    shift = shift + 1e-3 * xp.max(xp.abs(diagonal))
+    return cholesky(negative + shift * identity)
+
+
+def climb(
+    surface: Surface,
+    start: Float[np.ndarray, " D"],
+    *,
+    max_iterations: int = 100,
+    tolerance: float = 1e-14,
+) -> LaplaceState:
+    """Return the normal law at the maximum of a function of NumPy arrays.
+
+    As :func:`bayesduel.models.laplace.newton_mode`, which says what the numbers are.
+    """
+    search = Search.at(start)
+    # Steps into the far tails are tried, found wanting, and halved.
+    with np.errstate(all="ignore"):
+        while bool(search.going) and int(search.iterations) < max_iterations:
+            search = advance(surface, search, tolerance)
+    return search.found()

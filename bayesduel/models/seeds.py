@@ -1,0 +1,81 @@
+"""One seed for all random numbers of a fit: an integer, or a typed key of JAX."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesduel.errors import FitError
+
+if TYPE_CHECKING:
+    from bayesduel.types import RunKey
+
+_WORD = 2**32
+
+
+def seed_words(rng_key: RunKey | int) -> tuple[int, ...]:
+    """Return a seed as numbers below 2^32, without JAX where it is an integer.
+
+    Parameters
+    ----------
+    rng_key : int or typed key
+        An integer from 0 to 2^63 - 1 is its upper and lower 32 bits, which are also the
+        data of ``jax.random.key(rng_key)`` for JAX's default generator: both are the
+        same seed. A key of another generator is its data.
+
+    Returns
+    -------
+    tuple of int
+        Words of 32 bits.
+
+    Raises
+    ------
+    FitError
+        For an integer out of range, and for anything else, such as an old-style key of
+        two integers.
+
+    Examples
+    --------
+    >>> import jax
+    >>> seed_words(7), seed_words(jax.random.key(7))
+    ((0, 7), (0, 7))
+    """
+    if isinstance(rng_key, int | np.integer) and not isinstance(rng_key, bool):
+        if not 0 <= rng_key < 2**63:
+            raise FitError(
+                f"rng_key: a seed must be an integer from 0 to 2^63 - 1, got {rng_key}"
+            )
+        return int(rng_key) // _WORD, int(rng_key) % _WORD
+    import jax
+
+    if isinstance(rng_key, jax.Array):
+        if jax.numpy.issubdtype(rng_key.dtype, jax.dtypes.prng_key):
+            return tuple(np.asarray(jax.random.key_data(rng_key)).ravel().tolist())
+    raise FitError(
+        "rng_key must be an integer or a typed key, jax.random.key(seed); got "
+        f"{type(rng_key).__name__}"
+    )
+
+
+def generator_of(rng_key: RunKey | int) -> np.random.Generator:
+    """Return NumPy's generator, seeded by :func:`seed_words`; consumes a key."""
+    return np.random.default_rng(seed_words(rng_key))
+
+
+def as_key(rng_key: RunKey | int) -> RunKey:
+    """Return a typed key from an integer or a typed key.
+
+    Raises
+    ------
+    FitError
+        As :func:`seed_words`.
+    """
+    import jax
+
+    seed_words(rng_key)
+    if not isinstance(rng_key, int | np.integer):
+        return rng_key
+    # In 32 bits JAX would drop the upper half of the seed.
+    with jax.enable_x64(True):
+        return jax.random.key(int(rng_key))
