@@ -55,7 +55,7 @@ Arms = Annotated[
     typer.Option(
         metavar="A,B",
         help="Columns of the two arms. Default: left,right;"
-        " first,second; model_a,model_b; team_a,team_b; or a,b.",
+        " first,second; model_a,model_b; team_a,team_b; a,b; or winner,loser.",
     ),
 ]
 Winner = Annotated[

@@ -23,6 +23,7 @@ _KNOWN_PAIRS = (
     ("model_a", "model_b"),
     ("team_a", "team_b"),
     ("a", "b"),
+    ("winner", "loser"),
 )
 _KNOWN_WINS = (("wins_a", "wins_b"), ("wins_first", "wins_second"))
 _KNOWN_TIES = ("ties", "draws", "tie")
@@ -54,10 +55,11 @@ def read_comparisons(
         A CSV or TSV file, possibly compressed (.gz).
     arms : (str, str), optional
         Columns with the names of the two arms; by default left and right, first and
-        second, model_a and model_b, team_a and team_b, or a and b.
+        second, model_a and model_b, team_a and team_b, a and b, or winner and loser.
     winner : str, optional
         Column that names the winning arm or holds one of ``words``: a vote a row. By
-        default "winner" if there is one.
+        default "winner" if there is one. It may be one of ``arms``, as in a table of
+        winners and losers: all its rows are decided, and none says who was shown first.
     wins : (str, str), optional
         Columns with the numbers of votes for either arm: a pair a row. By default
         wins_a and wins_b, or wins_first and wins_second.
@@ -74,7 +76,7 @@ def read_comparisons(
         All arms, in the wanted order; any other name is an error.
     order_known : bool, optional
         Whether the first arm was shown first; by default yes for single votes, no for
-        counts per pair.
+        counts per pair and for winners and losers.
 
     Returns
     -------
@@ -109,11 +111,15 @@ def read_comparisons(
                 " each single vote, and which were ties; leave ties (--tie-columns)"
                 " out, or name columns of counts with wins (--wins)"
             )
+        weights = None if weight is None else table.numbers(weight)
+        if winner in (one, other):
+            lost = other if winner == one else one
+            return _decided(table, winner, lost, weights, arm_names, order_known)
         return Comparisons.from_votes(
             first,
             second,
             table[winner],
-            weight=None if weight is None else table.numbers(weight),
+            weight=weights,
             arm_names=arm_names,
             words=words,
             order_known=True if order_known is None else order_known,
@@ -143,6 +149,30 @@ def read_comparisons(
         votes,
         order_known=False if order_known is None else order_known,
     )
+
+
+def _decided(
+    table: ColumnTable,
+    winner: str,
+    loser: str,
+    weights: np.ndarray | None,
+    arm_names: Sequence[str] | None,
+    order_known: bool | None,
+) -> Comparisons:
+    """Return the votes of a table of winners and losers."""
+    if order_known:
+        raise ComparisonDataError(
+            f"{table.name}: order_known=True needs columns of the arm shown first and "
+            f"of the other one, but {winner!r} and {loser!r} say who won; leave it out"
+        )
+    won, lost = table[winner], table[loser]
+    if arm_names is None:
+        arm_names = different_labels(won, lost)
+    names = arm_names_of(arm_names, None)
+    counts = np.zeros((table.num_rows, 3))
+    counts[:, 0] = 1.0 if weights is None else weights
+    positions = (arm_positions(winner, won, names), arm_positions(loser, lost, names))
+    return Comparisons.from_rows(names, *positions, counts)
 
 
 def _winner_column(

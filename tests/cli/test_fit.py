@@ -172,6 +172,16 @@ def test_a_table_loads_nothing_heavy(votes, model, score):
     assert score in result.stdout
 
 
+def test_a_table_of_winners_and_losers(run, tmp_path):
+    path = tmp_path / "won.csv"
+    path.write_text("winner,loser\ntea,milk\ntea,water\nmilk,water\n", "utf-8")
+    result = run("fit", path, "--json", "-q")
+    assert result.exit_code == 0, result.output
+    rows = {row["arm"]: row for row in json.loads(result.stdout)["arms"]}
+    assert list(rows) == ["tea", "milk", "water"]
+    assert [rows[arm]["wins"] for arm in rows] == [2, 1, 0]
+
+
 def test_one_scale_by_laplace(run, votes):
     """The default: utilities relative to their mean, ties modelled, warnings said."""
     result = run("fit", votes, "--weight", "times", "--draws", "200")

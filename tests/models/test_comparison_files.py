@@ -26,6 +26,38 @@ def test_single_votes(tmp_path):
     assert votes.counts.tolist() == [[1, 0, 0], [0, 1, 1]]
 
 
+def test_winners_and_losers(tmp_path):
+    """Arms may be called like words for outcomes, which have no place here."""
+    text = "loser,winner,times\nx,right,3\nright,x,1\nleft,right,2\n"
+    path = written(tmp_path, "won.csv", text)
+    votes = read_comparisons(path, weight="times")
+    assert not votes.order_known and not votes.has_ties
+    assert votes.arm_names == ("left", "right", "x")
+    assert votes.wins.tolist() == [[0, 0, 0], [2, 0, 3], [0, 1, 0]]
+    assert read_comparisons(path).num_votes == 3
+    named = written(tmp_path, "named.csv", text.replace("loser,winner", "l,w"))
+    for arms in (("w", "l"), ("l", "w")):
+        again = read_comparisons(named, arms=arms, winner="w", weight="times")
+        assert again.wins.tolist() == votes.wins.tolist()
+    with pytest.raises(ComparisonDataError, match="order_known=True needs columns"):
+        read_comparisons(path, order_known=True)
+    with pytest.raises(ComparisonDataError, match="leave ties"):
+        read_comparisons(path, ties=["times"])
+    with pytest.raises(
+        ComparisonDataError, match="row 0 of column 'times' is negative"
+    ):
+        read_comparisons(
+            written(tmp_path, "bad.csv", text.replace(",3", ",-3")), weight="times"
+        )
+    same = written(tmp_path, "same.csv", "winner,loser\na,b\nb,b\n")
+    with pytest.raises(ComparisonDataError, match="row 1 compares 'b' with itself"):
+        read_comparisons(same)
+    both = written(tmp_path, "both.csv", "a,b,winner,loser\nx,y,x,y\n")
+    with pytest.raises(ComparisonDataError, match="a and b or winner and loser"):
+        read_comparisons(both)
+    assert read_comparisons(both, arms=("a", "b")).order_known
+
+
 def test_counts_per_pair_and_compression(tmp_path):
     path = tmp_path / "pairs.csv.gz"
     with gzip.open(path, "wt") as file:
