@@ -67,13 +67,13 @@ def test_plain_draws_are_called_what_they_are():
 
 def test_bad_weights_are_not_used():
     """A narrow ridge, far from normal: the draws stay those of the normal law."""
-    wins = np.triu(np.full((6, 6), 1.0), 1)
-    model = BradleyTerry(learn_scale=True)
-    found = fit(model, Comparisons.from_wins(wins), method="laplace", num_draws=500)
+    wins = np.triu(np.full((12, 12), 1.0), 1)
+    model = BradleyTerry(learn_scale=True, prior_scale=10.0)
+    found = fit(model, Comparisons.from_wins(wins), method="laplace")
     assert found.correction is not None and not found.correction.resampled
     assert found.correction.pareto_k > 0.7
-    assert found.correction.num_proposals == 2000
-    assert found.sample_stats["log_weight"].shape == (4, 500)
+    assert found.correction.num_proposals == 4000
+    assert found.sample_stats["log_weight"].shape == (4, 1000)
     assert "no weights can mend the draws" in str(report(found, with_loo=False))
 
 
