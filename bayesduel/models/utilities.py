@@ -280,8 +280,10 @@ class PairwiseUtilityModel(UtilityModel):
 
     def _derivatives(self) -> Derivatives | None:
         """Return the derivatives that belong to the law of a vote, or None."""
-        belong = _home(self, "vote_derivatives") is _home(self, "outcome_logs")
-        return self.vote_derivatives if belong and self._keeps(_OF_ROWS) else None
+        home = _home(self, "vote_derivatives")
+        if home is PairwiseUtilityModel or home is not _home(self, "outcome_logs"):
+            return None
+        return self.vote_derivatives if self._keeps(_OF_ROWS) else None
 
     def _keeps(self, names: tuple[str, ...]) -> bool:
         """Whether none of the methods is overridden."""

@@ -51,7 +51,8 @@ def test_weights_and_k_are_those_of_arviz(kind):
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(own, k, rtol=1e-10, atol=1e-10)
         finite += bool(np.isfinite(own))
-    assert finite > (20 if kind == "many ties" else 40) or kind == "many ties"
+    # Five values: the tail is constant, or its lower quarter is, and has no law.
+    assert finite > 40 or kind == "many ties"
 
 
 def test_the_tail_is_as_long_as_that_of_arviz():
