@@ -27,7 +27,20 @@ from tests.fuzzing import limited
 
 WORDS = [
     *("", " ", "x", "-", "--", "-1", "0", "1", "2", "1.5", "1e300", "-1e300", "nan"),
-    *("inf", "1_0", "\uff15", "0x10", "1e400", "9" * 400, "9" * 5000, "yes", "None"),
+    *(
+        "inf",
+        "1_0",
+        "\uff11\uff12",
+        "\u0663",
+        "1e3",
+        "\uff15",
+        "0x10",
+        "1e400",
+        "9" * 400,
+        "9" * 5000,
+        "yes",
+        "None",
+    ),
     *(
         "\0",
         "a\nb",
@@ -101,6 +114,7 @@ VALUES: dict[str, list[str]] = {
     "--band": ["standard-error", "quantiles"],
     "--checkpoints": ["1", "5,10", "1,", "10,5", "101"],
     "--draws": ["10", "1000000000", "9"],
+    "--far": ["1e3", "1_0"],
     "--environment": MATRICES,
     "--format": ["png", "svg", "exe"],
     "--from": ["10", "1e3"],
@@ -120,6 +134,7 @@ VALUES: dict[str, list[str]] = {
     "--runs": ["1", "2", "1000000000000"],
     "--scale": ["0.1", "1e-9"],
     "--seed": ["0", "18446744073709551616"],
+    "--simulations": ["20", "1000000000", "19"],
     "--size": ["2", "3", "1000000"],
     "--submatrices": ["1", "2", "1000000000"],
     "--tie-columns": ["ties", "wins_a"],
@@ -147,9 +162,14 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
         "--arms --winner --words --wins --tie-columns --weight --ties --model "
         "--prior-scale --method --interval --draws --seed --out",
     ),
+    "calibrate": (
+        [*FILES],
+        "--arms --winner --words --wins --tie-columns --weight --ties --model "
+        "--prior-scale --method --simulations --seed",
+    ),
     "reproduce": (["dts-1", "subset-1", "x"], "--scale --panel --mslr --seed --jobs"),
     "list": (["policies", "worlds", "everything"], ""),
-    "demo": ([], "--seed"),
+    "demo": ([], "--seed --runs --horizon --far --jobs"),
 }
 """What stands alone after every subcommand, and its options with a value."""
 
@@ -195,6 +215,7 @@ def nothing_runs() -> Iterator[None]:
         mock.patch("bayesduel.analysis.submatrix_constants", started),
         mock.patch("bayesduel.models.fitting.fit", started),
         mock.patch("bayesduel.models.fit", started, create=True),
+        mock.patch("bayesduel.diagnostics.calibrate", started, create=True),
         mock.patch("bayesduel.cli.demo._simulate", started, create=True),
     ):
         yield

@@ -11,8 +11,10 @@ import typer
 from bayesduel.cli.allocations import arm_labels, save_allocations, show_allocations
 from bayesduel.cli.options import (
     flag,
+    integer_option,
     jobs_option,
     json_flag,
+    number_option,
     overwrite_flag,
     quiet_flag,
     repair_flag,
@@ -44,7 +46,7 @@ def bounds(
     ] = False,
     num_submatrices: Annotated[
         int | None,
-        typer.Option(
+        integer_option(
             "--submatrices",
             metavar="N",
             help="Mean constants of N random submatrices instead.",
@@ -52,17 +54,19 @@ def bounds(
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(metavar="K", help="Arms of a submatrix; default 16."),
+        integer_option(metavar="K", help="Arms of a submatrix; default 16."),
     ] = None,
     min_gap: Annotated[
         float | None,
-        typer.Option(
+        number_option(
             metavar="G", help="Leave out submatrices with a smaller gap; default 0.005."
         ),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(metavar="S", min=0, help="Of the random submatrices; default 0."),
+        integer_option(
+            metavar="S", least=0, help="Of the random submatrices; default 0."
+        ),
     ] = None,
     jobs: Annotated[int | None, jobs_option] = None,
     out: Annotated[

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.options import flag, json_flag, quiet_flag
+from bayesduel.cli.options import (
+    flag,
+    integer_option,
+    json_flag,
+    number_option,
+    quiet_flag,
+    seed_option,
+)
 from bayesduel.cli.output import console, print_json, say, version
 from bayesduel.cli.vote_options import (
     Arms,
@@ -53,7 +60,7 @@ def calibrate(
     model: ModelChoice = Model.bradley_terry,
     prior_scale: Annotated[
         float | None,
-        typer.Option(metavar="S", help="As in fit: truths are drawn from the prior."),
+        number_option(metavar="S", help="As in fit: truths are drawn from the prior."),
     ] = None,
     order_effect: OrderEffect = False,
     method: Annotated[
@@ -63,9 +70,10 @@ def calibrate(
         bool, flag("--plain", help="laplace, svi: do not resample by importance.")
     ] = False,
     simulations: Annotated[
-        int, typer.Option(metavar="N", min=20, help="Data sets to simulate and fit.")
+        int,
+        integer_option(metavar="N", least=20, help="Data sets to simulate and fit."),
     ] = 200,
-    seed: Annotated[int, typer.Option(metavar="S", min=0)] = 0,
+    seed: Annotated[int, seed_option] = 0,
     as_json: Annotated[bool, json_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:

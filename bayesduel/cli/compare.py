@@ -10,7 +10,14 @@ import typer
 
 from bayesduel.cli import parse
 from bayesduel.cli.errors import FAILED, damage_said, ended
-from bayesduel.cli.options import flag, json_flag, quiet_flag, repair_flag
+from bayesduel.cli.options import (
+    flag,
+    integer_option,
+    json_flag,
+    quiet_flag,
+    repair_flag,
+    seed_option,
+)
 from bayesduel.cli.output import console, print_json, say, say_warning
 
 if TYPE_CHECKING:
@@ -43,7 +50,7 @@ def compare(
         ),
     ],
     runs: Annotated[
-        int, typer.Option(metavar="R", help="Independent runs of each policy.")
+        int, integer_option(metavar="R", help="Independent runs of each policy.")
     ] = 100,
     horizon: Annotated[
         str, typer.Option(metavar="T", help="Rounds of each run: 1000000, 1e6, 10^6.")
@@ -63,12 +70,10 @@ def compare(
             "subset choice beside its own. Repeatable.",
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(metavar="S", min=0, help="The same seed, the same result.")
-    ] = 0,
+    seed: Annotated[int, seed_option] = 0,
     jobs: Annotated[
         int | None,
-        typer.Option(
+        integer_option(
             metavar="N",
             help="Worker processes; default: all cores. Changes no result.",
         ),

@@ -13,7 +13,7 @@ import typer
 
 from bayesduel.cli import parse
 from bayesduel.cli.errors import FAILED, ended_for_good
-from bayesduel.cli.options import quiet_flag
+from bayesduel.cli.options import integer_option, quiet_flag, seed_option
 from bayesduel.cli.output import console, say, say_warning, version
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def demo(
         Scale, typer.Option(help="small: a look in seconds, with wide error bars.")
     ] = Scale.full,
     runs: Annotated[
-        int | None, typer.Option(metavar="R", help="Runs of each policy. Default: 100.")
+        int | None,
+        integer_option(metavar="R", help="Runs of each policy. Default: 100."),
     ] = None,
     horizon: Annotated[
         str | None, typer.Option(metavar="T", help="Rounds of the table. Default: 1e6.")
@@ -64,9 +65,9 @@ def demo(
         str | None,
         typer.Option(metavar="T", help="Rounds of the slope figure. Default: 1e12."),
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="S", min=0)] = 1,
+    seed: Annotated[int, seed_option] = 1,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Worker processes.")
+        int | None, integer_option(metavar="N", help="Worker processes.")
     ] = None,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder; replaced if it is there.")

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.options import flag, json_flag, quiet_flag
+from bayesduel.cli.options import (
+    flag,
+    integer_option,
+    json_flag,
+    number_option,
+    quiet_flag,
+    seed_option,
+)
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import check_folder
 from bayesduel.cli.vote_options import (
@@ -64,7 +71,7 @@ def fit(
     model: ModelChoice = Model.bradley_terry,
     prior_scale: Annotated[
         float | None,
-        typer.Option(
+        number_option(
             metavar="S",
             help="Standard deviation of utilities, default 2; pseudo-votes"
             " of a Beta, default 1.",
@@ -76,12 +83,12 @@ def fit(
         typer.Option(help="auto: exact for beta, else laplace, which is checked."),
     ] = Method.auto,
     probability: Annotated[
-        float, typer.Option("--interval", metavar="P", help="Of intervals.")
+        float, number_option("--interval", metavar="P", help="Of intervals.")
     ] = 0.9,
     draws: Annotated[
-        int, typer.Option(metavar="N", min=10, help="Draws of each of 4 chains.")
+        int, integer_option(metavar="N", least=10, help="Draws of each of 4 chains.")
     ] = 1000,
-    seed: Annotated[int, typer.Option(metavar="S", min=0)] = 0,
+    seed: Annotated[int, seed_option] = 0,
     check: Annotated[
         bool,
         flag("--check", help="Also say what speaks against the fit, or one scale."),

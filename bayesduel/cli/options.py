@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import typer
 
+from bayesduel.cli import parse
+
 __all__ = [
     "flag",
+    "integer_option",
     "jobs_option",
     "json_flag",
+    "number_option",
     "overwrite_flag",
     "quiet_flag",
     "repair_flag",
     "resume_flag",
+    "seed_option",
 ]
 
 
@@ -22,9 +28,34 @@ def flag(*names: str, help: str, **options: Any) -> Any:  # noqa: A002, ANN401
     return typer.Option(*names, help=help, metavar=" ", **options)
 
 
+def integer_option(*names: str, least: int | None = None, **options: Any) -> Any:  # noqa: ANN401
+    """Return an option for a whole number; see :func:`bayesduel.cli.parse.integer`."""
+    return typer.Option(
+        *names, parser=partial(_read, parse.integer, least=least), **options
+    )
+
+
+def number_option(*names: str, **options: Any) -> Any:  # noqa: ANN401
+    """Return an option for a number; see :func:`bayesduel.cli.parse.number`."""
+    return typer.Option(*names, parser=partial(_read, parse.number), **options)
+
+
+def _read(reader: Any, value: Any, **rule: Any) -> Any:  # noqa: ANN401
+    """Read what was typed; a default is no text, and stays as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return reader(value, **rule)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+seed_option = integer_option(
+    metavar="S", least=0, help="The same seed, the same result."
+)
 json_flag = flag("--json", help="Print JSON, and nothing else, to standard output.")
 quiet_flag = flag("-q", "--quiet", help="No progress and no messages.")
 resume_flag = flag("--resume", help="Go on from what is in the folder.")
 overwrite_flag = flag("--overwrite", help="Replace what is in the folder.")
-jobs_option = typer.Option(metavar="N", help="Worker processes; default: all cores.")
+jobs_option = integer_option(metavar="N", help="Worker processes; default: all cores.")
 repair_flag = flag("--repair", help="Accept files where P + P^T is off 1 by rounding.")

@@ -11,14 +11,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bayesduel.limits import LONGEST_HORIZON, MOST_JOBS, MOST_RUNS, MOST_SUBMATRICES
+from bayesduel.literals import literal
 
 __all__ = [
     "MAX_HORIZON",
     "at_least_one",
     "checkpoints",
     "check_folder",
+    "integer",
     "near_names",
     "notions",
+    "number",
     "rounds",
 ]
 
@@ -26,8 +29,8 @@ MAX_HORIZON = LONGEST_HORIZON
 
 _NUMBER = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]+))?(?:[eE]\+?([0-9]+))?")
 _POWER = re.compile(r"([0-9]+)\s*(?:\^|\*\*)\s*([0-9]+)")
+_DIGITS = re.compile(r"[+-]?[0-9]{1,400}")
 _TOO_LARGE = 2 * MAX_HORIZON
-
 
 _MOST = {"--jobs": MOST_JOBS, "--submatrices": MOST_SUBMATRICES}
 
@@ -75,6 +78,61 @@ def _whole_number(text: str) -> int | None:
     digits = int(whole.replace("_", "") + fraction)
     shift = int(exponent) - len(fraction)
     return digits * 10**shift if digits == 0 or shift <= 40 else _TOO_LARGE
+
+
+def integer(text: str, least: int | None = None) -> int:
+    """Return a whole number from "10", "1e3" or "10^3".
+
+    Digits are those of ASCII, without underscores; ``int`` would read more.
+
+    Raises
+    ------
+    ValueError
+        When it is no whole number, or below ``least``.
+
+    Examples
+    --------
+    >>> integer("10"), integer("-3"), integer("1e3")
+    (10, -3, 1000)
+    """
+    given = text.strip()
+    value = int(given) if _DIGITS.fullmatch(given) else None
+    if value is None and "_" not in given and not given.startswith("-"):
+        value = _whole_number(given)
+        if value == _TOO_LARGE:
+            raise ValueError(f"must be below 2^63, but is {_cut(text)}")
+    if value is None or (least is not None and value < least):
+        rule = "" if least is None else f" of at least {least}"
+        raise ValueError(
+            f"must be a whole number{rule} in plain digits, but is {_cut(text)}"
+        )
+    return value
+
+
+def number(text: str) -> float:
+    """Return a number as :func:`bayesduel.literals.literal` reads it.
+
+    Raises
+    ------
+    ValueError
+        When it is none.
+
+    Examples
+    --------
+    >>> number("0.5"), number("1e-3")
+    (0.5, 0.001)
+    """
+    value = literal(text.strip())
+    if isinstance(value, str | bool):
+        raise ValueError(f"must be a number in plain digits, but is {_cut(text)}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"must be below 1e308, but is {_cut(text)}") from None
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= 40 else f"{text[:40]}...")
 
 
 def at_least_one(value: int | None, option: str) -> int | None:

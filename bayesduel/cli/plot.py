@@ -118,7 +118,7 @@ def plot(
 
 def _width(text: str) -> str | float:
     try:
-        return float(text)
+        return parse.number(text)
     except ValueError:
         return text
 

@@ -15,9 +15,11 @@ from bayesduel.cli.options import (
     flag,
     jobs_option,
     json_flag,
+    number_option,
     overwrite_flag,
     quiet_flag,
     resume_flag,
+    seed_option,
 )
 from bayesduel.cli.output import (
     console,
@@ -46,7 +48,7 @@ def reproduce(
     ] = False,
     scale: Annotated[
         float,
-        typer.Option(metavar="S", help="Multiplies runs and rounds: 0.1 to look."),
+        number_option(metavar="S", help="Multiplies runs and rounds: 0.1 to look."),
     ] = 1.0,
     full_horizon: Annotated[
         bool, flag("--full-horizon", help="Let --scale multiply the runs only.")
@@ -59,9 +61,7 @@ def reproduce(
         Path | None,
         typer.Option(metavar="FILE", help="The 136-armed MSLR matrix."),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(metavar="S", min=0, help="The same seed, the same result.")
-    ] = 0,
+    seed: Annotated[int, seed_option] = 0,
     jobs: Annotated[int | None, jobs_option] = None,
     out: Annotated[
         Path | None,

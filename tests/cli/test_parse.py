@@ -1,10 +1,13 @@
 """Reading numbers and names that were typed."""
 
+import re
+import typing
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesduel.cli import parse
+from bayesduel.cli import app, parse
 
 
 @pytest.mark.parametrize(
@@ -28,6 +31,70 @@ from bayesduel.cli import parse
 )
 def test_rounds(text, value):
     assert parse.rounds(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("12", 12), ("+7", 7), ("-3", -3), ("1e3", 1000), ("10^3", 1000), (" 5 ", 5)],
+)
+def test_integers(text, value):
+    assert parse.integer(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("\uff11\uff12", "plain digits"),
+        ("\u0663", "plain digits"),
+        ("1_0", "plain digits"),
+        ("1_0e3", "plain digits"),
+        ("1.5", "plain digits"),
+        ("-1e3", "plain digits"),
+        ("", "plain digits"),
+        ("nan", "plain digits"),
+        ("9" * 500, "below 2^63"),
+        ("1e99", "below 2^63"),
+        ("-3", "at least 0"),
+    ],
+)
+def test_bad_integers(text, rule):
+    with pytest.raises(ValueError, match=re.escape(rule)):
+        parse.integer(text, least=0)
+
+
+@pytest.mark.parametrize("text", ["\uff11.5", "1_0", "", "x", "true", "0x1", "9" * 400])
+def test_bad_numbers(text):
+    with pytest.raises(ValueError, match=r"plain digits|below 1e308"):
+        parse.number(text)
+
+
+def numeric_options():
+    """Return the options with a number, and whether they have a reader of ours."""
+    found = []
+    for command in app.registered_commands:
+        hints = typing.get_type_hints(command.callback, include_extras=True)
+        for name, hint in hints.items():
+            kind, *extras = typing.get_args(hint) or (hint,)
+            if {int, float} & {kind, *typing.get_args(kind)}:
+                # Typer keeps the first name that is given where a default would stand.
+                names = [extras[0].default, f"--{name.replace('_', '-')}"]
+                option = next(each for each in names if str(each).startswith("--"))
+                found.append((command.name, option, extras[0].parser))
+    return found
+
+
+def test_no_option_is_read_as_python_reads_numbers():
+    options = numeric_options()
+    assert len(options) >= 20
+    assert not [each for each in options if each[2] is None]
+
+
+@pytest.mark.parametrize("text", ["\uff11\uff12", "1_0", "many"])
+def test_every_number_typed_wrongly_is_refused_by_its_option(run, text):
+    for command, option, _ in numeric_options():
+        result = run(command, option, text)
+        assert result.exit_code == 2, (command, option)
+        assert option in result.stderr and "plain digits" in result.stderr
 
 
 @pytest.mark.parametrize(
