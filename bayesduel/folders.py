@@ -92,6 +92,12 @@ def as_path(
     path = Path(value)
     if "\0" in str(path):
         raise error(f"{argument} must be a path without NUL, got {value!r}")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError as reason:
+        raise error(
+            f"{argument} must be a path that the system can write, got {value!r}"
+        ) from reason
     return path
 
 

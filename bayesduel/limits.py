@@ -15,14 +15,30 @@ MOST_JOBS = 1024
 MOST_CHECKPOINTS = 10**5
 """Rounds that are recorded: each of them is a table per run."""
 
+MOST_DRAWS = 10**7
+"""Draws of a fit, all chains together."""
+
+MOST_FITTED_NUMBERS = 2**28
+"""Numbers that all draws hold together: 2 GB."""
+
+MOST_RESAMPLES = 10**6
+"""Resamples of a bootstrap; ten thousand are plenty."""
+
+MOST_STEPS = 10**6
+"""Steps of a search or of a warm-up; ten thousand are plenty."""
+
 MOST_SUBMATRICES = 10**7
 """Rows of a table that is kept in memory; ten thousand took half a minute."""
 
 __all__ = [
     "LONGEST_HORIZON",
     "MOST_CHECKPOINTS",
+    "MOST_DRAWS",
+    "MOST_FITTED_NUMBERS",
     "MOST_JOBS",
     "MOST_LANES",
+    "MOST_RESAMPLES",
     "MOST_RUNS",
+    "MOST_STEPS",
     "MOST_SUBMATRICES",
 ]

@@ -277,7 +277,10 @@ def items_of(
         fits = values.ndim > 0 and len(values) <= _MOST_ITEMS
     items: tuple[Any, ...] = ()
     if fits:
-        items = tuple(islice(values, _MOST_ITEMS + 1))  # pyright: ignore
+        try:
+            items = tuple(islice(values, _MOST_ITEMS + 1))  # pyright: ignore
+        except TypeError:  # An array of another library, without any axis.
+            fits = False
     if not fits or len(items) > _MOST_ITEMS or count not in (None, len(items)):
         wanted = "a sequence" if count is None else f"{count} things in a sequence"
         raise ArgumentTypeError(f"{argument} must be {wanted}; got {shown(values)}.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.arguments import shown
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
 
@@ -70,10 +72,10 @@ def real_array(values: object, argument: str) -> NDArray[Any]:
     ArgumentTypeError
         If the entries are no numbers; a TypeError, too.
     """
-    if isinstance(values, np.ndarray) and values.size > MOST_NUMBERS:
+    if holds_more_than(values, MOST_NUMBERS):
         raise InvalidPreferenceError(
-            f"{argument} must hold at most {MOST_NUMBERS:,} numbers; got shape "
-            f"{values.shape}: split it."
+            f"{argument} must hold at most {MOST_NUMBERS:,} numbers; got "
+            f"{shown(getattr(values, 'shape', values))}: split it."
         )
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InvalidPreferenceError(
@@ -104,6 +106,18 @@ def real_array(values: object, argument: str) -> NDArray[Any]:
             f"{type(values).__name__}: {remedy}."
         )
     return array
+
+
+def holds_more_than(values: object, most: int) -> bool:
+    """Whether a collection holds more than so many things; asks without reading it."""
+    if isinstance(values, np.ndarray):
+        return values.size > most
+    try:
+        return isinstance(values, Sized) and len(values) > most
+    except OverflowError:  # A range beyond what an index can be.
+        return True
+    except TypeError:  # An array of another library, without any axis.
+        return False
 
 
 def square_matrix(values: object, argument: str) -> NDArray[np.float64]:

@@ -18,7 +18,18 @@ from scipy import stats
 
 from bayesduel.diagnostics.predictions import check_whole, simulate_arrays
 from bayesduel.errors import FitError
+from bayesduel.limits import MOST_STEPS
+from bayesduel.models.argument_checks import (
+    check_flag,
+    check_integer,
+    check_model,
+    check_numbers,
+    check_probability,
+    check_seed,
+    check_word,
+)
 from bayesduel.models.base import PreferenceModel
+from bayesduel.models.fitting import as_key
 from bayesduel.models.inference import (
     NumPyroDensity,
     SamplerSettings,
@@ -58,8 +69,15 @@ class Calibration:
         Parameters
         ----------
         bins : int
-            Must divide ``num_draws + 1``.
+            At least 2; must divide ``num_draws + 1``.
+
+        Raises
+        ------
+        FitError
+            For another number of bins.
         """
+        # In one bin there is nothing to compare.
+        bins = check_integer("bins", bins, 2)
         if (self.num_draws + 1) % bins:
             raise FitError(f"bins must divide {self.num_draws + 1}, got {bins}")
         width = (self.num_draws + 1) // bins
@@ -86,8 +104,7 @@ class Calibration:
             Of the interval, in (0, 1); rounded so that a whole number of ranks lies on
             either side.
         """
-        if not 0.0 < probability < 1.0:
-            raise FitError(f"probability must lie in (0, 1), got {probability!r}")
+        probability = check_probability(probability)
         ranks = self.num_draws + 1
         tail = round(0.5 * (1.0 - probability) * ranks)
         return {
@@ -161,18 +178,19 @@ def calibrate(
     >>> found.smallest_p_value() > 0.001
     True
     """
-    if method not in model.methods:
-        raise FitError(
-            f"method must be one of {', '.join(model.methods)}, got {method!r}"
-        )
-    for name, value in (
-        ("num_simulations", num_simulations),
-        ("num_draws", num_draws),
-        ("thinning", thinning),
-        ("num_warmup", num_warmup),
-    ):
-        if not isinstance(value, int | np.integer) or value < 1:
-            raise FitError(f"{name} must be an integer above 0, got {value!r}")
+    check_model(model)
+    check_word("method", method, model.methods)
+    num_warmup = check_integer("num_warmup", num_warmup, most=MOST_STEPS)
+    thinning = check_integer("thinning", thinning)
+    num_draws = check_numbers("num_draws", num_draws, thinning)
+    num_simulations = check_numbers(
+        "num_simulations", num_simulations, num_draws * thinning
+    )
+    check_flag("resample", resample)
+    key = as_key(check_seed(rng_key))
+    arrays = model.arrays(data)
+    each = len(data.arm_names) * num_draws * thinning
+    check_numbers("num_simulations", num_simulations, each)
     check_whole(data, "calibrate")
     if isinstance(data, Rankings) and np.any(data.counts != 1):
         row = int(np.argmax(data.counts != 1))
@@ -180,8 +198,7 @@ def calibrate(
             f"calibrate needs ballots that are cast once each, but ballot {row} "
             f"({data.row_names[row]}) was cast {data.counts[row]:g} times"
         )
-    key_prior, key_data, key_fit = jax.random.split(jax.random.key(rng_key), 3)
-    arrays = model.arrays(data)
+    key_prior, key_data, key_fit = jax.random.split(key, 3)
     with jax.enable_x64(True):
         truths = sample_prior(model, as_jax(arrays), key_prior, num_simulations)
     rng = generator_of(key_data)

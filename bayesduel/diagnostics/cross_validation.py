@@ -1,5 +1,6 @@
 """Leave-one-out cross-validation, one vote or one pair at a time."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -29,8 +30,17 @@ from bayesduel.diagnostics.predictions import (
     rows_in_order,
 )
 from bayesduel.errors import FitError
+from bayesduel.models.argument_checks import (
+    check_integer,
+    check_model,
+    check_numbers,
+    check_posterior,
+    check_seed,
+    check_word,
+)
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.comparisons import Comparisons
+from bayesduel.models.fitting import as_key
 from bayesduel.models.inference import as_jax
 from bayesduel.models.laplace import draw_points, laplace, log_normal_density
 from bayesduel.models.latent import latent_of, log_probabilities
@@ -38,7 +48,9 @@ from bayesduel.models.pairwise_beta import BetaPosterior, PairwiseBeta
 from bayesduel.models.posterior import Posterior
 from bayesduel.models.resampling import good_k
 from bayesduel.models.utilities import Votes
+from theory.arguments import shown
 
+_arviz_compare: Any = arviz_stats.compare  # pyright: ignore
 array_stats: Any = _array_stats
 """Its own annotations are narrower than what it takes."""
 
@@ -86,8 +98,8 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
     >>> round(loo(fit(PairwiseBeta(), votes)).elpd, 3)
     -7.062
     """
-    if unit not in UNITS:
-        raise FitError(f"unit must be one of {', '.join(UNITS)}, got {unit!r}")
+    check_word("unit", unit, UNITS)
+    check_posterior(posterior)
     check_whole(posterior.data, "loo")
     counts = np.asarray(posterior.arrays.counts)
     if counts.sum() < 2:
@@ -138,9 +150,10 @@ def compare(
     Raises
     ------
     FitError
-        If the fits are to different votes, or, with "row", to rows that say different
-        things.
+        If there are fewer than two fits, they are to different votes, or, with "row",
+        to rows that say different things.
     """
+    _check_comparison(posteriors, unit, options)
     names = list(posteriors)
     first = _what_is_predicted(posteriors[names[0]], unit)
     for name in names[1:]:
@@ -150,7 +163,36 @@ def compare(
                 "predictions cannot be compared"
             )
     found = {name: loo(each, unit=unit) for name, each in posteriors.items()}
-    return arviz_stats.compare(found, **options)  # pyright: ignore
+    return _arviz_compare(found, **options)
+
+
+_METHODS = ("stacking", "bb-pseudo-bma", "pseudo-bma")
+
+
+def _check_comparison(posteriors: Any, unit: str, options: dict[str, Any]) -> None:
+    if not isinstance(posteriors, Mapping) or len(posteriors) < 2:
+        raise FitError(
+            "posteriors must be a mapping of names to at least two fits, got "
+            f"{shown(posteriors)}"
+        )
+    for name, each in posteriors.items():
+        if not isinstance(name, str):
+            raise FitError(f"posteriors must have texts as names, got {shown(name)}")
+        check_posterior(each)
+    check_word("unit", unit, UNITS)
+    known = list(inspect.signature(_arviz_compare).parameters)[1:]
+    for option, value in options.items():
+        check_word("options of compare", option, known)
+        if option == "method":
+            check_word("method", str(value).lower(), _METHODS)
+        elif option == "reference" and value is not None:
+            check_word("reference", value, posteriors)
+        elif option == "round_to" and not isinstance(value, str | None):
+            check_integer("round_to", value, 0, 17)
+        elif option == "round_to" and value not in (None, "auto", "none"):
+            raise FitError(
+                f'round_to must be "auto", "none" or a number of digits, got {value!r}'
+            )
 
 
 def _what_is_predicted(posterior: Posterior, unit: str) -> Any:
@@ -201,11 +243,19 @@ def leave_pairs_out(
     Raises
     ------
     FitError
-        If fewer than two pairs have votes.
+        If fewer than two pairs have votes, the model is about other data, or an
+        argument is out of range.
     """
-    if isinstance(data, Comparisons):
-        data = data.without_empty_pairs()
+    check_model(model)
+    if not isinstance(data, Comparisons):
+        raise FitError(f"leave_pairs_out needs Comparisons, got {shown(data)}")
+    data = data.without_empty_pairs()
     arrays = model.arrays(data)
+    num_pairs = data.num_arms * (data.num_arms - 1) // 2
+    num_draws = check_numbers(
+        "num_draws", num_draws, min(num_pairs, len(data.first)) * data.num_arms
+    )
+    key = as_key(check_seed(rng_key))
     low = np.minimum(arrays.first, arrays.second)
     high = np.maximum(arrays.first, arrays.second)
     pairs, member = np.unique(low * data.num_arms + high, return_inverse=True)
@@ -214,7 +264,7 @@ def leave_pairs_out(
     if "exact" in model.methods and isinstance(model, PairwiseBeta):
         values = _beta_pairs(model, arrays, member, len(pairs))
         return _elpd(values, values, np.zeros(len(pairs)), "pair", num_draws)
-    keys = jax.random.split(jax.random.key(rng_key), len(pairs))
+    keys = jax.random.split(key, len(pairs))
     with jax.enable_x64(True):
         logs, weights = _refits(
             model, num_draws, as_jax(arrays), jnp.asarray(member), keys

@@ -20,7 +20,15 @@ from bayesduel.diagnostics.predictions import (
     rows_in_order,
     votes_drawn,
 )
-from bayesduel.errors import FitError
+from bayesduel.models.argument_checks import (
+    check_flag,
+    check_numbers,
+    check_posterior,
+    check_seed,
+    check_word,
+    next_seed,
+)
+from bayesduel.models.fitting import as_key
 from bayesduel.models.inference import (
     as_jax,
     log_prior_densities,
@@ -84,7 +92,7 @@ def to_datatree(
     Raises
     ------
     FitError
-        For another unit, or votes that are no whole numbers.
+        For another unit, votes that are no whole numbers, or a number out of range.
 
     Examples
     --------
@@ -95,10 +103,14 @@ def to_datatree(
     >>> tree["log_likelihood"]["votes"].sizes["vote"]
     30
     """
-    if unit not in UNITS:
-        raise FitError(f"unit must be one of {', '.join(UNITS)}, got {unit!r}")
+    check_word("unit", unit, UNITS)
+    check_posterior(posterior)
+    check_flag("log_likelihood", log_likelihood)
+    rows = max(posterior.num_arms, np.size(posterior.arrays.counts))
+    num_prior_draws = check_numbers("num_prior_draws", num_prior_draws, rows)
+    rng_key = check_seed(rng_key)
     check_whole(posterior.data, "to_datatree")
-    rng = generator_of(jax.random.key(rng_key))
+    rng = generator_of(as_key(rng_key))
     groups: dict[str, xr.Dataset | None] = {
         "posterior": _dataset(posterior, posterior.draws),
         "sample_stats": _dataset(posterior, posterior.sample_stats),
@@ -108,7 +120,7 @@ def to_datatree(
     with jax.enable_x64(True):
         arrays = as_jax(posterior.arrays)
     prior = sample_prior(
-        posterior.model, arrays, jax.random.key(rng_key + 1), num_prior_draws
+        posterior.model, arrays, as_key(next_seed(rng_key)), num_prior_draws
     )
     prior = {name: values[None] for name, values in prior.items()}
     groups["prior"] = _dataset(posterior, prior)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.models.argument_checks import check_flag, check_posterior
 from bayesduel.models.posterior import Posterior
 from bayesduel.models.resampling import Correction
 
@@ -106,6 +107,8 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
     changes the posterior little.
     Nothing speaks against this fit.
     """
+    check_posterior(posterior)
+    check_flag("with_loo", with_loo)
     findings: list[Finding] = []
     if posterior.method == "nuts":
         findings += _of_chains(posterior)

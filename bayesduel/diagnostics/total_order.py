@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -12,7 +11,8 @@ from scipy.special import betainc
 from bayesduel.diagnostics.cross_validation import loo
 from bayesduel.diagnostics.predictions import check_whole, votes_drawn
 from bayesduel.errors import FitError
-from bayesduel.models.base import PreferenceModel
+from bayesduel.models.argument_checks import check_numbers, check_seed, next_seed
+from bayesduel.models.base import PreferenceModel, check_positive
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.comparisons import Comparisons
 from bayesduel.models.fitting import fit
@@ -163,7 +163,8 @@ def transitivity(
     Raises
     ------
     FitError
-        If there are fewer than 3 arms, or votes are no whole numbers.
+        If there are fewer than 3 arms, votes are no whole numbers, or an argument is
+        out of range.
 
     Examples
     --------
@@ -181,9 +182,12 @@ def transitivity(
     if data.num_arms < 3:
         raise FitError(f"an order of arms needs at least 3, got {data.num_arms}")
     check_whole(data, "transitivity")
+    check_positive("prior", prior)
+    rng_key = check_seed(rng_key)
+    num_replicates = check_numbers("num_replicates", num_replicates, data.num_arms**2)
     votes = data.without_order().without_ties()
     scale = fit(
-        model or BradleyTerry(zero_sum=True),
+        BradleyTerry(zero_sum=True) if model is None else model,
         votes,
         method=method,
         rng_key=rng_key,
@@ -241,9 +245,9 @@ def _replicated_cycles(
     arrays: Any = scale.arrays
     counts = np.asarray(arrays.counts)
     first, second = np.asarray(arrays.first), np.asarray(arrays.second)
-    rng = generator_of(jax.random.key(rng_key + 1))
+    rng = generator_of(next_seed(rng_key))
     found = np.empty(number)
-    for index, matrix in enumerate(scale.sample(rng_key + 2, number)):
+    for index, matrix in enumerate(scale.sample(next_seed(rng_key, 2), number)):
         chance = matrix[first, second]
         logs = np.log(np.stack([chance, 1.0 - chance], axis=-1))[None]
         drawn = votes_drawn(rng, counts, logs)[0]

@@ -13,6 +13,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from bayesduel.errors import FitError
+from bayesduel.models.argument_checks import check_real
 
 if TYPE_CHECKING:
     from jax import Array
@@ -161,8 +162,7 @@ def check_positive(name: str, value: float) -> None:
     Beyond, squares and exponentials of what is drawn leave the range of float64 or
     its digits, and no scale of utilities or number of pseudo-votes means anything.
     """
-    if not 1e-6 <= value <= 1e6:
-        raise FitError(f"{name} must be a number from 1e-6 to 1e6, got {value!r}")
+    check_real(name, value, 1e-6, 1e6)
 
 
 def check_kind(model: Any, data: Any, kind: type, remedy: str = "") -> None:

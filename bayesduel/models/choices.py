@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.models.data_checks import check_choices
 from bayesduel.models.table_checks import (
     arm_names_of,
     arm_positions,
     components,
     different_labels,
+    flag_of,
+    labels_of,
+    rows_of,
     vote_counts,
     whole_numbers,
 )
@@ -50,6 +54,10 @@ class Choices:
     counts: NDArray[np.float64]
     outside: bool
 
+    def __post_init__(self) -> None:
+        """Check every field."""
+        check_choices(self)
+
     @classmethod
     def from_counts(
         cls,
@@ -78,12 +86,18 @@ class Choices:
             If shapes differ, a count is negative, an arm was chosen that was not on
             offer, or a subset offers no alternative.
         """
-        subsets = np.atleast_2d(whole_numbers("offered", offered) != 0)
-        chosen = np.atleast_2d(vote_counts("counts", counts))
-        if subsets.shape != chosen.shape:
+        given = whole_numbers("offered", offered)
+        if not np.isin(given, (0, 1)).all():
             raise ComparisonDataError(
-                f"offered and counts must have one shape, got {subsets.shape} and "
-                f"{chosen.shape}"
+                "offered must be 1 where an arm was on offer, else 0, got "
+                f"{given[~np.isin(given, (0, 1))][0]}"
+            )
+        subsets = np.atleast_2d(given != 0)
+        chosen = np.atleast_2d(vote_counts("counts", counts))
+        if subsets.shape != chosen.shape or subsets.ndim != 2:
+            raise ComparisonDataError(
+                "offered and counts must be tables of one shape, got "
+                f"{subsets.shape} and {chosen.shape}"
             )
         names = arm_names_of(arm_names, subsets.shape[1])
         if np.any((chosen > 0) & ~subsets):
@@ -141,6 +155,11 @@ class Choices:
         ComparisonDataError
             Naming the row of an unknown arm, or of one that was not on offer.
         """
+        subsets = tuple(
+            labels_of(f"subset {row}", subset)
+            for row, subset in enumerate(rows_of("subsets", subsets))
+        )
+        chosen = rows_of("chosen", chosen)
         if len(subsets) != len(chosen):
             raise ComparisonDataError(
                 "subsets and chosen must be equally long, got "
@@ -151,17 +170,25 @@ class Choices:
         weights = (
             np.ones(len(chosen)) if weight is None else vote_counts("weight", weight)
         )
+        if weights.shape != (len(chosen),):
+            raise ComparisonDataError(
+                f"weight must have one number per choice, got the shape "
+                f"{weights.shape} for {len(chosen)} choices"
+            )
         offered = np.zeros((len(subsets), len(names)), dtype=bool)
         counts = np.zeros((len(subsets), len(names)))
         none = np.zeros(len(subsets))
         for row, (subset, choice) in enumerate(zip(subsets, chosen, strict=True)):
-            offered[row, arm_positions(f"subset {row}", list(subset), names)] = True
+            offered[row, arm_positions(f"subset {row}", subset, names)] = True
             if choice is None:
                 none[row] = weights[row]
             else:
-                (arm,) = arm_positions(f"choice {row}", [choice], names)
+                label = labels_of(f"choice {row}", [choice])
+                (arm,) = arm_positions(f"choice {row}", label, names)
                 counts[row, arm] = weights[row]
-        may_be_none = bool(none.sum() > 0) if outside is None else outside
+        may_be_none = bool(none.sum() > 0)
+        if outside is not None:
+            may_be_none = flag_of("outside", outside)
         if none.sum() > 0 and not may_be_none:
             raise ComparisonDataError(
                 f"chosen: row {int(np.argmax(none > 0))} is None, which outside=False "

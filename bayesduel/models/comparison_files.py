@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,10 @@ from bayesduel.models.table_checks import (
     arm_names_of,
     arm_positions,
     different_labels,
+    labels_of,
+    shortened,
 )
+from theory.arguments import integer_from
 
 _KNOWN_PAIRS = (
     ("left", "right"),
@@ -101,6 +105,8 @@ def read_comparisons(
     Comparisons(3 arms, 2 of 3 pairs, 2 votes, 1 ties)
     """
     table = ColumnTable(path)
+    arms, wins = _two_columns("arms", arms), _two_columns("wins", wins)
+    ties = None if ties is None else list(map(str, labels_of("ties", ties)))
     one, other = table.chosen("arms", arms, _KNOWN_PAIRS)
     first, second = table[one], table[other]
     winner = _winner_column(table, winner, wins)
@@ -175,6 +181,17 @@ def _decided(
     return Comparisons.from_rows(names, *positions, counts)
 
 
+def _two_columns(argument: str, titles: Any) -> tuple[str, str] | None:
+    if titles is None:
+        return None
+    found = tuple(map(str, labels_of(argument, titles)))
+    if len(found) != 2:
+        raise ComparisonDataError(
+            f"{argument} must name two columns, got {len(found)}: {shortened(found)}"
+        )
+    return found
+
+
 def _winner_column(
     table: ColumnTable, winner: str | None, wins: tuple[str, str] | None
 ) -> str | None:
@@ -213,6 +230,14 @@ def _tie_columns(table: ColumnTable, taken: set[str | None]) -> list[str]:
     return usual
 
 
+def _index(argument: str, value: Any) -> int:
+    """Return the number that stands for an arm, or for none of them, in a file."""
+    try:
+        return integer_from(value, -int(MOST_VOTES), argument, int(MOST_VOTES))
+    except ValueError as error:
+        raise ComparisonDataError(str(error)) from error
+
+
 def read_choices(
     path: str | os.PathLike[str],
     *,
@@ -249,11 +274,12 @@ def read_choices(
         If columns are missing, or an arm was chosen that was not on offer.
     """
     table = ColumnTable(path)
+    first_index = _index("first_index", first_index)
+    none = None if none is None else _index("none", none)
     # A number such as -1 may stand for none.
     chosen = table.whole_numbers(choice, least=-MOST_VOTES).astype(np.int64)
     names = [each for each in table.titles if each != choice]
-    if arm_names is not None:
-        names = list(arm_names)
+    names = list(arm_names_of(names if arm_names is None else arm_names, None))
     offered = np.stack([table.whole_numbers(each) for each in names], axis=1)
     if np.any(offered > 1):
         row, arm = np.argwhere(offered > 1)[0]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.models.data_checks import check_comparisons
 from bayesduel.models.table_checks import (
     arm_names_of,
     arm_positions,
@@ -19,7 +20,9 @@ from bayesduel.models.table_checks import (
     components,
     composed,
     different_labels,
+    flag_of,
     labelled_counts,
+    labels_of,
     numbers_of,
     outcome_of_word,
     rows_by_name,
@@ -75,6 +78,10 @@ class Comparisons:
     covariates: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     covariate_names: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Check every field."""
+        check_comparisons(self)
+
     @classmethod
     def from_wins(
         cls,
@@ -128,7 +135,7 @@ class Comparisons:
                 "number in both places"
             )
         own = np.diagonal(won) + np.diagonal(tied)
-        if np.any(own > 0) and not ignore_self:
+        if not flag_of("ignore_self", ignore_self) and np.any(own > 0):
             arm = int(np.argmax(own > 0))
             raise ComparisonDataError(
                 f"wins: arm {names[arm]!r} has {own[arm]:g} votes against itself; they "
@@ -180,6 +187,10 @@ class Comparisons:
             that is neither or could be either (a word that is the other arm's name),
             or of a bad weight.
         """
+        first, second, winner = (
+            labels_of(name, each)
+            for name, each in (("first", first), ("second", second), ("winner", winner))
+        )
         lengths = {len(first), len(second), len(winner)}
         if len(lengths) > 1:
             raise ComparisonDataError(
@@ -253,7 +264,7 @@ class Comparisons:
                 f"{len(one)}, {len(other)} and {len(votes)}"
             )
         check_opponents(one, other, names)
-        if not order_known:
+        if not flag_of("order_known", order_known):
             swap = one > other
             one, other = np.where(swap, other, one), np.where(swap, one, other)
             votes = np.where(swap[:, None], votes[:, [1, 0, 2]], votes)
@@ -364,7 +375,7 @@ class Comparisons:
             other arms.
         """
         values, columns = rows_by_name("covariates", values, self.arm_names)
-        names = columns if names is None else names
+        names = columns if names is None else labels_of("names", names)
         table = numbers_of("covariates", values)
         if table.ndim == 1:
             table = table[:, None]
@@ -378,7 +389,7 @@ class Comparisons:
             raise ComparisonDataError(
                 f"covariates have {table.shape[1]} columns, but {len(labels)} names"
             )
-        return replace(self, covariates=table, covariate_names=tuple(labels))
+        return replace(self, covariates=table, covariate_names=tuple(map(str, labels)))
 
     def without_empty_pairs(self) -> Comparisons:
         """Return the same votes without rows that have none."""

@@ -9,9 +9,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
+from bayesduel.limits import MOST_DRAWS, MOST_FITTED_NUMBERS
+from bayesduel.models.argument_checks import (
+    check_integer,
+    check_model,
+    check_options,
+)
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.posterior import Posterior
 from bayesduel.models.seeds import seed_words
@@ -21,12 +25,6 @@ from bayesduel.models.utilities import UtilityModel
 if TYPE_CHECKING:
     from bayesduel.models.draws import Sampled
     from bayesduel.types import RunKey
-
-MOST_DRAWS = 10**7
-"""Draws of a fit, all chains together."""
-
-MOST_NUMBERS = 2**28
-"""Numbers that all draws hold together: 2 GB."""
 
 _HOMES = {
     "exact": "draws",
@@ -114,11 +112,9 @@ def fit(
     >>> posterior
     Posterior(Bradley-Terry by laplace, resampled, 3 arms, 30 votes, 4 x 1000 draws)
     """
-    if not isinstance(model, PreferenceModel):
-        raise FitError(
-            f"model must be a model such as BradleyTerry(), got {model!r}"
-            + (" (a class: add parentheses)" if isinstance(model, type) else "")
-        )
+    check_model(model)
+    if not isinstance(method, str):
+        raise FitError(f"method must be one of {', '.join(_METHODS)}; got {method!r}")
     name = model.methods[0] if method == "auto" else method
     if method == "auto" and name != "exact":
         name = "nuts"
@@ -129,17 +125,16 @@ def fit(
             + (" (its posterior has no closed form)" if name == "exact" else "")
         )
     _check_options(name, options)
-    for argument, value in (("num_draws", num_draws), ("num_chains", num_chains)):
-        if not isinstance(value, int | np.integer) or value < 1:
-            raise FitError(f"{argument} must be an integer above 0, got {value!r}")
+    options = check_options(options)
+    # How many are too many depends on the arms, and is said below.
+    num_draws = check_integer("num_draws", num_draws, most=10**400)
+    num_chains = check_integer("num_chains", num_chains, most=10**400)
     arrays = model.arrays(data)
-    _check_size(name, data, int(num_draws) * int(num_chains))
+    _check_size(name, data, num_draws * num_chains)
     seed_words(rng_key)
     remarks = _remarks(model, data)
     began = time.perf_counter()
-    sampled = _sampler(name)(
-        model, arrays, rng_key, int(num_chains), int(num_draws), **options
-    )
+    sampled = _sampler(name)(model, arrays, rng_key, num_chains, num_draws, **options)
     return Posterior(
         model=model,
         data=data,
@@ -160,11 +155,11 @@ def _check_size(method: str, data: Any, total: int) -> None:
     """Raise where the draws would not fit into memory, or take hours to look at."""
     num_arms = len(data.arm_names)
     each = num_arms * (num_arms - 1) // 2 if method == "exact" else num_arms
-    most = min(MOST_DRAWS, MOST_NUMBERS // each)
+    most = min(MOST_DRAWS, MOST_FITTED_NUMBERS // each)
     if total > most:
         raise FitError(
-            f"num_draws: {total} draws in all chains are too many for {num_arms} arms; "
-            f"at most {most} are kept"
+            f"num_draws: {shown(total)} draws in all chains are too many for "
+            f"{num_arms} arms; at most {most} are kept"
         )
 
 

@@ -9,12 +9,15 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
 
-from bayesduel.errors import FitError
+from bayesduel.models.argument_checks import (
+    check_flag,
+    check_prior,
+    check_tie_prior,
+)
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
     check_kind,
-    check_positive,
     count_votes,
     sample,
 )
@@ -126,16 +129,9 @@ class PairwiseBeta(PreferenceModel):
     def arrays(self, data: Comparisons) -> Votes:
         """Check data against the model; return them as a pytree of NumPy arrays."""
         check_kind(self, data, Comparisons)
-        table = np.asarray(self.prior, dtype=np.float64)
-        if table.ndim and table.shape != (data.num_arms, data.num_arms):
-            raise FitError(
-                f"prior must be a number or a {data.num_arms} x {data.num_arms} table, "
-                f"got the shape {table.shape}"
-            )
-        for_first, for_second = self._prior_of_pairs(data.num_arms)
-        check_positive("prior", float(min(for_first.min(), for_second.min())))
-        for value in self.tie_prior:
-            check_positive("tie_prior", value)
+        check_prior(self.prior, data.num_arms)
+        check_flag("ties", self.ties)
+        check_tie_prior(self.tie_prior)
         return votes_of(self, data)
 
     def exact_posterior(self, arrays: Votes) -> BetaPosterior:

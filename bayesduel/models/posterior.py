@@ -11,9 +11,10 @@ from jaxtyping import Float
 
 from bayesduel.errors import FitError
 from bayesduel.models import winners
+from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.resampling import Correction
-from bayesduel.models.seeds import generator_of
+from bayesduel.models.seeds import generator_of, seed_words
 from bayesduel.models.utilities import Votes
 
 if TYPE_CHECKING:
@@ -188,8 +189,8 @@ class Posterior:
     def _some_draws(
         self, rng_key: RunKey | int, num_draws: int
     ) -> dict[str, np.ndarray]:
-        if num_draws < 1:
-            raise FitError(f"num_draws must be above 0, got {num_draws}")
+        num_draws = check_numbers("num_draws", num_draws, self.num_arms**2)
+        seed_words(rng_key)
         if self.fresh is not None:
             return self.fresh(rng_key, num_draws)
         if num_draws > self.num_draws:
@@ -311,10 +312,11 @@ class Posterior:
         self, probability: float = 0.9, *, by: str | None = None
     ) -> tuple[str, dict[str, np.ndarray]]:
         """Return :meth:`rank_intervals` as plain arrays (K,), and the order's name."""
-        if not 0.0 < probability < 1.0:
-            raise FitError(f"probability must lie in (0, 1), got {probability!r}")
+        probability = check_probability(probability)
         utilities = self.model.utilities(self.flat_draws())
-        order = by or ("borda" if utilities is None else "utility")
+        order = ("borda" if utilities is None else "utility") if by is None else by
+        if not isinstance(order, str):
+            raise FitError(f"by must be a word, such as borda; got {shown(by)}")
         if order == "utility" and utilities is not None:
             scores = utilities
         elif order in winners.SCORES:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.models.comparisons import Comparisons
+from bayesduel.models.data_checks import check_rankings
 from bayesduel.models.table_checks import (
     arm_names_of,
     arm_positions,
+    composed,
     different_labels,
+    labels_of,
+    rows_of,
     vote_counts,
     whole_numbers,
 )
@@ -46,6 +51,10 @@ class Rankings:
     places: NDArray[np.int64]
     counts: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        """Check every field."""
+        check_rankings(self)
+
     @classmethod
     def from_places(
         cls,
@@ -71,6 +80,10 @@ class Rankings:
             If a place is negative, or a count is.
         """
         table = np.atleast_2d(whole_numbers("places", places))
+        if table.ndim != 2:
+            raise ComparisonDataError(
+                f"places must be a table (ballot, arm), got the shape {table.shape}"
+            )
         if np.any(table < 0):
             row, arm = np.argwhere(table < 0)[0]
             raise ComparisonDataError(
@@ -117,8 +130,11 @@ class Rankings:
             Naming the ballot with an unknown arm, or with an arm twice.
         """
         groups = [
-            [[item] if isinstance(item, str) else sorted(item) for item in order]
-            for order in orders
+            [
+                labels_of(f"orders: ballot {row}", _tied(item))
+                for item in rows_of(f"orders: ballot {row}", order)
+            ]
+            for row, order in enumerate(rows_of("orders", orders))
         ]
         found = different_labels(*(group for order in groups for group in order))
         names = arm_names_of(found if arm_names is None else arm_names, None)
@@ -206,11 +222,18 @@ class Rankings:
 
     def restricted_to(self, arm_names: Sequence[str]) -> Rankings:
         """Return the ballots without the other arms."""
-        arms = arm_positions("arm_names", list(arm_names), self.arm_names)
-        rest = replace(self, places=self.places[:, arms])
+        names = arm_names_of(arm_names, None)
+        arms = arm_positions("arm_names", names, self.arm_names)
         return Rankings.from_places(
-            rest.places, counts=self.counts, arm_names=tuple(arm_names)
+            self.places[:, arms], counts=self.counts, arm_names=names
         )
+
+
+def _tied(item: Any) -> Any:
+    """Return the arms that share a place: one, or a tuple, list or set of them."""
+    if not isinstance(item, tuple | list | set | frozenset):
+        return [item]
+    return sorted(item, key=composed)
 
 
 def _dense(places: NDArray[np.int64]) -> NDArray[np.int64]:

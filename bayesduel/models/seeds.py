@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.errors import FitError
+from bayesduel.models.argument_checks import check_seed
 
 if TYPE_CHECKING:
     from bayesduel.types import RunKey
@@ -42,18 +43,15 @@ def seed_words(rng_key: RunKey | int) -> tuple[int, ...]:
     ((0, 7), (0, 7))
     """
     if isinstance(rng_key, int | np.integer) and not isinstance(rng_key, bool):
-        if not 0 <= rng_key < 2**63:
-            raise FitError(
-                f"rng_key: a seed must be an integer from 0 to 2^63 - 1, got {rng_key}"
-            )
-        return int(rng_key) // _WORD, int(rng_key) % _WORD
+        seed = check_seed(rng_key)
+        return seed // _WORD, seed % _WORD
     import jax
 
-    if isinstance(rng_key, jax.Array):
+    if isinstance(rng_key, jax.Array) and not rng_key.ndim:
         if jax.numpy.issubdtype(rng_key.dtype, jax.dtypes.prng_key):
             return tuple(np.asarray(jax.random.key_data(rng_key)).ravel().tolist())
     raise FitError(
-        "rng_key must be an integer or a typed key, jax.random.key(seed); got "
+        "rng_key must be an integer or one typed key, jax.random.key(seed); got "
         f"{type(rng_key).__name__}"
     )
 

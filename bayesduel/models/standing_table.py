@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.errors import FitError
 from bayesduel.models import winners
+from bayesduel.models.argument_checks import check_posterior, check_probability
 from bayesduel.models.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def standing_columns(
     posterior: Posterior, probability: float
 ) -> tuple[list[str], dict[str, np.ndarray], dict[str, Any]]:
     """Return :func:`standings` as plain values: names of arms, columns, attributes."""
-    if not 0.0 < probability < 1.0:
-        raise FitError(f"probability must lie in (0, 1), got {probability!r}")
+    check_posterior(posterior)
+    probability = check_probability(probability)
     utilities = posterior.model.utilities(posterior.flat_draws())
     best = posterior.winner_shares()
     if utilities is None:
@@ -154,8 +154,8 @@ def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str,
     >>> [row["parameter"] for row in found]
     ['first_advantage', 'log_tie']
     """
-    if not 0.0 < probability < 1.0:
-        raise FitError(f"probability must lie in (0, 1), got {probability!r}")
+    check_posterior(posterior)
+    probability = check_probability(probability)
     dims, coords = posterior.model.dims(), posterior.model.coords(posterior.data)
     rows = []
     for name, draws in sorted(posterior.flat_draws().items()):

@@ -11,7 +11,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from bayesduel.errors import ComparisonDataError
+from theory.arguments import items_of, shown
 from theory.labels import aligned_table
+from theory.validation import MOST_NUMBERS, holds_more_than
+
+MOST_LABELS = 10**8
+"""Rows of a table of single votes."""
 
 MOST_VOTES = 1e15
 """Sums of numbers up to here are exact in float64."""
@@ -27,7 +32,7 @@ def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str
     """Return names of arms, by default "0", "1", ...; at least two different ones."""
     if names is None:
         names = [str(arm) for arm in range(num_arms or 0)]
-    checked = tuple(composed(name) for name in names)
+    checked = tuple(composed(name) for name in labels_of("arm_names", names))
     if num_arms is not None and len(checked) != num_arms:
         raise ComparisonDataError(
             f"arm_names must name each of the {num_arms} arms, got {len(checked)} names"
@@ -48,11 +53,72 @@ def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str
     return checked
 
 
+def labels_of(name: str, values: Any) -> tuple[Any, ...]:
+    """Return a column of labels: texts, or numbers that stand for them.
+
+    A text such as "abc" is a column of its letters.
+    """
+    fits = isinstance(values, Iterable) and not isinstance(values, bytes | dict)
+    fits = fits and getattr(values, "ndim", 1) == 1
+    if not fits or holds_more_than(values, MOST_LABELS):
+        raise ComparisonDataError(
+            f"{name} must be a sequence of names, got {shown(values)}"
+        )
+    labels = tuple(values)
+    try:
+        different: Iterable[Any] = dict.fromkeys(labels)
+    except TypeError:  # A list among them.
+        different = labels
+    for label in different:
+        # Numbers are names too, as those of the columns of a table.
+        plain = isinstance(label, str | int | float | np.generic) and label == label
+        if not plain or not _UNWRITABLE.isdisjoint(str(label)):
+            row = next(row for row, each in enumerate(labels) if each is label)
+            raise ComparisonDataError(
+                f"{name} must be names that can be written to a file, got "
+                f"{shown(label)} at position {row}"
+            )
+    return labels
+
+
+def rows_of(name: str, values: Any) -> tuple[Any, ...]:
+    """Return the rows of a table, whatever each of them is."""
+    if holds_more_than(values, MOST_LABELS):
+        raise ComparisonDataError(
+            f"{name} must hold at most {MOST_LABELS:,} names, got "
+            f"{shown(getattr(values, 'shape', values))}"
+        )
+    try:
+        return items_of(values, name)
+    except ValueError as error:
+        raise ComparisonDataError(str(error)) from error
+
+
+_UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
+"""What ends a text in C, and halves of pairs, which UTF-8 has none of."""
+
+
+def flag_of(name: str, value: Any) -> bool:
+    """Return True or False; a text such as "no" would be true."""
+    if not isinstance(value, bool | np.bool_):
+        raise ComparisonDataError(f"{name} must be True or False, got {shown(value)}")
+    return bool(value)
+
+
 def numbers_of(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return finite real numbers as float64, a copy."""
+    if holds_more_than(values, MOST_NUMBERS):
+        raise ComparisonDataError(
+            f"{name} must hold at most {MOST_NUMBERS:,} numbers, got "
+            f"{shown(getattr(values, 'shape', values))}"
+        )
+    if np.ma.is_masked(values):
+        raise ComparisonDataError(
+            f"{name} must not have masked entries; fill them, or leave them out"
+        )
     try:
         given = np.asarray(values)
-    except ValueError as error:  # rows of different lengths
+    except (ValueError, TypeError) as error:  # As rows of different lengths.
         raise ComparisonDataError(
             f"{name} must be an array of numbers, its rows equally long: {error}"
         ) from error
@@ -217,7 +283,7 @@ def check_opponents(
 
 def check_words(words: Sequence[str]) -> tuple[str, ...]:
     """Return three different words for the outcomes of a vote."""
-    checked = tuple(map(composed, words))
+    checked = tuple(map(composed, labels_of("words", words)))
     if len(checked) != 3 or len(set(checked)) != 3:
         raise ComparisonDataError(
             "words must be three different ones, for the first arm, the second, and a "

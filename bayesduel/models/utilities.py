@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from bayesduel.errors import FitError
+from bayesduel.models.argument_checks import check_flag
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
@@ -100,6 +101,8 @@ class UtilityModel(PreferenceModel):
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
         check_positive("prior_scale", self.prior_scale)
+        for name in ("zero_sum", "learn_scale"):
+            check_flag(name, getattr(self, name))
 
     def utilities(self, draws: Draws) -> Float[np.ndarray, "draw K"]:
         """Return the utility of each arm for each draw."""
@@ -186,6 +189,8 @@ class PairwiseUtilityModel(UtilityModel):
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
         super().check()
+        for name in ("ties", "order_effect", "covariates"):
+            check_flag(name, getattr(self, name))
         check_positive("tie_scale", self.tie_scale)
         check_positive("order_scale", self.order_scale)
         check_positive("covariate_scale", self.covariate_scale)

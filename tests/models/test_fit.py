@@ -219,7 +219,7 @@ def test_more_draws_than_were_kept_are_refused():
     )
     with pytest.raises(FitError, match="5000 draws were asked for.*num_draws=1250"):
         found.sample(0, 5000)
-    with pytest.raises(FitError, match="num_draws must be above 0"):
+    with pytest.raises(FitError, match="num_draws must be an integer of at"):
         found.sample(0, 0)
 
 

@@ -1,0 +1,156 @@
+"""Arguments of fits and of what is asked of them, checked before anything is computed.
+
+The rules are those of `theory.arguments`; what breaks one is a ``FitError`` here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.errors import FitError
+from bayesduel.limits import MOST_FITTED_NUMBERS, MOST_STEPS
+from theory.arguments import as_number, integer_from, one_of, shown, true_or_false
+
+if TYPE_CHECKING:
+    from bayesduel.models.posterior import Posterior
+
+LARGEST_SEED = 2**63 - 1
+
+
+def _checked[T](check: Callable[..., T], *arguments: Any) -> T:
+    try:
+        return check(*arguments)
+    except ValueError as error:
+        raise FitError(str(error)) from error
+
+
+def check_integer(
+    argument: str, value: Any, least: int = 1, most: int = MOST_FITTED_NUMBERS
+) -> int:
+    """Return an integer within bounds."""
+    return _checked(integer_from, value, least, argument, most)
+
+
+def check_numbers(argument: str, value: Any, each: int, least: int = 1) -> int:
+    """Return how many draws are asked for, each of them of so many numbers."""
+    return check_integer(argument, value, least, MOST_FITTED_NUMBERS // max(each, 1))
+
+
+def check_flag(argument: str, value: Any) -> bool:
+    """Return True or False; a text such as "no" would be true."""
+    return _checked(true_or_false, value, argument)
+
+
+def check_word(argument: str, value: Any, allowed: Iterable[str]) -> str:
+    """Return one of some words."""
+    return _checked(one_of, value, allowed, argument)
+
+
+def check_probability(value: Any, argument: str = "probability") -> float:
+    """Return a number strictly between 0 and 1, and not so close that 1 - p is 1."""
+    number = as_number(value)
+    if not 0.0 < number < 1.0 or 1.0 - number == 1.0:
+        raise FitError(f"{argument} must lie in (0, 1), got {shown(value)}")
+    return number
+
+
+def check_seed(value: Any, argument: str = "rng_key") -> int:
+    """Return the seed of a key."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not 0 <= value <= LARGEST_SEED:
+        raise FitError(
+            f"{argument}: a seed must be an integer from 0 to 2^63 - 1, got "
+            f"{shown(value)}"
+        )
+    return int(value)
+
+
+def next_seed(seed: int, steps: int = 1) -> int:
+    """Return another seed, for another purpose."""
+    return (seed + steps) % (LARGEST_SEED + 1)
+
+
+def check_real(argument: str, value: Any, low: float, high: float) -> None:
+    """Raise unless a value is a number of Python or NumPy from ``low`` to ``high``.
+
+    Other numbers, such as Decimal, are none to JAX.
+    """
+    plain = isinstance(value, int | float | np.integer | np.floating)
+    if not plain or isinstance(value, bool) or not low <= as_number(value) <= high:
+        bounds = f"from {low:g} to {high:g}".replace("e-0", "e-").replace("e+0", "e")
+        raise FitError(f"{argument} must be a number {bounds}, got {shown(value)}")
+
+
+def check_model(model: Any) -> None:
+    """Raise unless something is a model, and not the class of one."""
+    from bayesduel.models.base import PreferenceModel
+
+    if not isinstance(model, PreferenceModel):
+        raise FitError(
+            f"model must be a model such as BradleyTerry(), got {shown(model)}"
+            + (" (a class: add parentheses)" if isinstance(model, type) else "")
+        )
+
+
+def check_posterior(posterior: Any) -> Posterior:
+    """Return a fit."""
+    from bayesduel.models.posterior import Posterior
+
+    if not isinstance(posterior, Posterior):
+        raise FitError(
+            "posterior must be a fit, as bayesduel.models.fit returns it; got "
+            f"{shown(posterior)}"
+        )
+    return posterior
+
+
+def check_tie_prior(values: Any) -> None:
+    """Raise unless values are two positive numbers in a tuple."""
+    # Lists and arrays have no hash, which programs are found by.
+    if not isinstance(values, tuple) or len(values) != 2:
+        raise FitError(f"tie_prior must be two numbers in a tuple, got {shown(values)}")
+    for index, value in enumerate(values):
+        check_real(f"tie_prior[{index}]", value, 1e-6, 1e6)
+
+
+def check_prior(prior: Any, num_arms: int) -> None:
+    """Raise unless a prior of pairs is one number, or a table with one for each."""
+    if not isinstance(prior, tuple):
+        check_real("prior", prior, 1e-6, 1e6)
+        return
+    rows = [len(row) if isinstance(row, tuple) else -1 for row in prior]
+    if rows != [num_arms] * num_arms:
+        raise FitError(
+            f"prior must be a number or a {num_arms} x {num_arms} table as nested "
+            f"tuples, got {shown(prior)}"
+        )
+    for i, row in enumerate(prior):
+        for j, value in enumerate(row):
+            if i != j:  # The diagonal is not read.
+                check_real(f"prior[{i}][{j}]", value, 1e-6, 1e6)
+
+
+_OPTIONS: dict[str, Callable[[str, Any], Any]] = {
+    "dense_mass": check_flag,
+    "guide": lambda name, value: check_word(
+        name, value, ("multivariate-normal", "normal")
+    ),
+    "max_iterations": lambda name, value: check_integer(name, value, 1, MOST_STEPS),
+    "num_steps": lambda name, value: check_integer(name, value, 1, MOST_STEPS),
+    "num_warmup": lambda name, value: check_integer(name, value, 0, MOST_STEPS),
+    "resample": check_flag,
+    "step_size": lambda name, value: check_real(name, value, 1e-9, 1e3),
+    "target_acceptance": lambda name, value: check_probability(value, name),
+}
+
+
+def check_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a method, integers and flags as Python has them."""
+    checked = {}
+    for name, value in options.items():
+        found = _OPTIONS[name](name, value) if name in _OPTIONS else value
+        checked[name] = value if found is None else found
+    return checked
