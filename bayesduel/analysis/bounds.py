@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from theory.arguments import integer_from, items_of, number_from, shown
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -36,7 +38,6 @@ class AnchoredBound:
 
     def __call__(self, rounds: ArrayLike) -> NDArray[np.float64]:
         """Return anchor_value + bound(rounds) - bound(anchor_round), float64."""
-        rounds = np.asarray(rounds, dtype=np.float64)
         level = np.asarray(self.bound(float(self.anchor_round)), dtype=np.float64)
         return self.anchor_value + np.asarray(self.bound(rounds)) - level
 
@@ -77,11 +78,9 @@ def anchored_bound(
     >>> print(f"{optimum.value:.2f} {line(1000):.1f} {line(1000 * 2.718281828):.1f}")
     24.83 120.0 144.8
     """
-    if anchor_round < 2:
-        raise ValueError(f"anchor_round: must be at least 2, but is {anchor_round}")
-    if not math.isfinite(anchor_value):
-        raise ValueError(f"anchor_value: must be finite, but is {anchor_value}")
-    return AnchoredBound(regret_bound(bound), int(anchor_round), float(anchor_value))
+    round_ = integer_from(anchor_round, 2, "anchor_round")
+    value = number_from(anchor_value, -math.inf, "anchor_value")
+    return AnchoredBound(regret_bound(bound), round_, value)
 
 
 def regret_bound(bound: object) -> RegretBound:
@@ -97,7 +96,8 @@ def regret_bound(bound: object) -> RegretBound:
     inner = bound.bound if isinstance(bound, Optimum) else bound
     if not isinstance(inner, RegretBound):
         raise ValueError(
-            f"bounds: {bound!r} is neither a theory.RegretBound nor a theory.Optimum"
+            f"bounds: {shown(bound)} is neither a theory.RegretBound nor a "
+            "theory.Optimum"
         )
     return inner
 
@@ -125,6 +125,11 @@ def lower_bound(
     from theory.preferences import as_preference_matrix
 
     matrix = as_preference_matrix(preference)
+    arms = items_of(arms, "arms")
+    if arms and len(arms) != matrix.num_arms:
+        raise ValueError(
+            f"arms: must name each of the {matrix.num_arms} arms, but names {len(arms)}"
+        )
     labels = arms or matrix.arm_names or range(matrix.num_arms)
     if matrix.ties:
         first, second = matrix.ties[0]

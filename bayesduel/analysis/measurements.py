@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory import REGRET_NOTIONS, PreferenceMatrix
+from theory.arguments import integer_from, shown
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -87,14 +88,22 @@ class Measurement:
                 f"result: {self.policy} on {self.environment} holds no regret "
                 f"({reason}); simulate it again"
             )
-        if notion not in self.notions:
+        if not isinstance(notion, str) or notion not in self.notions:
             raise ValueError(
-                f"notion: {notion!r} was not recorded; the result holds "
-                f"{', '.join(self.notions)}; simulate with regret=({notion!r},)"
+                f"notion: {shown(notion)} was not recorded; the result holds "
+                f"{', '.join(self.notions)}; simulate with it in regret=(...)"
             )
         index = self.notions.index(notion)
         ordered = self.data["regret"].transpose("notion", "run", "checkpoint")
-        return np.asarray(ordered.values[index], dtype=np.float64)
+        values = np.asarray(ordered.values[index], dtype=np.float64)
+        if not np.isfinite(values).all():
+            run, place = (int(each) for each in np.argwhere(~np.isfinite(values))[0])
+            raise ValueError(
+                f"result: the {notion} regret of {self.policy} on {self.environment} "
+                f"is {values[run, place]} in row {run} at checkpoint "
+                f"{self.rounds[place]}; simulate it again"
+            )
+        return values
 
 
 def measurements(result: Result) -> list[Measurement]:
@@ -116,6 +125,13 @@ def measurements(result: Result) -> list[Measurement]:
     ValueError
         When nothing in it is a result of bayesduel.
     """
+    import xarray as xr
+
+    if not isinstance(result, xr.DataTree | xr.Dataset):
+        raise ValueError(
+            "result: must be what bayesduel.simulate or bayesduel.compare returned, "
+            f"but is {shown(result)}"
+        )
     found = list(_walk(result))
     if not found:
         raise ValueError(
@@ -136,6 +152,8 @@ def _walk(node: Result) -> Iterator[Measurement]:
 def _measurement(node: Result) -> Measurement:
     data: Any = node.to_dataset() if hasattr(node, "to_dataset") else node
     parent: Any = getattr(node, "parent", None)
+    if "regret" in data:
+        _check_layout(data)
     environment = data.attrs.get("environment") or getattr(parent, "name", None)
     policy = data.attrs.get("policy") or getattr(node, "name", None)
     source = next(
@@ -158,6 +176,25 @@ def _measurement(node: Result) -> Measurement:
     )
 
 
+def _check_layout(data: xr.Dataset) -> None:
+    """Raise unless regret lies over notions, runs and ascending checkpoints."""
+    axes = {"notion", "run", "checkpoint"}
+    regret, problem = data["regret"], ""
+    if set(regret.dims) != axes or not {"notion", "checkpoint"} <= set(data.coords):
+        problem = "must have the axes notion, run and checkpoint, with coordinates"
+    elif not regret.size or regret.dtype.kind not in "fiu":
+        problem = f"must hold numbers, but holds {regret.size} of {regret.dtype}"
+    else:
+        rounds = data["checkpoint"].values
+        whole = rounds.dtype.kind in "iu"
+        if not whole or rounds[0] < 1 or np.any(rounds[1:] <= rounds[:-1]):
+            problem = "must be at ascending checkpoints, whole numbers from 1 on"
+    if problem:
+        raise ValueError(
+            f"result: regret {problem}; give what bayesduel.simulate returned"
+        )
+
+
 def checkpoint_index(rounds: NDArray[np.int64], round_: int, argument: str) -> int:
     """Return the position of a round among the checkpoints.
 
@@ -166,6 +203,7 @@ def checkpoint_index(rounds: NDArray[np.int64], round_: int, argument: str) -> i
     ValueError
         When it is no checkpoint; the text names the nearest ones.
     """
+    round_ = integer_from(round_, 1, argument)
     position = int(np.searchsorted(rounds, round_))
     if position < rounds.size and rounds[position] == round_:
         return position

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bayesduel.limits import MOST_RESAMPLES
+from theory.arguments import as_number, integer_from, shown
+from theory.validation import numeric_array
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -16,6 +20,9 @@ FEWEST_RUNS = 8
 """With fewer runs a resample too often repeats one run, and nothing is claimed."""
 
 _RESAMPLES_PER_BLOCK = 500
+_MOST_STATISTICS = 2**27
+_LARGEST = 1e100
+_LARGEST_SEED = 2**63 - 1
 # Share of resamples without spread from which on a difference rests on single runs.
 _DEGENERATE = 0.005
 
@@ -43,6 +50,19 @@ class PairedIntervals(NamedTuple):
     high: NDArray[np.float64]
 
 
+def checked_options(
+    confidence: float, num_resamples: int, seed: int
+) -> tuple[float, int, int]:
+    """Return the options of :func:`paired_intervals`, or raise a ``ValueError``."""
+    number = as_number(confidence)
+    if not 0 < number < 1:
+        raise ValueError(
+            f"confidence: must lie between 0 and 1, but is {shown(confidence)}"
+        )
+    num_resamples = integer_from(num_resamples, 100, "num_resamples", MOST_RESAMPLES)
+    return number, num_resamples, integer_from(seed, 0, "seed", _LARGEST_SEED)
+
+
 def paired_intervals(
     values: ArrayLike,
     *,
@@ -67,7 +87,7 @@ def paired_intervals(
     confidence : float
         Between 0 and 1: for all pairs together.
     num_resamples : int
-        At least 100.
+        From 100 to 10^6.
     seed : int
         Of the resampling.
 
@@ -102,17 +122,24 @@ def paired_intervals(
     >>> bool(0.0 < found.low[0] < 2.0 < found.high[0])
     True
     """
-    table = np.array(values, dtype=np.float64)
+    table = numeric_array(values, "values")
     if table.ndim != 2 or min(table.shape) < 1 or not np.isfinite(table).all():
         raise ValueError(
             f"values: must be a finite table (run, policy), got shape {table.shape}"
         )
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence: must lie between 0 and 1, but is {confidence}")
-    if num_resamples < 100:
-        raise ValueError(f"num_resamples: must be at least 100, but is {num_resamples}")
+    if np.abs(table).max() > _LARGEST:
+        raise ValueError(
+            f"values: must lie between -{_LARGEST:g} and {_LARGEST:g}, whose squares "
+            f"can be added up, got {table.ravel()[np.abs(table).argmax()]:g}"
+        )
+    confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
     num_runs, num_columns = table.shape
     first, second = np.triu_indices(num_columns, k=1)
+    if num_resamples * first.size > _MOST_STATISTICS:
+        raise ValueError(
+            f"num_resamples: {num_resamples} for {first.size} pairs of columns take "
+            f"too much memory; at most {_MOST_STATISTICS // first.size} fit"
+        )
     differences = table[:, second] - table[:, first]
     mean = differences.mean(axis=0)
     centered = differences - mean

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from theory.arguments import shown
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -142,12 +144,13 @@ class Ranking:
         ValueError
             When one of them is not ranked here.
         """
-        for found in self.differences:
+        are_texts = isinstance(lower, str) and isinstance(higher, str)
+        for found in self.differences if are_texts else ():
             if {found.lower, found.higher} == {lower, higher}:
                 return found
         names = ", ".join(each.policy for each in self.policies)
         raise ValueError(
-            f"ranking: {lower!r} and {higher!r} must be two of {names} on "
+            f"ranking: {shown(lower)} and {shown(higher)} must be two of {names} on "
             f"{self.environment}"
         )
 

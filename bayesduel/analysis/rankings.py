@@ -23,6 +23,7 @@ from bayesduel.analysis.measurements import (
 from bayesduel.analysis.paired_bootstrap import (
     FEWEST_RUNS,
     PairedIntervals,
+    checked_options,
     paired_intervals,
 )
 from bayesduel.analysis.ranked_policies import (
@@ -34,6 +35,7 @@ from bayesduel.analysis.ranked_policies import (
     Ranking,
 )
 from bayesduel.analysis.rare_runs import PEAK, enough_runs, reversal, unseen_share
+from theory.arguments import as_number, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,8 +142,10 @@ def rankings(
     >>> compared(runs + 9).enough_runs, round(compared(runs + 9).reversal)
     (1169, 727)
     """
-    if not peak >= 1:
-        raise ValueError(f"peak: must be at least 1, but is {peak}")
+    if not as_number(peak) >= 1:
+        raise ValueError(f"peak: must be at least 1, but is {shown(peak)}")
+    peak = as_number(peak)
+    confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(comparison):
         if "regret" in measured.data:

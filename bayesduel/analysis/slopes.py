@@ -110,6 +110,8 @@ def slope(
     3.0 ± 1.0 per log-round
     """
     measured = result if isinstance(result, Measurement) else _only(result)
+    if "regret" not in measured.data:
+        measured.regret(notion)  # Says why there is none.
     first = checkpoint_index(measured.rounds, from_round, "from_round")
     last = checkpoint_index(measured.rounds, to_round, "to_round")
     if first >= last:

@@ -15,11 +15,12 @@ import numpy as np
 
 from bayesduel.analysis.measurements import standard_error
 from bayesduel.analysis.submatrix_folder import SubmatrixFolder
-from bayesduel.datasets.generators.instance import check_integer
+from bayesduel.datasets.generators.instance import check_flag, check_integer
 from bayesduel.datasets.submatrices import SubmatrixSampler
 from bayesduel.limits import MOST_JOBS, MOST_SUBMATRICES
 from bayesduel.progress import ProgressReport, progress_reporter
 from theory import ProgramError, ccb_order, copeland_lower_bound, ecw_rmed_constant
+from theory.arguments import one_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -73,6 +74,7 @@ class SubmatrixConstants:
 
     def values(self, name: str) -> NDArray[np.float64]:
         """Return one column, float64 (N,): "cw", "ecw" or "ccb"."""
+        one_of(name, ("cw", "ecw", "ccb"), "name")
         return np.array([getattr(row, name) for row in self.rows], dtype=np.float64)
 
     def mean(self, name: str) -> float:
@@ -174,6 +176,10 @@ def submatrix_constants(
     >>> len(found.rows), found.mean("ecw") >= found.mean("cw") > 0
     (3, True)
     """
+    for name, flag in (
+        ("progress", progress), ("resume", resume), ("overwrite", overwrite)
+    ):  # fmt: skip
+        check_flag(name, flag)
     total = check_integer("num_submatrices", num_submatrices, 1, MOST_SUBMATRICES)
     jobs = (cpu_count() or 1) if jobs is None else jobs
     workers = check_integer("jobs", jobs, 1, MOST_JOBS)

@@ -18,6 +18,7 @@ from bayesduel.analysis.measurements import (
 from bayesduel.analysis.slopes import Slope, last_decades, slope
 from bayesduel.analysis.text import format_number, format_rounds, format_with_error
 from theory import SUBSET_REGRET_NOTIONS
+from theory.arguments import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,6 +251,8 @@ def summary(
     3.0 ± 1.0 per log-round | lower bound: the result does not hold the matrix
     """
     found = measurements(comparison)
+    if not isinstance(notion, str):
+        raise ValueError(f"notion: must be the name of one, but is {shown(notion)}")
     bounds = {each.environment: each for each in found}
     values = {name: _bound_of(each, notion) for name, each in bounds.items()}
     rows = tuple(

@@ -16,10 +16,12 @@ from bayesduel.plots.style import (
     FAINT,
     INK,
     StyledFigure,
+    check_height,
     font_style,
     styled,
     width_in_inches,
 )
+from theory import arguments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,20 +102,31 @@ def allocation(
     >>> [panel.get_title(loc="left") for panel in figure.axes[:3]]
     ['P(row beats column)', 'CW: winner 0, $C^*$ = 11.0', 'ECW: winner 0, $C_E$ = 1253']
     """
+    from theory import Optimum
     from theory.preferences import as_preference_matrix
 
     checked = as_preference_matrix(matrix)
-    shown = _optima(checked) if optima is None else dict(optima)
-    for name, optimum in shown.items():
+    inches, height = width_in_inches(width), check_height(height)
+    if not isinstance(optima, Mapping | None):
+        raise ValueError(
+            "optima: must be a mapping of titles to optima, but is "
+            f"{arguments.shown(optima)}"
+        )
+    drawn = _optima(checked) if optima is None else dict(optima)
+    for name, optimum in drawn.items():
+        if not isinstance(name, str):
+            raise ValueError(
+                f"optima: titles must be texts, but one is {arguments.shown(name)}"
+            )
+        arguments.instance_of(optimum, Optimum, f"optima[{name!r}]")
         if optimum.evidence.shape[0] != checked.num_arms:
             raise ValueError(
                 f"optima: {name!r} has {optimum.evidence.shape[0]} arms, the matrix "
                 f"has {checked.num_arms}; compute it from this matrix"
             )
     order = _order(checked)
-    inches = width_in_inches(width)
     side_by_side = inches >= 5.0
-    panels = _panels(checked, shown, order)
+    panels = _panels(checked, drawn, order)
     rows, columns = (1, len(panels)) if side_by_side else (len(panels), 1)
     wide = (inches - 0.4) / columns if side_by_side else inches - 0.9
     tall = rows * (wide + 0.9) + 1.2

@@ -16,6 +16,7 @@ from bayesduel.analysis.slopes import last_decades
 from bayesduel.analysis.summaries import BOUNDED_NOTIONS
 from bayesduel.analysis.text import format_number
 from bayesduel.plots.lines import Line, Panel
+from theory.arguments import items_of, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,10 +129,10 @@ def bounds_of_panel(
         if bounds != "auto":
             raise ValueError(
                 f"bounds: must be 'auto', None, a bound, a list of bounds or a mapping "
-                f"from environment to these, but is {bounds!r}"
+                f"from environment to these, but is {shown(bounds)}"
             )
         return _automatic(panel, notion, anchor)
-    many = bounds if isinstance(bounds, Iterable) else [bounds]
+    many = items_of(bounds, "bounds") if isinstance(bounds, Iterable) else [bounds]
     return [_drawn(regret_bound(each), panel, notion, anchor) for each in many]
 
 

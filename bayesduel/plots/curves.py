@@ -20,11 +20,13 @@ from bayesduel.plots.lines import Panel, panels
 from bayesduel.plots.style import (
     Look,
     StyledFigure,
+    check_height,
     font_style,
     looks,
     styled,
     width_in_inches,
 )
+from theory.arguments import integer_from, shown, true_or_false
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,10 +113,12 @@ def regret(
     'round t'
     """
     groups = panels(result, notion, band)
-    if labels not in ("auto", "direct", "legend"):
+    if not isinstance(labels, str) or labels not in ("auto", "direct", "legend"):
         raise ValueError(
-            f"labels: must be 'auto', 'direct' or 'legend', but is {labels!r}"
+            f"labels: must be 'auto', 'direct' or 'legend', but is {shown(labels)}"
         )
+    log_x, log_y = true_or_false(log_x, "log_x"), true_or_false(log_y, "log_y")
+    height = check_height(height)
     direct = labels == "direct" or (labels == "auto" and len(groups) == 1)
     inches = width_in_inches(width)
     columns = _columns(columns, len(groups), inches)
@@ -163,9 +167,7 @@ def regret(
 def _columns(columns: int | None, count: int, inches: float) -> int:
     if columns is None:
         return min(count, 2 if inches >= 5.0 else 1)
-    if columns < 1:
-        raise ValueError(f"columns: must be at least 1, but is {columns}")
-    return min(columns, count)
+    return min(integer_from(columns, 1, "columns"), count)
 
 
 def _panel_height(inches: float, direct: bool) -> float:

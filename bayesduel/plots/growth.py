@@ -31,11 +31,13 @@ from bayesduel.plots.style import (
     INK,
     Look,
     StyledFigure,
+    check_height,
     font_style,
     looks,
     styled,
     width_in_inches,
 )
+from theory.arguments import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,6 +118,7 @@ def slopes(
             f"{len(groups)} ({names}); pick one, e.g. result[{groups[0].environment!r}]"
         )
     panel, inches = groups[0], width_in_inches(width)
+    height = check_height(height)
     measured = [m for m in measurements(result) if "regret" in m.data]
     start, end = _span(measured, from_round, to_round)
     values = [slope(each, start, end, notion) for each in measured]
@@ -168,7 +171,7 @@ def _bound(
     if isinstance(bound, str):
         if bound != "auto":
             raise ValueError(
-                f"bound: must be 'auto', a bound or None, but is {bound!r}"
+                f"bound: must be 'auto', a bound or None, but is {shown(bound)}"
             )
         if panel.first.preference is None or notion not in BOUNDED_NOTIONS:
             return None, ""

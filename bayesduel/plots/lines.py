@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.analysis.measurements import Measurement, measurements
+from theory.arguments import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,9 +73,9 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
         For an unknown band, a notion that was not recorded, or when every policy
         failed.
     """
-    if band not in BANDS:
+    if not isinstance(band, str) or band not in BANDS:
         raise ValueError(
-            f"band: must be one of {', '.join(map(repr, BANDS))}, but is {band!r}"
+            f"band: must be one of {', '.join(map(repr, BANDS))}, but is {shown(band)}"
         )
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(result):

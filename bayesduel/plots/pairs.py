@@ -9,6 +9,12 @@ from matplotlib.colors import Normalize
 from scipy.stats import beta
 
 from bayesduel.errors import FitError
+from bayesduel.models.argument_checks import (
+    check_integer,
+    check_posterior,
+    check_probability,
+    check_seed,
+)
 from bayesduel.plots.posteriors import _caption, _short
 from bayesduel.plots.style import (
     FAINT,
@@ -18,6 +24,7 @@ from bayesduel.plots.style import (
     styled,
     width_in_inches,
 )
+from theory.arguments import integer_from, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,6 +70,7 @@ def heat_map(
     from bayesduel.models import standings
 
     _check_pairs(posterior, "heat_map")
+    max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
     names = standings(posterior)["arm"].values[:max_arms].tolist()
     order = [posterior.arm_names.index(name) for name in names]
     square = np.ix_(order, order)
@@ -70,7 +78,6 @@ def heat_map(
     wins, ties = posterior.data.wins, posterior.data.ties
     votes = (wins + wins.T + ties)[square]
     np.fill_diagonal(chance, np.nan)
-    inches = width_in_inches(width)
     style = font_style(inches) | {"axes.spines.right": True, "axes.spines.top": True}
     count = len(names)
     # A few arms need no whole page.
@@ -139,17 +146,17 @@ def pair(
     """
     _check_pairs(posterior, "pair")
     for name in (one, other):
-        if name not in posterior.arm_names:
-            raise FitError(f"there is no arm {name!r} among {posterior.num_arms}")
+        if not isinstance(name, str) or name not in posterior.arm_names:
+            raise FitError(f"there is no arm {shown(name)} among {posterior.num_arms}")
     if one == other:
         raise FitError(f"a pair needs two different arms, got {one!r} twice")
+    probability, inches = check_probability(probability), width_in_inches(width)
     row, column = posterior.arm_names.index(one), posterior.arm_names.index(other)
     draws = np.concatenate([block[:, row, column] for block in posterior.matrices()])
     won, lost = posterior.data.wins[row, column], posterior.data.wins[column, row]
     tied = posterior.data.ties[row, column]
     alone: Any = beta(1.0 + won, 1.0 + lost)
     low, high = np.quantile(draws, [0.5 - probability / 2, 0.5 + probability / 2])
-    inches = width_in_inches(width)
     style = font_style(inches)
     with styled(style):
         figure = StyledFigure(
@@ -222,6 +229,8 @@ def predictive_check(
 
     _check_pairs(posterior, "predictive_check")
     check_whole(posterior.data, "predictive_check")
+    rng_key, inches = check_seed(rng_key), width_in_inches(width)
+    num_draws = check_integer("num_draws", num_draws)
     votes = posterior.data.without_ties().without_order()
     if not len(votes.counts):
         raise FitError("predictive_check needs at least one vote that is no tie")
@@ -239,7 +248,6 @@ def predictive_check(
     low, middle, high = np.quantile(shares, [0.05, 0.5, 0.95], axis=0)
     observed = counts[:, 0] / total
     outside = (observed < low) | (observed > high)
-    inches = width_in_inches(width)
     style = font_style(inches)
     few = len(total) <= _MOST_ROWS
     with styled(style):
@@ -332,6 +340,7 @@ def _write(axes: Axes, chance: NDArray[Any], votes: NDArray[Any], size: float) -
 def _check_pairs(posterior: Posterior, purpose: str) -> None:
     from bayesduel.models import Comparisons
 
+    check_posterior(posterior)
     if not isinstance(posterior.data, Comparisons):
         raise FitError(
             f"{purpose} draws pairs of arms, and needs a fit to Comparisons, not to "

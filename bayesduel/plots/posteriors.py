@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from bayesduel.models.argument_checks import check_posterior
 from bayesduel.plots.style import (
     FAINT,
     INK,
@@ -16,6 +17,7 @@ from bayesduel.plots.style import (
     styled,
     width_in_inches,
 )
+from theory.arguments import integer_from, shown
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -82,12 +84,12 @@ def forest(
     """
     from bayesduel.models import standings
 
-    if by not in ("score", "rank"):
-        raise ValueError(f"by: must be score or rank, but is {by!r}")
+    if not isinstance(by, str) or by not in ("score", "rank"):
+        raise ValueError(f"by: must be score or rank, but is {shown(by)}")
+    max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
     table = standings(posterior, probability)
     half = standings(posterior, 0.5)
     table, half = (each.isel(arm=slice(0, max_arms)) for each in (table, half))
-    inches = width_in_inches(width)
     style = font_style(inches)
     count = table.sizes["arm"]
     rows = np.arange(count)
@@ -152,13 +154,13 @@ def winners(
     several arms may share the first place of Copeland: those bars then add up to less,
     or more, than 1.
     """
-    found = posterior.winner_probabilities()
+    max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
+    found = check_posterior(posterior).winner_probabilities()
     senses = ["best_utility"] if "best_utility" in found else list(_SENSES)[1:]
     shares = np.stack([found[sense].values for sense in senses])
     order = np.argsort(-shares[0] - 1e-6 * shares.sum(axis=0), kind="stable")
     order = [arm for arm in order if shares[:, arm].max() >= _SMALLEST_SHARE]
     order = order[:max_arms]
-    inches = width_in_inches(width)
     style = font_style(inches)
     thick = 0.8 / len(senses)
     colors = (_BLUE, _ORANGE, "#009E73")

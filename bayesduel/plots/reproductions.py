@@ -20,6 +20,7 @@ from bayesduel.plots.style import (
     styled,
     width_in_inches,
 )
+from theory.arguments import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,6 +58,14 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
     ValueError
         When every policy failed, or the width is unknown.
     """
+    from bayesduel.reproduction import Reproduction
+
+    if not isinstance(found, Reproduction):
+        raise ValueError(
+            "found: must be what bayesduel.reproduction.reproduce returned, but is "
+            f"{shown(found)}"
+        )
+    inches = width_in_inches(width)
     recipe = found.recipe
     panels = [each for each in found.panels if each.measured]
     if not panels:
@@ -70,7 +79,7 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
             bounds=_bounds(panels) if recipe.bounds else None,
             log_x=recipe.log_x,
             log_y=recipe.log_y,
-            columns=recipe.columns if width_in_inches(width) >= 5.0 else 1,
+            columns=recipe.columns if inches >= 5.0 else 1,
             width=width,
         )
     draw = {
@@ -79,7 +88,7 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
         "games-by-arms": _draw_by_arms,
         "delays": _draw_delays,
     }[recipe.kind]
-    return _side_by_side(panels, draw, recipe.notion, width_in_inches(width))
+    return _side_by_side(panels, draw, recipe.notion, inches)
 
 
 def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...]]:

@@ -7,6 +7,7 @@ in its own scope whenever it is drawn or saved.
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -18,10 +19,14 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
+from bayesduel.folders import as_path
+from theory.arguments import as_number, items_of, one_of, shown
+
 __all__ = [
     "WIDTHS",
     "StyledFigure",
     "Look",
+    "check_height",
     "looks",
     "save",
     "styled",
@@ -107,9 +112,24 @@ class StyledFigure(Figure):
             super().__init__(*args, **kwargs)
 
     def draw(self, renderer: RendererBase) -> None:
-        """Draw under the style of this figure."""
-        with styled(self._style):
-            super().draw(renderer)
+        """Draw under the style of this figure.
+
+        Raises
+        ------
+        ValueError
+            When the figure is too small for what is in it.
+        """
+        with styled(self._style), warnings.catch_warnings():
+            # Labels would lie over each other, and panels have no inside.
+            warnings.filterwarnings("error", "constrained_layout not applied")
+            try:
+                super().draw(renderer)
+            except UserWarning as warning:
+                wide, tall = self.get_size_inches()
+                raise ValueError(
+                    f"width, height: {wide:.3g} x {tall:.3g} inches leave no room for "
+                    "the panels beside their labels; give more"
+                ) from warning
 
     def savefig(self, fname: str | PathLike[str] | IO[bytes], **kwargs: Any) -> None:  # noqa: ANN401
         """Save under the style of this figure; 300 dots per inch unless told."""
@@ -169,18 +189,47 @@ def width_in_inches(width: str | float) -> float:
                 f"but is {width!r}"
             )
         return WIDTHS[width]
-    if not 1.5 <= width <= 40.0:
-        raise ValueError(f"width: must be 1.5 to 40 inches, but is {width}")
-    return float(width)
+    number = as_number(width)
+    if not 1.5 <= number <= 40.0:
+        raise ValueError(f"width: must be 1.5 to 40 inches, but is {shown(width)}")
+    return number
+
+
+def check_height(height: float | None) -> float | None:
+    """Return the height in inches, None where it follows from what is drawn.
+
+    Raises
+    ------
+    ValueError
+        For a height outside 0.5 to 200 inches.
+    """
+    if height is None:
+        return None
+    number = as_number(height)
+    if not 0.5 <= number <= 200.0:
+        raise ValueError(f"height: must be 0.5 to 200 inches, but is {shown(height)}")
+    return number
 
 
 def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
     """Save a figure as ``stem.<format>`` for every format; return the paths.
 
     The files do not contain the time: the same figure gives the same bytes.
+
+    Raises
+    ------
+    ValueError
+        For something else than a figure, no name, or a format that is not known.
     """
+    if not isinstance(figure, Figure):
+        raise ValueError(f"figure: must be a matplotlib figure, but is {shown(figure)}")
+    stem = as_path("stem", stem, ValueError)
+    if not stem.name:
+        raise ValueError(f"stem: must end with the name of a file, but is {stem}")
+    known = figure.canvas.get_supported_filetypes()
+    kinds = [one_of(kind, known, "formats") for kind in items_of(formats, "formats")]
     paths = []
-    for kind in formats:
+    for kind in kinds:
         path = stem.with_name(f"{stem.name}.{kind}")
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
         figure.savefig(path, format=kind, metadata=metadata)
