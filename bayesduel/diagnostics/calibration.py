@@ -29,7 +29,6 @@ from bayesduel.models.argument_checks import (
     check_word,
 )
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.fitting import as_key
 from bayesduel.models.inference import (
     NumPyroDensity,
     SamplerSettings,
@@ -40,7 +39,7 @@ from bayesduel.models.inference import (
 from bayesduel.models.laplace_draws import from_approximation, sample_laplace
 from bayesduel.models.latent import log_probabilities
 from bayesduel.models.rankings import Rankings
-from bayesduel.models.seeds import generator_of
+from bayesduel.models.seeds import as_key, generator_of
 from bayesduel.models.variational import fitted_normal_law
 
 LOG_LIKELIHOOD = "log_likelihood"

@@ -40,13 +40,13 @@ from bayesduel.models.argument_checks import (
 )
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.comparisons import Comparisons
-from bayesduel.models.fitting import as_key
 from bayesduel.models.inference import as_jax
 from bayesduel.models.laplace import draw_points, laplace, log_normal_density
 from bayesduel.models.latent import latent_of, log_probabilities
 from bayesduel.models.pairwise_beta import BetaPosterior, PairwiseBeta
 from bayesduel.models.posterior import Posterior
 from bayesduel.models.resampling import good_k
+from bayesduel.models.seeds import as_key
 from bayesduel.models.utilities import Votes
 from theory.arguments import shown
 

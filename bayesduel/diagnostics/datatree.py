@@ -28,7 +28,6 @@ from bayesduel.models.argument_checks import (
     check_word,
     next_seed,
 )
-from bayesduel.models.fitting import as_key
 from bayesduel.models.inference import (
     as_jax,
     log_prior_densities,
@@ -36,7 +35,7 @@ from bayesduel.models.inference import (
 )
 from bayesduel.models.plackett_luce import Ballots
 from bayesduel.models.posterior import Posterior
-from bayesduel.models.seeds import generator_of
+from bayesduel.models.seeds import as_key, generator_of
 from bayesduel.models.utilities import Votes
 from bayesduel.results import package_version
 

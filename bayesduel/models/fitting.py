@@ -21,6 +21,7 @@ from bayesduel.models.posterior import Posterior
 from bayesduel.models.seeds import seed_words
 from bayesduel.models.table_checks import shortened
 from bayesduel.models.utilities import UtilityModel
+from theory.arguments import shown
 
 if TYPE_CHECKING:
     from bayesduel.models.draws import Sampled
@@ -114,7 +115,7 @@ def fit(
     """
     check_model(model)
     if not isinstance(method, str):
-        raise FitError(f"method must be one of {', '.join(_METHODS)}; got {method!r}")
+        raise FitError(f"method must be one of {', '.join(_HOMES)}; got {method!r}")
     name = model.methods[0] if method == "auto" else method
     if method == "auto" and name != "exact":
         name = "nuts"

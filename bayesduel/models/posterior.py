@@ -16,6 +16,7 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.models.resampling import Correction
 from bayesduel.models.seeds import generator_of, seed_words
 from bayesduel.models.utilities import Votes
+from theory.arguments import shown
 
 if TYPE_CHECKING:
     import xarray as xr
