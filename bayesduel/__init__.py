@@ -7,9 +7,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bayesduel import analysis, datasets, errors, plots, policies, results
-    from bayesduel.datasets import load
-    from bayesduel.experiments import compare, simulate
+    from bayesduel import (
+        analysis,
+        diagnostics,
+        errors,
+        inference,
+        instances,
+        models,
+        papers,
+        plots,
+        policies,
+        votes,
+    )
+    from bayesduel.experiments import compare, results, simulate
+    from bayesduel.instances import load
 
     __version__: str
 
@@ -17,19 +28,36 @@ __all__ = [
     "__version__",
     "analysis",
     "compare",
-    "datasets",
+    "diagnostics",
     "errors",
+    "inference",
+    "instances",
     "load",
+    "models",
+    "papers",
     "plots",
     "policies",
     "results",
     "simulate",
+    "votes",
 ]
 
-_MODULES = {"analysis", "datasets", "errors", "plots", "policies", "results"}
+_MODULES = {
+    "analysis",
+    "diagnostics",
+    "errors",
+    "inference",
+    "instances",
+    "models",
+    "papers",
+    "plots",
+    "policies",
+    "results",
+    "votes",
+}
 _FUNCTIONS = {
     "compare": "bayesduel.experiments",
-    "load": "bayesduel.datasets",
+    "load": "bayesduel.instances",
     "simulate": "bayesduel.experiments",
 }
 
@@ -38,7 +66,9 @@ def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
         return getattr(import_module(_FUNCTIONS[name]), name)
     if name in _MODULES:
-        return import_module(f"bayesduel.{name}")
+        # Results are read where experiments are kept.
+        home = "experiments." if name == "results" else ""
+        return import_module(f"bayesduel.{home}{name}")
     if name == "__version__":
         from importlib.metadata import version
 

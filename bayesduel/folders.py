@@ -1,6 +1,6 @@
 """Which folders results may be written to, and how they are read back.
 
-:mod:`bayesduel.owned_folder` says what belongs to us in a folder.
+:mod:`bayesduel.experiments.owned_folder` says what belongs to us in a folder.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ def check_folder(
     """Check that results may be written to a folder, and make it.
 
     Parameters and errors are those of
-    :meth:`bayesduel.owned_folder.OwnedFolder.claim`; it is not locked.
+    :meth:`bayesduel.experiments.owned_folder.OwnedFolder.claim`; it is not locked.
     """
     if resume and overwrite:
         raise OutputFolderError(

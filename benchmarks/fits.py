@@ -6,7 +6,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from bayesduel.models import BradleyTerry, Comparisons, fit
+from bayesduel.inference import fit
+from bayesduel.models import BradleyTerry
+from bayesduel.votes import Comparisons
 
 from .timing import report, time_call
 

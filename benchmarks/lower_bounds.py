@@ -4,7 +4,7 @@ from statistics import median
 
 import numpy as np
 
-from bayesduel.datasets.generators import uniform_random
+from bayesduel.instances.generators import uniform_random
 from theory import PreferenceMatrix, copeland_lower_bound, ecw_rmed_constant
 
 from .timing import report, time_call

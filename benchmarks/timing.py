@@ -11,10 +11,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bayesduel import datasets
-from bayesduel.environments.pairwise import PairwiseEnvironment
+from bayesduel import instances
 from bayesduel.policies import Policy
-from bayesduel.simulator import RunRecords, run_chunk
+from bayesduel.simulation.driver import RunRecords, run_chunk
+from bayesduel.simulation.pairwise import PairwiseEnvironment
 
 
 def pin_to_one_core() -> None:
@@ -50,7 +50,7 @@ def time_policy(
 
     Processor time, not elapsed time: other processes may share the machine.
     """
-    values = np.array(datasets.load(matrix).values)
+    values = np.array(instances.load(matrix).values)
     environment = PairwiseEnvironment(values)
     grid = np.unique(np.geomspace(1, horizon, 32).round().astype(np.int64))
 

@@ -12,7 +12,7 @@ import numpy as np
 from jax import Array
 
 from bayesduel.policies.base import Policy, policy_class
-from bayesduel.simulator import RunRecords
+from bayesduel.simulation.driver import RunRecords
 from bayesduel.types import Duel
 
 

@@ -151,7 +151,7 @@ def documented_modules():
     [
         "theory",
         "bayesduel.analysis",
-        "bayesduel.datasets",
+        "bayesduel.instances",
         "bayesduel.diagnostics",
         "bayesduel.errors",
         "bayesduel.models",

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bayesduel import datasets, policies
+from bayesduel import instances, policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.literals import literal
 
@@ -39,7 +39,7 @@ def test_other_spellings_are_refused(number):
     with pytest.raises(PolicyParameterError, match="alpha must be a number, got"):
         policies.parse(f"rucb:alpha={number}")
     with pytest.raises(ValueError, match="num_arms must be a whole number"):
-        datasets.load(f"zoghi500:num_arms={number}")
+        instances.load(f"zoghi500:num_arms={number}")
 
 
 def test_numbers_that_no_float_holds_are_refused():
@@ -58,4 +58,4 @@ def test_numbers_that_no_float_holds_are_refused():
 )
 def test_matrices_of_too_many_arms_are_refused_before_they_are_made(name):
     with pytest.raises(ValueError, match="num_arms must be at most 5000, got"):
-        datasets.load(name)
+        instances.load(name)

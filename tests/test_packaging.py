@@ -146,7 +146,7 @@ def test_import_works_outside_the_checkout(
 def test_installed_package_computes(elsewhere: Path, tmp_path: Path) -> None:
     """A named matrix and its winner, without a file of the checkout."""
     code = (
-        "import bayesduel.datasets as d;"
+        "import bayesduel.instances as d;"
         "print(d.load('cyclic').condorcet_winner, d.__file__)"
     )
     winner, path = run(elsewhere / "python", "-I", "-c", code, cwd=tmp_path).split(

@@ -4,25 +4,8 @@ Deterministic, NumPy arrays in and out, natural logarithms. Arms are numbered fr
 CVXPY and HiGHS are loaded by the functions that need them.
 """
 
-from theory.allocation import AllocationRecord, allocation_table
-from theory.batch_sizes import (
-    batch_radius,
-    batch_ratio,
-    batch_sizes,
-    kl_threshold,
-    log_inverse_delta,
-    seed_rank_moments,
-)
-from theory.batched import (
-    batched_lower_bound,
-    hard_gap,
-    pcomp_bound,
-    scomp2_order,
-    scomp_order,
-)
-from theory.bottlenecks import BottleneckRecord, Bottlenecks, bottlenecks
-from theory.bound import PowerTerm, RegretBound
-from theory.choice_tables import (
+from theory.choice.regret import SUBSET_REGRET_NOTIONS, subset_cost
+from theory.choice.tables import (
     ChoiceTable,
     Inconsistency,
     OrderViolation,
@@ -30,14 +13,26 @@ from theory.choice_tables import (
     find_missing_set,
     find_order_violation,
 )
-from theory.concentration import (
-    ComparisonCounts,
-    copeland_score_failure,
-    double_thompson_counts,
-    lowest_index,
-    relative_bound_failure,
-    relative_bound_failures,
-    unoffered_index_range,
+from theory.copeland_program._constraints import (
+    candidate_slack,
+    ecw_slack,
+    template_slack,
+)
+from theory.copeland_program._oracle import Violation, find_violations
+from theory.copeland_program.allocation import AllocationRecord, allocation_table
+from theory.copeland_program.bottlenecks import (
+    BottleneckRecord,
+    Bottlenecks,
+    bottlenecks,
+)
+from theory.copeland_program.constants import copeland_lower_bound, ecw_rmed_constant
+from theory.copeland_program.efficient import ecw_costs, ecw_evidence
+from theory.copeland_program.identification import counts_suffice
+from theory.copeland_program.optimum import Certificate, Optimum
+from theory.copeland_program.sensitivity import (
+    Sensitivity,
+    one_sided_derivatives,
+    sensitivity,
 )
 from theory.divergences import (
     bernoulli_kl,
@@ -46,14 +41,35 @@ from theory.divergences import (
     kl_upper,
     kl_upper_log,
 )
-from theory.ecw_rmed import ecw_costs, ecw_evidence
 from theory.errors import InvalidPreferenceError, ProgramError, TieError
-from theory.feasibility import counts_suffice
-from theory.index_bounds import kl_ucb_constant, rucb_bound, sup_klucb_constant
-from theory.lower_bounds import copeland_lower_bound, ecw_rmed_constant
-from theory.optimum import Certificate, Optimum
 from theory.preferences import PreferenceMatrix
-from theory.regret_bounds import (
+from theory.regret import REGRET_NOTIONS
+from theory.regret_bound import PowerTerm, RegretBound
+from theory.theorems.batch_sizes import (
+    batch_radius,
+    batch_ratio,
+    batch_sizes,
+    kl_threshold,
+    log_inverse_delta,
+    seed_rank_moments,
+)
+from theory.theorems.batched import (
+    batched_lower_bound,
+    hard_gap,
+    pcomp_bound,
+    scomp2_order,
+    scomp_order,
+)
+from theory.theorems.concentration import (
+    ComparisonCounts,
+    copeland_score_failure,
+    double_thompson_counts,
+    lowest_index,
+    relative_bound_failure,
+    relative_bound_failures,
+    unoffered_index_range,
+)
+from theory.theorems.rmed import (
     ccb_order,
     condorcet_lower_bound,
     double_thompson_bound,
@@ -62,18 +78,14 @@ from theory.regret_bounds import (
     ecw_kl_worst_case_bound,
     rmed1_bound,
 )
-from theory.regret_notions import REGRET_NOTIONS
-from theory.sensitivity import Sensitivity, one_sided_derivatives, sensitivity
-from theory.separation import Violation, find_violations
-from theory.subset_regret import SUBSET_REGRET_NOTIONS, subset_cost
-from theory.subsets import (
+from theory.theorems.subsets import (
     bounded_reward_order,
     choice_table_bounds,
     subset_gap_bound,
     subset_gap_free_bound,
     subset_lower_order,
 )
-from theory.templates import candidate_slack, ecw_slack, template_slack
+from theory.theorems.ucb import kl_ucb_constant, rucb_bound, sup_klucb_constant
 from theory.transitivity import find_cycle, find_intransitive_triple
 
 __all__ = [

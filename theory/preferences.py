@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from theory.arguments import arm_index, items_of, shown
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
-from theory.regret_notions import pair_regret
+from theory.regret import pair_regret
 from theory.validation import probability_matrix
 
 TIE_TOLERANCE = 1e-8
@@ -300,7 +300,7 @@ class PreferenceMatrix:
         ----------
         notion : str
             One of `theory.REGRET_NOTIONS`; their formulas and sources are in
-            `theory.regret_notions.pair_regret`.
+            `theory.regret.pair_regret`.
         include_self : bool
             Only for ``borda``: count a duel of an arm with itself in its score.
 

@@ -9,18 +9,17 @@ They read the result trees of :func:`bayesduel.simulate` (one node) and
 :func:`bayesduel.compare` (``/<environment>/<policy>``).
 """
 
-from bayesduel.analysis.bounds import AnchoredBound, anchored_bound, lower_bound
+from bayesduel.analysis.anchored_bounds import (
+    AnchoredBound,
+    anchored_bound,
+    lower_bound,
+)
 from bayesduel.analysis.measurements import Measurement, measurements
 from bayesduel.analysis.paired_bootstrap import PairedIntervals, paired_intervals
 from bayesduel.analysis.ranked_policies import Difference, RankedPolicy, Ranking
 from bayesduel.analysis.rankings import rankings
 from bayesduel.analysis.regret_tables import regret_dataframe
 from bayesduel.analysis.slopes import Slope, slope
-from bayesduel.analysis.submatrices import (
-    SubmatrixConstants,
-    SubmatrixRow,
-    submatrix_constants,
-)
 from bayesduel.analysis.summaries import FinalRegret, Summary, SummaryRow, summary
 
 __all__ = [
@@ -32,8 +31,6 @@ __all__ = [
     "RankedPolicy",
     "Ranking",
     "Slope",
-    "SubmatrixConstants",
-    "SubmatrixRow",
     "Summary",
     "SummaryRow",
     "anchored_bound",
@@ -43,6 +40,5 @@ __all__ = [
     "rankings",
     "regret_dataframe",
     "slope",
-    "submatrix_constants",
     "summary",
 ]

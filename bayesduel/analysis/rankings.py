@@ -103,7 +103,8 @@ def rankings(
     -----
     How often two policies were told apart in the wrong order by the interval alone, in
     percent of 400 comparisons with 10, 30, 100 and 300 runs. By the rule above it was
-    certain in none of these 11,200 (``tests/test_rare_runs.py`` measures it again).
+    certain in none of these 11,200 (``tests/analysis/test_rare_runs.py`` measures it
+    again).
 
     ======================================  ====  ====  ====  ====
     regret of the policy that is worse        10    30   100   300

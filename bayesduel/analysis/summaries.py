@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.analysis.bounds import lower_bound
+from bayesduel.analysis.anchored_bounds import lower_bound
 from bayesduel.analysis.measurements import (
     Measurement,
     checkpoint_index,

@@ -232,7 +232,7 @@ def _show_others(screen: Console, preference: PreferenceMatrix) -> None:
 
 def _other_bounds(preference: PreferenceMatrix) -> tuple[list[RegretBound], list[str]]:
     """Return the bounds that are defined, and why the others are not."""
-    from theory import regret_bounds as theorems
+    from theory.theorems import rmed as theorems
 
     makers = {
         "Condorcet lower bound": theorems.condorcet_lower_bound,

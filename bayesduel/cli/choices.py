@@ -13,7 +13,7 @@ from bayesduel.cli import parse
 from bayesduel.cli.parse import near_names
 
 if TYPE_CHECKING:
-    from bayesduel.requests import Problem
+    from bayesduel.experiments.checks import Problem
     from theory import PreferenceMatrix
 
 __all__ = [
@@ -28,7 +28,7 @@ _AS_TYPED = {
     "policies: ": "--policy: ",
     "policies.subset_names() lists": "bayesduel list subset-policies lists",
     "policies.names() lists": "bayesduel list policies lists",
-    "bayesduel.datasets.names() lists the matrices and family_names() the families": (
+    "bayesduel.instances.names() lists the matrices and family_names() the families": (
         "bayesduel list names all"
     ),
     "repair=True": "--repair",
@@ -48,10 +48,10 @@ def load_matrix(
     OSError
         When there is no such file.
     """
-    from bayesduel import datasets
+    from bayesduel import instances
 
     try:
-        return datasets.load(text, repair=repair)
+        return instances.load(text, repair=repair)
     except ValueError as error:
         raise type(error)(f"{option}{_as_typed(str(error))}") from error
 
@@ -67,7 +67,7 @@ def load_environments(
         When two of them have the same name, one cannot be loaded, or there are both
         matrices and worlds.
     """
-    from bayesduel.datasets.worlds import SubsetWorld, is_world_name, load_world
+    from bayesduel.instances.choice import SubsetWorld, is_world_name, load_world
 
     found: dict[str, Problem] = {}
     spelled: dict[str, str] = {}
@@ -106,7 +106,7 @@ def recorded_notions(
         For a notion that is unknown or not defined in one of the environments, and for
         others beside those of worlds that do not agree in their own.
     """
-    from bayesduel.datasets.worlds import SubsetWorld
+    from bayesduel.instances.choice import SubsetWorld
     from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS
 
     worlds = {
@@ -151,7 +151,7 @@ def check_pairings(
         For a policy that asks for duels in a world of subset choice, or the reverse; a
         bad parameter; feedback that it cannot read.
     """
-    from bayesduel.requests import check_pairing
+    from bayesduel.experiments.checks import check_pairing
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -23,7 +23,7 @@ from bayesduel.cli.output import console, print_json, say, say_warning
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.requests import Problem
+    from bayesduel.experiments.checks import Problem
 
 __all__ = ["compare", "json_rows"]
 

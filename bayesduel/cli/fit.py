@@ -36,7 +36,8 @@ from bayesduel.cli.vote_options import (
 )
 
 if TYPE_CHECKING:
-    from bayesduel.models import Comparisons, Posterior
+    from bayesduel.inference import Posterior
+    from bayesduel.votes import Comparisons
 
 __all__ = ["fit"]
 
@@ -157,7 +158,7 @@ def _fitted(
     import warnings
 
     from bayesduel.errors import DisconnectedComparisonsWarning
-    from bayesduel.models import fit as fit_model
+    from bayesduel.inference import fit as fit_model
 
     name = method_name(method, model)
     with warnings.catch_warnings():

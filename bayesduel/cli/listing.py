@@ -56,7 +56,7 @@ def list_(
 
 
 def _environments() -> list[dict[str, object]]:
-    from bayesduel import datasets
+    from bayesduel import instances
 
     return [
         {
@@ -65,12 +65,12 @@ def _environments() -> list[dict[str, object]]:
             "copeland_winners": list(entry.winners),
             "source": entry.source,
         }
-        for entry in map(datasets.describe, datasets.names())
+        for entry in map(instances.describe, instances.names())
     ]
 
 
 def _families() -> list[dict[str, object]]:
-    from bayesduel import datasets
+    from bayesduel import instances
 
     return [
         {
@@ -78,17 +78,17 @@ def _families() -> list[dict[str, object]]:
             "parameters": list(entry.parameters),
             "source": entry.source,
         }
-        for entry in map(datasets.describe, datasets.family_names())
+        for entry in map(instances.describe, instances.family_names())
     ]
 
 
 def _worlds() -> list[dict[str, object]]:
-    from bayesduel.datasets import worlds
+    from bayesduel.instances import choice
 
     found = []
-    for description in map(worlds.describe_world, worlds.world_names()):
+    for description in map(choice.describe_world, choice.world_names()):
         name, parameters = description.name, list(description.parameters)
-        world = worlds.load_world(f"{name}:seed=0" if "seed" in parameters else name)
+        world = choice.load_world(f"{name}:seed=0" if "seed" in parameters else name)
         found.append(
             {
                 "name": name,

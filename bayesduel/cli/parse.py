@@ -242,10 +242,11 @@ def check_folder(
     Raises
     ------
     ValueError
-        When it cannot be used; see `bayesduel.owned_folder.OwnedFolder.claim`.
+        When it cannot be used; see
+        `bayesduel.experiments.owned_folder.OwnedFolder.claim`.
     """
     from bayesduel.errors import OutputFolderError
-    from bayesduel.owned_folder import OwnedFolder
+    from bayesduel.experiments.owned_folder import OwnedFolder
 
     try:
         OwnedFolder.claim(

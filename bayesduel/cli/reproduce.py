@@ -31,7 +31,7 @@ from bayesduel.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from bayesduel.reproduction import Reproduction
+    from bayesduel.papers.reproducing import Reproduction
 
 __all__ = ["reproduce"]
 
@@ -114,7 +114,7 @@ def reproduce(
 
 
 def _known(name: str) -> str:
-    from bayesduel import recipes
+    from bayesduel.papers import recipes
 
     if name in recipes.names():
         return name
@@ -137,19 +137,19 @@ def _measure(
     overwrite: bool,
     **options: Any,
 ) -> Reproduction:
-    from bayesduel import reproduction
     from bayesduel.cli.choices import load_matrix
+    from bayesduel.papers import reproducing
 
     matrix = None
     if mslr is not None:
         matrix = load_matrix(str(mslr), option="--mslr: ")
     # Says what is wrong with the request before a folder is made.
-    reproduction.check(name, panels=panels, mslr=matrix)
+    reproducing.check(name, panels=panels, mslr=matrix)
     if out is not None:
         parse.check_folder(out, kind="reproduction", resume=resume, overwrite=overwrite)
     try:
         with damage_said():
-            return reproduction.reproduce(
+            return reproducing.reproduce(
                 name,
                 panels=panels,
                 mslr=matrix,
@@ -163,8 +163,8 @@ def _measure(
 
 
 def _list(*, as_json: bool) -> None:
-    from bayesduel import recipes
     from bayesduel.cli.tables import new_table
+    from bayesduel.papers import recipes
 
     found = [recipes.load(name) for name in recipes.names()]
     if as_json:
@@ -271,7 +271,7 @@ def _print(found: Reproduction) -> None:
 
 
 def _save(found: Reproduction, out: Path, *, quiet: bool) -> None:
-    from bayesduel import plots
+    from bayesduel import papers, plots
 
     text = "\n".join(_lines(found)) + "\n"
     (out / "verdict.txt").write_text(text, "utf-8")
@@ -280,6 +280,6 @@ def _save(found: Reproduction, out: Path, *, quiet: bool) -> None:
     say(f"saved the results and the verdict in {out}", quiet=quiet)
     if not any(each.measured for each in found.panels):
         return
-    figure = plots.reproduction(found)
+    figure = papers.reproduction(found)
     for path in plots.save(figure, out / found.recipe.name, ("png", "svg")):
         say(f"saved {path}", quiet=quiet)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from rich.console import Console
 
-    from bayesduel.models import Posterior
+    from bayesduel.inference import Posterior
 
 __all__ = ["as_record", "print_standings", "save_fit"]
 
@@ -28,7 +28,7 @@ _MANY = 40
 
 def as_record(posterior: Posterior, probability: float) -> dict[str, Any]:
     """Return the table and what was fitted as plain values, for JSON."""
-    from bayesduel.models.standing_table import parameters, standing_columns
+    from bayesduel.inference.standings import parameters, standing_columns
 
     names, columns, words = standing_columns(posterior, probability)
     rows = [

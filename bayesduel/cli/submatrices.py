@@ -14,7 +14,7 @@ from bayesduel.cli.errors import damage_said, ended
 from bayesduel.cli.output import console, print_json, say, version
 
 if TYPE_CHECKING:
-    from bayesduel.analysis import SubmatrixConstants
+    from bayesduel.papers import SubmatrixConstants
     from theory import PreferenceMatrix
 
 __all__ = ["SubmatrixRequest", "submatrices"]
@@ -76,7 +76,7 @@ def _compute(
     matrix: PreferenceMatrix, request: SubmatrixRequest, size: int, min_gap: float
 ) -> SubmatrixConstants:
     from bayesduel.cli import parse
-    from bayesduel.datasets import SubmatrixSampler
+    from bayesduel.instances import SubmatrixSampler
 
     parse.at_least_one(request.submatrices, "--submatrices")
     parse.at_least_one(request.jobs, "--jobs")
@@ -99,7 +99,7 @@ def _compute(
 def _run(
     matrix: PreferenceMatrix, request: SubmatrixRequest, size: int, min_gap: float
 ) -> SubmatrixConstants:
-    from bayesduel.analysis import submatrix_constants
+    from bayesduel.papers import submatrix_constants
 
     try:
         with damage_said():

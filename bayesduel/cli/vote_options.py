@@ -12,7 +12,7 @@ from bayesduel.cli.options import flag
 from bayesduel.cli.parse import near_names
 
 if TYPE_CHECKING:
-    from bayesduel.models import Comparisons
+    from bayesduel.votes import Comparisons
 
 __all__ = [
     "Arms",
@@ -138,7 +138,7 @@ def read_votes(
     }
     if not votes.exists():
         raise ValueError(f"VOTES: {votes} does not exist{_nearby(votes)}")
-    from bayesduel.models import read_comparisons
+    from bayesduel.votes import read_comparisons
 
     return read_comparisons(votes, **columns)
 

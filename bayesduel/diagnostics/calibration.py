@@ -18,6 +18,17 @@ from scipy import stats
 
 from bayesduel.diagnostics.predictions import check_whole, simulate_arrays
 from bayesduel.errors import FitError
+from bayesduel.inference.laplace_draws import from_approximation, sample_laplace
+from bayesduel.inference.latent import log_probabilities
+from bayesduel.inference.numpyro_models import (
+    NumPyroDensity,
+    SamplerSettings,
+    as_jax,
+    run_nuts,
+    sample_prior,
+)
+from bayesduel.inference.seeds import as_key, generator_of
+from bayesduel.inference.variational import fitted_normal_law
 from bayesduel.limits import MOST_STEPS
 from bayesduel.models.argument_checks import (
     check_flag,
@@ -29,18 +40,7 @@ from bayesduel.models.argument_checks import (
     check_word,
 )
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.inference import (
-    NumPyroDensity,
-    SamplerSettings,
-    as_jax,
-    run_nuts,
-    sample_prior,
-)
-from bayesduel.models.laplace_draws import from_approximation, sample_laplace
-from bayesduel.models.latent import log_probabilities
-from bayesduel.models.rankings import Rankings
-from bayesduel.models.seeds import as_key, generator_of
-from bayesduel.models.variational import fitted_normal_law
+from bayesduel.votes.rankings import Rankings
 
 LOG_LIKELIHOOD = "log_likelihood"
 """A quantity of the data too: it notices a posterior that ignores them."""
@@ -152,8 +152,8 @@ def calibrate(
     num_warmup : int
         nuts: steps of adaptation.
     resample : bool
-        laplace and svi: resample draws by importance, as :func:`~bayesduel.models.fit`
-        does, or take them from the normal law.
+        laplace and svi: resample draws by importance, as
+        :func:`~bayesduel.inference.fit` does, or take them from the normal law.
     rng_key : int
         Seed.
 
@@ -171,7 +171,8 @@ def calibrate(
     Examples
     --------
     >>> from bayesduel.diagnostics import calibrate
-    >>> from bayesduel.models import Comparisons, PairwiseBeta
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.models import PairwiseBeta
     >>> votes = Comparisons.from_wins([[0, 5, 5], [5, 0, 5], [5, 5, 0]])
     >>> found = calibrate(PairwiseBeta(), votes, method="exact")
     >>> found.smallest_p_value() > 0.001

@@ -30,6 +30,12 @@ from bayesduel.diagnostics.predictions import (
     rows_in_order,
 )
 from bayesduel.errors import FitError
+from bayesduel.inference.laplace import draw_points, laplace, log_normal_density
+from bayesduel.inference.latent import latent_of, log_probabilities
+from bayesduel.inference.numpyro_models import as_jax
+from bayesduel.inference.posterior import Posterior
+from bayesduel.inference.resampling import good_k
+from bayesduel.inference.seeds import as_key
 from bayesduel.models.argument_checks import (
     check_integer,
     check_model,
@@ -39,15 +45,9 @@ from bayesduel.models.argument_checks import (
     check_word,
 )
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.comparisons import Comparisons
-from bayesduel.models.inference import as_jax
-from bayesduel.models.laplace import draw_points, laplace, log_normal_density
-from bayesduel.models.latent import latent_of, log_probabilities
 from bayesduel.models.pairwise_beta import BetaPosterior, PairwiseBeta
-from bayesduel.models.posterior import Posterior
-from bayesduel.models.resampling import good_k
-from bayesduel.models.seeds import as_key
 from bayesduel.models.utilities import Votes
+from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import shown
 
 _arviz_compare: Any = arviz_stats.compare  # pyright: ignore
@@ -93,7 +93,9 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
     Examples
     --------
     >>> from bayesduel.diagnostics import loo
-    >>> from bayesduel.models import Comparisons, PairwiseBeta, fit
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.models import PairwiseBeta
+    >>> from bayesduel.inference import fit
     >>> votes = Comparisons.from_wins([[0, 7], [3, 0]])
     >>> round(loo(fit(PairwiseBeta(), votes)).elpd, 3)
     -7.062

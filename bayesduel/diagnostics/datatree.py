@@ -20,6 +20,14 @@ from bayesduel.diagnostics.predictions import (
     rows_in_order,
     votes_drawn,
 )
+from bayesduel.experiments.results import package_version
+from bayesduel.inference.numpyro_models import (
+    as_jax,
+    log_prior_densities,
+    sample_prior,
+)
+from bayesduel.inference.posterior import Posterior
+from bayesduel.inference.seeds import as_key, generator_of
 from bayesduel.models.argument_checks import (
     check_flag,
     check_numbers,
@@ -28,16 +36,8 @@ from bayesduel.models.argument_checks import (
     check_word,
     next_seed,
 )
-from bayesduel.models.inference import (
-    as_jax,
-    log_prior_densities,
-    sample_prior,
-)
 from bayesduel.models.plackett_luce import Ballots
-from bayesduel.models.posterior import Posterior
-from bayesduel.models.seeds import as_key, generator_of
 from bayesduel.models.utilities import Votes
-from bayesduel.results import package_version
 
 _MOST_POINTWISE = 10**8
 """Pointwise log likelihoods that fit into one group."""
@@ -96,7 +96,9 @@ def to_datatree(
     Examples
     --------
     >>> from bayesduel.diagnostics import to_datatree
-    >>> from bayesduel.models import Comparisons, PairwiseBeta, fit
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.models import PairwiseBeta
+    >>> from bayesduel.inference import fit
     >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
     >>> tree = to_datatree(fit(PairwiseBeta(), votes))
     >>> tree["log_likelihood"]["votes"].sizes["vote"]

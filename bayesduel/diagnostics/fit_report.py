@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.inference.posterior import Posterior
+from bayesduel.inference.resampling import Correction
 from bayesduel.models.argument_checks import check_flag, check_posterior
-from bayesduel.models.posterior import Posterior
-from bayesduel.models.resampling import Correction
 
 LARGEST_R_HAT = 1.01
 """Vehtari et al. 2021."""
@@ -99,7 +99,9 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
     Examples
     --------
     >>> from bayesduel.diagnostics import report
-    >>> from bayesduel.models import Comparisons, PairwiseBeta, fit
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.models import PairwiseBeta
+    >>> from bayesduel.inference import fit
     >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
     >>> print(report(fit(PairwiseBeta(), votes)))
     Posterior(Beta per pair by exact, 3 arms, 30 votes, 4 x 1000 draws)

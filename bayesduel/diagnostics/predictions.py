@@ -7,10 +7,10 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from bayesduel.errors import FitError
+from bayesduel.inference.numpyro_models import log_probabilities_of
+from bayesduel.inference.posterior import Posterior
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.inference import log_probabilities_of
 from bayesduel.models.plackett_luce import Ballots, PlackettLuce
-from bayesduel.models.posterior import Posterior
 from bayesduel.models.utilities import Votes
 
 _MOST_LOGS = 4 * 10**7

@@ -11,15 +11,15 @@ from scipy.special import betainc
 from bayesduel.diagnostics.cross_validation import loo
 from bayesduel.diagnostics.predictions import check_whole, votes_drawn
 from bayesduel.errors import FitError
+from bayesduel.inference.fitting import fit
+from bayesduel.inference.posterior import Posterior
+from bayesduel.inference.resampling import GOOD_K
+from bayesduel.inference.seeds import generator_of
 from bayesduel.models.argument_checks import check_numbers, check_seed, next_seed
 from bayesduel.models.base import PreferenceModel, check_positive
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.comparisons import Comparisons
-from bayesduel.models.fitting import fit
 from bayesduel.models.pairwise_beta import PairwiseBeta
-from bayesduel.models.posterior import Posterior
-from bayesduel.models.resampling import GOOD_K
-from bayesduel.models.seeds import generator_of
+from bayesduel.votes.comparisons import Comparisons
 
 _FEW_NATS = 4.0
 """Differences of elpd below this are small whatever their standard error says
@@ -169,7 +169,7 @@ def transitivity(
     Examples
     --------
     >>> from bayesduel.diagnostics import transitivity
-    >>> from bayesduel.models import Comparisons
+    >>> from bayesduel.votes import Comparisons
     >>> circle = [[0, 30, 10], [10, 0, 30], [30, 10, 0]]
     >>> transitivity(Comparisons.from_wins(circle)).verdict
     'no single scale'

@@ -1,4 +1,4 @@
-"""Posterior models of preferences: data, NumPyro models, and :func:`fit`.
+"""Models of preferences, as NumPyro functions, one file each.
 
 Nothing heavy is imported before it is used.
 """
@@ -8,53 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayesduel.models.bradley_terry import BradleyTerry
-    from bayesduel.models.choices import Choices
-    from bayesduel.models.comparison_files import read_choices, read_comparisons
-    from bayesduel.models.comparisons import Comparisons
-    from bayesduel.models.fitting import fit
     from bayesduel.models.multinomial_logit import MultinomialLogit
     from bayesduel.models.pairwise_beta import PairwiseBeta
     from bayesduel.models.plackett_luce import PlackettLuce
-    from bayesduel.models.posterior import Posterior
-    from bayesduel.models.preflib import read_preflib
-    from bayesduel.models.rankings import Rankings
-    from bayesduel.models.standing_table import parameters, standings
     from bayesduel.models.thurstone import Thurstone
 
 _HOMES = {
     "BradleyTerry": "bradley_terry",
-    "Choices": "choices",
-    "Comparisons": "comparisons",
     "MultinomialLogit": "multinomial_logit",
     "PairwiseBeta": "pairwise_beta",
     "PlackettLuce": "plackett_luce",
-    "Posterior": "posterior",
-    "Rankings": "rankings",
     "Thurstone": "thurstone",
-    "fit": "fitting",
-    "parameters": "standing_table",
-    "read_choices": "comparison_files",
-    "read_comparisons": "comparison_files",
-    "read_preflib": "preflib",
-    "standings": "standing_table",
 }
 
 __all__ = [
     "BradleyTerry",
-    "Choices",
-    "Comparisons",
     "MultinomialLogit",
     "PairwiseBeta",
     "PlackettLuce",
-    "Posterior",
-    "Rankings",
     "Thurstone",
-    "fit",
-    "parameters",
-    "read_choices",
-    "read_comparisons",
-    "read_preflib",
-    "standings",
 ]
 
 

@@ -15,7 +15,7 @@ from bayesduel.limits import MOST_FITTED_NUMBERS, MOST_STEPS
 from theory.arguments import as_number, integer_from, one_of, shown, true_or_false
 
 if TYPE_CHECKING:
-    from bayesduel.models.posterior import Posterior
+    from bayesduel.inference.posterior import Posterior
 
 LARGEST_SEED = 2**63 - 1
 
@@ -97,11 +97,11 @@ def check_model(model: Any) -> None:
 
 def check_posterior(posterior: Any) -> Posterior:
     """Return a fit."""
-    from bayesduel.models.posterior import Posterior
+    from bayesduel.inference.posterior import Posterior
 
     if not isinstance(posterior, Posterior):
         raise FitError(
-            "posterior must be a fit, as bayesduel.models.fit returns it; got "
+            "posterior must be a fit, as bayesduel.inference.fit returns it; got "
             f"{shown(posterior)}"
         )
     return posterior

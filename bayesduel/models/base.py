@@ -104,7 +104,7 @@ class PreferenceModel:
     def hessian(self, arrays: Any) -> Callable[[Array], Array] | None:
         """Return the Hessian of the log joint density in closed form, or None.
 
-        In the coordinates of :func:`~bayesduel.models.latent.latent_of`. Without one
+        In the coordinates of :func:`~bayesduel.inference.latent.latent_of`. Without one
         it is found by automatic differentiation.
         """
         return None
@@ -112,7 +112,7 @@ class PreferenceModel:
     def closed_form(self, arrays: Any) -> Density | None:
         """Return the log joint density in closed form, or None.
 
-        In the coordinates of :func:`~bayesduel.models.latent.latent_of`. With it
+        In the coordinates of :func:`~bayesduel.inference.latent.latent_of`. With it
         Laplace's method needs neither JAX nor NumPyro.
         """
         return None

@@ -52,7 +52,9 @@ class BradleyTerry(PairwiseUtilityModel):
 
     Examples
     --------
-    >>> from bayesduel.models import BradleyTerry, Comparisons, fit
+    >>> from bayesduel.models import BradleyTerry
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.inference import fit
     >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
     >>> posterior = fit(BradleyTerry(), votes, method="laplace", num_draws=100)
     >>> posterior.probability_of_beating().shape

@@ -18,8 +18,8 @@ from bayesduel.models.base import (
     pairwise,
     register_arrays,
 )
-from bayesduel.models.choices import Choices
 from bayesduel.models.utilities import UtilityModel
+from bayesduel.votes.choices import Choices
 
 NONE = "none"
 """Name of the outside option among the outcomes."""
@@ -60,7 +60,9 @@ class MultinomialLogit(UtilityModel):
 
     Examples
     --------
-    >>> from bayesduel.models import Choices, MultinomialLogit, fit
+    >>> from bayesduel.votes import Choices
+    >>> from bayesduel.models import MultinomialLogit
+    >>> from bayesduel.inference import fit
     >>> choices = Choices.from_counts(
     ...     [[1, 1, 0], [1, 1, 1]], [[7, 2, 0], [5, 1, 3]], none=[4, 2]
     ... )

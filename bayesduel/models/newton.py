@@ -2,7 +2,7 @@
 
 One step is written down once, in what both kinds of arrays have in common; only the
 loop around it differs: :func:`climb` here, ``newton_mode`` in
-:mod:`bayesduel.models.laplace`.
+:mod:`bayesduel.inference.laplace`.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def climb(
 ) -> LaplaceState:
     """Return the normal law at the maximum of a function of NumPy arrays.
 
-    As :func:`bayesduel.models.laplace.newton_mode`, which says what the numbers are.
+    As :func:`bayesduel.inference.laplace.newton_mode`, which says what the numbers are.
     """
     search = Search.at(start)
     # Steps into the far tails are tried, found wanting, and halved.

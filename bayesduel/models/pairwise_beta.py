@@ -21,8 +21,8 @@ from bayesduel.models.base import (
     count_votes,
     sample,
 )
-from bayesduel.models.comparisons import OUTCOMES, Comparisons
 from bayesduel.models.utilities import Votes, votes_of
+from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
     from jax import Array
@@ -74,7 +74,9 @@ class PairwiseBeta(PreferenceModel):
 
     Examples
     --------
-    >>> from bayesduel.models import Comparisons, PairwiseBeta, fit
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.models import PairwiseBeta
+    >>> from bayesduel.inference import fit
     >>> votes = Comparisons.from_wins([[0, 7], [3, 0]])
     >>> posterior = fit(PairwiseBeta(prior=0.5), votes)
     >>> posterior.method

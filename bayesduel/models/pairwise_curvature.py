@@ -76,9 +76,9 @@ class _Model(Protocol):
 class Coordinates:
     """What the unconstrained coordinates of a point stand for.
 
-    Ordered by name, as in :func:`~bayesduel.models.latent.latent_of`: the advantage of
-    the arm shown first and the tie parameter, where there are any, then the utilities.
-    All of them are normal and independent in the prior.
+    Ordered by name, as in :func:`~bayesduel.inference.latent.latent_of`: the advantage
+    of the arm shown first and the tie parameter, where there are any, then the
+    utilities. All of them are normal and independent in the prior.
     """
 
     model: _Model

@@ -17,8 +17,8 @@ from bayesduel.models.base import (
     pairwise,
     register_arrays,
 )
-from bayesduel.models.rankings import Rankings
 from bayesduel.models.utilities import UtilityModel
+from bayesduel.votes.rankings import Rankings
 
 _NEVER = -1e9
 """Utility of the padding behind a ballot."""
@@ -70,7 +70,9 @@ class PlackettLuce(UtilityModel):
 
     Examples
     --------
-    >>> from bayesduel.models import PlackettLuce, Rankings, fit
+    >>> from bayesduel.models import PlackettLuce
+    >>> from bayesduel.votes import Rankings
+    >>> from bayesduel.inference import fit
     >>> ballots = Rankings.from_orders([["a", "b", "c"], ["b", "a"], ["a", "c", "b"]])
     >>> posterior = fit(PlackettLuce(), ballots, method="laplace", num_draws=100)
     >>> bool(posterior.probability_of_beating().sel(arm="a", opponent="c") > 0.5)

@@ -46,7 +46,9 @@ class Thurstone(PairwiseUtilityModel):
 
     Examples
     --------
-    >>> from bayesduel.models import Comparisons, Thurstone, fit
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.models import Thurstone
+    >>> from bayesduel.inference import fit
     >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
     >>> posterior = fit(Thurstone(), votes, method="laplace", num_draws=100)
     >>> bool(posterior.probability_of_beating().sel(arm="0", opponent="2") > 0.7)

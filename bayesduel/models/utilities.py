@@ -20,7 +20,7 @@ from bayesduel.models.base import (
     derived,
     sample,
 )
-from bayesduel.models.comparisons import OUTCOMES, Comparisons
+from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
     from jax import Array
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Votes:
     """Comparisons as arrays, as the models read them.
 
-    A pytree as soon as :mod:`bayesduel.models.latent` is imported, which everything
+    A pytree as soon as :mod:`bayesduel.inference.latent` is imported, which everything
     here that uses JAX does.
     """
 
@@ -306,7 +306,7 @@ class PairwiseUtilityModel(UtilityModel):
 
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i beats j in a vote that is no tie), nobody shown first."""
-        from bayesduel.models.inference import pairwise_preferences
+        from bayesduel.inference.numpyro_models import pairwise_preferences
 
         utility = self.utilities(draws)
         tie = draws[self.tie_name] if self.ties else np.zeros(len(utility))

@@ -10,7 +10,6 @@ from bayesduel.plots.curves import regret
 from bayesduel.plots.growth import slopes
 from bayesduel.plots.pairs import heat_map, pair, predictive_check
 from bayesduel.plots.posteriors import forest, winners
-from bayesduel.plots.reproductions import reproduction
 from bayesduel.plots.style import StyledFigure, save
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "pair",
     "predictive_check",
     "regret",
-    "reproduction",
     "save",
     "slopes",
     "winners",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-    from bayesduel.plots.bounds import DrawnBound
+    from bayesduel.plots.bound_curves import DrawnBound
 
 __all__ = [
     "band_text",

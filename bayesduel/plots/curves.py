@@ -15,7 +15,7 @@ from bayesduel.plots.axes import (
     notion_label,
     scale_axes,
 )
-from bayesduel.plots.bounds import bounds_of_panel
+from bayesduel.plots.bound_curves import bounds_of_panel
 from bayesduel.plots.lines import Panel, panels
 from bayesduel.plots.style import (
     Look,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measurements import Result
-    from bayesduel.plots.bounds import Bounds
+    from bayesduel.plots.bound_curves import Bounds
 
 __all__ = ["regret"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 
-from bayesduel.analysis.bounds import anchored_bound, lower_bound, regret_bound
+from bayesduel.analysis.anchored_bounds import anchored_bound, lower_bound, regret_bound
 from bayesduel.analysis.measurements import checkpoint_index, measurements
 from bayesduel.analysis.slopes import Slope, last_decades, slope
 from bayesduel.analysis.summaries import BOUNDED_NOTIONS
@@ -24,7 +24,7 @@ from bayesduel.plots.axes import (
     scale_axes,
     wrap_label,
 )
-from bayesduel.plots.bounds import bound_title, check_notion, lines_of, power_text
+from bayesduel.plots.bound_curves import bound_title, check_notion, lines_of, power_text
 from bayesduel.plots.lines import Panel, panels
 from bayesduel.plots.style import (
     FAINT,

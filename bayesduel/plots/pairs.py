@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from bayesduel.models import Posterior
+    from bayesduel.inference import Posterior
 
 __all__ = ["heat_map", "pair", "predictive_check"]
 
@@ -67,7 +67,7 @@ def heat_map(
     FitError
         If the fit is to other data.
     """
-    from bayesduel.models import standings
+    from bayesduel.inference import standings
 
     _check_pairs(posterior, "heat_map")
     max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
@@ -338,7 +338,7 @@ def _write(axes: Axes, chance: NDArray[Any], votes: NDArray[Any], size: float) -
 
 
 def _check_pairs(posterior: Posterior, purpose: str) -> None:
-    from bayesduel.models import Comparisons
+    from bayesduel.votes import Comparisons
 
     check_posterior(posterior)
     if not isinstance(posterior.data, Comparisons):

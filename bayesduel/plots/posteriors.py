@@ -22,7 +22,7 @@ from theory.arguments import integer_from, shown
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.models import Posterior
+    from bayesduel.inference import Posterior
 
 __all__ = ["forest", "winners"]
 
@@ -77,12 +77,14 @@ def forest(
     Examples
     --------
     >>> from bayesduel import plots
-    >>> from bayesduel.models import Comparisons, PairwiseBeta, fit
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.models import PairwiseBeta
+    >>> from bayesduel.inference import fit
     >>> found = fit(PairwiseBeta(), Comparisons.from_wins([[0, 7], [3, 0]]))
     >>> plots.forest(found).axes[0].get_xlabel()
     'probability of beating another arm'
     """
-    from bayesduel.models import standings
+    from bayesduel.inference import standings
 
     if not isinstance(by, str) or by not in ("score", "rank"):
         raise ValueError(f"by: must be score or rank, but is {shown(by)}")

@@ -1,29 +1,20 @@
 """Who asks: one file per algorithm, and a registry by name."""
 
 from bayesduel.policies.base import Policy, parameters
-from bayesduel.policies.bayesian_bradley_terry import BayesianBradleyTerry
-from bayesduel.policies.beat_the_mean import BeatTheMean
-from bayesduel.policies.candidate_batches import CandidateComparisons
-from bayesduel.policies.ccb import CopelandConfidenceBound
-from bayesduel.policies.choice_bandits import ChoiceBandits
-from bayesduel.policies.cucb import CombinatorialUCB
-from bayesduel.policies.cw_rmed import CWRMED
+from bayesduel.policies.batched.candidate_comparisons import CandidateComparisons
+from bayesduel.policies.batched.pairwise_comparisons import PairwiseComparisons
+from bayesduel.policies.batched.seeded_comparisons import SeededComparisons
 from bayesduel.policies.delayed_feedback import DelayedFeedback
-from bayesduel.policies.double_thompson import DoubleThompson
-from bayesduel.policies.doubler import Doubler
-from bayesduel.policies.ecw_rmed import ECWRMED
-from bayesduel.policies.escb import ESCB
-from bayesduel.policies.interleaved_filter import InterleavedFilter
-from bayesduel.policies.logit_thompson import LogitThompson
-from bayesduel.policies.maxmin_ucb import MaxMinUCB, RecursiveMaxMinUCB
-from bayesduel.policies.merge_rucb import MergeRUCB
-from bayesduel.policies.mnl_exploration import MNLExploration
-from bayesduel.policies.mnl_thompson import MNLThompson
-from bayesduel.policies.multisbm import MultiSBM
-from bayesduel.policies.pairwise_batches import PairwiseComparisons
+from bayesduel.policies.elimination.beat_the_mean import BeatTheMean
+from bayesduel.policies.elimination.interleaved_filter import InterleavedFilter
+from bayesduel.policies.elimination.savage import Savage
+from bayesduel.policies.elimination.scalable_copeland_bandits import (
+    ScalableCopelandBandits,
+)
 from bayesduel.policies.random_pairs import RandomPairs
-from bayesduel.policies.random_subsets import RandomSubsets
-from bayesduel.policies.rcs import RelativeConfidenceSampling
+from bayesduel.policies.reductions.doubler import Doubler
+from bayesduel.policies.reductions.multi_sbm import MultiSBM
+from bayesduel.policies.reductions.sparring import Sparring
 from bayesduel.policies.registry import (
     get,
     label_of,
@@ -32,19 +23,32 @@ from bayesduel.policies.registry import (
     parse,
     subset_names,
 )
-from bayesduel.policies.rmed1 import RMED1
-from bayesduel.policies.rmed2 import RMED2
-from bayesduel.policies.rmed2fh import RMED2FH
-from bayesduel.policies.rucb import RelativeUCB
-from bayesduel.policies.savage import Savage
-from bayesduel.policies.scb import ScalableCopelandBandits
-from bayesduel.policies.seeded_batches import SeededComparisons
-from bayesduel.policies.self_sparring import SelfSparring
-from bayesduel.policies.sparring import Sparring
-from bayesduel.policies.stagewise_elimination import StagewiseElimination
+from bayesduel.policies.rmed.copeland_winner import CWRMED
+from bayesduel.policies.rmed.efficient_copeland_winner import ECWRMED
+from bayesduel.policies.rmed.rmed1 import RMED1
+from bayesduel.policies.rmed.rmed2 import RMED2
+from bayesduel.policies.rmed.rmed2_fixed_horizon import RMED2FH
 from bayesduel.policies.subset_base import SubsetPolicy
-from bayesduel.policies.sup_klucb import SupKLUCB
-from bayesduel.policies.ucb_without_order import UCBWithoutOrder
+from bayesduel.policies.subsets.choice_bandits import ChoiceBandits
+from bayesduel.policies.subsets.combinatorial_ucb import CombinatorialUCB
+from bayesduel.policies.subsets.efficient_sampling import ESCB
+from bayesduel.policies.subsets.logit_thompson import LogitThompson
+from bayesduel.policies.subsets.maxmin_ucb import MaxMinUCB, RecursiveMaxMinUCB
+from bayesduel.policies.subsets.mnl_exploration import MNLExploration
+from bayesduel.policies.subsets.mnl_thompson import MNLThompson
+from bayesduel.policies.subsets.random_subsets import RandomSubsets
+from bayesduel.policies.subsets.stagewise_elimination import StagewiseElimination
+from bayesduel.policies.subsets.ucb_without_order import UCBWithoutOrder
+from bayesduel.policies.thompson.bradley_terry_thompson import BayesianBradleyTerry
+from bayesduel.policies.thompson.double_thompson import DoubleThompson
+from bayesduel.policies.thompson.relative_confidence_sampling import (
+    RelativeConfidenceSampling,
+)
+from bayesduel.policies.thompson.self_sparring import SelfSparring
+from bayesduel.policies.ucb.copeland_confidence_bound import CopelandConfidenceBound
+from bayesduel.policies.ucb.merge_relative_ucb import MergeRUCB
+from bayesduel.policies.ucb.relative_ucb import RelativeUCB
+from bayesduel.policies.ucb.sup_kl_ucb import SupKLUCB
 
 __all__ = [
     "CWRMED",

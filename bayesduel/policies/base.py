@@ -11,7 +11,7 @@ from jax import Array
 from jaxtyping import Bool, Int
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.sampling import choose_among
+from bayesduel.ops.sampling import choose_among
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 from theory.arguments import as_number, shown
 

@@ -7,8 +7,8 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool
 
+from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import one_round
-from bayesduel.policies.thresholds import NEVER
 from bayesduel.types import Arm, Duel
 
 

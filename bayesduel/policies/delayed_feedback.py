@@ -8,8 +8,8 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Int
 
-from bayesduel.arrays import element_of
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.masks import element_of
 from bayesduel.policies.base import Policy, policy_class
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Int
 
-from bayesduel.arrays import ordered_pair_mask
+from bayesduel.ops.masks import ordered_pair_mask
 from bayesduel.types import Arm, Duel, Outcome
 
 

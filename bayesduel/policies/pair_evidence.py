@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float, Int
 
-from bayesduel.arrays import entry_of
+from bayesduel.ops.masks import entry_of
 from bayesduel.policies.pair_counts import add_wins, pair_mask
 from bayesduel.types import Duel, Outcome
 from theory.divergences import kl_to_half

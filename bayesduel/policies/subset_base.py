@@ -10,13 +10,13 @@ from jax import Array
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.errors import AssumptionWarning, SimulationArgumentError
+from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy
-from bayesduel.policies.thresholds import NEVER
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey, State
-from theory.choice_tables import find_inconsistency
+from theory.choice.tables import find_inconsistency
 
 if TYPE_CHECKING:
-    from bayesduel.datasets.worlds import SubsetWorld
+    from bayesduel.instances.choice import SubsetWorld
 
 _MOST_SETS_CHECKED = 20_000
 """Tables up to this many sets are searched for a violated assumption."""

@@ -14,7 +14,7 @@ import xarray as xr
 from typer.testing import CliRunner
 
 import bayesduel
-import bayesduel.requests  # Needs the true policies, so before they are replaced.
+import bayesduel.experiments.checks  # Needs the true policies: before they go.
 from bayesduel.cli import app
 from bayesduel.errors import AssumptionWarning, PolicyParameterError
 from bayesduel.policies.subset_base import SubsetPolicy

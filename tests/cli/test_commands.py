@@ -72,7 +72,7 @@ def test_bound_that_grows_with_a_power_of_t_says_so(run, monkeypatch):
         regret="copeland",
         power_terms=(theory.PowerTerm(2.0, 0.25, 1.0),),
     )
-    monkeypatch.setattr("theory.regret_bounds.ccb_order", lambda matrix: steep)
+    monkeypatch.setattr("theory.theorems.rmed.ccb_order", lambda matrix: steep)
     (row,) = [x for x in run("bounds", "gap").stdout.splitlines() if "steep" in x]
     assert "2 T^0.25 log T" in row
 
@@ -244,13 +244,13 @@ def fake_demo(engine, monkeypatch):
         FILE_NAME="results.nc",
         save=lambda tree, path, **options: saved.update({path: tree}),
     )
-    from bayesduel import datasets
+    from bayesduel import instances
     from tests.cli.conftest import FakePolicy
 
     original = engine.compare
 
     def compare(environments, policies, **options):
-        loaded = [datasets.load(name) for name in environments]
+        loaded = [instances.load(name) for name in environments]
         return original(loaded, [FakePolicy(name) for name in policies], **options)
 
     import bayesduel

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from bayesduel.models import read_comparisons
+from bayesduel.votes import read_comparisons
 
 VOTES = "left,right,winner\ntea,milk,left\nmilk,tea,left\n"
 
@@ -102,7 +102,7 @@ def test_archives_that_unpack_to_more_than_they_hold(run, tmp_path, monkeypatch)
     path = tmp_path / "matrix.npz"
     np.savez_compressed(path, x=np.zeros((1000, 1000)))
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr("bayesduel.datasets.files.LARGEST_FILE", 10**6)
+    monkeypatch.setattr("bayesduel.instances.files.LARGEST_FILE", 10**6)
     refused(run("bounds", path), "too large when it is unpacked, 8000128 bytes")
     header = np.lib.format.magic(1, 0)
     text = repr({"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bayesduel.analysis import submatrices as analysis
+from bayesduel.papers import submatrix_constants as analysis
 
 KEYS = [
     "matrices", "size", "cw_mean", "cw_se", "ecw_mean", "ecw_se", "ccb_mean", "ccb_se",

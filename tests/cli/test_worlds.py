@@ -5,7 +5,7 @@ import json
 import pytest
 
 import bayesduel
-from bayesduel.datasets import worlds
+from bayesduel.instances import choice
 from tests.cli.test_compare import KEYS
 from tests.folders import visible
 
@@ -24,7 +24,7 @@ def test_a_world_is_an_environment_with_parameters(run, engine):
     assert list(row) == KEYS
     assert (row["environment"], row["policy"], row["runs"]) == (text, "cucb", 7)
     (call,) = engine.calls
-    assert call.environments == [worlds.load_world(text)]
+    assert call.environments == [choice.load_world(text)]
     assert call.regret == ("mnl_no_choice", "topk")
 
 
@@ -109,11 +109,11 @@ def test_a_matrix_refuses_policies_that_offer_sets(run, engine):
 
 def test_worlds_are_listed(run):
     found = json.loads(run("list", "worlds", "--json").stdout)["worlds"]
-    assert [row["name"] for row in found] == list(worlds.world_names())
+    assert [row["name"] for row in found] == list(choice.world_names())
     for row in found:
         assert row["about"] and row["source"] and row["feedback"]
         required = "seed" in row["parameters"]
-        world = worlds.load_world(f"{row['name']}:seed=2" if required else row["name"])
+        world = choice.load_world(f"{row['name']}:seed=2" if required else row["name"])
         assert row["regrets"][0] == world.regret
         assert set(row["regrets"]) == set(world.notions)
     listed = json.loads(run("list", "subset-policies", "--json").stdout)
@@ -152,7 +152,7 @@ def test_json_and_the_saved_results_agree(saved):
     assert (row["environment"], row["policy"]) == ("camera", "random-subsets")
     assert (row["horizon"], row["runs"], row["look_ahead"]) == (400, 4, False)
     # What a set lacks on average over all sets, by four standard errors of 1600 draws.
-    missing = 0.9 - worlds.camera().table().totals.mean()
+    missing = 0.9 - choice.camera().table().totals.mean()
     assert row["regret_mean"] == pytest.approx(400 * missing, rel=0.1)
 
 

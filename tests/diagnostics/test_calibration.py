@@ -9,14 +9,12 @@ from bayesduel.diagnostics import Calibration, calibrate
 from bayesduel.errors import FitError
 from bayesduel.models import (
     BradleyTerry,
-    Choices,
-    Comparisons,
     MultinomialLogit,
     PairwiseBeta,
     PlackettLuce,
-    Rankings,
     Thurstone,
 )
+from bayesduel.votes import Choices, Comparisons, Rankings
 
 FALSE_ALARM = 1e-4
 """Of each model: the smallest of its p-values, Bonferroni-corrected."""

@@ -10,8 +10,10 @@ from scipy.special import betaln, expit
 
 from bayesduel.diagnostics import compare, leave_pairs_out, loo, to_datatree
 from bayesduel.errors import FitError
-from bayesduel.models import BradleyTerry, Comparisons, PairwiseBeta, fit
-from tests.models.agreement import grid_posterior
+from bayesduel.inference import fit
+from bayesduel.models import BradleyTerry, PairwiseBeta
+from bayesduel.votes import Comparisons
+from tests.inference.agreement import grid_posterior
 
 WINS = np.array([[0, 7, 9], [3, 0, 2], [1, 6, 0]])
 VOTES = Comparisons.from_wins(WINS, arm_names="abc")

@@ -12,17 +12,15 @@ from scipy import stats
 
 from bayesduel.diagnostics import to_datatree
 from bayesduel.errors import FitError
+from bayesduel.inference import fit
 from bayesduel.models import (
     BradleyTerry,
-    Choices,
-    Comparisons,
     MultinomialLogit,
     PairwiseBeta,
     PlackettLuce,
-    Rankings,
     Thurstone,
-    fit,
 )
+from bayesduel.votes import Choices, Comparisons, Rankings
 
 VOTES = Comparisons.from_rows(
     ["tea", "milk", "water"],

@@ -5,7 +5,9 @@ import csv
 import numpy as np
 import pytest
 
-from bayesduel.models import BradleyTerry, Comparisons, PlackettLuce, Rankings, fit
+from bayesduel.inference import fit
+from bayesduel.models import BradleyTerry, PlackettLuce
+from bayesduel.votes import Comparisons, Rankings
 
 
 def test_journal_citations(shared_dir):

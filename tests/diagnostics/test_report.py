@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from bayesduel.diagnostics import report
-from bayesduel.models import BradleyTerry, Comparisons, fit
+from bayesduel.inference import fit
+from bayesduel.models import BradleyTerry
+from bayesduel.votes import Comparisons
 
 VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 2], [1, 6, 0]], arm_names="abc")
 

@@ -8,7 +8,7 @@ from scipy.special import betainc, expit
 
 from bayesduel.diagnostics import transitivity
 from bayesduel.errors import FitError
-from bayesduel.models import Comparisons, Rankings, read_comparisons
+from bayesduel.votes import Comparisons, Rankings, read_comparisons
 
 
 def world(preference, votes, seed):

@@ -8,18 +8,16 @@ import pytest
 from scipy import stats
 from scipy.special import log_expit
 
+from bayesduel.inference.latent import latent_of, log_probabilities
+from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.models import (
     BradleyTerry,
-    Choices,
-    Comparisons,
     MultinomialLogit,
     PairwiseBeta,
     PlackettLuce,
-    Rankings,
     Thurstone,
 )
-from bayesduel.models.inference import as_jax
-from bayesduel.models.latent import latent_of, log_probabilities
+from bayesduel.votes import Choices, Comparisons, Rankings
 
 UTILITY = np.array([0.7, -0.4, 1.3, -2.1])
 VOTES = Comparisons.from_rows(

@@ -13,20 +13,14 @@ from scipy.special import expit, log_expit
 from bayesduel.diagnostics import leave_pairs_out
 from bayesduel.diagnostics.predictions import simulate_arrays
 from bayesduel.errors import FitError
-from bayesduel.models import (
-    BradleyTerry,
-    Comparisons,
-    PairwiseBeta,
-    PlackettLuce,
-    Rankings,
-    Thurstone,
-    fit,
-)
+from bayesduel.inference import fit
+from bayesduel.inference.laplace import laplace, newton_mode
+from bayesduel.inference.latent import latent_of
+from bayesduel.inference.numpyro_models import as_jax
+from bayesduel.inference.seeds import generator_of
+from bayesduel.models import BradleyTerry, PairwiseBeta, PlackettLuce, Thurstone
 from bayesduel.models.base import count_votes, sample
-from bayesduel.models.inference import as_jax
-from bayesduel.models.laplace import laplace, newton_mode
-from bayesduel.models.latent import latent_of
-from bayesduel.models.seeds import generator_of
+from bayesduel.votes import Comparisons, Rankings
 
 VOTES = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]], arm_names="abc")
 LAPSE = 0.1

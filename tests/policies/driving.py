@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from bayesduel.environments.pairwise import PairwiseEnvironment
-from bayesduel.simulator import RunRecords, run_chunk
+from bayesduel.simulation.driver import RunRecords, run_chunk
+from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.types import Outcome
 
 CHECKPOINTS = (40, 120, 300, 700)

@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bayesduel import policies, simulator
+from bayesduel import policies
+from bayesduel.simulation import driver
 from tests.policies.driving import CHECKPOINTS, num_runs, play, simulate_runs
 from tests.policies.instances import (
     CONDORCET,
@@ -244,7 +245,7 @@ def test_runs_do_not_depend_on_their_company(name):
 @pytest.mark.parametrize("name", CASES)
 def test_runs_do_not_depend_on_segments(name, monkeypatch):
     shares = []
-    monkeypatch.setattr(simulator, "_SEGMENT_SECONDS", 1e-9)
+    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
     records = simulate_runs(policies.get(name), TWO_WINNERS, on_progress=shares.append)
     # The shortest segments have 64 events; every lane plays some hundred, or fewer
     # where a pair is dueled in bulk.

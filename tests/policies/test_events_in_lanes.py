@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bayesduel import lanes, policies
+from bayesduel import policies
+from bayesduel.simulation import trailing_vmap
 from bayesduel.types import Outcome
 
 SLOW_TO_COMPILE = {"d-ts+"}
@@ -39,7 +40,7 @@ def test_events_of_policies(name):
 
         # Hardly optimized: these programs are compiled for a few calls.
         quickly = {"compiler_options": {"xla_backend_optimization_level": 0}}
-        last = jax.jit(lanes.map_lanes(event, num_lanes), **quickly)
+        last = jax.jit(trailing_vmap.map_lanes(event, num_lanes), **quickly)
         first = jax.jit(jax.vmap(event, in_axes=-1, out_axes=-1), **quickly)
         keys = jax.random.split(jax.random.key(23), num_lanes)
         state = jax.vmap(lambda key: policy.init(key, num_arms, horizon), out_axes=-1)(

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.policies.arm_groups import REMOVED
+from bayesduel.policies.ucb._arm_groups import REMOVED
 from bayesduel.types import Outcome
 from tests.policies.random_states import (
     LATEST,

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.datasets import worlds
+from bayesduel.instances import choice
 from tests.policies.laws import rejected, same_law
-from tests.policies.subset_driving import NUM_RUNS, replay, simulate_offers
-from tests.policies.test_subset_twins import features
+from tests.policies.subsets.subset_driving import NUM_RUNS, replay, simulate_offers
+from tests.policies.subsets.test_twins import features
 from tests.reference import subset_rivals as rivals
 from tests.reference import subsets as twins
 
@@ -18,13 +18,13 @@ FALSE_ALARM = 1e-5
 
 HORIZON = 6000
 
-PATIENT = worlds.multinomial_logit([90.0, 5.0, 160.0, 40.0, 70.0], 3)
+PATIENT = choice.multinomial_logit([90.0, 5.0, 160.0, 40.0, 70.0], 3)
 """Nobody is chosen once in 116 to 321 rounds: an epoch is that long on average."""
 
-DECISIVE = worlds.multinomial_logit([0.3, 9.0, 0.6, 0.2, 0.45], 3)
+DECISIVE = choice.multinomial_logit([0.3, 9.0, 0.6, 0.2, 0.45], 3)
 """One arm is chosen far more often than all others: soon it is offered alone."""
 
-CLEAR = worlds.independent_rewards([0.95, 0.1, 0.9, 0.05, 0.85], 3)
+CLEAR = choice.independent_rewards([0.95, 0.1, 0.9, 0.05, 0.85], 3)
 """Three arms with means far above the other ones, which soon stay outside."""
 
 

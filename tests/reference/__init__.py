@@ -17,8 +17,7 @@ A twin is a class with
 - ``recommend() -> arm``.
 """
 
-from tests.reference.bayesian_bradley_terry import BayesianBradleyTerry
-from tests.reference.ccb import CopelandConfidenceBound
+from tests.reference.bradley_terry_thompson import BayesianBradleyTerry
 from tests.reference.common import (
     Twin,
     bernoulli_divergence,
@@ -27,24 +26,25 @@ from tests.reference.common import (
     relative_bounds,
     simulate,
 )
-from tests.reference.cw_rmed import CopelandRMED
+from tests.reference.copeland_confidence_bound import CopelandConfidenceBound
+from tests.reference.copeland_winner_rmed import CopelandRMED
 from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
-from tests.reference.ecw_rmed import EfficientCopelandRMED
+from tests.reference.efficient_copeland_winner_rmed import EfficientCopelandRMED
 from tests.reference.explore_then_exploit import (
     BeatTheMean,
     InterleavedFilter,
     Savage,
 )
-from tests.reference.merge_rucb import MergeRUCB
+from tests.reference.merge_relative_ucb import MergeRUCB
 from tests.reference.random_pairs import RandomPairs
-from tests.reference.rcs import RelativeConfidenceSampling
 from tests.reference.reductions import Doubler, MultiSBM, Sparring
+from tests.reference.relative_confidence_sampling import RelativeConfidenceSampling
+from tests.reference.relative_ucb import RelativeUCB
 from tests.reference.rmed1 import RMED1
 from tests.reference.rmed2 import RMED2, RMED2FH
-from tests.reference.rucb import RelativeUCB
-from tests.reference.scb import ScalableCopelandBandits
+from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits
 from tests.reference.self_sparring import SelfSparring
-from tests.reference.sup_klucb import SupKLUCB
+from tests.reference.sup_kl_ucb import SupKLUCB
 
 __all__ = [
     "RMED1",

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.reference.cw_rmed import CopelandRMED
-from tests.reference.ecw_rmed import EfficientCopelandRMED
+from tests.reference.copeland_winner_rmed import CopelandRMED
+from tests.reference.efficient_copeland_winner_rmed import EfficientCopelandRMED
 from tests.reference.rmed1 import RMED1
 from tests.reference.rmed2 import RMED2, RMED2FH
 

@@ -1,0 +1,294 @@
+"""Jobs, and the worker processes that run them."""
+
+import atexit
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from multiprocessing import get_context, parent_process
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from bayesduel.experiments.results import Setting, chunk_dataset, offers_dataset
+from bayesduel.instances.choice import SubsetWorld
+from bayesduel.policies.base import Policy
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    import xarray as xr
+
+    from bayesduel.progress import ProgressReport
+
+
+@dataclass(frozen=True)
+class Job:
+    """Some runs of one policy on one matrix, or in one world of subset choice."""
+
+    setting: Setting
+    policy: Policy
+    runs: range
+    num_lanes: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Name that no other job of the same request has."""
+        last = self.runs.stop - 1
+        return (
+            f"{self.setting.environment}, {self.setting.policy}, "
+            f"runs {self.runs.start} to {last}"
+        )
+
+    @property
+    def program(self) -> tuple[str, str, int, int]:
+        """What decides whether a process has compiled this before."""
+        return (
+            type(self.policy).__name__,
+            self.setting.policy,
+            self.setting.matrix.num_arms,
+            len(self.runs),
+        )
+
+    def run(self, on_progress: Callable[[float], None] | None = None) -> "JobResult":
+        """Simulate; an exception becomes part of the result."""
+        try:
+            return JobResult(job=self, dataset=self._simulate(on_progress))
+        except Exception as error:  # noqa: BLE001  one failure must not lose the others
+            return JobResult(job=self, failure=error)
+
+    def _simulate(self, on_progress: Callable[[float], None] | None) -> "xr.Dataset":
+        import jax
+        import numpy as np
+
+        from bayesduel.simulation import PairwiseEnvironment, SubsetEnvironment
+        from bayesduel.simulation.driver import run_chunk
+
+        setting = self.setting
+        problem = setting.matrix
+        if isinstance(problem, SubsetWorld):
+            label = offers_dataset
+            environment = SubsetEnvironment.from_world(
+                problem, setting.notions, shuffle=setting.shuffle
+            )
+        else:
+            label = chunk_dataset
+            environment = PairwiseEnvironment(np.array(problem.values), setting.shuffle)
+        records = run_chunk(
+            environment,
+            self.policy,
+            runs=self.runs,
+            checkpoints=np.asarray(setting.checkpoints, dtype=np.int64),
+            seed=setting.seed,
+            num_lanes=self.num_lanes,
+            on_progress=on_progress,
+        )
+        return label(
+            setting,
+            self.runs,
+            **records.ledger,
+            recommendation=records.recommendation,
+            info=records.info,
+            events=records.events,
+            run_seconds=records.run_seconds,
+            compile_seconds=records.compile_seconds,
+            device=jax.devices()[0].device_kind,
+        )
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """What came of a job: results, or the exception that ended it."""
+
+    job: Job
+    dataset: "xr.Dataset | None" = None
+    failure: Exception | None = None
+
+
+def run_jobs(
+    jobs: list[Job],
+    workers: int,
+    keep: Callable[[JobResult], None],
+    report: "ProgressReport",
+) -> None:
+    """Run all jobs, and hand each result over as soon as it is there."""
+    report.expect(len(jobs))
+    workers = min(workers, len(jobs))
+    if workers <= 1:
+        for job in jobs:
+            result = job.run(report.update(job))
+            report.finished(job)
+            keep(result)
+        return
+    with _noticed_interrupts() as check_interrupt:
+        _Dispatcher(workers).run(jobs, keep, report, check_interrupt)
+
+
+_ENDING = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP")
+    if hasattr(signal, name)
+)
+"""Signals that ask a process to end."""
+
+_shared_programs: set[tuple] = set()
+"""Programs that any worker of this process can read from the shared cache."""
+
+
+class _Dispatcher:
+    """One process per worker, so that a policy is compiled where it already was."""
+
+    def __init__(self, workers: int) -> None:
+        self.pools = [_one_process(worker) for worker in range(workers)]
+        self.compiled: list[set[tuple]] = [set() for _ in range(workers)]
+
+    def run(
+        self,
+        jobs: list[Job],
+        keep: Callable[[JobResult], None],
+        report: "ProgressReport",
+        check_interrupt: Callable[[], None],
+    ) -> None:
+        waiting = list(jobs)
+        running: dict[Future, tuple[int, Job]] = {}
+        idle = list(range(len(self.pools)))
+        try:
+            while waiting or running:
+                while waiting and idle:
+                    worker = idle.pop()
+                    job = self._next(waiting, worker)
+                    waiting.remove(job)
+                    self.compiled[worker].add(job.program)
+                    running[self.pools[worker].submit(Job.run, job)] = (worker, job)
+                done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
+                check_interrupt()
+                for future in done:
+                    worker, job = running.pop(future)
+                    idle.append(worker)
+                    if _program_cache() is not None:
+                        _shared_programs.add(job.program)
+                    error = future.exception()
+                    # A worker that died (out of memory, say) fails its own job only.
+                    result = (
+                        future.result()
+                        if error is None
+                        else JobResult(job=job, failure=RuntimeError(str(error)))
+                    )
+                    if error is not None:
+                        self._restart(worker)
+                    report.finished(job)
+                    keep(replace(result, job=job))
+        except BaseException:
+            for pool in self.pools:
+                for process in list((pool._processes or {}).values()):
+                    process.terminate()
+            raise
+        finally:
+            for pool in self.pools:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _next(self, waiting: list[Job], worker: int) -> Job:
+        """Prefer what is compiled already, then what nobody is compiling."""
+        own = self.compiled[worker] | _shared_programs
+        others = set[tuple]().union(*self.compiled)
+        return min(
+            waiting,
+            key=lambda job: (
+                job.program not in own,
+                job.program not in own and job.program in others,
+            ),
+        )
+
+    def _restart(self, worker: int) -> None:
+        self.pools[worker].shutdown(wait=False, cancel_futures=True)
+        self.pools[worker] = _one_process(worker)
+        self.compiled[worker] = set()
+
+
+@contextmanager
+def _noticed_interrupts() -> Iterator[Callable[[], None]]:
+    """Give a function that raises if there ever was a signal to end.
+
+    That is Ctrl-C, and SIGTERM or SIGHUP where they have a handler that raises (as
+    the command installs). An exception raised while a finalizer runs, as when a file
+    has just been written, is printed and dropped by Python, and the loop would wait
+    for ever.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+    arrived: list[tuple[int, Callable]] = []
+    plain = {number: signal.getsignal(number) for number in _ENDING}
+    handlers = {number: each for number, each in plain.items() if callable(each)}
+
+    def note(number: int, frame: "FrameType | None") -> None:
+        handler = handlers[signal.Signals(number)]
+        arrived.append((number, handler))
+        handler(number, frame)
+
+    def check() -> None:
+        if arrived:
+            number, handler = arrived[0]
+            handler(number, None)
+
+    for number in handlers:
+        signal.signal(number, note)
+    try:
+        yield check
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _one_process(worker: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(
+        1,
+        mp_context=get_context("spawn"),
+        initializer=_prepare_worker,
+        initargs=(worker, _program_cache()),
+    )
+
+
+@cache
+def _program_cache() -> str | None:
+    """Folder in which the workers of this process share what they compiled.
+
+    A policy takes seconds to compile, a worker lives for one comparison only. The
+    folder is removed when this process ends. A user's own cache is left alone.
+    """
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return None
+    folder = TemporaryDirectory(prefix="bayesduel-programs-")
+    atexit.register(folder.cleanup)
+    return folder.name
+
+
+def _prepare_worker(worker: int, program_cache: str | None) -> None:
+    """Leave Ctrl-C to the parent, take one core, share compiled programs.
+
+    The arrays of a step are far too small for several threads: workers that each start
+    as many as there are cores only get into each other's way.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGHUP"):  # A terminal that closes reaches the whole group.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[worker % len(cores)]})
+    if program_cache is not None:
+        import jax
+
+        jax.config.update("jax_compilation_cache_dir", program_cache)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that wants its results has been killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

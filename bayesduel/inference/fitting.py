@@ -1,0 +1,214 @@
+"""Fitting a model to data: one entry for all models and all methods."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bayesduel.errors import DisconnectedComparisonsWarning, FitError
+from bayesduel.inference.posterior import Posterior
+from bayesduel.inference.seeds import seed_words
+from bayesduel.limits import MOST_DRAWS, MOST_FITTED_NUMBERS
+from bayesduel.models.argument_checks import (
+    check_integer,
+    check_model,
+    check_options,
+)
+from bayesduel.models.base import PreferenceModel
+from bayesduel.models.utilities import UtilityModel
+from bayesduel.votes.checks import shortened
+from theory.arguments import shown
+
+if TYPE_CHECKING:
+    from bayesduel.inference.draws import Sampled
+    from bayesduel.types import RunKey
+
+_HOMES = {
+    "exact": "draws",
+    "laplace": "laplace_draws",
+    "svi": "variational",
+    "nuts": "inference",
+}
+"""Modules of the methods; JAX is imported by those that need it."""
+
+
+def _sampler(method: str) -> Callable[..., Sampled]:
+    home = import_module(f"bayesduel.models.{_HOMES[method]}")
+    return getattr(home, f"sample_{method}")
+
+
+def fit(
+    model: PreferenceModel,
+    data: Any,
+    *,
+    method: str = "auto",
+    rng_key: RunKey | int = 0,
+    num_draws: int = 1000,
+    num_chains: int = 4,
+    **options: Any,
+) -> Posterior:
+    """Compute the posterior of a model given data, as draws.
+
+    Parameters
+    ----------
+    model : PreferenceModel
+        For example ``BradleyTerry()``.
+    data : Comparisons, Rankings or Choices
+        What the model is about. Data without a vote give the prior.
+    method : {"auto", "exact", "laplace", "svi", "nuts"}
+        exact: independent draws from the conjugate posterior. laplace: from the normal
+        law at the mode, found by Newton's method. svi: from the closest normal law, by
+        stochastic variational inference. Draws of both are resampled by importance,
+        which makes them draws from the posterior itself where Pareto k is good; see
+        ``extras["correction"]``. nuts: Hamiltonian Monte Carlo, the reference. auto:
+        exact where the model has it, else nuts.
+    rng_key : int or typed key
+        The same seed gives the same draws. An integer s from 0 to 2^63 - 1 stands for
+        ``jax.random.key(s)``, without JAX where no method needs it.
+    num_draws, num_chains : int
+        Draws per chain, and chains. Independent draws are split into as many. At most
+        10^7 in all, and 2^28 numbers.
+    **options
+        laplace: ``max_iterations=100``, ``resample=True``; ``resample=False`` keeps the
+        draws of the fitted law. svi: ``guide="multivariate-normal"`` or ``"normal"``,
+        ``num_steps=2000``, ``step_size=0.02``, ``resample=True``. nuts:
+        ``num_warmup=1000``, ``target_acceptance=0.9``, ``dense_mass=False``.
+
+    Returns
+    -------
+    Posterior
+        Draws, and answers computed from them. It never raises because a method did not
+        converge: see ``converged``, ``remarks``, and ``diagnostics.report``.
+
+    Raises
+    ------
+    FitError
+        If the method does not fit the model, the data do not, or an argument is out of
+        range.
+
+    Warns
+    -----
+    DisconnectedComparisonsWarning
+        If the arms fall into parts that were never compared with one another. The
+        posterior is proper, but between parts it says what the prior says.
+
+    Notes
+    -----
+    Everything is computed in 64 bits. For Bradley-Terry and Thurstone with a normal
+    prior "laplace" runs on NumPy arrays, with derivatives in closed form, and imports
+    no JAX; so does "exact". All else is computed by JAX programs, which are kept for
+    data of the same shapes. Random numbers of exact, laplace, and of the draws of svi
+    are those of NumPy's generator, seeded by the words of 32 bits that make up the
+    key.
+
+    Examples
+    --------
+    >>> from bayesduel.models import BradleyTerry
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.inference import fit
+    >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
+    >>> posterior = fit(BradleyTerry(), votes, method="laplace")
+    >>> posterior
+    Posterior(Bradley-Terry by laplace, resampled, 3 arms, 30 votes, 4 x 1000 draws)
+    """
+    check_model(model)
+    if not isinstance(method, str):
+        raise FitError(f"method must be one of {', '.join(_HOMES)}; got {method!r}")
+    name = model.methods[0] if method == "auto" else method
+    if method == "auto" and name != "exact":
+        name = "nuts"
+    if name not in model.methods:
+        known = "" if name in _HOMES else f"there is no method {name!r}; "
+        raise FitError(
+            f"method: {known}{type(model).__name__} has {', '.join(model.methods)}"
+            + (" (its posterior has no closed form)" if name == "exact" else "")
+        )
+    _check_options(name, options)
+    options = check_options(options)
+    # How many are too many depends on the arms, and is said below.
+    num_draws = check_integer("num_draws", num_draws, most=10**400)
+    num_chains = check_integer("num_chains", num_chains, most=10**400)
+    arrays = model.arrays(data)
+    _check_size(name, data, num_draws * num_chains)
+    seed_words(rng_key)
+    remarks = _remarks(model, data)
+    began = time.perf_counter()
+    sampled = _sampler(name)(model, arrays, rng_key, num_chains, num_draws, **options)
+    return Posterior(
+        model=model,
+        data=data,
+        arrays=arrays,
+        method=name,
+        draws=sampled.draws,
+        sample_stats=sampled.sample_stats,
+        converged=sampled.converged,
+        remarks=(*sampled.remarks, *remarks),
+        seconds=time.perf_counter() - began,
+        options=options,
+        extras=sampled.extras,
+        fresh=sampled.fresh,
+    )
+
+
+def _check_size(method: str, data: Any, total: int) -> None:
+    """Raise where the draws would not fit into memory, or take hours to look at."""
+    num_arms = len(data.arm_names)
+    each = num_arms * (num_arms - 1) // 2 if method == "exact" else num_arms
+    most = min(MOST_DRAWS, MOST_FITTED_NUMBERS // each)
+    if total > most:
+        raise FitError(
+            f"num_draws: {shown(total)} draws in all chains are too many for "
+            f"{num_arms} arms; at most {most} are kept"
+        )
+
+
+def _check_options(method: str, options: dict[str, Any]) -> None:
+    signature = inspect.signature(_sampler(method)).parameters
+    known = [
+        name
+        for name, parameter in signature.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
+    for name in options:
+        if name not in known:
+            raise FitError(
+                f"method {method!r} has no option {name!r}; it has "
+                f"{', '.join(known) or 'none'}"
+            )
+
+
+def _remarks(model: PreferenceModel, data: Any) -> tuple[str, ...]:
+    """Say what the data leave open; warn where arms were never compared."""
+    remarks = []
+    if not data.is_whole:
+        remarks.append(
+            "some counts are no whole numbers (weighted or split votes): each vote "
+            "enters the likelihood to the power of its weight, and intervals are as "
+            "wide as the sum of weights makes them"
+        )
+    parts = data.parts()
+    if len(parts) > 1:
+        names = "; ".join(shortened(part) for part in parts[:4])
+        more = f"; and {len(parts) - 4} more parts" if len(parts) > 4 else ""
+        text = (
+            f"the arms fall into {len(parts)} parts that were never compared with one "
+            f"another ({names}{more}): across them the posterior says what the prior "
+            "says"
+        )
+        warnings.warn(text, DisconnectedComparisonsWarning, stacklevel=3)
+        remarks.append(text)
+    elif isinstance(model, UtilityModel) and hasattr(data, "strong_parts"):
+        strong = data.strong_parts()
+        if len(strong) > 1:
+            names = "; ".join(shortened(part, 3) for part in strong[:4])
+            more = "; ..." if len(strong) > 4 else ""
+            remarks.append(
+                f"the votes split the arms into {len(strong)} groups, one of which "
+                f"never lost to another ({names}{more}): no maximum-likelihood "
+                "estimate exists, and the prior decides how far apart they are"
+            )
+    return tuple(remarks)

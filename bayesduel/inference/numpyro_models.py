@@ -1,0 +1,240 @@
+"""Draws and densities of NumPyro models: what needs JAX.
+
+Inside the programs floats have 64 bits; the functions open that scope themselves where
+they do not say otherwise.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial, wraps
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float
+from numpyro import handlers
+from numpyro.infer import MCMC, NUTS
+
+from bayesduel.inference.draws import Sampled
+from bayesduel.inference.laplace import LaplaceState, laplace
+from bayesduel.inference.latent import latent_of, log_probabilities
+from bayesduel.inference.seeds import as_key
+from bayesduel.models.base import PreferenceModel
+from bayesduel.types import RunKey
+
+
+def as_jax(tree: Any) -> Any:
+    """Return arrays as JAX arrays, floats in 64 bits (inside the 64-bit scope)."""
+    return jax.tree.map(jnp.asarray, tree)
+
+
+def in_64_bits(sampler: Callable[..., Sampled]) -> Callable[..., Sampled]:
+    """Let a sampler take NumPy arrays and any seed, and compute in 64 bits."""
+
+    @wraps(sampler)
+    def run(
+        model: PreferenceModel, arrays: Any, rng_key: RunKey | int, *size: int,
+        **options: Any,
+    ) -> Sampled:  # fmt: skip
+        with jax.enable_x64(True):
+            return sampler(model, as_jax(arrays), as_key(rng_key), *size, **options)
+
+    return run
+
+
+@cache
+def laplace_program() -> Callable[..., LaplaceState]:
+    """Return ``laplace`` as a program, kept for data of the same shapes."""
+    return jax.jit(
+        laplace, static_argnums=0, static_argnames=("max_iterations", "tolerance")
+    )
+
+
+@partial(jax.jit, static_argnums=0)
+def _named_points(model: PreferenceModel, arrays: Any, points: Array) -> dict:
+    return jax.vmap(latent_of(model, arrays).named)(points)
+
+
+@partial(jax.jit, static_argnums=0)
+def _log_densities(model: PreferenceModel, arrays: Any, points: Array) -> Array:
+    return jax.lax.map(latent_of(model, arrays).log_density, points, batch_size=256)
+
+
+@dataclass(frozen=True, eq=False)
+class NumPyroDensity:
+    """The log joint density of any NumPyro model, by JAX; NumPy arrays in and out."""
+
+    model: PreferenceModel
+    arrays: Any
+
+    def laplace(self, max_iterations: int = 100) -> LaplaceState:
+        """Return the normal law at the mode."""
+        with jax.enable_x64(True):
+            arrays = as_jax(self.arrays)
+            law = laplace_program()(self.model, arrays, max_iterations=max_iterations)
+            return jax.tree.map(np.asarray, law)
+
+    def named(self, points: Float[np.ndarray, "draw D"]) -> dict[str, np.ndarray]:
+        """Return the named quantities of points."""
+        return self._run(_named_points, points)
+
+    def log_densities(
+        self, points: Float[np.ndarray, "draw D"]
+    ) -> Float[np.ndarray, " draw"]:
+        """Return the log joint density of points."""
+        return self._run(_log_densities, points)
+
+    def _run(self, program: Callable, points: np.ndarray) -> Any:
+        with jax.enable_x64(True):
+            found = program(self.model, as_jax(self.arrays), jnp.asarray(points))
+            return jax.tree.map(np.asarray, found)
+
+
+_STATS = {
+    "diverging": "diverging",
+    "accept_prob": "acceptance_rate",
+    "num_steps": "n_steps",
+    "energy": "energy",
+    "potential_energy": "lp",
+}
+
+
+class SamplerSettings(NamedTuple):
+    """Settings of a run; hashable, so that its program is kept."""
+
+    chains: int
+    draws: int
+    warmup: int
+    target_acceptance: float = 0.9
+    dense_mass: bool = False
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def run_nuts(
+    model: PreferenceModel, settings: SamplerSettings, arrays: Any, rng_key: RunKey
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Return draws and what is known of each, (chain, draw, ...).
+
+    The whole run is one program, kept for data of the same shapes; it can be mapped
+    over data sets with ``vmap``.
+    """
+    kernel = NUTS(
+        model,
+        target_accept_prob=settings.target_acceptance,
+        dense_mass=settings.dense_mass,
+    )
+    sampler = MCMC(
+        kernel,
+        num_warmup=settings.warmup,
+        num_samples=settings.draws,
+        num_chains=settings.chains,
+        chain_method="vectorized",
+        progress_bar=False,
+    )
+    sampler.run(rng_key, arrays, extra_fields=tuple(_STATS))
+    by_chain = {"group_by_chain": True}
+    return sampler.get_samples(**by_chain), sampler.get_extra_fields(**by_chain)
+
+
+@in_64_bits
+def sample_nuts(
+    model: PreferenceModel,
+    arrays: Any,
+    rng_key: RunKey,
+    chains: int,
+    draws: int,
+    *,
+    num_warmup: int = 1000,
+    target_acceptance: float = 0.9,
+    dense_mass: bool = False,
+) -> Sampled:
+    """Draw by the No-U-Turn sampler, the chains side by side."""
+    settings = SamplerSettings(chains, draws, num_warmup, target_acceptance, dense_mass)
+    samples, fields = run_nuts(model, settings, arrays, rng_key)
+    stats = {new: np.asarray(fields[old]) for old, new in _STATS.items()}
+    stats["lp"] = -stats["lp"]
+    return Sampled(
+        draws={
+            name: np.asarray(values)
+            for name, values in samples.items()
+            if name != "votes"
+        },
+        sample_stats=stats,
+        extras={"num_warmup": num_warmup},
+    )
+
+
+def sample_prior(
+    model: PreferenceModel, arrays: Any, rng_key: RunKey, num_draws: int
+) -> dict[str, np.ndarray]:
+    """Draw the named quantities from their prior, (draw, ...)."""
+
+    def one(key: RunKey) -> dict[str, Array]:
+        seeded = handlers.seed(model, key)
+        trace = handlers.trace(seeded).get_trace(arrays)
+        return {
+            name: site["value"]
+            for name, site in trace.items()
+            if name != "votes" and site["type"] in ("sample", "deterministic")
+        }
+
+    with jax.enable_x64(True):
+        keys = jax.random.split(rng_key, num_draws)
+        return jax.tree.map(np.asarray, jax.jit(jax.vmap(one))(keys))
+
+
+@partial(jax.jit, static_argnums=0)
+def log_prior_densities(
+    model: PreferenceModel, arrays: Any, draws: dict[str, Array]
+) -> dict[str, Float[Array, " draw"]]:
+    """Return the log prior density of each sampled quantity, for draws (draw, ...).
+
+    In the quantities' own units, without the Jacobian of any transformation.
+    """
+
+    def one(values: dict[str, Array]) -> dict[str, Array]:
+        seeded = handlers.seed(
+            handlers.substitute(model, data=values), rng_seed=jax.random.key(0)
+        )
+        trace = handlers.trace(seeded).get_trace(arrays)
+        return {
+            name: jnp.sum(site["fn"].log_prob(site["value"]))
+            for name, site in trace.items()
+            if site["type"] == "sample" and not site["is_observed"]
+        }
+
+    return jax.lax.map(one, draws, batch_size=256)
+
+
+@partial(jax.jit, static_argnums=0)
+def outcome_logs(
+    model: PreferenceModel, arrays: Any, draws: dict[str, Array]
+) -> Float[Array, "draw row outcome"]:
+    """Return log P(outcome) of every row for every draw."""
+    return jax.lax.map(partial(log_probabilities, model, arrays), draws, batch_size=256)
+
+
+def log_probabilities_of(
+    model: PreferenceModel, arrays: Any, draws: dict[str, np.ndarray]
+) -> Float[np.ndarray, "draw row outcome"]:
+    """Return log P(outcome) of every row, for every draw (draw, ...)."""
+    with jax.enable_x64(True):
+        return np.asarray(outcome_logs(model, as_jax(arrays), as_jax(draws)))
+
+
+def pairwise_preferences(
+    model: Any, utility: Float[np.ndarray, "draw K"], tie: Float[np.ndarray, " draw"]
+) -> Float[np.ndarray, "draw K K"]:
+    """Return P(i beats j in a vote that is no tie) by a model's law of a vote."""
+    with jax.enable_x64(True):
+        return np.array(_preferences(model, jnp.asarray(utility), jnp.asarray(tie)))
+
+
+@partial(jax.jit, static_argnums=0)
+def _preferences(model: Any, utility: Array, tie: Array) -> Array:
+    differences = utility[:, :, None] - utility[:, None, :]
+    each = jax.vmap(jax.vmap(model.logs_of_rows, in_axes=(0, None)))
+    logs = each(differences, tie)
+    return jax.nn.sigmoid(logs[..., 0] - logs[..., 1])

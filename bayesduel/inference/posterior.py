@@ -1,0 +1,405 @@
+"""A fitted model: its draws, and the answers that one wants from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from bayesduel.errors import FitError
+from bayesduel.inference import winners
+from bayesduel.inference.resampling import Correction
+from bayesduel.inference.seeds import generator_of, seed_words
+from bayesduel.models.argument_checks import check_numbers, check_probability
+from bayesduel.models.base import PreferenceModel
+from bayesduel.models.utilities import Votes
+from theory.arguments import shown
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel.inference.draws import Fresh
+    from bayesduel.types import RunKey
+
+_BLOCK = 2**22
+"""Entries of preference matrices that are held at once."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Posterior:
+    """Draws from the posterior of a model, as :func:`~bayesduel.inference.fit` returns.
+
+    Attributes
+    ----------
+    model : PreferenceModel
+        What was fitted.
+    data : Comparisons, Rankings or Choices
+        What it was fitted to.
+    arrays : pytree
+        The same, as the NumPyro model reads it.
+    method : str
+        exact, laplace, svi or nuts.
+    draws : dict of arrays (chain, draw, ...)
+        Named quantities, in the model's own parametrization.
+    sample_stats : dict of arrays (chain, draw)
+        ``lp``, ``diverging``, ...; ``log_weight``, log posterior minus log
+        approximation up to a constant, for laplace and svi where the draws were not
+        resampled.
+    converged : bool
+        Whether the method says that it reached its goal (nuts: see
+        ``diagnostics.report``).
+    remarks : tuple of str
+        What one should know.
+    seconds : float
+        Wall-clock time, compilation included.
+    options, extras : dict
+        Options of the method, and what it left behind.
+    """
+
+    model: PreferenceModel
+    data: Any
+    arrays: Any
+    method: str
+    draws: dict[str, np.ndarray]
+    sample_stats: dict[str, np.ndarray]
+    converged: bool
+    remarks: tuple[str, ...]
+    seconds: float
+    options: dict[str, Any]
+    extras: dict[str, Any] = field(default_factory=dict)
+    fresh: Fresh | None = None
+
+    def __repr__(self) -> str:
+        failed = "" if self.converged else ", NOT CONVERGED"
+        return (
+            f"Posterior({self.model.title} by {self.inference}, {self.num_arms} arms, "
+            f"{self.data.num_votes:g} votes, {self.num_chains} x "
+            f"{self.num_draws // self.num_chains} draws{failed})"
+        )
+
+    @property
+    def correction(self) -> Correction | None:
+        """How far the law fitted by laplace or svi is from the posterior, else None."""
+        return self.extras.get("correction")
+
+    @property
+    def inference(self) -> str:
+        """The method, and whether its draws were resampled by importance."""
+        resampled = self.correction is not None and self.correction.resampled
+        return f"{self.method}, resampled" if resampled else self.method
+
+    @property
+    def arm_names(self) -> tuple[str, ...]:
+        """Names of the arms."""
+        return self.data.arm_names
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return len(self.arm_names)
+
+    @property
+    def num_chains(self) -> int:
+        """Number of chains."""
+        return next(iter(self.draws.values())).shape[0]
+
+    @property
+    def num_draws(self) -> int:
+        """Number of draws that are kept, of all chains together."""
+        return self.num_chains * next(iter(self.draws.values())).shape[1]
+
+    @property
+    def mode(self) -> xr.Dataset:
+        """The point of highest posterior density, by name.
+
+        In unconstrained coordinates, that is, of the law that the normal approximation
+        stands for: ``utility`` (arm), ``first_advantage``, the tie parameter, and
+        whatever else the model samples or derives.
+
+        Raises
+        ------
+        FitError
+            If the fit is not by laplace, which alone looks for it, or did not converge.
+        """
+        import xarray as xr
+
+        from bayesduel.inference.laplace_draws import density_of
+
+        if "laplace" not in self.extras or not self.converged:
+            raise FitError(
+                "the mode is found by method='laplace' where it converges; this fit is "
+                f"by {self.method}" + ("" if self.converged else ", NOT CONVERGED")
+            )
+        density = density_of(self.model, self.arrays)
+        values = density.named(self.extras["laplace"].mode[None])
+        dims = self.model.dims()
+        found = xr.Dataset(
+            {name: (dims.get(name, ()), each[0]) for name, each in values.items()}
+        )
+        coords = self.model.coords(self.data).items()
+        return found.assign_coords({n: v for n, v in coords if n in found.dims})
+
+    def flat_draws(self) -> dict[str, np.ndarray]:
+        """Return the draws of all chains, one after the other: (draw, ...)."""
+        return {
+            name: values.reshape(self.num_draws, *values.shape[2:])
+            for name, values in self.draws.items()
+        }
+
+    def sample(self, rng_key: RunKey | int, num_draws: int) -> np.ndarray:
+        """Draw preference matrices.
+
+        New draws where the posterior, or the law that stands for it, can be drawn from
+        at will; otherwise (nuts) some of the kept draws, without replacement.
+
+        Parameters
+        ----------
+        rng_key : int or typed key
+            The same key gives the same draws.
+        num_draws : int
+            How many.
+
+        Returns
+        -------
+        float64 (num_draws, K, K)
+            P(i beats j in a vote that is no tie); diagonal 1/2.
+
+        Raises
+        ------
+        FitError
+            If more are asked for than were kept.
+        """
+        return self.model.preference_matrices(self._some_draws(rng_key, num_draws))
+
+    def sample_utilities(self, rng_key: RunKey | int, num_draws: int) -> np.ndarray:
+        """Draw utilities, float64 (num_draws, K); as :meth:`sample`.
+
+        Raises
+        ------
+        FitError
+            If the model has none, or too many draws are asked for.
+        """
+        utilities = self.model.utilities(self._some_draws(rng_key, num_draws))
+        if utilities is None:
+            raise FitError(f"{type(self.model).__name__} has no utilities")
+        return utilities
+
+    def _some_draws(
+        self, rng_key: RunKey | int, num_draws: int
+    ) -> dict[str, np.ndarray]:
+        num_draws = check_numbers("num_draws", num_draws, self.num_arms**2)
+        seed_words(rng_key)
+        if self.fresh is not None:
+            return self.fresh(rng_key, num_draws)
+        if num_draws > self.num_draws:
+            raise FitError(
+                f"{num_draws} draws were asked for, but the {self.method} fit holds "
+                f"{self.num_draws}; fit again with num_draws="
+                f"{-(-num_draws // self.num_chains)} or more per chain"
+            )
+        index = generator_of(rng_key).choice(self.num_draws, num_draws, replace=False)
+        return {name: values[index] for name, values in self.flat_draws().items()}
+
+    def matrices(self) -> Iterator[Float[np.ndarray, "draw K K"]]:
+        """Yield the preference matrices of all kept draws, in blocks."""
+        flat = self.flat_draws()
+        size = max(1, _BLOCK // self.num_arms**2)
+        for start in range(0, self.num_draws, size):
+            block = {name: each[start : start + size] for name, each in flat.items()}
+            yield self.model.preference_matrices(block)
+
+    def probability_of_beating(self) -> xr.DataArray:
+        """Return the probability that an arm wins its next vote against another.
+
+        E[theta_ij | votes], ties aside.
+
+        Returns
+        -------
+        xarray.DataArray (arm, opponent)
+            Diagonal 1/2.
+        """
+        total = sum(block.sum(axis=0) for block in self.matrices())
+        return self._by_pair(np.asarray(total) / self.num_draws)
+
+    def probability_better(self) -> xr.DataArray:
+        """Return P(theta_ij > 1/2 | votes): that a majority prefers i to j.
+
+        Returns
+        -------
+        xarray.DataArray (arm, opponent)
+            Diagonal 1/2.
+        """
+        total = sum((block > 0.5).sum(axis=0) for block in self.matrices())
+        better = np.asarray(total) / self.num_draws
+        np.fill_diagonal(better, 0.5)
+        return self._by_pair(better)
+
+    def winner_probabilities(self) -> xr.Dataset:
+        """Return how likely each arm is the best one, in several senses.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``condorcet_exists``: P(some arm beats all others). By arm: ``condorcet``,
+            P(it beats all others); ``copeland``, P(no arm beats more others): these add
+            up to more than 1 where several share the first place; ``borda``, P(largest
+            mean probability of winning); ``best_utility``, where the model has
+            utilities.
+        """
+        import xarray as xr
+
+        found = self.winner_shares()
+        shares = {name: ("arm", values) for name, values in found.items()}
+        return xr.Dataset(
+            {
+                "condorcet_exists": winners.condorcet_exists(
+                    found["condorcet"], self.num_draws
+                ),
+                **shares,
+            },
+            coords={"arm": list(self.arm_names)},
+            attrs={"num_draws": self.num_draws, "method": self.method},
+        )
+
+    def winner_shares(self) -> dict[str, np.ndarray]:
+        """Return :meth:`winner_probabilities` by arm as plain arrays (K,)."""
+        utilities = self.model.utilities(self.flat_draws())
+        if utilities is not None and self.model.utility_decides:
+            found = winners.winner_shares_by_utility(utilities)
+        else:
+            found = winners.winner_shares(self.matrices())
+        if utilities is not None:
+            best = np.bincount(np.argmax(utilities, axis=1), minlength=self.num_arms)
+            found["best_utility"] = best / self.num_draws
+        return found
+
+    def rank_intervals(
+        self, probability: float = 0.9, *, by: str | None = None
+    ) -> xr.Dataset:
+        """Return where each arm stands in the order of all, with its uncertainty.
+
+        Parameters
+        ----------
+        probability : float
+            Of the central interval, in (0, 1).
+        by : {"utility", "borda", "copeland"}, optional
+            What arms are ordered by; by default utility where there is one, else
+            borda, the mean probability of winning. The rank of an arm is 1 plus the
+            number of better arms.
+
+        Returns
+        -------
+        xarray.Dataset (arm)
+            ``mean``, ``lower`` and ``upper`` rank; 1 is the best.
+
+        Raises
+        ------
+        FitError
+            For another order, or a probability out of range.
+        """
+        import xarray as xr
+
+        order, found = self.ranks(probability, by=by)
+        return xr.Dataset(
+            {name: ("arm", values) for name, values in found.items()},
+            coords={"arm": list(self.arm_names)},
+            attrs={"probability": probability, "by": order},
+        )
+
+    def ranks(
+        self, probability: float = 0.9, *, by: str | None = None
+    ) -> tuple[str, dict[str, np.ndarray]]:
+        """Return :meth:`rank_intervals` as plain arrays (K,), and the order's name."""
+        probability = check_probability(probability)
+        utilities = self.model.utilities(self.flat_draws())
+        order = ("borda" if utilities is None else "utility") if by is None else by
+        if not isinstance(order, str):
+            raise FitError(f"by must be a word, such as borda; got {shown(by)}")
+        if order == "utility" and utilities is not None:
+            scores = utilities
+        elif order in winners.SCORES:
+            blocks = [winners.SCORES[order](block) for block in self.matrices()]
+            scores = np.concatenate(blocks)
+        else:
+            raise FitError(
+                f"by must be borda, copeland, or utility where the model has one; got "
+                f"{by!r}"
+            )
+        ranks = winners.ranks_of(scores)
+        tail = (1.0 - probability) / 2.0
+        # Quantiles that are ranks themselves and hold at least that much.
+        low = np.quantile(ranks, tail, axis=0, method="lower")
+        high = np.quantile(ranks, 1.0 - tail, axis=0, method="higher")
+        return order, {
+            "mean": ranks.mean(axis=0),
+            "lower": low.astype(np.int64),
+            "upper": high.astype(np.int64),
+        }
+
+    def expected_information(self) -> xr.DataArray:
+        """Return how much one more vote on a pair would teach, in nats.
+
+        The mutual information of the next vote, ties included, and all unknown
+        quantities: H(E[p]) - E[H(p)] with p the probabilities of the outcomes (Houlsby
+        et al. 2011). The arm of the row is shown first.
+
+        Returns
+        -------
+        xarray.DataArray (arm, opponent)
+            Not negative; diagonal 0.
+        """
+        if isinstance(self.arrays, Votes):
+            values = self._information_of_votes(self.arrays)
+        else:
+            values = winners.information(
+                np.stack([block, 1.0 - block], axis=-1) for block in self.matrices()
+            )
+        np.fill_diagonal(values, 0.0)
+        return self._by_pair(values)
+
+    def _information_of_votes(self, votes: Votes) -> np.ndarray:
+        from bayesduel.inference.numpyro_models import log_probabilities_of
+
+        num_arms = self.num_arms
+        row, column = np.nonzero(~np.eye(num_arms, dtype=bool))
+        every = Votes(
+            first=row.astype(np.int32),
+            second=column.astype(np.int32),
+            counts=np.zeros((len(row), votes.counts.shape[1])),
+            covariates=votes.covariates,
+            num_arms=num_arms,
+        )
+        flat = self.flat_draws()
+        size = max(1, _BLOCK // num_arms**2)
+
+        def blocks() -> Iterator[np.ndarray]:
+            for start in range(0, self.num_draws, size):
+                part = {name: each[start : start + size] for name, each in flat.items()}
+                yield np.exp(log_probabilities_of(self.model, every, part))
+
+        values = np.zeros((num_arms, num_arms))
+        values[row, column] = winners.information(blocks())
+        return values
+
+    def to_datatree(self, **options: Any) -> xr.DataTree:
+        """Return the fit as ArviZ reads it.
+
+        Parameters
+        ----------
+        **options
+            As in :func:`bayesduel.diagnostics.to_datatree`.
+        """
+        from bayesduel.diagnostics import to_datatree
+
+        return to_datatree(self, **options)
+
+    def _by_pair(self, values: np.ndarray) -> xr.DataArray:
+        import xarray as xr
+
+        names = list(self.arm_names)
+        return xr.DataArray(
+            values, dims=("arm", "opponent"), coords={"arm": names, "opponent": names}
+        )

@@ -1,0 +1,175 @@
+"""Importance resampling: draws from an approximation become draws from the posterior.
+
+Proposals come from a normal law near the posterior p, and a quarter of them from
+Student's law of the same mean and shape, so that the tails of p are reached where they
+are heavier than normal ones (Hesterberg 1995). With q the mixture of both, weights
+p / q, their largest ones smoothed by a generalized Pareto law, say how often each
+proposal is to be kept, and the shape k of that law whether they can be trusted (Vehtari
+et al. 2024).
+
+Kept draws are found by systematic resampling (Kitagawa 1996) out of four times as many
+proposals: the expected number of copies of a proposal is exactly proportional to its
+weight, and nothing is kept twice unless its weight is above the share of one kept draw.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from bayesduel.inference._pareto_smoothing import smoothed_log_weights, tail_length
+
+GOOD_K = 0.7
+"""Pareto k up to which importance sampling is trusted (Vehtari et al. 2024)."""
+
+BLOCKS = 4
+"""Proposals come in blocks as large as the number of draws to be kept; the last one has
+the heavy tails."""
+
+LEAST_BLOCK = 1000
+"""So that the tail of the weights is seen even where few draws are kept."""
+
+HOPELESS = 0.005
+"""Effective share of normal proposals below which no more are made."""
+
+_NOTHING = 700.0
+"""A log weight this far below the largest one is none."""
+
+_SAME = 1e-9
+"""Log weights that differ by less than this differ by rounding."""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """How far the law that was fitted is from the posterior, and what was done of it.
+
+    Attributes
+    ----------
+    resampled : bool
+        Whether the draws were resampled by importance. If not they are draws from the
+        fitted law itself.
+    pareto_k : float
+        Shape of the tail of the weights; inf where there are none to speak of.
+    num_proposals : int
+        Proposals that were weighed.
+    effective_proposals : float
+        (sum w)^2 / sum w^2: as many independent draws say as much of a mean.
+    largest_weight : float
+        In units of the mean weight.
+    num_different : int
+        Different points among the draws.
+    shift : float
+        Largest difference of a mean, weighted minus plain, in weighted standard
+        deviations: how far the fitted law itself is off. Says little where k is large.
+    shifted : str
+        The quantity whose mean that is.
+    spread : float
+        The ratio, plain over weighted, of the standard deviations that differ most.
+    """
+
+    resampled: bool
+    pareto_k: float
+    num_proposals: int
+    effective_proposals: float
+    largest_weight: float
+    num_different: int
+    shift: float
+    shifted: str
+    spread: float
+
+    @property
+    def trusted(self) -> bool:
+        """Whether weights can be trusted: see :func:`can_trust`."""
+        return can_trust(self.pareto_k, self.num_proposals, self.largest_weight)
+
+
+def good_k(number: int) -> float:
+    """Return up to which Pareto k weights of so many draws are good.
+
+    min(1 - 1 / log10 S, 0.7) (Vehtari et al. 2024, section 3.2.4).
+    """
+    return min(1.0 - 1.0 / np.log10(number), GOOD_K) if number > 10 else GOOD_K
+
+
+def can_trust(k: float, number: int, largest_weight: float) -> bool:
+    """Whether Pareto k is good, or no weight is above that of four mean proposals.
+
+    Where a law fits so well that its weights are all about equal, k only describes how
+    the last few of them differ, and may be anything.
+    """
+    return k <= good_k(number) or largest_weight <= BLOCKS
+
+
+def smoothed_weights(
+    log_weight: Float[np.ndarray, " draw"],
+) -> tuple[Float[np.ndarray, " draw"], float]:
+    """Return weights that add up to 1, their tail smoothed, and Pareto k.
+
+    Proposals where the posterior has no density get no weight. Where the largest
+    weights are equal but for rounding there is no tail: k = 0. Where none is finite, k
+    is infinite.
+    """
+    finite = np.isfinite(log_weight)
+    number = len(log_weight)
+    if not np.any(finite):
+        return np.full(number, 1.0 / number), np.inf
+    relative = np.where(finite, log_weight, -np.inf)
+    relative = np.maximum(relative - relative.max(), -_NOTHING)
+    tail = np.sort(relative)[-tail_length(number) - 1 :]
+    k = 0.0
+    if np.ptp(tail) > _SAME:
+        relative, k = smoothed_log_weights(relative)
+    weights = np.exp(relative - np.max(relative))
+    return weights / weights.sum(), np.inf if np.isnan(k) else float(k)
+
+
+def effective_number(weights: Float[np.ndarray, " draw"]) -> float:
+    """Return 1 / sum w^2 of weights that add up to 1."""
+    return float(1.0 / np.sum(np.square(weights)))
+
+
+def systematic(
+    rng: np.random.Generator, weights: Float[np.ndarray, " proposal"], number: int
+) -> Int[np.ndarray, " draw"]:
+    """Pick ``number`` proposals: floor or ceiling of number * weight times each.
+
+    In random order, so that any part of them is as good as any other.
+    """
+    places = (rng.random() + np.arange(number)) / number
+    picked = np.searchsorted(np.cumsum(weights), places)
+    picked = np.minimum(picked, len(weights) - 1)
+    rng.shuffle(picked)
+    return picked
+
+
+def largest_shift(
+    values: dict[str, np.ndarray],
+    weights: Float[np.ndarray, " draw"],
+    share: float = 1.0,
+) -> tuple[float, str, float]:
+    """Return the largest shift of a mean by the weights, its name, and the spread.
+
+    As in :class:`Correction`. The first ``share`` of the values is what was drawn from
+    the fitted law. Quantities that do not vary are left out.
+    """
+    worst, name, spread = 0.0, "", 1.0
+    for key, each in values.items():
+        flat = each.reshape(len(each), -1)
+        own_flat = flat[: round(share * len(flat))]
+        plain, weighted = own_flat.mean(axis=0), weights @ flat
+        width = np.sqrt(weights @ np.square(flat) - np.square(weighted))
+        own = own_flat.std(axis=0)
+        varies = (width > 1e-12 * (1.0 + np.abs(weighted))) & (own > 0)
+        if not np.any(varies):
+            continue
+        width, own = np.where(varies, width, 1.0), np.where(varies, own, 1.0)
+        shift = np.where(varies, np.abs(weighted - plain) / width, 0.0)
+        place = int(np.argmax(shift))
+        if shift[place] >= worst:
+            worst = float(shift[place])
+            name = f"{key}[{place}]" if each.ndim > 1 else key
+        ratio = own / width
+        far = ratio[int(np.argmax(np.abs(np.log(ratio))))]
+        if abs(np.log(far)) > abs(np.log(spread)):
+            spread = float(far)
+    return worst, name, spread

@@ -1,0 +1,187 @@
+"""Who stands where: one row per arm, the best first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.inference import winners
+from bayesduel.models.argument_checks import check_posterior, check_probability
+from bayesduel.votes.comparisons import Comparisons
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel.inference.posterior import Posterior
+
+
+def standings(posterior: Posterior, probability: float = 0.9) -> xr.Dataset:
+    """Return the table that one wants of a fit, the best arm first.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        A fit.
+    probability : float
+        Of the central intervals, in (0, 1).
+
+    Returns
+    -------
+    xarray.Dataset (arm)
+        ``rank_lower`` and ``rank_upper``; ``score`` with ``score_lower`` and
+        ``score_upper``; ``p_best``; and, for ``Comparisons``, ``comparisons``,
+        ``wins``, ``losses`` and ``ties``. The score is the utility minus the mean
+        utility of all arms, since votes say nothing about a common shift, and
+        ``p_best`` the probability of the largest one. Without utilities the score is
+        the mean probability of beating another arm, and ``p_best`` the probability of
+        beating every one of them. ``attrs["score"]`` and ``attrs["p_best"]`` say which;
+        ``attrs["condorcet_exists"]`` is the probability that some arm beats all others.
+        Arms are ordered by mean score; equal ones by position.
+
+    Raises
+    ------
+    FitError
+        For a probability out of range.
+
+    Examples
+    --------
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.models import PairwiseBeta
+    >>> from bayesduel.inference import fit, standings
+    >>> votes = Comparisons.from_wins([[0, 2], [8, 0]], arm_names=["tea", "coffee"])
+    >>> table = standings(fit(PairwiseBeta(), votes))
+    >>> table["arm"].values.tolist(), table["wins"].values.tolist()
+    (['coffee', 'tea'], [8.0, 2.0])
+    """
+    import xarray as xr
+
+    names, columns, words = standing_columns(posterior, probability)
+    return xr.Dataset(
+        {name: ("arm", values) for name, values in columns.items()},
+        coords={"arm": names},
+        attrs={"probability": probability, **words},
+    )
+
+
+def standing_columns(
+    posterior: Posterior, probability: float
+) -> tuple[list[str], dict[str, np.ndarray], dict[str, Any]]:
+    """Return :func:`standings` as plain values: names of arms, columns, attributes."""
+    check_posterior(posterior)
+    probability = check_probability(probability)
+    utilities = posterior.model.utilities(posterior.flat_draws())
+    best = posterior.winner_shares()
+    if utilities is None:
+        scores = np.concatenate(
+            [winners.borda_scores(block) for block in posterior.matrices()]
+        )
+        score, chances = "probability of beating another arm", best["condorcet"]
+        chosen, order = "beats every other arm", "borda"
+    else:
+        scores = utilities - utilities.mean(axis=1, keepdims=True)
+        score, chances = "utility", best["best_utility"]
+        chosen, order = "largest utility", "utility"
+    _, ranks = posterior.ranks(probability, by=order)
+    low, high = _interval(scores, probability)
+    mean = scores.mean(axis=0)
+    columns = {
+        "rank_lower": ranks["lower"],
+        "rank_upper": ranks["upper"],
+        "score": mean,
+        "score_lower": low,
+        "score_upper": high,
+        "p_best": chances,
+    }
+    if isinstance(posterior.data, Comparisons):
+        wins, ties = posterior.data.wins, posterior.data.ties
+        columns |= {
+            "comparisons": (wins + wins.T + ties).sum(axis=1),
+            "wins": wins.sum(axis=1),
+            "losses": wins.sum(axis=0),
+            "ties": ties.sum(axis=1),
+        }
+    places = np.argsort(-mean, kind="stable")
+    names = [posterior.arm_names[arm] for arm in places]
+    words = {
+        "score": score,
+        "p_best": chosen,
+        "condorcet_exists": winners.condorcet_exists(
+            best["condorcet"], posterior.num_draws
+        ),
+    }
+    return names, {name: each[places] for name, each in columns.items()}, words
+
+
+PARAMETERS = {
+    "first_advantage": "utility that the arm shown first gains",
+    "log_tie": "log nu; of two equal arms a share nu / (2 + nu) of the votes are ties",
+    "log_threshold": "log of the difference of utilities below which votes are ties",
+    "scale": "standard deviation of utilities",
+    "coefficient": "utility per unit of the covariate",
+}
+"""What the quantities of stock models that belong to no arm mean."""
+
+
+def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str, Any]]:
+    """Return the quantities of a fit that belong to no arm: one entry each.
+
+    The advantage of the arm shown first, the tie parameter, a learned scale,
+    coefficients of covariates.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        A fit.
+    probability : float
+        Of the central intervals, in (0, 1).
+
+    Returns
+    -------
+    list of dict
+        ``parameter``, ``mean``, ``lower``, ``upper``, and in words ``meaning``. Empty
+        where the model has none.
+
+    Raises
+    ------
+    FitError
+        For a probability out of range.
+
+    Examples
+    --------
+    >>> from bayesduel.models import BradleyTerry
+    >>> from bayesduel.votes import Comparisons
+    >>> from bayesduel.inference import fit, parameters
+    >>> votes = Comparisons.from_votes(["a", "b"], ["b", "a"], ["left", "tie"])
+    >>> model = BradleyTerry(ties=True, order_effect=True)
+    >>> found = parameters(fit(model, votes, method="laplace"))
+    >>> [row["parameter"] for row in found]
+    ['first_advantage', 'log_tie']
+    """
+    check_posterior(posterior)
+    probability = check_probability(probability)
+    dims, coords = posterior.model.dims(), posterior.model.coords(posterior.data)
+    rows = []
+    for name, draws in sorted(posterior.flat_draws().items()):
+        axes = dims.get(name, ())
+        if axes not in ((), ("covariate",)) or draws.ndim != 1 + len(axes):
+            continue
+        labels = [f"{name}[{each}]" for each in coords["covariate"]] if axes else [name]
+        values = draws.reshape(len(draws), -1)
+        low, high = _interval(values, probability)
+        for place, label in enumerate(labels):
+            rows.append(
+                {
+                    "parameter": label,
+                    "mean": float(values[:, place].mean()),
+                    "lower": float(low[place]),
+                    "upper": float(high[place]),
+                    "meaning": PARAMETERS.get(name, ""),
+                }
+            )
+    return rows
+
+
+def _interval(values: np.ndarray, probability: float) -> np.ndarray:
+    tail = (1.0 - probability) / 2.0
+    return np.quantile(values, [tail, 1.0 - tail], axis=0)

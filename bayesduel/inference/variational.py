@@ -1,0 +1,187 @@
+"""Variational inference: the normal law closest to a posterior, by NumPyro's SVI."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+from jax import Array
+from jax.scipy.linalg import solve_triangular
+from numpyro import distributions as dist
+from numpyro import handlers
+from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
+from numpyro.optim import Adam
+
+from bayesduel.errors import FitError
+from bayesduel.inference.draws import Sampled
+from bayesduel.inference.laplace import LaplaceState, points_of
+from bayesduel.inference.laplace_draws import from_approximation
+from bayesduel.inference.latent import latent_of
+from bayesduel.inference.numpyro_models import (
+    NumPyroDensity,
+    in_64_bits,
+    laplace_program,
+)
+from bayesduel.inference.seeds import generator_of
+from bayesduel.models.base import PreferenceModel, sample
+from bayesduel.types import RunKey
+
+GUIDES = {
+    "multivariate-normal": autoguide.AutoMultivariateNormal,
+    "normal": autoguide.AutoDiagonalNormal,
+}
+"""Families of laws for "svi"."""
+
+
+def _whitened(model: PreferenceModel, arrays: Any, state: LaplaceState) -> Callable:
+    """Return the NumPyro model of z, where the unknown point is mode + L^-T z.
+
+    There the Laplace approximation is a standard normal law, so that a guide starts
+    close to its goal however differently the quantities are scaled.
+    """
+    density = latent_of(model, arrays).log_density
+    size = state.mode.shape[0]
+
+    def white() -> None:
+        flat = dist.ImproperUniform(dist.constraints.real_vector, (), (size,))
+        white_point = sample("white_point", flat)
+        # Blocked: the quantities of the model itself are no sites of this one.
+        with handlers.block():
+            joint = density(points_of(state, white_point[None, :])[0])
+        numpyro.factor("joint", joint)
+
+    return white
+
+
+class _Variational(NamedTuple):
+    """Settings of a variational fit; hashable, so that its program is kept."""
+
+    guide: str
+    num_steps: int
+    step_size: float
+
+    def law(self, white: Callable, size: int) -> autoguide.AutoContinuous:
+        """Return the guide, at first a standard normal law."""
+        start = init_to_value(values={"white_point": jnp.zeros(size)})
+        return GUIDES[self.guide](white, init_loc_fn=start, init_scale=1.0)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _fit_law(
+    model: PreferenceModel,
+    settings: _Variational,
+    arrays: Any,
+    state: LaplaceState,
+    rng_key: RunKey,
+) -> tuple[dict[str, Array], Array]:
+    """Minimize the evidence bound; return the guide's parameters and all losses."""
+
+    def rate(step: Array) -> Array:
+        return settings.step_size * 0.01 ** (step / settings.num_steps)
+
+    white = _whitened(model, arrays, state)
+    svi = SVI(
+        white,
+        settings.law(white, state.mode.shape[0]),
+        Adam(rate),
+        Trace_ELBO(num_particles=8),
+    )
+    result = svi.run(rng_key, settings.num_steps, progress_bar=False)
+    return result.params, result.losses
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _normal_law(
+    model: PreferenceModel,
+    settings: _Variational,
+    arrays: Any,
+    state: LaplaceState,
+    params: dict[str, Array],
+) -> LaplaceState:
+    """Return the fitted law in the coordinates of the model: its mean and precision."""
+    white = _whitened(model, arrays, state)
+    law = settings.law(white, state.mode.shape[0])
+    # A guide knows its shapes only after it was run once.
+    jax.eval_shape(handlers.seed(law, rng_seed=jax.random.key(0)))
+    posterior = law.get_posterior(params)
+    if settings.guide == "normal":
+        scale = jnp.diag(posterior.scale)
+    else:
+        scale = posterior.scale_tril
+    # z = mean + S e and x = mode + L^-T z: the precision of x is (L S^-T)(L S^-T)^T.
+    root = solve_triangular(scale, state.factor.T, lower=True).T
+    return state._replace(
+        mode=points_of(state, posterior.mean[None, :])[0],
+        factor=jnp.linalg.cholesky(root @ root.T),
+    )
+
+
+def fitted_normal_law(
+    model: PreferenceModel, arrays: Any, rng_key: RunKey, num_steps: int = 2000
+) -> LaplaceState:
+    """Return the normal law closest to a posterior, with the defaults of "svi"."""
+    settings = _Variational("multivariate-normal", num_steps, 0.02)
+    state = laplace_program()(model, arrays)
+    params, _ = _fit_law(model, settings, arrays, state, rng_key)
+    return _normal_law(model, settings, arrays, state, params)
+
+
+@in_64_bits
+def sample_svi(
+    model: PreferenceModel,
+    arrays: Any,
+    rng_key: RunKey,
+    chains: int,
+    draws: int,
+    *,
+    guide: str = "multivariate-normal",
+    num_steps: int = 2000,
+    step_size: float = 0.02,
+    resample: bool = True,
+) -> Sampled:
+    """Draw from the closest law of a family (stochastic variational inference).
+
+    The draws are then resampled by importance.
+
+    "Normal" is a diagonal normal law in coordinates in which the Laplace approximation
+    is a standard normal one. The step size falls to a hundredth over the run.
+    """
+    if guide not in GUIDES:
+        raise FitError(f"guide must be one of {', '.join(GUIDES)}, got {guide!r}")
+    settings = _Variational(guide, num_steps, step_size)
+    key_fit, key_draw = jax.random.split(rng_key)
+    state = laplace_program()(model, arrays)
+    params, losses = _fit_law(model, settings, arrays, state, key_fit)
+    law = _normal_law(model, settings, arrays, state, params)
+    losses = np.asarray(losses)
+    settled = _has_settled(losses)
+    remark = (
+        "the evidence bound was still moving at the end; raise num_steps, or lower "
+        "step_size"
+    )
+    return from_approximation(
+        NumPyroDensity(model, arrays),
+        generator_of(key_draw),
+        (chains, draws),
+        jax.tree.map(np.asarray, law),
+        resample=resample,
+        converged=settled,
+        remarks=() if settled else (remark,),
+        extras={"losses": losses},
+    )
+
+
+def _has_settled(losses: np.ndarray) -> bool:
+    """Say whether the last two tenths of the losses are finite and agree.
+
+    Within 4 standard errors of the noise, or 0.1 nats.
+    """
+    tenth = max(len(losses) // 10, 2)
+    last, before = losses[-tenth:], losses[-2 * tenth : -tenth]
+    if not np.all(np.isfinite(losses[-2 * tenth :])):
+        return False
+    noise = np.sqrt((np.var(last) + np.var(before)) / tenth)
+    return bool(abs(np.mean(before) - np.mean(last)) <= max(4.0 * noise, 0.1))

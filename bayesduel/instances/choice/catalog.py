@@ -1,0 +1,176 @@
+"""Find a world of subset choice by name, with parameters as on a command line."""
+
+import difflib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesduel.errors import UnknownNameError
+from bayesduel.instances.choice import published
+from bayesduel.instances.choice.choice_instance import SubsetWorld
+from bayesduel.instances.choice.random_tables import random_table
+from bayesduel.instances.families import REQUIRED, parse_parameters
+from bayesduel.instances.generators.instance import check_integer
+from theory.arguments import shown
+
+
+class WorldFamily(NamedTuple):
+    """A world that can be made by name."""
+
+    make: Callable[..., SubsetWorld]
+    title: str
+
+
+_FAMILIES = {
+    "camera": WorldFamily(
+        published.camera, "three of six search results, no total order"
+    ),
+    "mnl": WorldFamily(
+        published.mnl, "multinomial logit with weights in arithmetic progression (D.1)"
+    ),
+    "random-utility": WorldFamily(
+        published.random_utility, "Gaussian random utilities (D.2)"
+    ),
+    "preference-pairs": WorldFamily(
+        published.preference_pairs, "a preference matrix with no choice (D.3)"
+    ),
+    "random-table": WorldFamily(
+        random_table, "random table with weak optimal-set consistency (D.4)"
+    ),
+    "exclusive-gap": WorldFamily(
+        published.exclusive_gap, "lower bound, one reward per round (C.1)"
+    ),
+    "independent-gap": WorldFamily(
+        published.independent_gap, "lower bound, independent rewards (C.2)"
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldDescription:
+    """What is known about a name that `load_world` accepts.
+
+    Attributes
+    ----------
+    name, title : str
+        Its name and what it is.
+    parameters : tuple of str
+        ``key`` is required, ``key=default`` may be left out.
+    """
+
+    name: str
+    title: str
+    parameters: tuple[str, ...]
+
+
+def world_names() -> tuple[str, ...]:
+    """Return the names of the worlds of subset choice.
+
+    Examples
+    --------
+    >>> from bayesduel.instances import choice
+    >>> choice.world_names()[:2]
+    ('camera', 'mnl')
+    """
+    return tuple(_FAMILIES)
+
+
+def describe_world(name: str) -> WorldDescription:
+    """Say what a world is and which parameters it takes.
+
+    Raises
+    ------
+    UnknownNameError
+        When the name is unknown.
+
+    Examples
+    --------
+    >>> from bayesduel.instances import choice
+    >>> choice.describe_world("random-table").parameters
+    ('num_arms=10', 'subset_size=5', 'seed')
+    """
+    if not isinstance(name, str) or name not in _FAMILIES:
+        raise _unknown(name)
+    parameters = tuple(
+        key if default is REQUIRED else f"{key}={default}"
+        for key, default in _parameters(name).items()
+    )
+    return WorldDescription(
+        name=name, title=_FAMILIES[name].title, parameters=parameters
+    )
+
+
+def is_world_name(text: str) -> bool:
+    """Say whether a text names a world, with or without parameters."""
+    return isinstance(text, str) and text.partition(":")[0].strip() in _FAMILIES
+
+
+def load_world(text: str) -> SubsetWorld:
+    """Return a world of subset choice by name.
+
+    Parameters
+    ----------
+    text : str
+        A name in `world_names`, with parameters as in
+        ``"mnl:num_arms=8,subset_size=3"``. Random worlds take a ``seed``.
+
+    Returns
+    -------
+    SubsetWorld
+        Named by the text.
+
+    Raises
+    ------
+    ValueError
+        When the name or a parameter is unknown or wrong.
+
+    Examples
+    --------
+    >>> from bayesduel.instances import choice
+    >>> choice.load_world("mnl:num_arms=8,subset_size=3").num_arms
+    8
+    """
+    if not isinstance(text, str):
+        raise _unknown(text)
+    name, _, rest = (part.strip() for part in text.partition(":"))
+    if name not in _FAMILIES:
+        raise _unknown(name)
+    allowed = _parameters(name)
+    given = parse_parameters(name, rest, allowed)
+    missing = [
+        key
+        for key, default in allowed.items()
+        if default is REQUIRED and key not in given
+    ]
+    if missing:
+        raise ValueError(
+            f"{name!r} needs {' and '.join(missing)}; write '{name}:{missing[0]}=...'"
+        )
+    if "seed" in allowed:
+        seed = check_integer("seed", given.pop("seed"), 0)
+        given["rng"] = np.random.default_rng(seed)
+    return replace(
+        _FAMILIES[name].make(**given), name=f"{name}:{rest}" if rest else name
+    )
+
+
+def _parameters(name: str) -> dict[str, object]:
+    signature = inspect.signature(_FAMILIES[name].make).parameters
+    found: dict[str, object] = {
+        key: parameter.default for key, parameter in signature.items() if key != "rng"
+    }
+    return found | ({"seed": REQUIRED} if "rng" in signature else {})
+
+
+def _unknown(name: object) -> UnknownNameError:
+    near = difflib.get_close_matches(
+        shown(name).lower(), list(_FAMILIES), n=3, cutoff=0.5
+    )
+    guess = f"did you mean {' or '.join(near)}? " if near else ""
+    return UnknownNameError(
+        f"there is no world of subset choice called {shown(name)}; {guess}all: "
+        f"{', '.join(_FAMILIES)}"
+    )

@@ -1,0 +1,378 @@
+"""A world of subset choice: who is chosen how often, and what is observed and lost."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesduel.errors import ChoiceWorldError
+from bayesduel.instances.choice.costs import Cost, worst_cost
+from bayesduel.instances.choice.rules import (
+    ChoiceRule,
+    GaussianRule,
+    IndependentRule,
+    LogitRule,
+    arm_vector,
+)
+from theory.arguments import as_number, shown
+from theory.choice.regret import SUBSET_REGRET_NOTIONS
+from theory.choice.tables import ChoiceTable
+
+FEEDBACKS = ("winner", "ranking", "independent")
+"""What is observed of an offered set, see :class:`SubsetWorld`."""
+
+MOST_SETS = 200_000
+"""Sets that are tabulated at most."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SubsetWorld:
+    """Offer up to k of n arms; some are chosen, or rewarded, with fixed probabilities.
+
+    Parameters
+    ----------
+    rule : ChoiceRule
+        P(i|s).
+    subset_size : int
+        k, the largest number of arms in a set.
+    feedback : {"winner", "ranking", "independent"}
+        What is observed. "winner": one offered arm at most is chosen and has reward 1.
+        "ranking": the ``depth`` first arms of a full ranking, drawn without replacement
+        with probabilities in proportion to the weights (Plackett-Luce); the arm at
+        place x has the number ``depth - x``, counted from 0, all others 0.
+        "independent": every offered arm has a reward of its own.
+    name, source : str
+        What it is called and where it is from.
+    regret : str
+        The notion recorded when none is asked for.
+    arm_names : tuple of str, optional
+        Labels of the arms.
+    revenues : tuple of float, optional
+        What a choice of each arm earns, known to the policies; 1 by default.
+    levels : int
+        Independent rewards take the values 0, 1/levels, ..., 1 times
+        ``largest_reward``, as a binomial share.
+    largest_reward : float
+        Largest reward of an arm in one round.
+    depth : int, optional
+        Observed places of a ranking, from 1 to k - 1; k - 1 by default (a ranking of
+        the whole set).
+
+    Raises
+    ------
+    ChoiceWorldError
+        If an argument breaks these rules.
+    """
+
+    rule: ChoiceRule
+    subset_size: int
+    feedback: str = "winner"
+    name: str = ""
+    source: str = ""
+    regret: str = "expected_reward"
+    arm_names: tuple[str, ...] | None = None
+    revenues: tuple[float, ...] | None = None
+    levels: int = 1
+    largest_reward: float = 1.0
+    depth: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_size(self.subset_size, self.num_arms)
+        if self.feedback not in FEEDBACKS:
+            raise ChoiceWorldError(
+                f"feedback must be one of {', '.join(FEEDBACKS)}, got {self.feedback!r}"
+            )
+        if isinstance(self.rule, IndependentRule) and self.feedback != "independent":
+            raise ChoiceWorldError(
+                "feedback must be 'independent' for independent rewards, got "
+                f"{self.feedback!r}"
+            )
+        if self.feedback == "ranking":
+            _check_ranking(self)
+        _check_rewards(self)
+        if self.arm_names is not None and len(self.arm_names) != self.num_arms:
+            raise ChoiceWorldError(
+                f"arm_names must have one name per arm, {self.num_arms}, got "
+                f"{len(self.arm_names)}"
+            )
+        if self.revenues is not None:
+            values = arm_vector("revenues", self.revenues)
+            if len(values) != self.num_arms or np.any(values < 0):
+                raise ChoiceWorldError(
+                    f"revenues must be {self.num_arms} numbers not below 0, got "
+                    f"{self.revenues!r}"
+                )
+        self.check_notion(self.regret)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SubsetWorld) and self.checksum == other.checksum
+
+    def __hash__(self) -> int:
+        return hash(self.checksum)
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms n."""
+        return self.rule.num_arms
+
+    @property
+    def has_no_choice(self) -> bool:
+        """Whether it happens that nobody of an offered set is chosen."""
+        return self.feedback != "independent" and self.rule.has_no_choice
+
+    @property
+    def places(self) -> int:
+        """Observed places of a ranking; 1 where the winner alone is seen."""
+        if self.feedback != "ranking":
+            return 1
+        return self.depth or self.subset_size - 1
+
+    @cached_property
+    def checksum(self) -> str:
+        """SHA-256 of everything that a result depends on."""
+        digest = hashlib.sha256()
+        rule = vars(self.rule)
+        rest = (
+            type(self.rule).__name__,
+            self.subset_size,
+            self.feedback,
+            self.levels,
+            float(self.largest_reward),
+            self.places,
+            self.name,
+        )
+        digest.update(repr(rest).encode())
+        revenues = () if self.revenues is None else self.revenues
+        for name, values in sorted({**rule, "revenues": revenues}.items()):
+            digest.update(name.encode())
+            digest.update(np.ascontiguousarray(values, dtype=np.float64).tobytes())
+        return digest.hexdigest()
+
+    # The best set
+
+    def chances(self, arms: tuple[int, ...]) -> NDArray[np.float64]:
+        """Compute P(i|s) of one set.
+
+        Parameters
+        ----------
+        arms : tuple of int
+            Different arms, at most k (exactly k in a world given by a table).
+
+        Returns
+        -------
+        float64 (n,)
+            0 outside the set.
+
+        Raises
+        ------
+        ChoiceWorldError
+            If the set cannot be offered.
+        """
+        return self.rule.chances(self.mask(arms))
+
+    def mask(self, arms: tuple[int, ...]) -> NDArray[np.bool_]:
+        """Turn a set that can be offered into a mask, bool (n,)."""
+        given = [int(arm) for arm in arms]
+        outside = [arm for arm in given if not 0 <= arm < self.num_arms]
+        if outside:
+            raise ChoiceWorldError(
+                f"arms of a set must be from 0 to {self.num_arms - 1}, got {outside[0]}"
+            )
+        if len(set(given)) < len(given):
+            twice = next(arm for arm in given if given.count(arm) > 1)
+            raise ChoiceWorldError(
+                f"arms of a set must be different, arm {twice} is there more than once"
+            )
+        least = 1 if self.rule.allows_fewer else self.subset_size
+        if not least <= len(given) <= self.subset_size:
+            raise ChoiceWorldError(
+                f"a set must have {least} to {self.subset_size} arms here, got "
+                f"{len(given)}"
+            )
+        mask = np.zeros(self.num_arms, dtype=bool)
+        mask[given] = True
+        return mask
+
+    @cached_property
+    def best_set(self) -> tuple[int, ...]:
+        """Arms of the set of k with the largest expected reward, the first of equals.
+
+        The k arms with the largest weights, utilities or means; by enumeration for a
+        table.
+        """
+        values = self.rule.values
+        if values is None:
+            return self.table().best_set
+        order = np.argsort(-values, kind="stable")[: self.subset_size]
+        return tuple(sorted(order.tolist()))
+
+    def table(self) -> ChoiceTable:
+        """Tabulate P(i|s) over all sets of exactly k arms.
+
+        Raises
+        ------
+        ChoiceWorldError
+            If there are more than 200000 sets.
+        """
+        count = comb(self.num_arms, self.subset_size)
+        if count > MOST_SETS:
+            raise ChoiceWorldError(
+                f"there are {count} sets of {self.subset_size} of {self.num_arms} "
+                f"arms, more than {MOST_SETS}"
+            )
+        sets = np.array(list(combinations(range(self.num_arms), self.subset_size)))
+        offered = np.zeros((count, self.num_arms), dtype=bool)
+        np.put_along_axis(offered, sets, True, axis=1)
+        values = np.take_along_axis(self.rule.chances(offered), sets, axis=1)
+        return ChoiceTable(sets, np.clip(values, 0.0, 1.0))
+
+    # Regret
+
+    @property
+    def notions(self) -> tuple[str, ...]:
+        """Notions of regret that exist here; see ``theory.SUBSET_REGRET_NOTIONS``."""
+        found = ["expected_reward"] if self.feedback != "ranking" else []
+        if self.has_no_choice:
+            found.append("no_choice")
+        if isinstance(self.rule, LogitRule):
+            if self.has_no_choice:
+                found += ["mnl_no_choice", "revenue"]
+            found += ["winner", "topk", "choice_bandit"]
+        if isinstance(self.rule, GaussianRule):
+            found += ["utility_sum", "choice_bandit"]
+        if isinstance(self.rule, IndependentRule):
+            found.append("topk_means")
+        return tuple(found)
+
+    def check_notion(self, notion: str) -> None:
+        """Raise unless a notion of regret exists here."""
+        if notion not in self.notions:
+            known = "is none of subset choice"
+            if notion in SUBSET_REGRET_NOTIONS:
+                known = "does not exist here"
+            raise ChoiceWorldError(
+                f"regret: {notion!r} {known}; {self.name or 'this world'} has "
+                f"{', '.join(self.notions)}"
+            )
+
+    def cost(self, notion: str) -> Cost:
+        """Return what a notion of regret is computed from."""
+        self.check_notion(notion)
+        n, k = self.num_arms, self.subset_size
+        form = SUBSET_REGRET_NOTIONS[notion]
+        if form == "rewards":
+            values = np.full(n, float(self.largest_reward))
+            best_set = self.best_set
+            if notion == "revenue" and self.revenues is not None:
+                values = np.asarray(self.revenues, dtype=np.float64)
+                best_set = self._most_revenue(values)
+            best = float(np.sum(self.chances(best_set) * values))
+            return Cost(form, best, values)
+        values = self.rule.values
+        assert values is not None  # The notions above say so.
+        if form == "preferred":
+            return Cost(form, 0.0, np.eye(n)[int(np.argmax(values))])
+        if form == "mean":
+            return Cost(form, float(values.max()), values)
+        scale = {"topk": 1 / k, "topk_means": float(self.largest_reward)}
+        values = values * scale.get(notion, 1.0)
+        return Cost(form, float(np.sort(values)[-k:].sum()), values)
+
+    def most_regret_per_round(self, notion: str) -> float | None:
+        """Return the regret of the worst set that can be offered; see `worst_cost`.
+
+        Parameters
+        ----------
+        notion : str
+            One of `notions`.
+
+        Returns
+        -------
+        float or None
+            None where the rule is none of this package.
+
+        Raises
+        ------
+        ChoiceWorldError
+            If the notion does not exist here.
+
+        Examples
+        --------
+        >>> from bayesduel.instances import choice
+        >>> round(choice.camera().most_regret_per_round("expected_reward"), 6)
+        0.63
+        """
+        return worst_cost(self.cost(notion), self.rule, self.subset_size)
+
+    def worst_rounds(self, notions: Sequence[str]) -> dict[str, float]:
+        """Return `most_regret_per_round` by notion, where it is known."""
+        found = {each: self.most_regret_per_round(each) for each in notions}
+        return {notion: most for notion, most in found.items() if most is not None}
+
+    def _most_revenue(self, revenues: NDArray[np.float64]) -> tuple[int, ...]:
+        """Return the set of at most k arms with the largest expected revenue.
+
+        z is reachable iff the k largest positive v_i (r_i - z) add up to v_0 z; their
+        sum decreases in z, so the largest such z is found by replacing z with the
+        revenue of the set that it suggests until nothing changes.
+        """
+        rule = self.rule
+        assert isinstance(rule, LogitRule)
+        chosen: tuple[int, ...] = ()
+        revenue = -1.0
+        while True:
+            gain = rule.weights * (revenues - max(revenue, 0.0))
+            order = np.argsort(-gain, kind="stable")[: self.subset_size]
+            new = tuple(sorted(arm for arm in order.tolist() if gain[arm] > 0))
+            if not new:
+                return chosen or (int(np.argmax(revenues)),)
+            value = float(np.sum(self.chances(new) * revenues))
+            if value <= revenue:
+                return chosen
+            chosen, revenue = new, value
+
+
+def _check_size(size: object, num_arms: int) -> None:
+    whole = isinstance(size, int | np.integer) and not isinstance(size, bool)
+    if not whole or not 1 <= size <= num_arms:  # pyright: ignore
+        raise ChoiceWorldError(
+            f"subset_size must be an integer from 1 to the number of arms {num_arms}, "
+            f"got {size!r}"
+        )
+
+
+def _check_ranking(world: SubsetWorld) -> None:
+    rule = world.rule
+    if not isinstance(rule, LogitRule) or rule.has_no_choice:
+        raise ChoiceWorldError(
+            "feedback='ranking' needs a logit rule with no_choice_weight=0, got "
+            f"{type(rule).__name__}"
+        )
+    longest = world.subset_size - 1
+    depth = longest if world.depth is None else as_number(world.depth)
+    if longest < 1 or not (1 <= depth <= longest and float(depth).is_integer()):
+        raise ChoiceWorldError(
+            f"depth must be from 1 to subset_size - 1 = {longest}, got "
+            f"{shown(world.depth)}"
+        )
+
+
+def _check_rewards(world: SubsetWorld) -> None:
+    levels, largest = world.levels, world.largest_reward
+    whole = isinstance(levels, int | np.integer) and not isinstance(levels, bool)
+    if not whole or levels < 1:
+        raise ChoiceWorldError(f"levels must be a positive integer, got {levels!r}")
+    if not (np.isfinite(as_number(largest)) and largest > 0):
+        raise ChoiceWorldError(
+            f"largest_reward must be a finite number above 0, got {shown(largest)}"
+        )
+    if world.feedback != "independent" and (levels != 1 or largest != 1.0):
+        raise ChoiceWorldError(
+            "levels and largest_reward are for feedback='independent'; a choice has "
+            "reward 1"
+        )

@@ -1,0 +1,254 @@
+"""Worlds of subset choice from one's own numbers."""
+
+from collections.abc import Sequence
+
+from numpy.typing import ArrayLike
+
+from bayesduel.instances.choice.choice_instance import SubsetWorld
+from bayesduel.instances.choice.rules import (
+    GaussianRule,
+    IndependentRule,
+    LogitRule,
+    TableRule,
+    arm_vector,
+)
+from bayesduel.instances.generators.instance import check_word
+from theory.choice.tables import ChoiceTable
+
+
+def multinomial_logit(
+    weights: ArrayLike,
+    subset_size: int,
+    *,
+    no_choice_weight: float = 1.0,
+    revenues: Sequence[float] | None = None,
+    name: str = "logit",
+) -> SubsetWorld:
+    """Return a world with P(i|s) = v_i / (v_0 + sum of v_j over s).
+
+    Parameters
+    ----------
+    weights : array-like (n,)
+        v_i > 0.
+    subset_size : int
+        k, the largest set.
+    no_choice_weight : float
+        v_0 >= 0; 0 if somebody is always chosen (choice bandits, Plackett-Luce).
+    revenues : sequence of float, optional
+        What a choice of each arm earns; 1 by default.
+    name : str
+        Name in results.
+
+    Returns
+    -------
+    SubsetWorld
+        Regret ``mnl_no_choice``; ``revenue`` with revenues, ``winner`` without a
+        no-choice option.
+
+    Raises
+    ------
+    ChoiceWorldError
+        If an argument breaks the rules above, or k > n.
+
+    Examples
+    --------
+    >>> multinomial_logit([0.9, 0.5, 0.2], 2).best_set
+    (0, 1)
+    """
+    rule = LogitRule.of(weights, no_choice_weight)
+    regret = "mnl_no_choice" if rule.has_no_choice else "winner"
+    if revenues is not None:
+        revenues = tuple(arm_vector("revenues", revenues).tolist())
+    return SubsetWorld(
+        rule=rule,
+        subset_size=subset_size,
+        revenues=revenues,
+        regret="revenue" if revenues is not None else regret,
+        name=name,
+    )
+
+
+def plackett_luce(
+    weights: ArrayLike,
+    subset_size: int,
+    *,
+    depth: int | None = None,
+    name: str = "plackett-luce",
+) -> SubsetWorld:
+    """Return a world in which offered sets are ranked.
+
+    Arms are drawn without replacement with probabilities in proportion to their
+    weights; the ``depth`` first are observed in order.
+
+    Parameters
+    ----------
+    weights : array-like (n,)
+        Positive.
+    subset_size : int
+        k.
+    depth : int, optional
+        Observed places, k - 1 (the whole ranking) by default.
+    name : str
+        Name in results.
+
+    Returns
+    -------
+    SubsetWorld
+        Regret ``topk``.
+
+    Raises
+    ------
+    ChoiceWorldError
+        If an argument breaks the rules above, or k > n.
+
+    Examples
+    --------
+    >>> plackett_luce([0.9, 0.5, 0.2], 2).places
+    1
+    """
+    return SubsetWorld(
+        rule=LogitRule.of(weights, 0.0),
+        subset_size=subset_size,
+        feedback="ranking",
+        depth=depth,
+        regret="topk",
+        name=name,
+    )
+
+
+def gaussian_utility(
+    means: ArrayLike,
+    subset_size: int,
+    *,
+    no_choice_mean: float | None = None,
+    name: str = "gaussian",
+) -> SubsetWorld:
+    """Return a world in which the largest of independent normal utilities is chosen.
+
+    Parameters
+    ----------
+    means : array-like (n,)
+        Mean utilities; all variances are 1.
+    subset_size : int
+        k, the largest set.
+    no_choice_mean : float, optional
+        Mean utility of choosing nothing; without it somebody is always chosen.
+    name : str
+        Name in results.
+
+    Returns
+    -------
+    SubsetWorld
+        Regret ``utility_sum``.
+
+    Raises
+    ------
+    ChoiceWorldError
+        If an argument breaks the rules above, or k > n.
+
+    Examples
+    --------
+    >>> gaussian_utility([0.5, 0.0, -0.3], 2).chances((0, 1))[0].round(4)
+    np.float64(0.6382)
+    """
+    return SubsetWorld(
+        rule=GaussianRule.of(means, no_choice_mean),
+        subset_size=subset_size,
+        regret="utility_sum",
+        name=name,
+    )
+
+
+def choice_table(
+    table: ChoiceTable, *, feedback: str = "winner", name: str = "table"
+) -> SubsetWorld:
+    """Return a world given by the probabilities of all sets of k arms.
+
+    Parameters
+    ----------
+    table : theory.choice.tables.ChoiceTable
+        P(i|s) of every set of k out of n arms.
+    feedback : {"winner", "independent"}
+        One offered arm at most is chosen, or every arm is rewarded for itself.
+    name : str
+        Name in results.
+
+    Returns
+    -------
+    SubsetWorld
+        Regret ``expected_reward``.
+
+    Raises
+    ------
+    ChoiceWorldError
+        If a set is missing, or (with one winner) has probabilities above 1 together.
+
+    Examples
+    --------
+    >>> table = ChoiceTable(
+    ...     [[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0.3, 0]]
+    ... )
+    >>> choice_table(table).best_set
+    (0, 1)
+    """
+    check_word("feedback", feedback, ("winner", "independent"))
+    return SubsetWorld(
+        rule=TableRule.of(table, exclusive=feedback != "independent"),
+        subset_size=table.set_size,
+        feedback=feedback,
+        name=name,
+    )
+
+
+def independent_rewards(
+    means: ArrayLike,
+    subset_size: int,
+    *,
+    levels: int = 1,
+    largest_reward: float = 1.0,
+    name: str = "independent",
+) -> SubsetWorld:
+    """Return a world in which every offered arm has a reward of its own.
+
+    The reward of arm i is ``largest_reward`` times a Binomial(levels, means[i]) share:
+    0 or 1 by default, any bounded grid with more levels.
+
+    Parameters
+    ----------
+    means : array-like (n,)
+        Mean rewards as shares of the largest one.
+    subset_size : int
+        k, the largest set.
+    levels : int
+        Number of steps from no reward to the largest.
+    largest_reward : float
+        Largest reward of an arm in one round.
+    name : str
+        Name in results.
+
+    Returns
+    -------
+    SubsetWorld
+        Regret ``topk_means``.
+
+    Raises
+    ------
+    ChoiceWorldError
+        If an argument breaks the rules above, or k > n.
+
+    Examples
+    --------
+    >>> independent_rewards([0.9, 0.5, 0.2], 2, largest_reward=2.0).cost(
+    ...     "topk_means"
+    ... ).best
+    2.8
+    """
+    return SubsetWorld(
+        rule=IndependentRule.of(means),
+        subset_size=subset_size,
+        feedback="independent",
+        levels=levels,
+        largest_reward=largest_reward,
+        regret="topk_means",
+        name=name,
+    )

@@ -1,0 +1,374 @@
+"""How likely each offered arm is chosen: the rules behind worlds of subset choice.
+
+A rule is a frozen set of NumPy arrays. The environments register these classes with
+JAX, and the same formulas (``theory.choice.rules``) then run in the simulator.
+"""
+
+from dataclasses import dataclass
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesduel.errors import ChoiceWorldError
+from theory.arguments import as_number, shown
+from theory.choice.rules import (
+    binomial_table,
+    gaussian_choice,
+    gaussian_nodes,
+    logit_choice,
+    subset_rank,
+)
+from theory.choice.tables import ChoiceTable
+from theory.validation import MOST_ARMS, numeric_array
+
+_FAR = 1e-9
+"""Probabilities of a set may add up to this much more than 1."""
+
+
+class ChoiceRule:
+    """P(i|s) for every set s and arm i of it; see the subclasses."""
+
+    allows_fewer: ClassVar[bool] = True
+    """Whether sets of fewer arms than k may be offered."""
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms n."""
+        raise NotImplementedError
+
+    @property
+    def has_no_choice(self) -> bool:
+        """Whether it happens that no offered arm is chosen."""
+        raise NotImplementedError
+
+    @property
+    def values(self) -> NDArray[np.float64] | None:
+        """One number per arm that orders them, or None; float64 (n,)."""
+        return None
+
+    def chances(self, offered: Any) -> Any:
+        """Compute P(i|s); 0 for arms outside the set.
+
+        Parameters
+        ----------
+        offered : bool array (..., n)
+            Sets as masks over the arms; also a traced array (n,).
+
+        Returns
+        -------
+        float array (..., n)
+        """
+        raise NotImplementedError
+
+    def no_choice_chance(self, offered: Any) -> Any:
+        """Compute P(nobody is chosen | s), for rules that choose one arm at most.
+
+        Parameters
+        ----------
+        offered : bool array (..., n)
+            As for `chances`.
+
+        Returns
+        -------
+        float array (...)
+            In [0, 1], also where probabilities add up to more than 1 by rounding; 0 if
+            somebody is always chosen.
+        """
+        xp = offered.__array_namespace__()
+        if not self.has_no_choice:
+            return xp.zeros(offered.shape[:-1], dtype=xp.float64)
+        return xp.clip(1.0 - xp.sum(self.chances(offered), axis=-1), 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class LogitRule(ChoiceRule):
+    """Multinomial logit: P(i|s) = v_i / (v_0 + sum of v_j over s).
+
+    Parameters
+    ----------
+    weights : float64 (n,)
+        v_i.
+    no_choice_weight : float64 ()
+        v_0; 0 if somebody is always chosen.
+    """
+
+    weights: Any
+    no_choice_weight: Any
+
+    @classmethod
+    def of(cls, weights: ArrayLike, no_choice_weight: float) -> "LogitRule":
+        """Check the numbers.
+
+        Raises
+        ------
+        ChoiceWorldError
+            If a weight is not positive and finite, or ``no_choice_weight`` negative.
+        """
+        vector = arm_vector("weights", weights)
+        bad = np.flatnonzero(vector <= 0)
+        if bad.size:
+            raise ChoiceWorldError(
+                f"weights must be positive, got weights[{bad[0]}] = {vector[bad[0]]}"
+            )
+        weight = as_number(no_choice_weight)
+        if not (np.isfinite(weight) and weight >= 0):
+            raise ChoiceWorldError(
+                "no_choice_weight must be a finite number not below 0 (0 if somebody "
+                f"is always chosen), got {shown(no_choice_weight)}"
+            )
+        return cls(vector, np.asarray(weight))
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms n."""
+        return self.weights.shape[0]
+
+    @property
+    def has_no_choice(self) -> bool:
+        """Whether v_0 > 0."""
+        return bool(self.no_choice_weight > 0)
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The weights."""
+        return self.weights
+
+    def chances(self, offered: Any) -> Any:
+        """Compute P(i|s)."""
+        return logit_choice(offered, self.weights, self.no_choice_weight)
+
+    def no_choice_chance(self, offered: Any) -> Any:
+        """Compute v_0 / (v_0 + sum of v_j over s), also where 1 - it rounds to 1."""
+        xp = offered.__array_namespace__()
+        chosen = xp.sum(xp.where(offered, self.weights, 0.0), axis=-1)
+        return self.no_choice_weight / (self.no_choice_weight + chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianRule(ChoiceRule):
+    """Gaussian random utilities of variance 1; the largest one is chosen.
+
+    Parameters
+    ----------
+    means : float64 (n,)
+        Mean utilities.
+    log_cdf, node_weights, outside : float64 (n, Q), (n, Q), (Q,)
+        The tables of ``theory.choice.rules.gaussian_nodes``.
+    no_choice : bool
+        Whether choosing nothing has a utility too.
+    """
+
+    means: Any
+    log_cdf: Any
+    node_weights: Any
+    outside: Any
+    no_choice: bool
+
+    @classmethod
+    def of(cls, means: ArrayLike, no_choice_mean: float | None) -> "GaussianRule":
+        """Tabulate the quadrature.
+
+        Raises
+        ------
+        ChoiceWorldError
+            If a mean is not finite.
+        """
+        vector = arm_vector("means", means)
+        if no_choice_mean is not None and not np.isfinite(as_number(no_choice_mean)):
+            raise ChoiceWorldError(
+                "no_choice_mean must be a finite number, or None if somebody is "
+                f"always chosen, got {no_choice_mean!r}"
+            )
+        if no_choice_mean is not None:
+            no_choice_mean = as_number(no_choice_mean)
+        nodes = gaussian_nodes(vector, no_choice_mean)
+        return cls(vector, *nodes, no_choice=no_choice_mean is not None)
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms n."""
+        return self.means.shape[0]
+
+    @property
+    def has_no_choice(self) -> bool:
+        """Whether choosing nothing has a utility."""
+        return self.no_choice
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The mean utilities."""
+        return self.means
+
+    def chances(self, offered: Any) -> Any:
+        """Compute P(i|s) by quadrature."""
+        return gaussian_choice(offered, self.log_cdf, self.node_weights, self.outside)
+
+
+@dataclass(frozen=True, eq=False)
+class TableRule(ChoiceRule):
+    """A table of probabilities for all sets of exactly k arms.
+
+    Parameters
+    ----------
+    by_rank : float64 (C(n, k), n)
+        P(i|s) of the set with each colexicographic rank, 0 outside the set.
+    binomials : int64 (n, k)
+        What the rank is computed from.
+    no_choice : bool
+        Whether some set leaves nothing chosen.
+    """
+
+    by_rank: Any
+    binomials: Any
+    no_choice: bool
+
+    allows_fewer: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, table: ChoiceTable, *, exclusive: bool) -> "TableRule":
+        """Sort a table by rank.
+
+        Parameters
+        ----------
+        table : theory.choice.tables.ChoiceTable
+            All sets of k out of n arms.
+        exclusive : bool
+            Whether at most one arm is chosen, so that the probabilities of a set add
+            up to at most 1.
+
+        Raises
+        ------
+        ChoiceWorldError
+            If a set is missing, or its probabilities exceed 1 together.
+        """
+        if not isinstance(table, ChoiceTable):
+            raise ChoiceWorldError(
+                f"table must be a theory.ChoiceTable, got {shown(table)}"
+            )
+        n, k = table.num_arms, table.set_size
+        if exclusive and np.any(table.totals > 1 + _FAR):
+            row = int(np.argmax(table.totals > 1 + _FAR))
+            raise ChoiceWorldError(
+                "probabilities of one set must add up to at most 1 where one arm at "
+                f"most is chosen; those of {table.offered(row)} add up to "
+                f"{table.totals[row]:.12g}. Use feedback='independent' if several "
+                "arms can be rewarded in one round"
+            )
+        offered = np.zeros((len(table.sets), n), dtype=bool)
+        np.put_along_axis(offered, table.sets, True, axis=1)
+        binomials = binomial_table(n, k)
+        rank = subset_rank(offered, binomials)
+        by_rank = np.full((comb(n, k), n), np.nan)
+        by_rank[rank] = np.nan_to_num(table.by_arm(), nan=0.0)
+        missing = np.flatnonzero(np.isnan(by_rank).any(axis=1))
+        if missing.size:
+            raise ChoiceWorldError(
+                f"the table must have all {comb(n, k)} sets of {k} of {n} arms; "
+                f"{_set_of_rank(int(missing[0]), k)} is missing"
+            )
+        no_choice = exclusive and bool(np.any(table.totals < 1 - _FAR))
+        return cls(by_rank, binomials, no_choice)
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms n."""
+        return self.by_rank.shape[1]
+
+    @property
+    def has_no_choice(self) -> bool:
+        """Whether the probabilities of some set add up to less than 1."""
+        return self.no_choice
+
+    def chances(self, offered: Any) -> Any:
+        """Look P(i|s) up; undefined for sets of another size."""
+        return self.by_rank[subset_rank(offered, self.binomials)]
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentRule(ChoiceRule):
+    """Every arm has a reward of its own, with the same mean in all sets.
+
+    Parameters
+    ----------
+    means : float64 (n,)
+        Mean rewards as shares of the largest possible one, in [0, 1].
+    """
+
+    means: Any
+
+    @classmethod
+    def of(cls, means: ArrayLike) -> "IndependentRule":
+        """Check the means.
+
+        Raises
+        ------
+        ChoiceWorldError
+            If one of them is outside [0, 1].
+        """
+        vector = arm_vector("means", means)
+        bad = np.flatnonzero((vector < 0) | (vector > 1))
+        if bad.size:
+            raise ChoiceWorldError(
+                "means must lie in [0, 1] (shares of the largest reward), got "
+                f"means[{bad[0]}] = {vector[bad[0]]}"
+            )
+        return cls(vector)
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms n."""
+        return self.means.shape[0]
+
+    @property
+    def has_no_choice(self) -> bool:
+        """False: every arm is rewarded for itself, nothing is chosen."""
+        return False
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The means."""
+        return self.means
+
+    def chances(self, offered: Any) -> Any:
+        """Return the means of the offered arms."""
+        xp = offered.__array_namespace__()
+        return xp.where(offered, self.means, 0.0)
+
+
+def arm_vector(argument: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return one finite number per arm."""
+    try:
+        vector = numeric_array(values, argument)
+    except ValueError as error:
+        text = f"{argument} must be a vector of numbers: {error}"
+        raise ChoiceWorldError(text) from error
+    if vector.size > MOST_ARMS:
+        raise ChoiceWorldError(
+            f"{argument} must hold at most {MOST_ARMS} numbers, one per arm, got shape "
+            f"{vector.shape}"
+        )
+    if vector.ndim != 1 or vector.size == 0:
+        raise ChoiceWorldError(
+            f"{argument} must be a vector with one number per arm, got an array of "
+            f"shape {vector.shape}"
+        )
+    bad = np.flatnonzero(~np.isfinite(vector))
+    if bad.size:
+        raise ChoiceWorldError(
+            f"{argument} must be finite, got {argument}[{bad[0]}] = {vector[bad[0]]}"
+        )
+    return vector
+
+
+def _set_of_rank(rank: int, size: int) -> tuple[int, ...]:
+    """Return the arms of the set with a colexicographic rank."""
+    arms = []
+    for place in range(size, 0, -1):
+        arm = place - 1
+        while comb(arm + 1, place) <= rank:
+            arm += 1
+        rank -= comb(arm, place)
+        arms.append(arm)
+    return tuple(reversed(arms))

@@ -1,0 +1,230 @@
+"""Families of matrices that can be named with their parameters, as on a command line.
+
+``mallows:num_arms=8,phi=0.5`` is the family's name, a colon, and ``key=value`` pairs
+separated by commas.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesduel.instances import generators
+from bayesduel.instances.generators.instance import Instance, check_integer
+from bayesduel.literals import literal
+from theory.preferences import PreferenceMatrix
+
+REQUIRED = inspect.Parameter.empty
+"""Stands for the default of a parameter that has none."""
+
+
+class Family(NamedTuple):
+    """A generator that can be called by name.
+
+    Attributes
+    ----------
+    make : callable
+        A function of `bayesduel.instances.generators`.
+    title, source : str
+        What it makes and where it is from.
+    is_random : bool
+        Whether the matrix is random even when its arms are not shuffled.
+    """
+
+    make: Callable
+    title: str
+    source: str
+    is_random: bool = False
+
+
+_BATCHED = "Agarwal, Ghuge and Nagarajan (2022), Batched Dueling Bandits, ICML"
+
+FAMILIES = {
+    "linear-order": Family(
+        generators.linear_order,
+        "p_ij = 1/2 + step (j - i)",
+        "generalizes the matrix Arithmetic of Komiyama et al. (2015), COLT",
+    ),
+    "geometric-order": Family(
+        generators.geometric_order,
+        "utilities top * ratio^i under a link function",
+        "links of Ailon, Karnin and Joachims (2014), ICML",
+    ),
+    "equal-gap": Family(
+        generators.equal_gap, "p_ij = 1/2 + gap for i before j", "elementary"
+    ),
+    "hard-condorcet": Family(
+        generators.hard_condorcet,
+        "p_ij = 1/2 + j / (2 K) for i before j, j counted from 1",
+        "Urvoy, Clérot, Féraud and Naamane (2013), ICML, Section 5.2.1",
+    ),
+    "mallows": Family(
+        generators.mallows,
+        "pairwise probabilities of a Mallows model",
+        "Mallows (1957), Biometrika 44",
+    ),
+    "utilities": Family(
+        generators.from_utilities,
+        f"16 arms with the utilities of a profile "
+        f"({', '.join(generators.UTILITY_PROFILES)}) under a link "
+        f"({', '.join(generators.LINKS)})",
+        "Ailon, Karnin and Joachims (2014), ICML; Sui, Zhuang, Burdick and Yue (2017)",
+    ),
+    "uniform-random": Family(
+        generators.uniform_random,
+        f"uniform entries given a condition on the winner "
+        f"({', '.join(generators.WINNERS)})",
+        "after Agrawal and Chaporkar (2019), Section 4",
+        is_random=True,
+    ),
+    "syn-btl": Family(
+        generators.syn_btl,
+        "Bradley-Terry with weights uniform on (0, 1]",
+        f"{_BATCHED}, Section 5",
+        is_random=True,
+    ),
+    "syn-cd": Family(
+        generators.syn_cd,
+        "one arm beats all others by the same random margin, the rest tie",
+        f"{_BATCHED}, Section 5",
+        is_random=True,
+    ),
+    "zoghi500": Family(
+        generators.zoghi500,
+        "three Copeland winners in a cycle above totally ordered arms",
+        "Zoghi, Karnin, Whiteson and de Rijke (2015), NIPS; probabilities chosen here",
+    ),
+    "batched-all-ties": Family(
+        generators.batched_all_ties, "every entry 1/2", f"F of {_BATCHED}, Appendix C"
+    ),
+    "batched-one-winner": Family(
+        generators.batched_one_winner,
+        "one arm beats all others by the gap of a batch, the rest tie",
+        f"E(j, k) of {_BATCHED}, Appendix C",
+    ),
+    "batched-two-levels": Family(
+        generators.batched_two_levels,
+        "a winner by two gaps of a batch, a runner-up by one, the rest tie",
+        f"Q(j, k, l) of {_BATCHED}, Appendix C",
+    ),
+}
+
+# A text can name a profile of utilities, not list the utilities themselves.
+_ARGUMENTS = {"profile": "utilities"}
+
+
+def family_parameters(family: str) -> dict[str, object]:
+    """Return the parameters that a text may give, with their defaults.
+
+    Parameters
+    ----------
+    family : str
+        A key of `FAMILIES`.
+
+    Returns
+    -------
+    dict
+        The default of every parameter, `REQUIRED` where there is none. The default of
+        a ``seed`` that only shuffles is None: keep the order.
+    """
+    make, _, _, is_random = FAMILIES[family]
+    signature = inspect.signature(make).parameters
+    renamed = {argument: text for text, argument in _ARGUMENTS.items()}
+    allowed = {
+        renamed.get(key, key): parameter.default
+        for key, parameter in signature.items()
+        if key not in ("rng", "shuffle")
+    }
+    if "rng" in signature:
+        allowed["seed"] = REQUIRED if is_random else None
+    return allowed
+
+
+def load_family(family: str, text: str) -> PreferenceMatrix:
+    """Call a generator with the parameters that stand in a text.
+
+    Parameters
+    ----------
+    family : str
+        A key of `FAMILIES`.
+    text : str
+        ``key=value`` pairs separated by commas; may be empty.
+
+    Returns
+    -------
+    PreferenceMatrix
+        Named by the family and the text.
+
+    Raises
+    ------
+    ValueError
+        When a parameter is missing, unknown, repeated or wrong.
+    """
+    make = FAMILIES[family].make
+    allowed = family_parameters(family)
+    given = parse_parameters(family, text, allowed)
+    missing = [
+        key
+        for key, default in allowed.items()
+        if default is REQUIRED and key not in given
+    ]
+    if missing:
+        listed = ",".join([*filter(None, [text]), *(f"{key}=..." for key in missing)])
+        raise ValueError(
+            f"{family!r} needs {' and '.join(missing)}; write '{family}:{listed}'"
+        )
+    if "seed" in allowed:
+        seed = given.pop("seed", None)
+        rng = None
+        if seed is not None:
+            rng = np.random.default_rng(check_integer("seed", seed, 0))
+        given |= {"rng": rng, "shuffle": rng is not None}
+    made = make(**{_ARGUMENTS.get(key, key): value for key, value in given.items()})
+    matrix = made.matrix if isinstance(made, Instance) else made
+    name = f"{family}:{text}" if text else family
+    return PreferenceMatrix(matrix.values, name=name, source=matrix.source)
+
+
+def parse_parameters(
+    family: str, text: str, allowed: dict[str, object]
+) -> dict[str, Any]:
+    """Read ``key=value,key=value``.
+
+    Parameters
+    ----------
+    family : str
+        Its name, for messages.
+    text : str
+        The pairs; may be empty.
+    allowed : dict
+        The default of every parameter; a truth value asks for one.
+
+    Returns
+    -------
+    dict
+        Numbers, truth values and texts.
+
+    Raises
+    ------
+    ValueError
+        When a parameter is unknown, repeated or wrong.
+    """
+    given: dict[str, Any] = {}
+    for part in text.split(",") if text else ():
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not value:
+            raise ValueError(
+                f"parameters of {family!r} must be written key=value, separated by "
+                f"commas; got {part!r}"
+            )
+        if key not in allowed:
+            raise ValueError(
+                f"{family!r} has no parameter {key!r}; it has {', '.join(allowed)}"
+            )
+        if key in given:
+            raise ValueError(f"{family!r}: parameter {key!r} is given twice")
+        given[key] = literal(value)
+        if isinstance(allowed[key], bool) and not isinstance(given[key], bool):
+            raise ValueError(f"{family!r}: {key} must be true or false, got {value!r}")
+    return given

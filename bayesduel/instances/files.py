@@ -1,0 +1,265 @@
+"""Read preference matrices from users' files: text tables, NPY and NPZ."""
+
+import io
+import logging
+import math
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesduel.folders import as_path
+from bayesduel.instances.text_tables import parse_table
+from bayesduel.user_files import LARGEST_FILE, decoded, read_bytes
+from theory.errors import InvalidPreferenceError
+from theory.labels import aligned_table
+from theory.preferences import PreferenceMatrix
+from theory.validation import (
+    FLOAT32_TOLERANCE,
+    SYMMETRY_TOLERANCE,
+    square_matrix,
+)
+
+_LOGGER = logging.getLogger(__name__)
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".npy", ".npz")
+"""Endings by which `bayesduel.instances.load` knows a file from a name."""
+
+_LARGEST_REPAIR = 1e-3
+_HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def read_matrix(
+    path: str | os.PathLike[str], *, key: str | None = None, repair: bool = False
+) -> PreferenceMatrix:
+    r"""Read a preference matrix from a file.
+
+    What the file is, is told from its content: NPY, NPZ, or text in UTF-8, each perhaps
+    compressed with gzip, and of at most 1 GB when it is unpacked. A text
+    table has one row a line, separated by commas, semicolons, tabs or spaces, with or
+    without a first row and a first column of arm names; lines that begin with # are
+    skipped. Pickled objects are never loaded.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. Entry (i, j) is the probability that arm i beats arm j.
+    key : str, optional
+        Which array of an NPZ file to read; needed when it holds several.
+    repair : bool
+        Accept abs(p_ij + p_ji - 1) < 1e-3 and divide both entries by their sum. What
+        was changed stands in the `source` of the result and in a log message of level
+        WARNING.
+
+    Returns
+    -------
+    PreferenceMatrix
+        Its `name` is the file's name without the ending.
+
+    Raises
+    ------
+    OSError
+        When there is no such file (FileNotFoundError), when it is a folder
+        (IsADirectoryError) or cannot be read.
+    InvalidPreferenceError
+        When the content is no preference matrix, or the file no regular one; the text
+        names the file, and the line or the entry.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesduel.instances import read_matrix
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "drinks.csv")
+    ...     _ = path.write_text("tea;coffee\n0,5;0,7\n0,3;0,5\n")
+    ...     matrix = read_matrix(path)
+    >>> matrix.name, matrix.values.tolist()
+    ('drinks', [[0.5, 0.7], [0.3, 0.5]])
+    """
+    path = as_path("path", path, InvalidPreferenceError)
+    content = read_bytes(path, error=InvalidPreferenceError)
+    try:
+        values, arm_names = _decode(content, key)
+        values, note = _repaired(values, repair)
+        matrix = PreferenceMatrix(
+            values,
+            name=Path(path.name.removesuffix(".gz")).stem,
+            arm_names=arm_names or None,
+            source=f"file {path}{'; ' if note else ''}{note}",
+        )
+    except InvalidPreferenceError as error:
+        raise InvalidPreferenceError(f"{path}: {error}") from error
+    if note:
+        _LOGGER.warning("%s: %s", path, note)
+    return matrix
+
+
+def matrix_of_table(
+    table: PreferenceMatrix | ArrayLike, *, repair: bool = False
+) -> PreferenceMatrix:
+    """Check a table that is in memory as `read_matrix` checks one in a file.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, xarray.DataArray, array-like (K, K) or PreferenceMatrix
+        Labels name the arms; columns are brought into the order of the rows.
+    repair : bool
+        As in `read_matrix`.
+
+    Returns
+    -------
+    PreferenceMatrix
+        One that is given comes back as it is.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        When it is no preference matrix.
+    TypeError
+        When the entries are no numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesduel.instances import load
+    >>> names = ["tea", "coffee"]
+    >>> table = pd.DataFrame([[0.5, 0.7], [0.3, 0.5]], index=names, columns=names)
+    >>> load(table[["coffee", "tea"]]).arm_names
+    ('tea', 'coffee')
+    """
+    if isinstance(table, PreferenceMatrix):
+        return table
+    aligned, names = aligned_table(table, "table")
+    values = square_matrix(aligned, "table")
+    if np.asarray(aligned).dtype == np.float32:
+        values = values.astype(np.float32)
+    values, note = _repaired(values, repair)
+    if note:
+        _LOGGER.warning("table: %s", note)
+    return PreferenceMatrix(values, arm_names=names, source=note or None)
+
+
+def _decode(
+    content: bytes, key: str | None
+) -> tuple[NDArray[np.floating], tuple[str, ...]]:
+    """Return the numbers and the arm names that the bytes of a file hold."""
+    if content.startswith(b"PK"):
+        return _from_npz(content, key), ()
+    if key is not None:
+        raise InvalidPreferenceError(f"key={key!r} is for NPZ files, this is none")
+    if content.startswith(b"\x93NUMPY"):
+        return _as_square(_load_array(io.BytesIO(content))), ()
+    try:
+        text = decoded(content)
+    except ValueError as error:
+        raise InvalidPreferenceError(
+            f"the file is neither an NPY or NPZ file nor text in UTF-8: it {error}"
+        ) from error
+    return parse_table(text)
+
+
+def _load_array(stream: io.BytesIO) -> np.ndarray:
+    """Read one NPY array, never a pickle, and never more than the file holds."""
+    try:
+        version = np.lib.format.read_magic(stream)
+        shape, _, dtype = _HEADERS[version](stream)
+        stated = math.prod(shape) * dtype.itemsize
+        held = len(stream.getbuffer()) - stream.tell()
+        if not dtype.hasobject and stated > held:
+            raise ValueError(f"its header states {stated} bytes, {held} are there")
+        stream.seek(0)
+        return np.lib.format.read_array(stream, allow_pickle=False)
+    # NumPy lets errors of its parsers through for a damaged header: any kind.
+    except Exception as error:
+        raise InvalidPreferenceError(
+            f"the array cannot be read ({error}); save it with numpy.save as float64"
+        ) from error
+
+
+def _from_npz(content: bytes, key: str | None) -> NDArray[np.floating]:
+    """Read the only array of an NPZ file, or the one called `key`."""
+    arrays: dict[str, zipfile.ZipInfo] = {}
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        for member in archive.infolist():
+            if member.filename.endswith(".npy"):
+                arrays[member.filename.removesuffix(".npy")] = member
+        chosen = key if key is not None else next(iter(arrays), "")
+        # More is not unpacked than the archive states.
+        large = chosen in arrays and arrays[chosen].file_size > LARGEST_FILE
+        data = archive.read(arrays[chosen]) if chosen in arrays and not large else b""
+    # A damaged archive fails in zipfile, zlib, seek or decryption: any kind.
+    except Exception as error:
+        raise InvalidPreferenceError(
+            f"the NPZ file is damaged or encrypted ({error}); save it again"
+        ) from error
+    if large:
+        raise InvalidPreferenceError(
+            f"the array {chosen!r} is too large when it is unpacked, "
+            f"{arrays[chosen].file_size} bytes; the limit is {LARGEST_FILE:.0e}"
+        )
+    listed = ", ".join(sorted(arrays)) or "none"
+    if key is None and len(arrays) != 1:
+        raise InvalidPreferenceError(
+            f"an NPZ file must hold exactly one array, found {listed}; "
+            "choose one with key=..."
+        )
+    if chosen not in arrays:
+        raise InvalidPreferenceError(
+            f"key={key!r} names no array of the file; its arrays: {listed}"
+        )
+    return _as_square(_load_array(io.BytesIO(data)))
+
+
+def _as_square(array: np.ndarray) -> NDArray[np.floating]:
+    """Return a two-dimensional real array as float64; float32 stays.
+
+    Numbers of 32 bits have a tolerance of their own, `PreferenceMatrix` says which.
+    """
+    if array.dtype.kind not in "fiu":
+        raise InvalidPreferenceError(
+            f"the array must hold real numbers, found dtype {array.dtype}"
+        )
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise InvalidPreferenceError(
+            f"the array must be square, found shape {array.shape}"
+        )
+    return array if array.dtype == np.float32 else array.astype(np.float64)
+
+
+def _repaired(
+    given: NDArray[np.floating], repair: bool
+) -> tuple[NDArray[np.floating], str]:
+    """Divide p_ij and p_ji by their sum where it is nearly 1, and say so.
+
+    A matrix with a larger fault is returned as it is: PreferenceMatrix names the fault.
+    """
+    values = given.astype(np.float64)
+    total = values + values.T
+    deviation = np.abs(total - 1.0)
+    single = given.dtype == np.float32
+    # What PreferenceMatrix accepts by itself; such entries are left as they are.
+    wrong = deviation > (FLOAT32_TOLERANCE if single else SYMMETRY_TOLERANCE)
+    in_range = (values >= 0).all() and (values <= 1).all()
+    if not (in_range and wrong.any() and deviation.max() < _LARGEST_REPAIR):
+        return given, ""
+    i, j = np.unravel_index(int(np.triu(deviation).argmax()), deviation.shape)
+    count = int(np.triu(wrong).sum())
+    pairs = f"{count} {'pair' if count == 1 else 'pairs'}"
+    worst = f"the worst is ({i}, {j}): {values[i, j]} + {values[j, i]} = {total[i, j]}"
+    if not repair:
+        raise InvalidPreferenceError(
+            f"p_ij + p_ji must be 1; {pairs} deviate by less than "
+            f"{_LARGEST_REPAIR:g}, {worst}; repair=True divides both entries by their "
+            "sum"
+        )
+    note = f"repaired: {pairs} divided by their sum, {worst}"
+    repaired = np.where(wrong, values / np.where(wrong, total, 1.0), values)
+    return repaired.astype(given.dtype), note

@@ -1,0 +1,299 @@
+"""Instances of Agarwal, Ghuge and Nagarajan (2022), Batched Dueling Bandits, ICML.
+
+SYN-CD is from their experiments (Section 5); the others are the family behind their
+lower bound (Appendix C). All contain exact ties, and algorithms that assume
+p_ij != 1/2 may never finish on them. SST and STI hold throughout.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesduel.instances.generators.instance import (
+    Instance,
+    check_generator,
+    check_index,
+    check_integer,
+    check_num_arms,
+    check_number,
+    is_number,
+    make_instance,
+    spell,
+)
+from theory.preferences import PreferenceMatrix
+
+_SOURCE = "Agarwal, Ghuge and Nagarajan (2022), Batched Dueling Bandits, ICML"
+
+
+def syn_cd(
+    rng: np.random.Generator, num_arms: int = 100, *, shuffle: bool = True
+) -> Instance:
+    """Draw SYN-CD: one arm beats all others by the same random margin, the rest tie.
+
+    The margin is uniform on (0, 1/2) and the winner is uniform (Section 5).
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Draws the margin, then the order of the arms.
+    num_arms : int
+        K, at least 2; 100 in the paper.
+    shuffle : bool
+        Relabel the arms at random. Without it the winner is arm 0.
+
+    Returns
+    -------
+    Instance
+        The matrix and the permutation; the winner stands where the permutation is 0.
+
+    Raises
+    ------
+    ValueError
+        When `num_arms` is below 2.
+    TypeError
+        When `rng` is not a numpy.random.Generator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesduel.instances import generators
+    >>> matrix, permutation = generators.syn_cd(np.random.default_rng(5))
+    >>> matrix.condorcet_winner == int(np.argmin(permutation))
+    True
+    """
+    num_arms = check_num_arms(num_arms)
+    margin = check_generator(rng).uniform(1e-7, 0.5)  # (0, 1/2) without its 0
+    values = np.full((num_arms, num_arms), 0.5)
+    _raise_arm(values, 0, margin)
+    return make_instance(
+        values,
+        rng,
+        shuffle=shuffle,
+        name=spell("syn-cd", num_arms=num_arms),
+        source=f"SYN-CD of {_SOURCE}, Section 5",
+    )
+
+
+def batched_gap(
+    batch: int,
+    *,
+    num_arms: int = 100,
+    num_batches: int = 16,
+    horizon: float = 1e5,
+) -> float:
+    """Return the gap Delta_j = sqrt(K) / (24 B) * T^(-(j-1) / (2 B)).
+
+    Appendix C of Agarwal et al. (2022).
+
+    Parameters
+    ----------
+    batch : int
+        j, from 1 to `num_batches`.
+    num_arms, num_batches : int
+        K at least 2 and B at least 1, with sqrt(K) <= 6 B, so that 2 Delta_1 <= 1/2.
+    horizon : float
+        T, at least 1.
+
+    Returns
+    -------
+    float
+        The gap.
+
+    Raises
+    ------
+    ValueError
+        When an argument breaks the rules above.
+
+    Examples
+    --------
+    >>> from bayesduel.instances import generators
+    >>> [round(generators.batched_gap(j), 6) for j in (1, 2, 3, 4)]
+    [0.026042, 0.018173, 0.012681, 0.00885]
+    """
+    num_arms = check_num_arms(num_arms)
+    num_batches = check_integer("num_batches", num_batches, 1)
+    batch = check_integer("batch", batch, 1)
+    if batch > num_batches:
+        raise ValueError(
+            f"batch must be at most num_batches = {num_batches}, got {batch}; "
+            "batches are numbered from 1"
+        )
+    horizon = check_number(
+        "horizon", horizon, "at least 1", is_number(horizon) and horizon >= 1
+    )
+    if num_arms > 36 * num_batches**2:
+        raise ValueError(
+            "num_batches must be at least sqrt(num_arms) / 6, so that no probability "
+            f"exceeds 1: got {num_batches} batches for {num_arms} arms; use at least "
+            f"{math.ceil(math.sqrt(num_arms) / 6)} batches"
+        )
+    exponent = -(batch - 1) / (2 * num_batches)
+    return math.sqrt(num_arms) / (24 * num_batches) * horizon**exponent
+
+
+def batched_all_ties(num_arms: int = 100) -> PreferenceMatrix:
+    """Return F: every entry 1/2.
+
+    Appendix C of Agarwal et al. (2022). No arm beats any other, so every notion of
+    regret that exists for it is 0.
+
+    Parameters
+    ----------
+    num_arms : int
+        K, at least 2.
+
+    Returns
+    -------
+    PreferenceMatrix
+        Float64 (K, K).
+
+    Raises
+    ------
+    ValueError
+        When `num_arms` is below 2.
+
+    Examples
+    --------
+    >>> from bayesduel.instances import generators
+    >>> generators.batched_all_ties(2).values
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+    num_arms = check_num_arms(num_arms)
+    return PreferenceMatrix(
+        np.full((num_arms, num_arms), 0.5),
+        name=spell("batched-all-ties", num_arms=num_arms),
+        source=f"F of {_SOURCE}, Appendix C",
+    )
+
+
+def batched_one_winner(
+    batch: int,
+    winner: int,
+    *,
+    num_arms: int = 100,
+    num_batches: int = 16,
+    horizon: float = 1e5,
+) -> PreferenceMatrix:
+    """Return E(j, k): arm k beats every other arm by Delta_j, the others tie.
+
+    Appendix C of Agarwal et al. (2022); Delta_j is `batched_gap`.
+
+    Parameters
+    ----------
+    batch : int
+        j, from 1 to `num_batches`.
+    winner : int
+        k, the Condorcet winner, numbered from 0.
+    num_arms, num_batches, horizon
+        As in `batched_gap`.
+
+    Returns
+    -------
+    PreferenceMatrix
+        Float64 (K, K).
+
+    Raises
+    ------
+    ValueError
+        When an argument breaks the rules of `batched_gap` or `winner` is not an arm.
+
+    Examples
+    --------
+    >>> from bayesduel.instances import generators
+    >>> generators.batched_one_winner(1, 7).condorcet_winner
+    7
+    """
+    gap = batched_gap(
+        batch, num_arms=num_arms, num_batches=num_batches, horizon=horizon
+    )
+    winner = check_index("winner", winner, num_arms)
+    values = np.full((num_arms, num_arms), 0.5)
+    _raise_arm(values, winner, gap)
+    return PreferenceMatrix(
+        values,
+        name=spell(
+            "batched-one-winner",
+            batch=batch,
+            winner=winner,
+            num_arms=num_arms,
+            num_batches=num_batches,
+            horizon=horizon,
+        ),
+        source=f"E(j, k) of {_SOURCE}, Appendix C",
+    )
+
+
+def batched_two_levels(
+    batch: int,
+    runner_up: int,
+    winner: int,
+    *,
+    num_arms: int = 100,
+    num_batches: int = 16,
+    horizon: float = 1e5,
+) -> PreferenceMatrix:
+    """Return Q(j, k, l): arm l beats all by 2 Delta_j, arm k all but l by Delta_j.
+
+    Appendix C of Agarwal et al. (2022); Delta_j is `batched_gap`. The remaining arms
+    tie. Q(j, k, k) is E(j, k), as in the paper.
+
+    Parameters
+    ----------
+    batch : int
+        j, from 1 to `num_batches`.
+    runner_up : int
+        k, numbered from 0.
+    winner : int
+        l, the Condorcet winner, numbered from 0.
+    num_arms, num_batches, horizon
+        As in `batched_gap`.
+
+    Returns
+    -------
+    PreferenceMatrix
+        Float64 (K, K).
+
+    Raises
+    ------
+    ValueError
+        When an argument breaks the rules of `batched_gap`, or `runner_up` or `winner`
+        is not an arm.
+
+    Examples
+    --------
+    >>> from bayesduel.instances import generators
+    >>> matrix = generators.batched_two_levels(1, runner_up=2, winner=7)
+    >>> matrix.condorcet_winner, int(matrix.wins[2])
+    (7, 98)
+    """
+    gap = batched_gap(
+        batch, num_arms=num_arms, num_batches=num_batches, horizon=horizon
+    )
+    runner_up = check_index("runner_up", runner_up, num_arms)
+    winner = check_index("winner", winner, num_arms)
+    values = np.full((num_arms, num_arms), 0.5)
+    _raise_arm(values, runner_up, gap)
+    if winner != runner_up:
+        _raise_arm(values, winner, 2 * gap)
+    return PreferenceMatrix(
+        values,
+        name=spell(
+            "batched-two-levels",
+            batch=batch,
+            runner_up=runner_up,
+            winner=winner,
+            num_arms=num_arms,
+            num_batches=num_batches,
+            horizon=horizon,
+        ),
+        source=f"Q(j, k, l) of {_SOURCE}, Appendix C",
+    )
+
+
+def _raise_arm(values: NDArray[np.float64], arm: int, gap: float) -> None:
+    """Let `arm` beat every other arm by `gap`, in place."""
+    values[arm, :] = 0.5 + gap
+    values[:, arm] = 0.5 - gap
+    values[arm, arm] = 0.5

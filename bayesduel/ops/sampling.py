@@ -1,0 +1,150 @@
+"""Small exact samplers on short vectors, cheap under ``vmap``.
+
+All of them take ready-made uniforms (one draw per event is far cheaper than a key per
+draw) and compare, count and sum instead of sorting or scattering.
+"""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from jaxtyping import Bool, Float, Int
+
+from bayesduel.ops.masks import MANY_ARMS
+from bayesduel.types import RoundCount
+
+# Uniforms lie on multiples of 2^-53 below 1; shrinking a target by this keeps it
+# strictly below the total it is compared with, whatever the rounding.
+_BELOW_ONE = 1.0 - 2.0**-52
+
+
+def cumulative(values: Float[Array, " n"]) -> Float[Array, " n"]:
+    """Inclusive running sum; a masked sum beats a scan for a few arms."""
+    size = values.shape[-1]
+    if size > MANY_ARMS:
+        # Summed block by block, so rounding may move it where nothing is added.
+        running = jnp.cumsum(values)
+        return lax.cummax(jnp.where(values > 0.0, running, 0.0))
+    upto = np.tri(size, dtype=bool)
+    return jnp.sum(jnp.where(upto, values[None, :], 0.0), axis=1)
+
+
+def pick(target: Float[Array, ""], running: Float[Array, " n"]) -> Int[Array, ""]:
+    """Smallest index whose running sum exceeds ``target``.
+
+    ``target`` is first pulled below the total, so the index found always carries
+    weight, also where rounding would leave none.
+    """
+    target = jnp.minimum(target, running[-1] * _BELOW_ONE)
+    return jnp.sum(running <= target, dtype=jnp.int32)
+
+
+def choose_weighted(
+    uniform: Float[Array, ""], weights: Float[Array, " n"]
+) -> Int[Array, ""]:
+    """Draw an index with probability proportional to ``weights``.
+
+    The last index if no weight is positive.
+    """
+    running = cumulative(weights)
+    return jnp.minimum(pick(uniform * running[-1], running), weights.shape[-1] - 1)
+
+
+def choose_among(
+    uniform: Float[Array, ""], candidates: Bool[Array, " n"]
+) -> Int[Array, ""]:
+    """Draw a uniform member of a non-empty set."""
+    return choose_weighted(uniform, candidates.astype(uniform.dtype))
+
+
+def truncated_exponential(
+    uniform: Float[Array, ""], total: Float[Array, ""]
+) -> Float[Array, ""]:
+    """Draw the first point of a unit-rate process given that it lies in (0, total).
+
+    Locates the first success among independent events with rates summing to
+    ``total``, given that there is one.
+    """
+    return -jnp.log1p(uniform * jnp.expm1(-total))
+
+
+def waiting_time(
+    uniform: Float[Array, ""], chance: Float[Array, ""], rounds: RoundCount
+) -> tuple[RoundCount, Bool[Array, ""]]:
+    """Draw how many of the next ``rounds`` are idle before one is not.
+
+    Parameters
+    ----------
+    uniform : float64
+        On [0, 1).
+    chance : float64
+        Probability that a round is not idle; rounds are independent. Taken for 0 below
+        0 and for 1 above 1, where a sum of probabilities may be rounded to. From a nan
+        nothing is idle: what nobody knows is never jumped over.
+    rounds : int64
+        At least 1.
+
+    Returns
+    -------
+    idle : int64
+        floor(Exp(1) / -log(1 - chance)), exactly geometric, or ``rounds``.
+    happens : bool
+        Whether a round that is not idle follows within ``rounds``.
+
+    See Also
+    --------
+    waiting_time_at_rate : The same by a rate, which cannot be rounded above 1.
+    """
+    hazard = -jnp.log1p(-jnp.clip(chance, 0.0, 1.0))
+    return waiting_time_at_rate(uniform, hazard, rounds)
+
+
+def waiting_time_at_rate(
+    uniform: Float[Array, ""], hazard: Float[Array, ""], rounds: RoundCount
+) -> tuple[RoundCount, Bool[Array, ""]]:
+    """Draw how many of the next ``rounds`` are idle, each with chance exp(-hazard).
+
+    Parameters
+    ----------
+    uniform : float64
+        On [0, 1).
+    hazard : float64
+        ``-log P(idle)``. At 0, and below, every round is idle, at infinity none; from a
+        nan nothing is idle.
+    rounds : int64
+        At least 1.
+
+    Returns
+    -------
+    idle : int64
+        floor(Exp(1) / hazard), exactly geometric, or ``rounds``.
+    happens : bool
+        Whether a round that is not idle follows within ``rounds``.
+    """
+    # Compared as a float: it may be infinite. A comparison with a nan is false.
+    waiting = jnp.floor(-jnp.log1p(-uniform) / hazard)
+    stays = (hazard <= 0.0) | (waiting >= rounds.astype(waiting.dtype))
+    comes = waiting < rounds.astype(waiting.dtype)
+    idle = jnp.where(comes & ~stays, waiting, 0.0).astype(rounds.dtype)
+    return jnp.where(stays, rounds, idle), ~stays
+
+
+def at_least_one(
+    uniform: Float[Array, ""],
+    rates: Float[Array, " n"],
+    free: Bool[Array, " n"],
+) -> Bool[Array, " n"]:
+    """Independent events with the given rates, conditioned on at least one.
+
+    Parameters
+    ----------
+    uniform : float64
+        Decides which event is the first to happen, in index order.
+    rates : float64 (n,)
+        ``-log(1 - probability)``; 0 for an impossible event. Not all 0.
+    free : bool (n,)
+        An unconditioned draw of the same events; used behind the first success.
+    """
+    running = cumulative(rates)
+    first = pick(truncated_exponential(uniform, running[-1]), running)
+    index = jnp.arange(rates.shape[-1], dtype=jnp.int32)
+    return (index == first) | ((index > first) & free)

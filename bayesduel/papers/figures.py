@@ -1,0 +1,303 @@
+"""``papers.reproduction``: figures of the papers, laid out as there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+from matplotlib.ticker import PercentFormatter, StrMethodFormatter
+
+from bayesduel.analysis.measurements import standard_error
+from bayesduel.papers.claims import exploitation
+from bayesduel.plots.curves import regret
+from bayesduel.plots.style import (
+    Look,
+    StyledFigure,
+    font_style,
+    looks,
+    styled,
+    width_in_inches,
+)
+from theory.arguments import shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesduel.analysis.measurements import Measurement
+    from bayesduel.papers.reproducing import PanelResult, Reproduction
+    from theory import RegretBound
+
+__all__ = ["reproduction"]
+
+_BAR = 0.8
+"""Width of all bars of one group, where groups are one apart."""
+
+
+def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledFigure:
+    """Draw what :func:`bayesduel.papers.reproducing.reproduce` measured.
+
+    Panels stand as in the paper, with its axes. Regret has bands of one standard error,
+    over random matrices of the 25 % and 75 % quantiles.
+
+    Parameters
+    ----------
+    found : Reproduction
+        The measurements.
+    width : "full" (7 in), "column" (3.4 in) or float
+        Width in inches.
+
+    Returns
+    -------
+    StyledFigure
+        A figure that pyplot does not know.
+
+    Raises
+    ------
+    ValueError
+        When every policy failed, or the width is unknown.
+    """
+    from bayesduel.papers.reproducing import Reproduction
+
+    if not isinstance(found, Reproduction):
+        raise ValueError(
+            "found: must be what papers.reproducing.reproduce returned, but is "
+            f"{shown(found)}"
+        )
+    inches = width_in_inches(width)
+    recipe = found.recipe
+    panels = [each for each in found.panels if each.measured]
+    if not panels:
+        raise ValueError("found: every policy in it failed, nothing can be drawn")
+    if recipe.kind in ("regret", "games"):
+        games = recipe.kind == "games"
+        return regret(
+            _pooled(panels) if games else _tree(panels),
+            notion=recipe.notion,
+            band="quantiles 25-75" if games else "standard error",
+            bounds=_bounds(panels) if recipe.bounds else None,
+            log_x=recipe.log_x,
+            log_y=recipe.log_y,
+            columns=recipe.columns if inches >= 5.0 else 1,
+            width=width,
+        )
+    draw = {
+        "spread": _draw_spread,
+        "exploitation": _draw_exploitation,
+        "games-by-arms": _draw_by_arms,
+        "delays": _draw_delays,
+    }[recipe.kind]
+    return _side_by_side(panels, draw, recipe.notion, inches)
+
+
+def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...]]:
+    """Return what to draw of theory: of worlds, the bounds of their tables."""
+    from bayesduel.instances.choice import load_world
+    from theory import choice_table_bounds
+
+    worlds = {
+        each.panel.label: load_world(each.panel.environment["world"])
+        for each in panels
+        if "world" in each.panel.environment
+    }
+    found = {name: choice_table_bounds(each.table()) for name, each in worlds.items()}
+    return found or "auto"
+
+
+def _tree(panels: list[PanelResult]) -> xr.DataTree:
+    """Return one tree, in which the panels are the environments."""
+    nodes: dict[str, xr.Dataset] = {"/": xr.Dataset()}
+    for each in panels:
+        label = each.panel.label
+        for (measured,) in each.measured.values():
+            if measured.preference is not None:
+                arms = list(measured.arms)
+                nodes[f"/{label}"] = xr.Dataset(
+                    {"preference": (("arm", "opponent"), measured.preference)},
+                    coords={"arm": arms, "opponent": arms},
+                )
+            nodes[f"/{label}/{measured.policy}"] = _regret_only(
+                [measured], label, measured.policy
+            )
+    return xr.DataTree.from_dict(nodes)
+
+
+def _pooled(panels: list[PanelResult]) -> xr.DataTree:
+    """Return one tree, in which the runs on all matrices of a panel are one sample."""
+    return xr.DataTree.from_dict(
+        {
+            f"/{each.panel.label}/{found[0].policy}": _regret_only(
+                found, each.panel.label, found[0].policy
+            )
+            for each in panels
+            for found in each.measured.values()
+        }
+    )
+
+
+def _regret_only(
+    found: tuple[Measurement, ...] | list[Measurement], environment: str, policy: str
+) -> xr.Dataset:
+    parts = [
+        each.data["regret"].transpose("notion", "run", "checkpoint") for each in found
+    ]
+    first = parts[0]
+    return xr.Dataset(
+        {
+            "regret": (
+                first.dims,
+                np.concatenate([part.values for part in parts], axis=1),
+            )
+        },
+        coords={
+            "notion": first["notion"].values,
+            "checkpoint": first["checkpoint"].values,
+        },
+        attrs={"environment": environment, "policy": policy},
+    )
+
+
+def _side_by_side(
+    panels: list[PanelResult], draw: Callable[..., None], notion: str, inches: float
+) -> StyledFigure:
+    columns = len(panels) if inches >= 5.0 else 1
+    rows = -(-len(panels) // columns)
+    style = font_style(inches)
+    with styled(style):
+        figure = StyledFigure(
+            style=style,
+            figsize=(inches, rows * max(2.5, 0.62 * inches / columns)),
+            layout="constrained",
+        )
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        labels = [
+            _undelayed(text, found[0].policy)[0]
+            for each in panels
+            for text, found in each.measured.items()
+        ]
+        look = looks(list(dict.fromkeys(labels)))
+        for axes, each in zip(grid, panels, strict=True):
+            axes.set_title(each.panel.label, fontweight="bold")
+            axes.grid(axis="y", color="#E4E4E4", linewidth=0.5)
+            axes.set_axisbelow(True)
+            draw(axes, each, look, notion)
+        handles, names = grid[0].get_legend_handles_labels()
+        if handles:
+            figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+    return figure
+
+
+def _draw_spread(
+    axes: Axes, result: PanelResult, look: dict[str, Look], notion: str
+) -> None:
+    """Draw the standard deviation of regret over the mean regret of ECW-RMED."""
+    final = {
+        found[0].policy: found[0].regret(notion)[:, -1]
+        for found in result.measured.values()
+    }
+    scaled = "ECW-RMED" in final
+    unit = final["ECW-RMED"].mean() if scaled else 1.0
+    for place, (policy, values) in enumerate(final.items()):
+        height = values.std(ddof=1) / unit
+        axes.bar(place, height, _BAR, color=look[policy].color)
+        text = f"{height:.1%}" if scaled else f"{height:.0f}"
+        axes.annotate(
+            text, (place, height), (0, 1.5), ha="center", va="bottom",
+            textcoords="offset points", color=look[policy].text_color,
+        )  # fmt: skip
+    axes.set_xticks(range(len(final)), list(final))
+    axes.set_xlim(-0.6, len(final) - 0.4)
+    axes.margins(y=0.12)
+    label = "standard deviation of regret"
+    if scaled:
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        label += "\n/ mean regret of ECW-RMED"
+    axes.set_ylabel(label)
+    axes.set_xlabel(
+        f"{final[next(iter(final))].size} runs of {result.panel.horizon:,} rounds"
+    )
+
+
+def _draw_exploitation(
+    axes: Axes, result: PanelResult, look: dict[str, Look], notion: str
+) -> None:
+    """Draw how the first run of every policy divides its self-duels of winners."""
+    count = len(result.measured)
+    for index, (measured,) in enumerate(result.measured.values()):
+        shares = exploitation(measured)[0]
+        offset = (index + 0.5) * _BAR / count - _BAR / 2
+        axes.bar(
+            np.arange(shares.size) + offset, shares, _BAR / count,
+            color=look[measured.policy].color, label=measured.policy,
+        )  # fmt: skip
+    (first,) = next(iter(result.measured.values()))
+    from theory import PreferenceMatrix
+
+    winners = PreferenceMatrix(np.asarray(first.preference)).copeland_winners
+    axes.set_xticks(range(len(winners)), [f"arm {first.arms[arm]}" for arm in winners])
+    axes.set_ylim(0, 1)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axes.set_ylabel("share of the winners'\nself-duels")
+    axes.set_xlabel("Copeland winner; one run")
+
+
+def _draw_by_arms(
+    axes: Axes, result: PanelResult, look: dict[str, Look], notion: str
+) -> None:
+    """Draw the mean regret on every matrix, and its mean over those of one size."""
+    for found in result.measured.values():
+        arms = np.array([each.data.sizes["arm"] for each in found])
+        means = np.array([each.regret(notion)[:, -1].mean() for each in found])
+        policy = found[0].policy
+        axes.scatter(
+            arms, means, s=6, alpha=0.35, linewidths=0, color=look[policy].color
+        )
+        sizes = np.unique(arms)
+        axes.plot(
+            sizes, [means[arms == size].mean() for size in sizes],
+            color=look[policy].color, marker=look[policy].marker,
+            markevery=max(1, sizes.size // 8),
+            markeredgecolor="white", markeredgewidth=0.4, label=policy,
+        )  # fmt: skip
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("number of arms; a dot is one random matrix")
+    axes.set_ylabel(f"mean Copeland regret at round {result.panel.horizon:,}")
+
+
+def _draw_delays(
+    axes: Axes, result: PanelResult, look: dict[str, Look], notion: str
+) -> None:
+    """Draw the mean regret at the horizon by how rarely a policy is told outcomes."""
+    lines: dict[str, list[tuple[int, float, float]]] = {}
+    for text, (measured,) in result.measured.items():
+        policy, every = _undelayed(text, measured.policy)
+        values = measured.regret(notion)[:, -1]
+        point = every, float(values.mean()), standard_error(values)
+        lines.setdefault(policy, []).append(point)
+    for policy, points in lines.items():
+        every, mean, error = np.array(sorted(points)).T
+        axes.errorbar(
+            every, mean, error, color=look[policy].color, marker=look[policy].marker,
+            markeredgecolor="white", markeredgewidth=0.4, capsize=2, label=policy,
+        )  # fmt: skip
+    axes.set_xscale("log")
+    delays = sorted({every for points in lines.values() for every, *_ in points})
+    axes.set_xticks(delays, [f"{each:,}" for each in delays])
+    axes.set_xticks([], minor=True)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    runs = result.panel.runs
+    axes.set_xlabel(f"rounds between two reports, d\n{runs} runs, ± 1 standard error")
+    axes.set_ylabel(f"mean Copeland regret\nat round {result.panel.horizon:,}")
+
+
+def _undelayed(text: str, label: str) -> tuple[str, int]:
+    """Return the label of a policy without its delay, and the delay: 1 for none."""
+    from bayesduel import policies
+
+    if "every=" not in text:
+        return label, 1
+    policy = policies.parse(text)
+    assert isinstance(policy, policies.DelayedFeedback)
+    return policy.policy.label, policy.every

@@ -1,0 +1,1 @@
+"""Policies that learn outcomes batch by batch."""

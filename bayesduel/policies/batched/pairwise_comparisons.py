@@ -1,0 +1,55 @@
+"""PCOMP: batches in which all remaining arms meet (Agarwal et al. 2022)."""
+
+from typing import ClassVar
+
+from bayesduel.policies.base import policy_class
+from bayesduel.policies.batched._batches import BatchedPolicy
+
+
+@policy_class
+class PairwiseComparisons(BatchedPolicy):
+    """Batched dueling bandits with a Condorcet winner, PCOMP.
+
+    In batch r every pair of remaining arms is compared c_r = floor(T^(r/B)) times. Then
+    every arm that some remaining arm beats for sure is removed. At most B batches.
+
+    - ``elimination="hoeffding"``: i removes j if its mean in *this* batch exceeds
+      1/2 + gamma_r, gamma_r = sqrt(log(6 T K^2 B) / (2 c_r)); the version of the
+      theorem.
+    - ``elimination="kl"``: i removes j if i is ahead and N_ij KL(mu_ij, 1/2) exceeds
+      log(T K^2), with all duels so far; the version of the paper's experiments
+      (Section 5). The threshold is printed there as log(T delta), which is negative.
+
+    Natural logarithms. A rule that would remove all arms removes none. The last arm is
+    compared with itself in one last batch. A batch that would pass the horizon is cut,
+    about which the paper is silent: the rounds left go to its pairs in equal parts,
+    one more to some of them at random (``overflow="truncate"``), or to self-duels of
+    the remaining arm that beats the most others empirically (``overflow="commit"``;
+    ties by total wins, then at random). Pairs are compared one after the other, in the
+    order of the arms (which the environment shuffles by default), each by a single
+    binomial draw.
+
+    Results have the variable ``batches``: how many were submitted.
+
+    Parameters
+    ----------
+    num_batches : int
+        B, from 1 to the horizon; 16 in the paper.
+    elimination : {"kl", "hoeffding"}
+        The test.
+    overflow : {"truncate", "commit"}
+        What happens to a batch that would pass the horizon.
+
+    References
+    ----------
+    A. Agarwal, R. Ghuge, V. Nagarajan, "Batched Dueling Bandits", ICML 2022,
+    Algorithm 1, Theorem 1.1 and Section 5.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("pcomp", num_batches=8, elimination="hoeffding").label
+    'PCOMP:num_batches=8,elimination=hoeffding'
+    """
+
+    title: ClassVar[str] = "Batched pairwise comparisons"

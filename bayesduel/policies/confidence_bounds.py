@@ -1,0 +1,113 @@
+"""Confidence bounds of every pair, with one rule of when they exclude 1/2.
+
+For a pair with w wins and l losses, n = w + l, at round t,
+
+    u = w/n + sqrt(alpha log t / n),    l = w/n - sqrt(alpha log t / n),
+
+where each quotient with denominator 0 is 1, so that u = 2 and l = 0 for an uncompared
+pair (Zoghi et al. 2014; Wu and Liu 2016). Whether a bound lies beyond 1/2 is decided in
+``thresholds`` alone; the numbers only order the challengers.
+"""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Bool, Float, Int
+
+from bayesduel.ops.masks import column_of, entry_of, materialize, row_of
+from bayesduel.ops.resolved_rounds import (
+    is_unresolved,
+    last_resolved_round,
+    log_round,
+    resolution,
+)
+from bayesduel.policies.base import others_mask
+from bayesduel.policies.pair_counts import pair_mask
+from bayesduel.types import Arm, Duel, RoundCount
+
+
+def uncompared(num_arms: int) -> Float[Array, "K K"]:
+    """Return the resolutions before any duel: open, and never on the diagonal."""
+    return jnp.where(others_mask(num_arms), jnp.float64(-1.0), jnp.inf)
+
+
+def resolutions(
+    wins: Int[Array, "K K"], alpha: Float[Array, ""] | float
+) -> Float[Array, "K K"]:
+    """Return the log of the last round at which the bounds of each pair exclude 1/2."""
+    bounds = resolution(wins, wins.T, jnp.asarray(alpha, dtype=jnp.float64))
+    return jnp.where(others_mask(wins.shape[0]), bounds, jnp.inf)
+
+
+def with_pair(
+    resolutions: Float[Array, "K K"],
+    wins: Int[Array, "K K"],
+    duel: Duel,
+    alpha: Float[Array, ""] | float,
+) -> Float[Array, "K K"]:
+    """Refresh the entries of the one pair whose ``wins`` have changed."""
+    won = entry_of(wins, duel.first, duel.second)
+    lost = entry_of(wins, duel.second, duel.first)
+    bound = resolution(won, lost, jnp.asarray(alpha, dtype=jnp.float64))
+    (bound,) = materialize(bound)
+    changed = pair_mask(wins.shape[0], duel) & (duel.first != duel.second)
+    return jnp.where(changed, bound, resolutions)
+
+
+def surely_beaten(
+    wins: Int[Array, "K K"], resolution: Float[Array, "K K"], round_: RoundCount
+) -> Bool[Array, "K K"]:
+    """[i, j]: u_ij < 1/2, that is, j beats i for sure."""
+    return (wins < wins.T) & ~is_unresolved(log_round(round_), resolution)
+
+
+def sure_winner(beaten: Bool[Array, "K K"]) -> Bool[Array, " K"]:
+    """Mark the arm that surely beats all others, if there is one.
+
+    ``beaten`` is :func:`surely_beaten`. Two arms cannot both be marked.
+    """
+    return jnp.all(beaten | ~others_mask(beaten.shape[0]), axis=0)
+
+
+def rounds_as_sure_winner(
+    arm: Arm, resolution: Float[Array, "K K"], round_: RoundCount
+) -> RoundCount:
+    """Count the rounds from ``round_`` on in which a sure winner remains one."""
+    weakest = jnp.min(column_of(resolution, arm))
+    return last_resolved_round(round_, weakest) - round_ + 1
+
+
+def upper_bounds_against(
+    champion: Arm,
+    wins: Int[Array, "K K"],
+    round_: RoundCount,
+    alpha: Float[Array, ""] | float,
+) -> Float[Array, " K"]:
+    """u[j, champion] for all j; 1/2 for the champion, 2 if never compared."""
+    won = column_of(wins, champion).astype(jnp.float64)
+    duels = won + row_of(wins, champion).astype(jnp.float64)
+    compared = jnp.maximum(duels, 1.0)
+    width = jnp.sqrt(alpha * log_round(round_) / compared)
+    upper = jnp.where(duels > 0, won / compared + width, 2.0)
+    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
+    return jnp.where(arms == champion, 0.5, upper)
+
+
+def upper_bounds_around_half(
+    champion: Arm,
+    wins: Int[Array, "K K"],
+    resolution: Float[Array, "K K"],
+    round_: RoundCount,
+    alpha: Float[Array, ""] | float,
+) -> Float[Array, " K"]:
+    """As :func:`upper_bounds_against`, on the side of 1/2 that ``thresholds`` says.
+
+    Late in a run a bound next to 1/2 is rounded to 1/2, for many rounds; where the
+    champion stands in the same comparison, that would be a tie that is none.
+    """
+    upper = upper_bounds_against(champion, wins, round_, alpha)
+    sure = column_of(surely_beaten(wins, resolution, round_), champion)
+    below, above = np.nextafter(0.5, 0.0), np.nextafter(0.5, 1.0)
+    sided = jnp.where(sure, jnp.minimum(upper, below), jnp.maximum(upper, above))
+    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
+    return jnp.where(arms == champion, 0.5, sided)

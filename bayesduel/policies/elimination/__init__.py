@@ -1,0 +1,1 @@
+"""Policies that strike out arms until one is left."""

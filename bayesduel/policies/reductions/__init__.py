@@ -1,0 +1,1 @@
+"""Reductions to ordinary bandits."""

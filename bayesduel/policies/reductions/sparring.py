@@ -1,0 +1,116 @@
+"""Sparring (Ailon, Karnin and Joachims 2014)."""
+
+from dataclasses import field
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from bayesduel.policies.base import (
+    Policy,
+    check_above,
+    check_choice,
+    one_round,
+    policy_class,
+)
+from bayesduel.policies.reductions.bandit_machines import (
+    INNER,
+    Machine,
+    advance_thompson,
+    advance_ucb,
+    feed,
+    fresh_machine,
+    most_pulled,
+)
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+
+
+class SparringState(NamedTuple):
+    """The two machines."""
+
+    left: Machine
+    right: Machine
+
+
+@policy_class
+class Sparring(Policy):
+    """Sparring: two ordinary bandit machines, each of which names one arm of the duel.
+
+    The left machine is fed 1 if its arm wins and 0 otherwise, the right one the
+    opposite. Self-duels are fed as well: their outcome is a fair coin and it matters.
+    Natural logarithm; ties at random, arms never pulled first.
+
+    The rewards of a machine are not stationary, because the other one learns. There is
+    no theorem outside utility models, and without a Condorcet winner the regret is
+    large. Every round feeds the machines, so there is nothing that look-ahead could
+    jump over.
+
+    Parameters
+    ----------
+    inner : {"ucb", "ts"}
+        Machines: UCB, or Thompson sampling with prior Beta(1, 1).
+    alpha : float
+        Of UCB: width sqrt((alpha + 2) log s / (2 n)); 3 gives sqrt(2.5 log s / n).
+
+    References
+    ----------
+    N. Ailon, Z. Karnin, T. Joachims, "Reducing Dueling Bandits to Cardinal Bandits",
+    ICML 2014, Algorithms 3 and 4.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("sparring", alpha=4.5).label
+    'Sparring:alpha=4.5'
+    """
+
+    inner: str = field(default="ucb", metadata={"static": True})
+    alpha: float = 3.0
+
+    title: ClassVar[str] = "Sparring"
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        check_choice("inner", self.inner, INNER)
+        check_above("alpha", self.alpha, 0.0)
+
+    def init(
+        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
+    ) -> SparringState:
+        """Return the state before the first round."""
+        return SparringState(
+            left=fresh_machine(num_arms), right=fresh_machine(num_arms)
+        )
+
+    def choose(
+        self, rng_key: RunKey, state: SparringState, round_: RoundCount
+    ) -> tuple[Duel, SparringState]:
+        """Let each machine name an arm."""
+        if self.inner == "ts":
+            key_left, key_right = jax.random.split(rng_key)
+            first = advance_thompson(key_left, state.left)
+            second = advance_thompson(key_right, state.right)
+        else:
+            uniforms = jax.random.uniform(rng_key, (2,), dtype=jnp.float64)
+            first = advance_ucb(uniforms[0], state.left, self.alpha)
+            second = advance_ucb(uniforms[1], state.right, self.alpha)
+        return one_round(first, second), state
+
+    def update(
+        self,
+        rng_key: RunKey,
+        state: SparringState,
+        round_: RoundCount,
+        duel: Duel,
+        outcome: Outcome,
+    ) -> SparringState:
+        """Feed both machines."""
+        rounds, wins = outcome.rounds, outcome.wins
+        return SparringState(
+            left=feed(state.left, duel.first, rounds, wins),
+            right=feed(state.right, duel.second, rounds, rounds - wins),
+        )
+
+    def recommend(self, rng_key: RunKey, state: SparringState) -> Arm:
+        """Return the arm with the most pulls over both machines."""
+        return most_pulled(rng_key, state.left.pulls + state.right.pulls)

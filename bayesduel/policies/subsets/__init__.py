@@ -1,0 +1,1 @@
+"""Policies that offer subsets."""

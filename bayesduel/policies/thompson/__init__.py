@@ -1,0 +1,1 @@
+"""Policies that draw from a posterior."""

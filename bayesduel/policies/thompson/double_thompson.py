@@ -1,0 +1,303 @@
+"""Double Thompson Sampling: D-TS, D-TS+ and pure D-TS (Wu and Liu 2016)."""
+
+from dataclasses import field
+from typing import Any, ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.masks import column_of, materialize, row_of
+from bayesduel.ops.sampling import choose_among
+from bayesduel.policies.base import (
+    Policy,
+    check_above,
+    check_choice,
+    most_beaten,
+    one_round,
+    policy_class,
+)
+from bayesduel.policies.thompson._events import (
+    CONTESTANTS,
+    MANY_ARMS,
+    draw_event_uniforms,
+    next_event,
+)
+from bayesduel.policies.thompson._idle_rounds import RoundSets, round_sets
+from bayesduel.policies.thompson._least_regret import (
+    least_estimated_regret,
+    sampled_winners,
+)
+from bayesduel.policies.thompson.bradley_terry_thompson import (
+    BayesianBradleyTerry,
+    BradleyTerryState,
+)
+from bayesduel.posteriors.beta_above_half import attempt, offsets_above_half
+from bayesduel.posteriors.beta_pairs import PairBeliefs, add_outcome, empty_beliefs
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+
+
+class DoubleThompsonState(NamedTuple):
+    """Counts, and a second-arm contest that is still to be decided."""
+
+    beliefs: PairBeliefs
+    """What the duels so far say."""
+
+    champion: Arm
+    """First arm of the undecided contest."""
+
+    contest: Float[Array, " K"]
+    """-1: not in it; 0: still to be drawn; positive: drawn offset above 1/2."""
+
+
+POSTERIORS = {"beta": "", "bradley-terry": "laplace", "bradley-terry-mcmc": "mcmc"}
+"""What samples may come from, and how the utilities of a scale are then drawn."""
+
+
+@policy_class
+class DoubleThompson(Policy):
+    """Double Thompson Sampling (D-TS, D-TS+).
+
+    Both arms of a duel are drawn from Beta posteriors of the pairs: the first wins the
+    vote of one sample among the arms that the confidence bounds leave as possible
+    Copeland winners; the second is the arm that does best against the first in another,
+    independent sample, unless the bounds rule it out. Prior Beta(1, 1) per unordered
+    pair; ``log`` is natural; t counts from 1.
+
+    With ``look_ahead`` the rounds in which the first arm would meet itself are not
+    stepped through: their number is geometric and drawn at once. The law of all counts
+    of different arms, of the state at every round, and the mean of every regret are
+    exactly those of the step form. One champion is drawn per idle stretch, so with
+    several Copeland winners how self-duels split among them is coarser than round by
+    round (for Copeland regret that is immaterial: they all cost nothing).
+
+    With another ``posterior`` both samples come from one scale of utilities instead,
+    with the same rule and the same bounds: see :class:`BayesianBradleyTerry`, which
+    plays it, and has the prior of the utilities among its parameters. "bradley-terry"
+    is Laplace's method, "bradley-terry-mcmc" its slow truth. They look ahead 16 rounds.
+
+    Parameters
+    ----------
+    alpha : float
+        Width of the confidence bounds, > 1/2 in the theory; 0.51 in the paper.
+    tie_break : {"random", "regret"}
+        Among first arms with equally many sampled votes: uniformly at random (D-TS), or
+        the one with the least estimated regret (D-TS+, Section 4.3 there; remaining
+        ties at random).
+    elimination : bool
+        Use the confidence bounds. Without them (pure D-TS, Appendix D.2.4 there) regret
+        is linear when a Copeland winner loses to some arm.
+    look_ahead : bool
+        Jump over idle rounds. Without it every round draws its Betas, literally.
+    posterior : {"beta", "bradley-terry", "bradley-terry-mcmc"}
+        What both samples are drawn from. On one scale samples never tie, so that
+        ``tie_break`` must then be "random".
+
+    References
+    ----------
+    H. Wu and X. Liu, "Double Thompson Sampling for Dueling Bandits", NIPS 2016,
+    Algorithm 1 and Section 4.3.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("d-ts", alpha=0.6).label
+    'D-TS:alpha=0.6'
+    """
+
+    alpha: float = 0.51
+    tie_break: str = field(default="random", metadata={"static": True})
+    elimination: bool = field(default=True, metadata={"static": True})
+    look_ahead: bool = field(default=True, metadata={"static": True})
+    posterior: str = field(default="beta", metadata={"static": True})
+
+    title: ClassVar[str] = "Double Thompson Sampling"
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        check_above("alpha", self.alpha, 0.5)
+        check_choice("tie_break", self.tie_break, ("random", "regret"))
+        check_choice("posterior", self.posterior, tuple(POSTERIORS))
+        if self.posterior != "beta" and self.tie_break != "random":
+            raise PolicyParameterError(
+                f"tie_break must be random with posterior={self.posterior!r}, where "
+                f"samples never tie, got {self.tie_break!r}"
+            )
+
+    @property
+    def _on_a_scale(self) -> BayesianBradleyTerry | None:
+        """The same rule over utilities, which plays in place of this one."""
+        if self.posterior == "beta":
+            return None
+        return BayesianBradleyTerry(
+            posterior=POSTERIORS[self.posterior],
+            rounds_at_once=16 if self.look_ahead else 1,
+            elimination=self.elimination,
+            alpha=self.alpha,
+        )
+
+    def init(
+        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
+    ) -> DoubleThompsonState | BradleyTerryState:
+        """Return the state before the first round."""
+        if scale := self._on_a_scale:
+            return scale.init(rng_key, num_arms, horizon)
+        return DoubleThompsonState(
+            beliefs=empty_beliefs(num_arms),
+            champion=jnp.int32(0),
+            contest=jnp.full(num_arms, -1.0, dtype=jnp.float64),
+        )
+
+    def choose(
+        self, rng_key: RunKey, state: Any, round_: RoundCount
+    ) -> tuple[Duel, Any]:
+        """Choose the next informative duel and the idle rounds before it."""
+        if scale := self._on_a_scale:
+            return scale.choose(rng_key, state, round_)
+        sets = round_sets(state.beliefs, round_, elimination=self.elimination)
+        if self.look_ahead:
+            return self._jump(rng_key, state, sets, round_)
+        return self._step(rng_key, state.beliefs, sets), state
+
+    def update(
+        self,
+        rng_key: RunKey,
+        state: Any,
+        round_: RoundCount,
+        duel: Duel,
+        outcome: Outcome,
+    ) -> Any:
+        """Count the outcome."""
+        if scale := self._on_a_scale:
+            return scale.update(rng_key, state, round_, duel, outcome)
+        alpha = jnp.asarray(self.alpha, dtype=jnp.float64)
+        return state._replace(beliefs=add_outcome(state.beliefs, duel, outcome, alpha))
+
+    def recommend(self, rng_key: RunKey, state: Any) -> Arm:
+        """Return the arm that empirically beats the most others.
+
+        On one scale, the arm with the largest utility at the mode.
+        """
+        if scale := self._on_a_scale:
+            return scale.recommend(rng_key, state)
+        return most_beaten(rng_key, state.beliefs.wins)
+
+    def _step(self, rng_key: RunKey, beliefs: PairBeliefs, sets: RoundSets) -> Duel:
+        """One round of Algorithm 1 as printed, with its Beta draws."""
+        num_arms = beliefs.wins.shape[0]
+        key_first, key_second, key_tie = jax.random.split(rng_key, 3)
+        wins = beliefs.wins.astype(jnp.float64)
+        row, column = np.triu_indices(num_arms, 1)
+        theta = jax.random.beta(
+            key_first, wins[row, column] + 1.0, wins[column, row] + 1.0
+        )
+        offset = jnp.zeros_like(wins).at[row, column].set(theta - 0.5)
+        offset = offset - offset.T
+        signs = offset > 0.0
+        tie = jax.random.uniform(key_tie, dtype=jnp.float64)
+        if self.tie_break == "regret":
+            first = least_estimated_regret(
+                tie, sets.candidates, signs, jnp.abs(theta - 0.5)
+            )
+        else:
+            first = choose_among(tie, sampled_winners(sets.candidates, signs))
+        eta = jax.random.beta(key_second, wins[:, first] + 1.0, wins[first, :] + 1.0)
+        arms = jnp.arange(num_arms, dtype=jnp.int32)
+        eta = jnp.where(sets.eligible[:, first], eta, -1.0)
+        second = jnp.argmax(jnp.where(arms == first, 0.5, eta)).astype(jnp.int32)
+        return one_round(first, second)
+
+    def _jump(
+        self,
+        rng_key: RunKey,
+        state: DoubleThompsonState,
+        sets: RoundSets,
+        round_: RoundCount,
+    ) -> tuple[Duel, DoubleThompsonState]:
+        """Draw the idle rounds and the round after them, or go on with a contest."""
+        beliefs = state.beliefs
+        by_regret = self.tie_break == "regret"
+        many = beliefs.wins.shape[0] > MANY_ARMS
+        key_draws, key_magnitudes, *key_contest = jax.random.split(
+            rng_key, 3 if many else 2
+        )
+        draws = draw_event_uniforms(
+            key_draws, beliefs.wins.shape[0], ties_by_regret=by_regret
+        )
+        event = next_event(
+            key_magnitudes, draws, beliefs, sets, round_, ties_by_regret=by_regret
+        )
+        undecided = jnp.any(state.contest >= 0.0)
+        first = jnp.where(undecided, state.champion, event.first)
+        happens = undecided | event.happens
+
+        # Several arms above 1/2: the largest second sample decides. Its conditional
+        # draws are rejection samplers; one that fails is tried again at the next event
+        # rather than in a loop in which all lanes would wait for the slowest one.
+        num_successes = jnp.sum(event.successes, dtype=jnp.int32)
+        entered = event.successes & event.happens & (num_successes > 1)
+        contest = jnp.where(undecided, state.contest, jnp.where(entered, 0.0, -1.0))
+        if many:
+            contest = _draw_all(key_contest[0], contest, beliefs, first)
+        else:
+            contest = _draw_two(contest, draws.contest, beliefs, first)
+        pending = jnp.any(contest == 0.0)
+        arms = jnp.arange(contest.shape[0], dtype=jnp.int32)
+        single = jnp.sum(jnp.where(event.successes, arms, 0), dtype=jnp.int32)
+        second = jnp.where(num_successes == 0, first, single)
+        second = jnp.where(
+            jnp.any(contest > 0.0), jnp.argmax(contest).astype(jnp.int32), second
+        )
+        duel = Duel(
+            champion=event.champion,
+            exploit_rounds=jnp.where(undecided, 0, event.idle_rounds),
+            first=first,
+            second=second,
+            explore_rounds=jnp.where(happens & ~pending, 1, 0).astype(jnp.int64),
+        )
+        contest = jnp.where(pending, contest, -1.0)
+        return duel, state._replace(champion=first, contest=contest)
+
+
+def _draw_all(
+    rng_key: RunKey, contest: Float[Array, " K"], beliefs: PairBeliefs, first: Arm
+) -> Float[Array, " K"]:
+    """Draw the offsets of all undrawn arms of a contest.
+
+    Early on half of the arms take part. With many of them, an event for every two
+    costs more than a loop over the few draws that fail.
+    """
+    wins, losses = column_of(beliefs.wins, first), row_of(beliefs.wins, first)
+    undrawn = contest == 0.0
+    offsets = offsets_above_half(rng_key, wins, losses, undrawn)
+    return jnp.where(undrawn, offsets, contest)
+
+
+def _draw_two(
+    contest: Float[Array, " K"],
+    uniforms: Float[Array, "U 2"],
+    beliefs: PairBeliefs,
+    first: Arm,
+) -> Float[Array, " K"]:
+    """Try to draw the offsets of the first two undrawn arms of a contest.
+
+    Most contests are between two arms; more of them take more events.
+    """
+    undrawn = contest == 0.0
+    rank = jnp.where(undrawn, jnp.cumsum(undrawn, dtype=jnp.int32), 0)
+    slots = [rank == slot + 1 for slot in range(CONTESTANTS)]
+    wins, losses = column_of(beliefs.wins, first), row_of(beliefs.wins, first)
+    chosen = [
+        (jnp.sum(jnp.where(slot, wins, 0)), jnp.sum(jnp.where(slot, losses, 0)))
+        for slot in slots
+    ]
+    won, lost = (
+        jnp.stack(counts).astype(jnp.int32) for counts in zip(*chosen, strict=True)
+    )
+    offset, accepted = materialize(*attempt(uniforms, won, lost))
+    for index, slot in enumerate(slots):
+        contest = jnp.where(slot & accepted[index], offset[index], contest)
+    return contest

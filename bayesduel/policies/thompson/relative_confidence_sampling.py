@@ -1,0 +1,231 @@
+"""Relative Confidence Sampling (Zoghi, Whiteson, de Rijke and Munos 2014)."""
+
+from dataclasses import field
+from typing import ClassVar, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float, Int
+
+from bayesduel.ops.masks import first_marked
+from bayesduel.ops.sampling import choose_among, choose_weighted, waiting_time
+from bayesduel.policies.base import (
+    Policy,
+    check_above,
+    check_choice,
+    most_beaten,
+    one_round,
+    policy_class,
+)
+from bayesduel.policies.confidence_bounds import (
+    rounds_as_sure_winner,
+    sure_winner,
+    surely_beaten,
+    upper_bounds_around_half,
+)
+from bayesduel.posteriors.beta_pairs import PairBeliefs, add_outcome, empty_beliefs
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+
+
+class RelativeConfidenceSamplingState(NamedTuple):
+    """Counts of the pairs and of the champions."""
+
+    beliefs: PairBeliefs
+    reigns: Int[Array, " K"]
+    """Rounds in which each arm was the champion, counted when it is chosen."""
+
+
+@policy_class
+class RelativeConfidenceSampling(Policy):
+    """Relative Confidence Sampling (RCS).
+
+    The champion is the arm that beats all others in one sample of the posterior, prior
+    Beta(1, 1) per unordered pair; where there is none, the arm that was champion least
+    often. The challenger is the arm with the largest upper confidence bound against it,
+    the champion itself included at 1/2. ``log`` is natural; an uncompared pair has
+    u = 2. Ties are broken at random.
+
+    A round teaches nothing when the champion is an arm that surely beats all others;
+    there is at most one. While its bounds hold and it has been champion more often than
+    some other arm, such rounds are independent, each with the probability that the arm
+    beats all others in the sample: their number is geometric, and ``look_ahead`` draws
+    it at once, with the champion of the round that follows. The law of everything that
+    is counted is that of the step form.
+
+    Parameters
+    ----------
+    alpha : float
+        u = wins/n + sqrt(alpha log t / n); > 1/2 in the theory.
+    fallback : {"least", "random"}
+        Without an arm that beats all others in the sample: the arm that was champion
+        least often (as in the paper), or any (as Wu and Liu 2016 describe it).
+    look_ahead : bool
+        Jump over self-duels. Without it every round draws its Betas, literally.
+
+    References
+    ----------
+    M. Zoghi, S. Whiteson, M. de Rijke, R. Munos, "Relative Confidence Sampling for
+    Efficient On-Line Ranker Evaluation", WSDM 2014, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rcs", alpha=0.765).label
+    'RCS:alpha=0.765'
+    """
+
+    alpha: float = 0.51
+    fallback: str = field(default="least", metadata={"static": True})
+    look_ahead: bool = field(default=True, metadata={"static": True})
+
+    title: ClassVar[str] = "Relative Confidence Sampling"
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a bad parameter."""
+        check_above("alpha", self.alpha, 0.5)
+        check_choice("fallback", self.fallback, ("least", "random"))
+
+    def init(
+        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
+    ) -> RelativeConfidenceSamplingState:
+        """Return the state before the first round."""
+        return RelativeConfidenceSamplingState(
+            beliefs=empty_beliefs(num_arms),
+            reigns=jnp.zeros(num_arms, dtype=jnp.int64),
+        )
+
+    def choose(
+        self,
+        rng_key: RunKey,
+        state: RelativeConfidenceSamplingState,
+        round_: RoundCount,
+    ) -> tuple[Duel, RelativeConfidenceSamplingState]:
+        """Choose champion and challenger, after the self-duels; count their reigns."""
+        duel = self._next_duel(rng_key, state, round_)
+        arms = jnp.arange(state.reigns.shape[0], dtype=jnp.int32)
+        reigns = state.reigns + jnp.where(arms == duel.champion, duel.exploit_rounds, 0)
+        reigns = reigns + jnp.where(arms == duel.first, duel.explore_rounds, 0)
+        return duel, state._replace(reigns=reigns)
+
+    def _next_duel(
+        self,
+        rng_key: RunKey,
+        state: RelativeConfidenceSamplingState,
+        round_: RoundCount,
+    ) -> Duel:
+        """Say who meets whom, after how many self-duels of whom."""
+        key_champion, key_ties = jax.random.split(rng_key)
+        ties = jax.random.uniform(key_ties, (2,), dtype=jnp.float64)
+        if not self.look_ahead:
+            first = self._sampled_champion(key_champion, ties[0], state)
+            second = self._challenger(ties[1], state, first, round_)
+            return one_round(first, second)
+
+        arms = jnp.arange(state.reigns.shape[0], dtype=jnp.int32)
+        beaten = surely_beaten(state.beliefs.wins, state.beliefs.resolution, round_)
+        sure = sure_winner(beaten)
+        self_dueling = jnp.sum(jnp.where(sure, arms, 0), dtype=jnp.int32)
+        fallback = self._fallback_law(state)
+        if self.fallback == "least":
+            # As long as the fallback may be the sure winner, each reign counts.
+            idles = jnp.any(sure & (fallback == 0.0))
+        else:
+            idles = jnp.any(sure)
+        law = _champion_law(state.beliefs, fallback)
+        law = jnp.where(sure & idles, 0.0, law)
+        window = rounds_as_sure_winner(self_dueling, state.beliefs.resolution, round_)
+        idle, happens = waiting_time(
+            jax.random.uniform(key_champion, dtype=jnp.float64),
+            jnp.sum(law),
+            jnp.where(idles, window, 1),
+        )
+        idle, happens = jnp.where(idles, idle, 0), ~idles | happens
+        first = choose_weighted(ties[0], law)
+        return Duel(
+            champion=self_dueling,
+            exploit_rounds=idle,
+            first=first,
+            second=self._challenger(ties[1], state, first, round_ + idle),
+            explore_rounds=happens.astype(jnp.int64),
+        )
+
+    def _sampled_champion(
+        self,
+        rng_key: RunKey,
+        uniform: Float[Array, ""],
+        state: RelativeConfidenceSamplingState,
+    ) -> Arm:
+        """Draw all Betas; return the arm that beats all others, or the fallback."""
+        wins = state.beliefs.wins.astype(jnp.float64)
+        row, column = np.triu_indices(wins.shape[0], 1)
+        theta = jax.random.beta(
+            rng_key, wins[row, column] + 1.0, wins[column, row] + 1.0
+        )
+        offset = jnp.zeros_like(wins).at[row, column].set(theta - 0.5)
+        beats_all = jnp.all(offset - offset.T >= 0.0, axis=1)
+        return jnp.where(
+            jnp.any(beats_all),
+            jnp.argmax(beats_all).astype(jnp.int32),
+            choose_weighted(uniform, self._fallback_law(state)),
+        )
+
+    def _fallback_law(
+        self, state: RelativeConfidenceSamplingState
+    ) -> Float[Array, " K"]:
+        """P(champion | no arm beats all others in the sample)."""
+        reigns = state.reigns
+        if self.fallback == "least":
+            among = reigns == jnp.min(reigns)
+        else:
+            among = jnp.ones(reigns.shape, dtype=bool)
+        number = jnp.sum(among, dtype=jnp.int32).astype(jnp.float64)
+        return among.astype(jnp.float64) / number
+
+    def _challenger(
+        self,
+        uniform: Float[Array, ""],
+        state: RelativeConfidenceSamplingState,
+        champion: Arm,
+        round_: RoundCount,
+    ) -> Arm:
+        """Return the arm with the largest upper bound against the champion."""
+        wins, resolution = state.beliefs.wins, state.beliefs.resolution
+        upper = upper_bounds_around_half(champion, wins, resolution, round_, self.alpha)
+        return choose_among(uniform, upper == jnp.max(upper))
+
+    def update(
+        self,
+        rng_key: RunKey,
+        state: RelativeConfidenceSamplingState,
+        round_: RoundCount,
+        duel: Duel,
+        outcome: Outcome,
+    ) -> RelativeConfidenceSamplingState:
+        """Count the outcome."""
+        alpha = jnp.asarray(self.alpha, dtype=jnp.float64)
+        beliefs = add_outcome(state.beliefs, duel, outcome, alpha)
+        return state._replace(beliefs=beliefs)
+
+    def recommend(self, rng_key: RunKey, state: RelativeConfidenceSamplingState) -> Arm:
+        """Return the arm that empirically beats the most others."""
+        return most_beaten(rng_key, state.beliefs.wins)
+
+
+def _champion_law(
+    beliefs: PairBeliefs, fallback: Float[Array, " K"]
+) -> Float[Array, " K"]:
+    """P(champion): the signs of the pairs in the sample are independent.
+
+    The probability that no arm beats all others is 1 minus the sum of those that one
+    does; the largest of these is taken off first, as exp(-rate), which leaves all
+    digits of the rest.
+    """
+    lost_rate = jnp.sum(beliefs.rate, axis=0)
+    beats_all = jnp.exp(-lost_rate)
+    likeliest = first_marked(lost_rate == jnp.min(lost_rate))
+    nobody = -jnp.expm1(-jnp.min(lost_rate)) - jnp.sum(
+        jnp.where(likeliest, 0.0, beats_all)
+    )
+    return beats_all + jnp.maximum(nobody, 0.0) * fallback

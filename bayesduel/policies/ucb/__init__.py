@@ -1,0 +1,1 @@
+"""Policies of optimism: confidence bounds and their indices."""

@@ -1,0 +1,300 @@
+"""Simulating a chunk of runs: the host's side of the only loop over rounds.
+
+The host calls the compiled loop (``event_loop``) in segments, between which it can
+report, serve, and be interrupted. A run is a function of the seed and its own number:
+how runs are put into lanes, segments or chunks changes no bit.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from bayesduel.errors import SimulationError
+from bayesduel.ops.resolved_rounds import NEVER
+from bayesduel.policies.base import Policy
+from bayesduel.simulation.environment import Environment
+from bayesduel.simulation.event_loop import (
+    Carry,
+    Problem,
+    is_active,
+    new_lanes,
+    segment_program,
+    start,
+    vmap_last,
+)
+
+EVENT_LIMIT = 2**31 - 2
+"""Events that one run may take. Their number is folded into 32 bits of its key, and
+most policies count duels of a pair, one per event, as int32."""
+
+_CHECKPOINT_BLOCK = 32
+"""Checkpoints are padded to a multiple of this, so that most grids share a program."""
+
+_USUAL_CHECKPOINTS = 128
+"""Ten per decade to 10^12 fit: with few arms, room for so many costs next to nothing,
+and comparisons to different horizons share one program."""
+
+_FEW_ARMS = 32
+
+_FEW_LANES = 8
+"""As many lanes as a vector unit fills at once."""
+
+ARMS_OF_ONE_LANE = 256
+"""With so many arms, lanes beside one another only cost memory."""
+
+_PATIENCE = 1.0
+"""How many times as long as compiling took, a few last runs may drag idle lanes along
+before a program for fewer lanes is compiled: so that costs at most twice the best."""
+
+_COMPILE_SECONDS = 4.0
+"""At least as long is compiling taken to last: a program that was at hand says nothing
+about the next one."""
+
+_SEGMENT_SECONDS = 0.5
+"""Aim for the length of a segment: short enough for Ctrl-C and a progress bar."""
+
+
+@dataclass(frozen=True)
+class RunRecords:
+    """NumPy results of a chunk of runs, in the original labels of the arms."""
+
+    ledger: dict[str, np.ndarray]
+    recommendation: np.ndarray
+    info: dict[str, np.ndarray]
+    events: np.ndarray
+    finished: np.ndarray
+    run_seconds: float
+    compile_seconds: float
+
+
+def run_chunk(
+    environment: Environment,
+    policy: Policy,
+    *,
+    runs: range,
+    checkpoints: np.ndarray,
+    seed: int,
+    num_lanes: int | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> RunRecords:
+    """Simulate the runs numbered ``runs`` up to the last checkpoint.
+
+    Parameters
+    ----------
+    environment : PairwiseEnvironment or SubsetEnvironment
+        Who answers.
+    policy : Policy
+        Who asks.
+    runs : range
+        Numbers of the runs, contiguous. Run r is the same in every chunk.
+    checkpoints : int64 (C,)
+        Increasing positive rounds to record at; the last one is the horizon.
+    seed : int
+        Seed of all runs.
+    num_lanes : int, optional
+        Runs simulated side by side; a matter of speed only.
+    on_progress : callable, optional
+        Called after each segment with the share of rounds played, on a log scale.
+
+    Returns
+    -------
+    RunRecords
+        Of all runs.
+
+    Raises
+    ------
+    SimulationError
+        If a run used up its event numbers; names run and round.
+    """
+    with jax.enable_x64(True):
+        problem = _problem(environment, policy, runs, checkpoints, seed)
+        lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
+        lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
+        began = time.perf_counter()
+        carry = start(problem, len(runs), lanes)
+        play = segment_program()
+        carry = jax.block_until_ready(
+            play(problem, carry, np.int64(0), num_runs=len(runs))
+        )
+        compiled = time.perf_counter()
+        carry = _drive(problem, carry, len(runs), compiled - began, on_progress)
+        _raise_on_status(problem, carry, runs)
+        return _collect(
+            problem,
+            carry,
+            runs,
+            len(checkpoints),
+            run_seconds=time.perf_counter() - compiled,
+            compile_seconds=compiled - began,
+        )
+
+
+def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:
+    """Return how many lanes suit this machine, a multiple of 8; 1 for very many arms.
+
+    Up to 64 runs go side by side on a CPU: more lanes than its vectors are wide cost
+    little, a second wave of a few runs costs as much as the first. Of more runs, some
+    take several times as many events as others, and free lanes take the next ones. The
+    pairs of some hundred arms fill the vectors of a CPU alone, and its caches.
+    """
+    if jax.default_backend() == "cpu" and num_arms >= ARMS_OF_ONE_LANE:
+        return 1
+    most = 64 if jax.default_backend() == "cpu" else 4096
+    waves = -(-num_runs // most)
+    return 8 * -(-num_runs // (8 * waves))
+
+
+def _problem(
+    environment: Environment,
+    policy: Policy,
+    runs: range,
+    checkpoints: np.ndarray,
+    seed: int,
+) -> Problem:
+    padding = -len(checkpoints) % _CHECKPOINT_BLOCK
+    if environment.num_arms <= _FEW_ARMS:
+        padding = max(padding, _USUAL_CHECKPOINTS - len(checkpoints))
+    padded = np.pad(checkpoints.astype(np.int64), (0, padding), constant_values=NEVER)
+    return Problem(
+        environment=jax.tree.map(jnp.asarray, environment),
+        policy=jax.tree.map(_as_leaf, policy),
+        key=jax.random.key(seed),
+        first_run=jnp.uint32(runs.start),
+        checkpoints=jnp.asarray(padded),
+        horizon=jnp.int64(checkpoints[-1]),
+        event_limit=jnp.uint32(EVENT_LIMIT),
+    )
+
+
+def _as_leaf(value: Any) -> Array:
+    """Give a hyperparameter one dtype, whatever Python number it came as."""
+    value = np.asarray(value)
+    return jnp.asarray(value, dtype=np.int64 if value.dtype.kind == "i" else np.float64)
+
+
+def _drive(
+    problem: Problem,
+    carry: Carry,
+    num_runs: int,
+    compile_seconds: float,
+    on_progress: Callable[[float], None] | None,
+) -> Carry:
+    """Call segments until nothing moves any more."""
+    play = segment_program()
+    events = 256
+    dragging = 0.0
+    while True:
+        began = time.perf_counter()
+        carry = play(problem, carry, np.int64(events), num_runs=num_runs)
+        lanes = carry.lanes
+        if problem.policy.assisted:
+            carry = _assist(problem, carry, num_runs)
+            lanes = carry.lanes
+        if on_progress is not None:
+            on_progress(_progress(problem, carry, num_runs))
+        active = np.asarray(is_active(problem, lanes, num_runs))
+        if not active.any():
+            return carry
+        seconds = time.perf_counter() - began
+        if np.count_nonzero(active) <= _FEW_LANES:
+            dragging += seconds
+        if dragging >= _PATIENCE * max(compile_seconds, _COMPILE_SECONDS):
+            carry = _pack(carry, num_runs)
+        events = int(np.clip(events * _SEGMENT_SECONDS / max(seconds, 1e-3), 64, 1e6))
+
+
+def _pack(carry: Carry, num_runs: int) -> Carry:
+    """Go on with a few lanes when no run is waiting and most lanes are empty.
+
+    Some runs take ten times as many events as others: at the end they would drag all
+    the lanes along. Costs a compilation, so it is done once. A run out of event
+    numbers keeps its lane, which knows the round.
+    """
+    holds = np.asarray(carry.lanes.run) < num_runs
+    is_last = int(carry.next_run) >= num_runs
+    few = np.count_nonzero(holds) <= _FEW_LANES
+    if not (is_last and few and holds.size >= 3 * _FEW_LANES):
+        return carry
+    index = np.argsort(~holds, kind="stable")[:_FEW_LANES]
+    return carry._replace(
+        lanes=jax.tree.map(lambda leaf: leaf[..., index], carry.lanes)
+    )
+
+
+def _assist(problem: Problem, carry: Carry, num_runs: int) -> Carry:
+    """Serve, on the host, exactly the lanes whose policy waits for it."""
+    lanes = carry.lanes
+    asking = vmap_last(problem.policy.is_waiting)(lanes.policy)
+    asking = np.asarray(asking & (lanes.run < num_runs))
+    if not asking.any():
+        return carry
+    states = jax.tree.map(lambda leaf: np.array(leaf), lanes.policy)
+    for lane in np.flatnonzero(asking):
+        served = problem.policy.assist(
+            jax.tree.map(lambda leaf, lane=lane: leaf[..., lane], states)
+        )
+        for leaf, new in zip(
+            jax.tree.leaves(states), jax.tree.leaves(served), strict=True
+        ):
+            leaf[..., lane] = new
+    return carry._replace(
+        lanes=lanes._replace(policy=jax.tree.map(jnp.asarray, states))
+    )
+
+
+def _progress(problem: Problem, carry: Carry, num_runs: int) -> float:
+    """Share of the work done: finished runs, and the others by their log t."""
+    done = np.count_nonzero(np.asarray(carry.buffers.rounds))
+    lanes = carry.lanes
+    playing = np.asarray(lanes.run) < num_runs
+    started = np.log1p(np.asarray(lanes.played)[playing].astype(np.float64))
+    return float((done + np.sum(started / np.log1p(float(problem.horizon)))) / num_runs)
+
+
+def _raise_on_status(problem: Problem, carry: Carry, runs: range) -> None:
+    unfinished = np.flatnonzero(np.asarray(carry.buffers.rounds) == 0)
+    if unfinished.size:
+        lane = int(np.argmax(np.asarray(carry.lanes.run) == unfinished[0]))
+        raise SimulationError(
+            f"run {runs[int(unfinished[0])]} stopped at round "
+            f"{int(carry.lanes.played[lane]) + 1} after "
+            f"{int(carry.lanes.event[lane])} events: at most "
+            f"{int(problem.event_limit)} fit into its counts; "
+            "shorten the horizon or use look-ahead"
+        )
+
+
+def _collect(
+    problem: Problem,
+    carry: Carry,
+    runs: range,
+    num_checkpoints: int,
+    *,
+    run_seconds: float,
+    compile_seconds: float,
+) -> RunRecords:
+    """Bring the buffers to the host, with the arms' original labels."""
+    number = jnp.arange(len(runs), dtype=jnp.int32)
+    lanes = new_lanes(problem, number)
+    order = np.asarray(lanes.environment.order).T
+    buffers = jax.tree.map(np.asarray, carry.buffers)
+    ledger, recommendation = problem.environment.with_original_labels(
+        {name: values[:, :num_checkpoints] for name, values in buffers.ledger.items()},
+        buffers.recommendation,
+        order,
+    )
+    return RunRecords(
+        ledger=ledger,
+        recommendation=recommendation,
+        info=buffers.info,
+        events=buffers.events.astype(np.int64),
+        finished=buffers.rounds > 0,
+        run_seconds=run_seconds,
+        compile_seconds=compile_seconds,
+    )

@@ -1,0 +1,321 @@
+"""The compiled loop: lanes of runs that take one event after the other.
+
+A lane whose run is finished takes the next run, so no lane waits for the slowest one.
+All functions are pure; ``simulator`` calls them from the host.
+"""
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+from jaxtyping import Bool, Int
+
+from bayesduel.policies.base import Policy
+from bayesduel.simulation.environment import Environment
+from bayesduel.simulation.trailing_vmap import map_lanes
+from bayesduel.types import Request, RoundCount, RunKey, State
+
+_INIT = 2**32 - 1
+"""What is folded in instead of an event number when a run starts."""
+
+_ALL_ROUNDS = 2**63 - 1
+"""Where nothing is cut."""
+
+NO_ROW = 2**30
+"""Row of a lane that writes nothing."""
+
+_EVENTS_PER_CALL = 2
+"""How many events of all lanes take as long as a call of the host. When those that
+wait for it have lost as much, it is called: that costs at most twice the best."""
+
+_WIDE_VECTORS = {"xla_cpu_prefer_vector_width": 512}
+"""LLVM takes half of a vector of AVX-512 by default, since the first CPUs that had them
+were slowed down by them. Lanes fill the whole: an event takes a sixth less time. Every
+entry is computed as before, so that no bit of a result depends on it."""
+
+
+class Lane(NamedTuple):
+    """One simulated run on its way; in a batch, every leaf has a trailing lane axis."""
+
+    run: Int[Array, ""]
+    """Number of the run within the chunk; the number of runs when idle."""
+
+    key: RunKey
+    event: Int[Array, ""]
+    played: RoundCount
+    next_checkpoint: Int[Array, ""]
+    policy: State
+    environment: State
+
+
+class Buffers(NamedTuple):
+    """What the loop leaves behind, one row per run."""
+
+    ledger: Any
+    """The environment's ledger at each checkpoint, (run, checkpoint, ...)."""
+
+    recommendation: Array
+    """What the policy recommends, (run, ...)."""
+
+    info: dict[str, Array]
+    """What else a policy tells of a finished run, (run, ...)."""
+
+    events: Int[Array, " run"]
+    rounds: Int[Array, " run"]
+    """Rounds of finished runs; 0 while a run has not finished."""
+
+
+class Carry(NamedTuple):
+    """Everything that moves in the loop."""
+
+    lanes: Lane
+    next_run: Int[Array, ""]
+    buffers: Buffers
+
+
+class Problem(NamedTuple):
+    """Everything that stands still in the loop; all leaves are traced."""
+
+    environment: Environment
+    policy: Policy
+    key: RunKey
+    first_run: Int[Array, ""]
+    checkpoints: Int[Array, " C"]
+    horizon: RoundCount
+    event_limit: Int[Array, ""]
+
+
+def _new_lane(problem: Problem, run: Int[Array, ""]) -> Lane:
+    """Put run number ``run`` of the chunk at its start."""
+    key = jax.random.fold_in(problem.key, problem.first_run + run.astype(jnp.uint32))
+    key_environment, key_policy = jax.random.split(jax.random.fold_in(key, _INIT))
+    environment = problem.environment.init(key_environment)
+    return Lane(
+        run=run,
+        key=key,
+        event=jnp.uint32(0),
+        played=jnp.int64(0),
+        next_checkpoint=jnp.int32(0),
+        policy=problem.environment.introduce(
+            problem.policy, key_policy, environment, problem.horizon
+        ),
+        environment=environment,
+    )
+
+
+def new_lanes(problem: Problem, runs: Int[Array, " lane"]) -> Lane:
+    """Put the runs numbered ``runs`` of the chunk at their start, one per lane."""
+    return jax.vmap(partial(_new_lane, problem), out_axes=-1)(runs)
+
+
+def vmap_last(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Map over trailing lanes where speed does not matter."""
+    return jax.vmap(function, in_axes=-1, out_axes=-1)
+
+
+@partial(jax.jit, static_argnums=(1, 2))
+def start(problem: Problem, num_runs: int, num_lanes: int) -> Carry:
+    """Put the first runs into lanes and make room for the results of all."""
+    lanes = new_lanes(problem, jnp.arange(num_lanes, dtype=jnp.int32))
+    first = jax.tree.map(lambda leaf: leaf[..., 0], lanes)
+    ledger = problem.environment.ledger(first.environment)
+    best = problem.policy.recommend(first.key, first.policy)
+
+    def room(values: Any, *rows: int) -> Any:
+        return jax.tree.map(
+            lambda leaf: jnp.zeros((*rows, *leaf.shape), leaf.dtype), values
+        )
+
+    return Carry(
+        lanes=lanes._replace(run=jnp.minimum(lanes.run, num_runs)),
+        next_run=jnp.int32(num_lanes),
+        buffers=Buffers(
+            ledger=room(ledger, num_runs, problem.checkpoints.shape[0]),
+            recommendation=room(best, num_runs),
+            info=room(problem.policy.info(first.policy), num_runs),
+            events=jnp.zeros(num_runs, dtype=jnp.uint32),
+            rounds=jnp.zeros(num_runs, dtype=jnp.int64),
+        ),
+    )
+
+
+@cache
+def segment_program() -> Callable[..., Carry]:
+    """Return :func:`play_segment`, compiled for this machine; donates the carry."""
+    return jax.jit(
+        play_segment,
+        static_argnames=("num_runs",),
+        donate_argnums=(1,),
+        compiler_options=_known_options(),
+    )
+
+
+def _known_options() -> dict[str, int] | None:
+    """Ask the compiler of a CPU for wide vectors, if it knows that option."""
+    if jax.default_backend() != "cpu":
+        return None
+    try:
+        jax.jit(jnp.int32, compiler_options=_WIDE_VECTORS).lower(0).compile()
+    except jax.errors.JaxRuntimeError:
+        return None
+    return _WIDE_VECTORS
+
+
+def play_segment(
+    problem: Problem, carry: Carry, num_events: Int[Array, ""], *, num_runs: int
+) -> Carry:
+    """Let every lane take up to ``num_events`` events.
+
+    Ends before that when nothing moves any more or runs have long waited for the host.
+    """
+
+    def going(loop: tuple[Array, Array, Carry]) -> Bool[Array, ""]:
+        count, lost, carry = loop
+        holds = jnp.sum(carry.lanes.run < num_runs, dtype=jnp.int64)
+        return (
+            (count < num_events)
+            & (lost <= _EVENTS_PER_CALL * holds)
+            & jnp.any(is_active(problem, carry.lanes, num_runs))
+        )
+
+    def advance(loop: tuple[Array, Array, Carry]) -> tuple[Array, Array, Carry]:
+        count, lost, carry = loop
+        before = carry.lanes
+        active = is_active(problem, before, num_runs)
+        if problem.policy.assisted:
+            waits = (before.run < num_runs) & ~active
+            lost += jnp.sum(waits, dtype=jnp.int64)
+        after, request = map_lanes(partial(_event, problem), before.run.shape[0])(
+            before
+        )
+        after = _select(active, after, before)
+        request = problem.environment.cut(
+            request, jnp.where(active, jnp.int64(_ALL_ROUNDS), 0)
+        )
+        after, ledger = _record(problem, before, after, request, carry.buffers.ledger)
+        carry = carry._replace(
+            lanes=after, buffers=carry.buffers._replace(ledger=ledger)
+        )
+        return count + 1, lost, _refill(problem, carry, num_runs)
+
+    nothing = jnp.zeros_like(num_events)
+    return lax.while_loop(going, advance, (nothing, nothing, carry))[2]
+
+
+def is_active(problem: Problem, lanes: Lane, num_runs: int) -> Bool[Array, " lane"]:
+    """Lanes with a run to play, not waiting for the host, not out of event numbers."""
+    active = (lanes.run < num_runs) & (lanes.event < problem.event_limit)
+    if problem.policy.assisted:
+        active &= ~vmap_last(problem.policy.is_waiting)(lanes.policy)
+    return active
+
+
+def _event(problem: Problem, lane: Lane) -> tuple[Lane, Request]:
+    """Ask the policy, play, and tell it."""
+    environment, policy = problem.environment, problem.policy
+    key = jax.random.fold_in(lane.key, lane.event)
+    key_choose, key_answer, key_update = jax.random.split(key, 3)
+    request, state = policy.choose(key_choose, lane.policy, lane.played + 1)
+    request, outcome, rounds = environment.play(
+        key_answer,
+        lane.environment,
+        request,
+        problem.horizon - lane.played,
+        in_bulk=policy.explores_in_bulk,
+    )
+    played = lane.played + rounds
+    after = lane._replace(
+        event=lane.event + 1,
+        played=played,
+        policy=policy.update(key_update, state, played, request, outcome),
+        environment=environment.record(lane.environment, request),
+    )
+    return after, request
+
+
+def _record(
+    problem: Problem, before: Lane, after: Lane, request: Request, ledger: Any
+) -> tuple[Lane, Any]:
+    """Write down the checkpoints that the event passed.
+
+    Inside a stretch the plays are known, one pair after the other, so a checkpoint
+    there only reads them: the grid of checkpoints changes nothing else.
+    """
+    last = problem.checkpoints.shape[0] - 1
+
+    def is_due(index: Int[Array, " lane"]) -> Bool[Array, " lane"]:
+        # A padded checkpoint is never reached.
+        due = problem.checkpoints[jnp.minimum(index, last)] <= after.played
+        return due & (index <= last) & (before.played < after.played)
+
+    def write(loop: tuple[Array, Any]) -> tuple[Array, Any]:
+        index, ledger = loop
+        due = is_due(index)
+        column = jnp.minimum(index, last)
+        so_far = problem.checkpoints[column] - before.played
+        part = problem.environment.cut(request, so_far)
+        lanes = vmap_last(problem.environment.record)(before.environment, part)
+        values = jax.vmap(problem.environment.ledger, in_axes=-1)(lanes)
+        # An index past the end is dropped: those lanes have nothing to write.
+        row = jnp.where(due, before.run, NO_ROW)
+        ledger = jax.tree.map(
+            lambda buffer, value: buffer.at[row, column].set(value, mode="drop"),
+            ledger,
+            values,
+        )
+        return jnp.where(due, index + 1, index), ledger
+
+    index, ledger = lax.while_loop(
+        lambda loop: jnp.any(is_due(loop[0])), write, (before.next_checkpoint, ledger)
+    )
+    return after._replace(next_checkpoint=index), ledger
+
+
+def _refill(problem: Problem, carry: Carry, num_runs: int) -> Carry:
+    """File finished runs and hand their lanes the next ones."""
+
+    def is_done(lanes: Lane) -> Bool[Array, " lane"]:
+        return (lanes.run < num_runs) & (lanes.played >= problem.horizon)
+
+    def hand_out(carry: Carry) -> Carry:
+        lanes = carry.lanes
+        done = is_done(lanes)
+        row = jnp.where(done, lanes.run, NO_ROW)
+        keys = jax.vmap(jax.random.fold_in)(lanes.key, lanes.event)
+        best = vmap_last(problem.policy.recommend)(keys, lanes.policy)
+        info = vmap_last(problem.policy.info)(lanes.policy)
+        old = carry.buffers
+        buffers = old._replace(
+            recommendation=_write_rows(old.recommendation, best, row=row),
+            info=jax.tree.map(partial(_write_rows, row=row), old.info, info),
+            events=old.events.at[row].set(lanes.event, mode="drop"),
+            rounds=old.rounds.at[row].set(lanes.played, mode="drop"),
+        )
+        waiting = jnp.cumsum(done, dtype=jnp.int32)
+        run = jnp.minimum(carry.next_run + waiting - 1, num_runs)
+        fresh = new_lanes(problem, run)
+        return Carry(
+            lanes=_select(done, fresh, lanes),
+            next_run=carry.next_run + waiting[-1],
+            buffers=buffers,
+        )
+
+    # A loop that runs at most once: unlike a conditional it copies nothing when idle.
+    return lax.while_loop(lambda c: jnp.any(is_done(c.lanes)), hand_out, carry)
+
+
+def _write_rows(buffer: Array, values: Array, *, row: Int[Array, " lane"]) -> Array:
+    """Write one row per lane; an index past the end is dropped."""
+    return buffer.at[row].set(jnp.moveaxis(values, -1, 0), mode="drop")
+
+
+def _select(which: Bool[Array, " lane"], one: Any, other: Any) -> Any:
+    """Pick per lane between two batched pytrees."""
+
+    def pick(a: Array, b: Array) -> Array:
+        return jnp.where(jnp.expand_dims(which, tuple(range(a.ndim - 1))), a, b)
+
+    return jax.tree.map(pick, one, other)

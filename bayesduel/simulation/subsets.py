@@ -1,0 +1,267 @@
+"""A world of subset choice that answers offers, and the ledger of who was offered."""
+
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Bool, Float, Int
+
+from bayesduel.instances.choice import (
+    ChoiceRule,
+    GaussianRule,
+    IndependentRule,
+    LogitRule,
+    SubsetWorld,
+    TableRule,
+)
+from bayesduel.instances.choice.costs import Cost
+from bayesduel.simulation._subset_draws import (
+    count_winners,
+    independent_rewards,
+    ranking,
+    rounds_until_no_choice,
+    winner,
+)
+from bayesduel.types import Offer, Rewards, RoundCount, RunKey, State
+
+for _rule in (GaussianRule, IndependentRule, LogitRule, TableRule):
+    _names = [field.name for field in fields(_rule)]
+    jax.tree_util.register_dataclass(
+        _rule,
+        data_fields=[name for name in _names if name != "no_choice"],
+        meta_fields=[name for name in _names if name == "no_choice"],
+    )
+
+
+class SubsetLane(NamedTuple):
+    """One run's share of the environment."""
+
+    order: Int[Array, " n"]
+    """``order[position]`` is the arm that the policy knows as ``position``."""
+
+    offers: Int[Array, " n"]
+    """Rounds in which each position was offered."""
+
+    regret: Float[Array, " N"]
+    """Sum per notion."""
+
+
+class SubsetCosts(NamedTuple):
+    """The numbers of every notion of regret; see ``theory.subset_cost``."""
+
+    best: Float[Array | np.ndarray, " N"]
+    values: Float[Array | np.ndarray, "N n"]
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["rule", "costs", "revenues", "largest_reward"],
+    meta_fields=["subset_size", "feedback", "forms", "levels", "places", "shuffle"],
+)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SubsetEnvironment:
+    """Answers to offers of subsets, with fixed probabilities.
+
+    Made by :meth:`from_world`.
+
+    Parameters
+    ----------
+    rule : ChoiceRule
+        P(i|s).
+    costs : SubsetCosts
+        The notions of regret that are recorded.
+    revenues : float64 (n,)
+        What a choice of each arm earns; told to the policies.
+    largest_reward : float64 ()
+        Largest reward of an arm in one round.
+    subset_size, feedback, levels, places
+        As in :class:`bayesduel.instances.choice.SubsetWorld`. Static.
+    forms : tuple of str
+        Form of each notion. Static.
+    shuffle : bool
+        Relabel the arms at random in each run. Static.
+    """
+
+    rule: ChoiceRule
+    costs: SubsetCosts
+    revenues: Any
+    largest_reward: Any
+    subset_size: int
+    feedback: str
+    forms: tuple[str, ...]
+    levels: int
+    places: int
+    shuffle: bool
+
+    @classmethod
+    def from_world(
+        cls, world: SubsetWorld, notions: tuple[str, ...], *, shuffle: bool = True
+    ) -> "SubsetEnvironment":
+        """Return the environment of a world that records some notions of regret.
+
+        Raises
+        ------
+        ChoiceWorldError
+            If a notion does not exist in this world.
+        """
+        costs = [world.cost(notion) for notion in notions]
+        revenues = world.revenues
+        return cls(
+            rule=world.rule,
+            costs=SubsetCosts(
+                best=np.array([cost.best for cost in costs]),
+                values=np.stack([cost.values for cost in costs]),
+            ),
+            revenues=np.ones(world.num_arms)
+            if revenues is None
+            else np.array(revenues),
+            largest_reward=np.array(world.largest_reward, dtype=np.float64),
+            subset_size=world.subset_size,
+            feedback=world.feedback,
+            forms=tuple(cost.form for cost in costs),
+            levels=world.levels,
+            places=world.places,
+            shuffle=shuffle,
+        )
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms n."""
+        return self.revenues.shape[0]
+
+    def init(self, rng_key: RunKey) -> SubsetLane:
+        """Return an empty ledger and the run's labels; consumes ``rng_key``."""
+        order = jnp.arange(self.num_arms, dtype=jnp.int32)
+        if self.shuffle:
+            order = jax.random.permutation(rng_key, order)
+        return SubsetLane(
+            order=order,
+            offers=jnp.zeros(self.num_arms, dtype=jnp.int64),
+            regret=jnp.zeros(len(self.forms), dtype=jnp.float64),
+        )
+
+    def introduce(
+        self, policy: Any, rng_key: RunKey, lane: SubsetLane, horizon: RoundCount
+    ) -> State:
+        """Let a policy prepare for a run: n, k, the horizon, and the revenues."""
+        revenues = jnp.sum(
+            jnp.where(_places(lane), jnp.asarray(self.revenues)[None, :], 0.0), axis=1
+        )
+        return policy.init(rng_key, self.num_arms, self.subset_size, horizon, revenues)
+
+    def play(
+        self,
+        rng_key: RunKey,
+        lane: SubsetLane,
+        offer: Offer,
+        rounds_left: RoundCount,
+        *,
+        in_bulk: bool,
+    ) -> tuple[Offer, Rewards, RoundCount]:
+        """Cut an offer at the horizon and draw its rewards; consumes ``rng_key``.
+
+        ``in_bulk=False`` promises an offer for one round at most.
+        """
+        most = jnp.minimum(offer.rounds, rounds_left)
+        offered = _arms_of(lane, offer.subset)
+        chances = self.rule.chances(offered)
+        if self.feedback == "independent":
+            rounds = most
+            rewards = independent_rewards(
+                rng_key, chances, rounds, levels=self.levels, in_bulk=in_bulk
+            )
+            rewards = rewards * (self.largest_reward / self.levels)
+        elif self.feedback == "ranking":
+            assert isinstance(self.rule, LogitRule)
+            rounds = jnp.minimum(most, 1)
+            uniforms = jax.random.uniform(rng_key, (self.num_arms,), dtype=jnp.float64)
+            rewards = ranking(uniforms, self.rule.weights, offered, self.places)
+            rewards = jnp.where(rounds > 0, rewards, 0.0)
+        elif in_bulk:
+            nobody = self.rule.no_choice_chance(offered)
+            rounds, rewards = _many_rounds(
+                rng_key, chances, nobody, most, offer.until_no_choice
+            )
+        else:
+            rounds = most
+            uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
+            rewards = jnp.where(rounds > 0, winner(uniform, chances), 0.0)
+        rewards = jnp.sum(jnp.where(_places(lane), rewards[None, :], 0.0), axis=1)
+        offer = offer._replace(rounds=rounds)
+        return offer, Rewards(rounds=rounds, rewards=rewards), rounds
+
+    @staticmethod
+    def cut(offer: Offer, rounds: RoundCount) -> Offer:
+        """Return the first ``rounds`` rounds of an offer; also of many, elementwise."""
+        return offer._replace(rounds=jnp.clip(rounds, 0, offer.rounds))
+
+    def record(self, lane: SubsetLane, offer: Offer) -> SubsetLane:
+        """Add what was played to the ledger."""
+        offered = _arms_of(lane, offer.subset)
+        regret = jnp.stack(
+            [self._cost(index, form, offered) for index, form in enumerate(self.forms)]
+        )
+        return lane._replace(
+            offers=lane.offers + jnp.where(offer.subset, offer.rounds, 0),
+            regret=lane.regret + regret * offer.rounds.astype(jnp.float64),
+        )
+
+    def _cost(
+        self, index: int, form: str, offered: Bool[Array, " n"]
+    ) -> Float[Array, ""]:
+        """Regret of one round in one notion."""
+        best = jnp.asarray(self.costs.best)[index]
+        values = jnp.asarray(self.costs.values)[index]
+        return Cost(form, best, values).of(self.rule, offered)
+
+    def ledger(self, lane: SubsetLane) -> dict[str, Array]:
+        """Return what is written down at a checkpoint."""
+        return {"offers": lane.offers, "regret": lane.regret}
+
+    def with_original_labels(
+        self,
+        ledger: dict[str, np.ndarray],
+        recommendation: Bool[np.ndarray, "run n"],
+        order: Int[np.ndarray, "run n"],
+    ) -> tuple[dict[str, np.ndarray], Bool[np.ndarray, "run n"]]:
+        """Turn positions into arms, in what was recorded and recommended."""
+        position = np.argsort(order, axis=1)
+        offers = np.take_along_axis(ledger["offers"], position[:, None, :], axis=2)
+        best = np.take_along_axis(recommendation, position, axis=1)
+        return {"offers": offers, "regret": ledger["regret"]}, best
+
+
+def _places(lane: SubsetLane) -> Bool[Array, "n n"]:
+    """[position, arm]: who stands where."""
+    arms = jnp.arange(lane.order.shape[0], dtype=lane.order.dtype)
+    return lane.order[:, None] == arms[None, :]
+
+
+def _arms_of(lane: SubsetLane, subset: Bool[Array, " n"]) -> Bool[Array, " n"]:
+    """Turn a set of positions into a set of arms."""
+    return jnp.any(_places(lane) & subset[:, None], axis=0)
+
+
+def _many_rounds(
+    rng_key: RunKey,
+    chances: Float[Array, " n"],
+    nobody: Float[Array, ""],
+    most: RoundCount,
+    until_no_choice: Bool[Array, ""],
+) -> tuple[RoundCount, Float[Array, " n"]]:
+    """Draw up to ``most`` rounds of one offer: how many, and who is chosen."""
+    key_rounds, key_who = jax.random.split(rng_key)
+    uniform = jax.random.uniform(key_rounds, dtype=jnp.float64)
+    rounds, choices = rounds_until_no_choice(uniform, nobody, most)
+    # "Nobody" is one more outcome, unless all rounds that are drawn have a choice.
+    nobody = jnp.where(until_no_choice, 0.0, nobody)
+    drawn = count_winners(
+        key_who,
+        jnp.concatenate([chances, nobody[None]]),
+        jnp.where(until_no_choice, choices, most),
+    )
+    return jnp.where(until_no_choice, rounds, most), drawn[:-1]

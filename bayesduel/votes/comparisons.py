@@ -1,0 +1,437 @@
+"""Votes between two arms, counted per pair: what the pairwise models are fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesduel.errors import ComparisonDataError
+from bayesduel.votes.checks import (
+    arm_names_of,
+    arm_positions,
+    check_opponents,
+    check_words,
+    components,
+    composed,
+    different_labels,
+    flag_of,
+    labelled_counts,
+    labels_of,
+    numbers_of,
+    outcome_of_word,
+    rows_by_name,
+    vote_counts,
+    whole_numbers,
+)
+from bayesduel.votes.data_checks import check_comparisons
+
+OUTCOMES = ("first", "second", "tie")
+"""What a vote can say: the first arm of the row, the second one, or neither."""
+
+_ALL_PAIRS = 4096
+"""Pairs that are kept whether they have votes or not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Votes between pairs of arms.
+
+    A row is a pair in the order in which it was shown; a pair may have a row in either
+    order, and a row may be without votes. Without ``order_known`` every pair has one
+    row at most, the arm with the lower position first.
+
+    Attributes
+    ----------
+    arm_names : tuple of K str
+        Names of the arms.
+    first, second : int64 (R,)
+        Positions of the two arms of each row, never equal.
+    counts : float64 (R, 3)
+        Votes for the first arm, for the second, and ties. Whole numbers, unless votes
+        carry weights or ties were split.
+    order_known : bool
+        Whether the first arm of a row is the one that was shown first.
+    covariates : float64 (K, D)
+        What is known about each arm; D may be 0.
+    covariate_names : tuple of D str
+        Their names.
+
+    Examples
+    --------
+    >>> votes = Comparisons.from_wins([[0, 7], [3, 0]], arm_names=["tea", "coffee"])
+    >>> votes
+    Comparisons(2 arms, 1 of 1 pairs, 10 votes)
+    >>> votes.wins.tolist()
+    [[0.0, 7.0], [3.0, 0.0]]
+    """
+
+    arm_names: tuple[str, ...]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    order_known: bool = False
+    covariates: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    covariate_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        check_comparisons(self)
+
+    @classmethod
+    def from_wins(
+        cls,
+        wins: ArrayLike,
+        *,
+        ties: ArrayLike | None = None,
+        arm_names: Sequence[str] | None = None,
+        ignore_self: bool = False,
+    ) -> Comparisons:
+        """Count votes in a square table.
+
+        Parameters
+        ----------
+        wins : float (K, K)
+            ``wins[i, j]``: votes for i against j. The columns of a data frame are
+            brought into the order of its rows by their labels.
+        ties : float (K, K), optional
+            Ties of each pair: symmetric, each pair's number in both places. A data
+            frame is brought into the order of a data frame of wins.
+        arm_names : sequence of str, optional
+            Names of the arms, by default the labels of a data frame of wins, or "0",
+            "1", ...
+        ignore_self : bool
+            Drop votes between an arm and itself instead of refusing them.
+
+        Returns
+        -------
+        Comparisons
+            One row per pair, the order in which arms were shown unknown. Pairs without
+            a vote are kept, all of up to 4096 and of more as many as fill up a power of
+            two, so that programs compiled for a fit serve the next one as well.
+
+        Raises
+        ------
+        ComparisonDataError
+            If a number is negative or not finite, the tables are not square or of one
+            size, ties are not symmetric, or an arm meets itself.
+        """
+        won, labels = labelled_counts("wins", wins)
+        if won.ndim != 2 or won.shape[0] != won.shape[1]:
+            raise ComparisonDataError(
+                f"wins must be a square table, got the shape {won.shape}"
+            )
+        names = arm_names_of(labels if arm_names is None else arm_names, len(won))
+        tied = np.zeros_like(won)
+        if ties is not None:
+            tied, _ = labelled_counts("ties", ties, labels)
+        if tied.shape != won.shape or not np.array_equal(tied, tied.T):
+            raise ComparisonDataError(
+                f"ties must be a symmetric table of the shape {won.shape}, each pair's "
+                "number in both places"
+            )
+        own = np.diagonal(won) + np.diagonal(tied)
+        if not flag_of("ignore_self", ignore_self) and np.any(own > 0):
+            arm = int(np.argmax(own > 0))
+            raise ComparisonDataError(
+                f"wins: arm {names[arm]!r} has {own[arm]:g} votes against itself; they "
+                "say nothing: drop them with ignore_self=True"
+            )
+        row, column = _pairs_kept(won + won.T + tied > 0)
+        counts = [won[row, column], won[column, row], tied[row, column]]
+        return cls(names, row, column, np.stack(counts, axis=1))
+
+    @classmethod
+    def from_votes(
+        cls,
+        first: Sequence[Any],
+        second: Sequence[Any],
+        winner: Sequence[Any],
+        *,
+        weight: ArrayLike | None = None,
+        arm_names: Sequence[str] | None = None,
+        words: tuple[str, str, str] = ("left", "right", "tie"),
+        order_known: bool = True,
+    ) -> Comparisons:
+        """Count single votes, one per entry of the columns.
+
+        Parameters
+        ----------
+        first, second : sequences of n str
+            The two arms, in the order in which they were shown.
+        winner : sequence of n str
+            The name of the winning arm, or one of ``words``.
+        weight : float (n,), optional
+            How many times each vote counts, 1 by default; not negative.
+        arm_names : sequence of str, optional
+            All arms, in the wanted order; any other name is an error. By default the
+            names that occur, sorted.
+        words : (str, str, str)
+            What stands in ``winner`` for the first arm, the second arm, and a tie.
+        order_known : bool
+            Keep the order in which the arms were shown.
+
+        Returns
+        -------
+        Comparisons
+            One row per pair and order with votes.
+
+        Raises
+        ------
+        ComparisonDataError
+            Naming the row of an unknown arm, of an arm against itself, of a winner
+            that is neither or could be either (a word that is the other arm's name),
+            or of a bad weight.
+        """
+        first, second, winner = (
+            labels_of(name, each)
+            for name, each in (("first", first), ("second", second), ("winner", winner))
+        )
+        lengths = {len(first), len(second), len(winner)}
+        if len(lengths) > 1:
+            raise ComparisonDataError(
+                "first, second and winner must be equally long, got "
+                f"{len(first)}, {len(second)} and {len(winner)}"
+            )
+        names = arm_names_of(
+            different_labels(first, second) if arm_names is None else arm_names, None
+        )
+        one = arm_positions("first", first, names)
+        other = arm_positions("second", second, names)
+        weights = np.ones(len(one)) if weight is None else vote_counts("weight", weight)
+        if weights.shape != one.shape:
+            raise ComparisonDataError(
+                f"weight must have one number per vote, got the shape {weights.shape} "
+                f"for {len(one)} votes"
+            )
+        check_opponents(one, other, names)
+        said = check_words(words)
+        counts = np.zeros((len(one), 3))
+        for row, word in enumerate(winner):
+            arms = names[one[row]], names[other[row]]
+            counts[row, outcome_of_word(composed(word), row, arms, said)] = weights[row]
+        return cls.from_rows(names, one, other, counts, order_known=order_known)
+
+    @classmethod
+    def from_rows(
+        cls,
+        arm_names: Sequence[str],
+        first: ArrayLike,
+        second: ArrayLike,
+        counts: ArrayLike,
+        *,
+        order_known: bool = False,
+    ) -> Comparisons:
+        """Add up counts per row, several of which may belong to one pair.
+
+        Parameters
+        ----------
+        arm_names : sequence of K str
+            Names of the arms.
+        first, second : int (n,)
+            Positions of the two arms.
+        counts : float (n, 3)
+            Votes for the first arm, for the second, and ties.
+        order_known : bool
+            Keep the order in which the arms were shown.
+
+        Returns
+        -------
+        Comparisons
+            Sorted by pair, without rows that have no vote.
+
+        Raises
+        ------
+        ComparisonDataError
+            For a position that is no arm, an arm against itself, or a bad count.
+        """
+        names = arm_names_of(arm_names, None)
+        votes = vote_counts("counts", counts)
+        if votes.size % 3 or (votes.ndim == 2 and votes.shape[1] != 3):
+            raise ComparisonDataError(
+                f"counts must have 3 columns, got the shape {votes.shape}"
+            )
+        votes = votes.reshape(-1, 3)
+        one = whole_numbers("first", first).reshape(-1)
+        other = whole_numbers("second", second).reshape(-1)
+        if not len(one) == len(other) == len(votes):
+            raise ComparisonDataError(
+                "first, second and counts must be equally long, got "
+                f"{len(one)}, {len(other)} and {len(votes)}"
+            )
+        check_opponents(one, other, names)
+        if not flag_of("order_known", order_known):
+            swap = one > other
+            one, other = np.where(swap, other, one), np.where(swap, one, other)
+            votes = np.where(swap[:, None], votes[:, [1, 0, 2]], votes)
+        key, index = np.unique(one * len(names) + other, return_inverse=True)
+        total = np.zeros((len(key), 3))
+        np.add.at(total, index, votes)
+        kept = total.sum(axis=1) > 0
+        key, total = key[kept], total[kept]
+        return cls(names, key // len(names), key % len(names), total, order_known)
+
+    def __repr__(self) -> str:
+        pairs = self.num_arms * (self.num_arms - 1) // 2
+        voted = self._pairs[self.counts.sum(axis=1) > 0]
+        seen = len(np.unique(np.sort(voted, axis=1), axis=0))
+        ties = f", {self.counts[:, 2].sum():g} ties" if self.has_ties else ""
+        return (
+            f"Comparisons({self.num_arms} arms, {seen} of {pairs} pairs, "
+            f"{self.num_votes:g} votes{ties})"
+        )
+
+    @property
+    def _pairs(self) -> NDArray[np.int64]:
+        return np.stack([self.first, self.second], axis=1)
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return len(self.arm_names)
+
+    @property
+    def num_votes(self) -> float:
+        """Sum of all counts."""
+        return float(self.counts.sum())
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether some vote is a tie."""
+        return bool(self.counts[:, 2].sum() > 0)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all counts are whole numbers, that is, numbers of votes."""
+        return bool(np.all(self.counts == np.round(self.counts)))
+
+    @cached_property
+    def wins(self) -> NDArray[np.float64]:
+        """``wins[i, j]``: votes for i against j, float64 (K, K)."""
+        return self._table(self.counts[:, 0], self.counts[:, 1])
+
+    @cached_property
+    def ties(self) -> NDArray[np.float64]:
+        """Ties of each pair, symmetric, float64 (K, K)."""
+        return self._table(self.counts[:, 2], self.counts[:, 2])
+
+    def _table(self, forward: NDArray, backward: NDArray) -> NDArray[np.float64]:
+        table = np.zeros((self.num_arms, self.num_arms))
+        np.add.at(table, (self.first, self.second), forward)
+        np.add.at(table, (self.second, self.first), backward)
+        return table
+
+    @property
+    def row_names(self) -> list[str]:
+        """A name for each row, such as "tea vs coffee"."""
+        return [
+            f"{self.arm_names[one]} vs {self.arm_names[other]}"
+            for one, other in self._pairs.tolist()
+        ]
+
+    def parts(self) -> list[list[str]]:
+        """Return the parts of the graph whose edges are pairs with votes.
+
+        Returns
+        -------
+        list of lists of str
+            Names of the arms, the largest part first. One part: every arm is compared
+            with every other one, at least through others.
+        """
+        edges = self.wins + self.wins.T + self.ties > 0
+        return components(edges, "weak", self.arm_names)
+
+    def strong_parts(self) -> list[list[str]]:
+        """Return the parts within which every arm beat every other, through others.
+
+        Ties count as a win of both. With more than one part no maximum-likelihood
+        estimate of Bradley-Terry utilities exists (Ford 1957): some arm, or group,
+        never lost to the rest.
+        """
+        return components(self.wins + self.ties > 0, "strong", self.arm_names)
+
+    def with_covariates(
+        self, values: ArrayLike, names: Sequence[str] | None = None
+    ) -> Comparisons:
+        """Return the same votes with what is known about each arm.
+
+        Parameters
+        ----------
+        values : float (K, D)
+            One row per arm, in the order of ``arm_names``, or a data frame whose rows
+            name the arms in any order; scale them to about unit size, because
+            coefficients have a common prior.
+        names : sequence of D str, optional
+            Names of the columns, by default those of a data frame.
+
+        Raises
+        ------
+        ComparisonDataError
+            If the table does not have K rows of finite numbers, or a data frame names
+            other arms.
+        """
+        values, columns = rows_by_name("covariates", values, self.arm_names)
+        names = columns if names is None else labels_of("names", names)
+        table = numbers_of("covariates", values)
+        if table.ndim == 1:
+            table = table[:, None]
+        if table.ndim != 2 or table.shape[0] != self.num_arms:
+            raise ComparisonDataError(
+                f"covariates must have one row for each of the {self.num_arms} arms; "
+                f"got the shape {table.shape}"
+            )
+        labels = names or [f"covariate {index}" for index in range(table.shape[1])]
+        if len(labels) != table.shape[1]:
+            raise ComparisonDataError(
+                f"covariates have {table.shape[1]} columns, but {len(labels)} names"
+            )
+        return replace(self, covariates=table, covariate_names=tuple(map(str, labels)))
+
+    def without_empty_pairs(self) -> Comparisons:
+        """Return the same votes without rows that have none."""
+        return self._with_rows(self.counts, self.order_known)
+
+    def without_order(self) -> Comparisons:
+        """Return the votes per pair, whichever arm was shown first."""
+        return self._with_rows(self.counts, order_known=False)
+
+    def without_ties(self) -> Comparisons:
+        """Return the votes that are no ties."""
+        return self._with_rows(self.counts * [1.0, 1.0, 0.0], self.order_known)
+
+    def with_split_ties(self) -> Comparisons:
+        """Return the votes with each tie as half a vote for either arm.
+
+        Such counts need not be whole: no replicated votes can be drawn from them.
+        """
+        half = self.counts[:, 2:] / 2.0
+        counts = np.concatenate([self.counts[:, :2] + half, 0.0 * half], axis=1)
+        return self._with_rows(counts, self.order_known)
+
+    def _with_rows(self, counts: NDArray, order_known: bool) -> Comparisons:
+        other = Comparisons.from_rows(
+            self.arm_names, self.first, self.second, counts, order_known=order_known
+        )
+        return replace(
+            other, covariates=self.covariates, covariate_names=self.covariate_names
+        )
+
+
+def _pairs_kept(
+    voted: NDArray[np.bool_],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the two arms of every pair with votes, and of some without any.
+
+    Their number hardly depends on the votes: a program is compiled for a number of
+    rows, and the first vote on another pair would make it anew.
+    """
+    row, column = np.triu_indices(len(voted), 1)
+    seen = voted[row, column]
+    wanted = max(_ALL_PAIRS, 1 << max(int(seen.sum()) - 1, 0).bit_length())
+    empty = np.flatnonzero(~seen)[: wanted - int(seen.sum())]
+    seen[empty] = True
+    return row[seen], column[seen]

@@ -1,0 +1,378 @@
+"""Wrong requests are refused before anything is computed, with a text that helps."""
+
+from fractions import Fraction
+from itertools import count
+
+import numpy as np
+import pytest
+
+import bayesduel
+from bayesduel import policies
+from bayesduel.errors import (
+    BayesduelError,
+    InvalidPreferenceError,
+    PolicyParameterError,
+    SimulationArgumentError,
+    UnknownNameError,
+)
+from bayesduel.experiments import checks, running
+from bayesduel.experiments.checks import resolve_environments
+from bayesduel.simulation import driver
+from tests.fake_policies import Wanderer
+from tests.policies.instances import CONDORCET
+from theory import REGRET_NOTIONS, PreferenceMatrix
+
+GOOD = [[0.5, 0.6], [0.4, 0.5]]
+NAN, INF = float("nan"), float("inf")
+ROUNDS = "must be an integer from 1 to"
+
+
+@pytest.fixture
+def nothing_runs(monkeypatch):
+    """Fail the test if a simulation, or a job, is so much as begun."""
+
+    def refuse(*arguments, **options):
+        pytest.fail("something was computed")
+
+    monkeypatch.setattr(driver, "run_chunk", refuse)
+    monkeypatch.setattr(running, "run_jobs", refuse)
+    monkeypatch.setattr(running.Job, "run", refuse)
+
+
+MATRICES = [
+    ([[]], ["square", "(1, 0)"]),
+    ([[0.5]], ["square", "2 x 2", "(1, 1)"]),
+    ([[0.5, 0.6, 0.7], [0.4, 0.5, 0.6]], ["square", "(2, 3)"]),
+    ([[0.5, 0.6], [0.4]], ["rectangular"]),
+    (np.full((2, 2, 2), 0.5), ["square", "(2, 2, 2)"]),
+    ([[0.5, 0.6, 0.7], [0.4, 0.5, NAN], [0.3, 0.4, 0.5]],
+     ["finite", "(1, 2)", "nan", "remove what is missing"]),
+    ([[0.5, INF], [0.4, 0.5]], ["finite", "(0, 1)", "inf"]),
+    ([[0.5, 1.6], [-0.6, 0.5]], ["[0, 1]", "(0, 1)", "1.6"]),
+    ([[0.5, 0.6], [0.3, 0.5]], ["must be 1", "(0, 1)", "0.6 + 0.3", "Correct"]),
+    ([[0.6, 0.6], [0.4, 0.4]], ["diagonal", "(0, 0)", "0.6"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "words"), MATRICES, ids=str)
+def test_matrices(nothing_runs, values, words):
+    with pytest.raises(InvalidPreferenceError) as raised:
+        bayesduel.simulate(values, "d-ts")
+    assert str(raised.value).startswith("environment: ")
+    assert [word for word in words if word not in str(raised.value)] == []
+    with pytest.raises(InvalidPreferenceError) as raised:
+        bayesduel.compare(["cyclic", values], "d-ts")
+    assert str(raised.value).startswith("environments[1]: ")
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "words"),
+    [
+        ([], SimulationArgumentError, "environments must hold at least one matrix"),
+        (None, SimulationArgumentError, "environments must be one or several"),
+        (5, SimulationArgumentError, "environments must be one or several, got 5"),
+        ("cyclik", ValueError, "did you mean cyclic"),
+        ("./nowhere.csv", FileNotFoundError, "nowhere.csv"),
+        ([["a", "b"], ["c", "d"]], TypeError, "environments[0]: values must hold real"),
+        ([GOOD, [[0.5, None], [0.4, 0.5]]], TypeError, "environments[1]: values must"),
+        (["gap", "gap"], SimulationArgumentError, "'gap' is given twice"),
+        ([GOOD, GOOD], SimulationArgumentError, "'2-arms' is given twice"),
+    ],
+    ids=str,
+)
+def test_environments(nothing_runs, values, error, words):
+    with pytest.raises(error) as raised:
+        bayesduel.compare(values, "d-ts")
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0, f"horizon {ROUNDS} 2^62 (4.6e18), got 0"),
+        (-1, "got -1"),
+        (10.5, "got 10.5"),
+        (2**62 + 1, str(2**62 + 1)),
+        (10**400, "from 1 to 2^62"),
+        (1e400, "horizon must be a number of rounds, got inf"),
+        (-INF, "got -inf"),
+        (NAN, "got nan"),
+        ("abc", "got 'abc'"),
+        ("1e5", "got '1e5'"),
+        (None, "got None"),
+        (True, "got True"),
+        ([5], "got [5]"),
+        (Fraction(5), "got Fraction(5, 1)"),
+        (np.float64(2.5), "2.5"),
+    ],
+    ids=repr,
+)
+def test_horizons(nothing_runs, value, words):
+    for function in (bayesduel.simulate, bayesduel.compare):
+        with pytest.raises(SimulationArgumentError) as raised:
+            function(GOOD, "d-ts", horizon=value)
+        assert "horizon" in str(raised.value)
+        assert words in str(raised.value)
+
+
+@pytest.mark.parametrize("value", [0, -3, 2.5, "7", None, True, NAN, [5]], ids=repr)
+@pytest.mark.parametrize("name", ["num_runs", "num_lanes"])
+def test_counts(nothing_runs, name, value):
+    if (name, value) == ("num_lanes", None):
+        return  # The default.
+    with pytest.raises(SimulationArgumentError) as raised:
+        bayesduel.simulate(GOOD, "d-ts", **{name: value})
+    assert str(raised.value) == f"{name} must be a positive integer, got {value!r}"
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "2", True], ids=repr)
+def test_jobs(nothing_runs, value):
+    with pytest.raises(SimulationArgumentError, match="jobs must be a positive int"):
+        bayesduel.compare(GOOD, "d-ts", jobs=value)
+
+
+def test_more_runs_than_numbers(nothing_runs):
+    for function in (bayesduel.simulate, bayesduel.compare):
+        with pytest.raises(SimulationArgumentError, match="num_runs must be at most"):
+            function(GOOD, "d-ts", num_runs=10**10)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ([10, 5], "checkpoints must increase: checkpoints[1] is 5 after 10; sort"),
+        ([5, 5], "checkpoints[1] is 5 after 5"),
+        ([0, 5], f"checkpoints[0] {ROUNDS} the horizon 1000, got 0"),
+        ([5, -1], "checkpoints[1]"),
+        ([5, 2000], f"checkpoints[1] {ROUNDS} the horizon 1000, got 2000"),
+        ([1.5], "got 1.5"),
+        ([NAN], "got nan"),
+        ([INF], "got inf"),
+        (["5"], "got '5'"),
+        ([None], "got None"),
+        ([True], "got True"),
+        ([[1, 2]], "got [1, 2]"),
+        ("10", "checkpoints[0]"),
+        (5, "checkpoints must be one or several, got 5"),
+    ],
+    ids=repr,
+)
+def test_checkpoints(nothing_runs, value, words):
+    with pytest.raises(SimulationArgumentError) as raised:
+        bayesduel.simulate(GOOD, "d-ts", horizon=1000, checkpoints=value)
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize("value", [-1, 1.0, "1", 2**63, None, True], ids=repr)
+def test_seeds(nothing_runs, value):
+    with pytest.raises(SimulationArgumentError) as raised:
+        bayesduel.simulate(GOOD, "d-ts", seed=value)
+    assert str(raised.value) == (
+        f"seed must be an integer from 0 to 2^63 - 1, got {value!r}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [
+        ("copland", UnknownNameError, "did you mean copeland"),
+        (["copeland", "weeak"], UnknownNameError, "no notion 'weeak'; did you mean w"),
+        ("zzz", UnknownNameError, "all: copeland, "),
+        ([1], UnknownNameError, "no notion 1"),
+        ([], SimulationArgumentError, "at least one notion"),
+        (5, SimulationArgumentError, "regret must be one or several, got 5"),
+        (5, SimulationArgumentError, "got 5"),
+    ],
+    ids=repr,
+)
+def test_notions(nothing_runs, value, error, words):
+    with pytest.raises(error) as raised:
+        bayesduel.simulate(GOOD, "d-ts", regret=value)
+    assert "regret" in str(raised.value)
+    assert words in str(raised.value)
+
+
+def test_notions_that_the_matrix_does_not_have(nothing_runs):
+    """Found out before the simulation, for every matrix of a comparison."""
+    with pytest.raises(InvalidPreferenceError, match="Condorcet winner"):
+        bayesduel.compare(["cyclic", "gap"], "d-ts", regret=["weak"])
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [
+        ("d-tss", UnknownNameError, "no policy 'd-tss'; did you mean d-ts"),
+        ("", UnknownNameError, "all: d-ts, "),
+        ("d-ts:alpha=0.4", PolicyParameterError, "alpha must be .* above 0.5.* 0.4"),
+        ("d-ts:alpha=nan", PolicyParameterError, "alpha .* got nan"),
+        ("d-ts:alpha=inf", PolicyParameterError, "alpha .* got inf"),
+        ("d-ts:alphaa=1", PolicyParameterError, "no parameter 'alphaa'.* mean alpha"),
+        ("d-ts:alpha", PolicyParameterError, "not of the form parameter=value"),
+        ("d-ts:alpha=x", PolicyParameterError, "alpha must be a number, got 'x'"),
+        ("d-ts:alpha=1,alpha=2", PolicyParameterError, "gives alpha twice"),
+        ("rucb:look_ahead=2", PolicyParameterError, "look_ahead must be true or fa"),
+        ("rmed1:f_power=-2", PolicyParameterError, "f_power .* got -2"),
+        (None, SimulationArgumentError, "policies must be .* got None"),
+        (5, SimulationArgumentError, "policies must be .* got 5"),
+        (bayesduel.policies.get("d-ts", alpha=0.2), PolicyParameterError, "alpha"),
+    ],
+    ids=str,
+)
+def test_policies(nothing_runs, value, error, words):
+    for function in (bayesduel.simulate, bayesduel.compare):
+        with pytest.raises(error, match=words):
+            function(GOOD, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ([], "policies must hold at least one policy"),
+        (["d-ts", "d-ts:alpha=0.51"], "'D-TS' is given twice"),
+        (["d-ts", None], "policies must be names or policies, got None"),
+    ],
+)
+def test_lists_of_policies(nothing_runs, value, words):
+    with pytest.raises(SimulationArgumentError, match=words):
+        bayesduel.compare(GOOD, value)
+
+
+def test_one_wrong_policy_is_found_before_the_others_run(nothing_runs, tmp_path):
+    with pytest.raises(PolicyParameterError):
+        bayesduel.compare(GOOD, ["rucb", "d-ts:alpha=0.3"], out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_every_error_of_ours_is_a_value_error():
+    for error in (PolicyParameterError, SimulationArgumentError, UnknownNameError):
+        assert issubclass(error, ValueError)
+        assert issubclass(error, BayesduelError)
+    assert issubclass(InvalidPreferenceError, ValueError)
+
+
+# What is right stays possible
+
+
+@pytest.mark.parametrize("value", [1, 10**6, 1e6, np.int64(7), np.float64(7), 2**62])
+def test_horizons_as_numbers_of_any_kind(value):
+    found = checks.check_horizon(value)
+    assert found == value
+    assert type(found) is int
+
+
+def test_checkpoints_end_with_the_horizon():
+    check = checks.check_checkpoints
+    assert check([1, 10], 100, 5) == (1, 10, 100)
+    assert check([1, 100], 100, 5) == (1, 100)
+    assert check([], 100, 5) == (100,)
+    assert check(np.array([3, 50]), 100, 5) == (3, 50, 100)
+    assert check([2.0, np.int64(5)], 100, 5) == (2, 5, 100)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 9, 10, 12345, 10**12, 2**62])
+def test_default_checkpoints(horizon):
+    """Ten per decade, four where there are many arms; every power of ten."""
+    few = checks.check_checkpoints(None, horizon, 5)
+    many = checks.check_checkpoints(None, horizon, 65)
+    for grid in (few, many):
+        assert list(grid) == sorted({*grid})
+        assert grid[0] == 1
+        assert grid[-1] == horizon
+        assert {10**k for k in range(19) if 10**k <= horizon} <= {*grid}
+    assert sum(10**5 <= each < 10**6 for each in few) in (0, 10)
+    assert sum(10**5 <= each < 10**6 for each in many) in (0, 4)
+    assert len(few) >= len(many)
+
+
+def test_one_or_several():
+    matrix = PreferenceMatrix(CONDORCET, name="mine")
+    for single in ("gap", GOOD, np.array(GOOD), matrix, tuple(map(tuple, GOOD))):
+        assert len(checks.as_sequence("environments", single)) == 1
+    several = checks.as_sequence("environments", ["gap", GOOD, matrix])
+    assert list(checks.resolve_environments(several)) == ["gap", "2-arms", "mine"]
+    assert checks.as_sequence("policies", Wanderer()) == [Wanderer()]
+    assert checks.as_sequence("policies", ("a", "b")) == ["a", "b"]
+    generator = (name for name in ("gap", "cyclic"))
+    assert checks.as_sequence("environments", generator) == ["gap", "cyclic"]
+
+
+def test_arrays_of_other_libraries():
+    import jax.numpy as jnp
+    import xarray as xr
+
+    for array in (jnp.asarray(GOOD), xr.DataArray(GOOD)):
+        assert len(checks.as_sequence("environments", array)) == 1
+
+
+def test_notions_are_recorded_once():
+    assert checks.check_notions("weak") == ("weak",)
+    assert checks.check_notions(["weak", "borda", "weak"]) == ("weak", "borda")
+    assert checks.check_notions(REGRET_NOTIONS) == REGRET_NOTIONS
+
+
+def test_names_of_matrices_fit_into_a_path():
+    found = checks.resolve_environments([PreferenceMatrix(GOOD, name="a/b")])
+    assert list(found) == ["a-b"]
+
+
+@pytest.mark.parametrize(
+    "name", ["..", ".", "a\0b", "a\nb", " a", "preference", "arm", "best_set"]
+)
+def test_names_under_which_results_cannot_be_kept(name):
+    """Found out after the simulation, that would cost hours."""
+    matrix = PreferenceMatrix(np.full((2, 2), 0.5), name=name)
+    with pytest.raises(SimulationArgumentError, match="environments: results cannot"):
+        resolve_environments([matrix])
+
+
+@pytest.mark.parametrize(
+    "value", ["yes", "", 0, 1, None, [], np.array([True])], ids=repr
+)
+def test_switches(nothing_runs, value):
+    """A text such as "no" would count as true."""
+    for name in ("shuffle", "progress", "resume", "overwrite"):
+        with pytest.raises(SimulationArgumentError, match=f"{name} must be True or"):
+            bayesduel.compare(GOOD, "d-ts", **{name: value})
+    for name in ("shuffle", "progress"):
+        with pytest.raises(SimulationArgumentError, match=f"{name} must be True or"):
+            bayesduel.simulate(GOOD, "d-ts", **{name: value})
+
+
+def test_sizes_beyond_any_machine(nothing_runs):
+    with pytest.raises(SimulationArgumentError, match="num_lanes must be at most 6"):
+        bayesduel.simulate(GOOD, "d-ts", num_lanes=10**9)
+    with pytest.raises(SimulationArgumentError, match="jobs must be at most 1024"):
+        bayesduel.compare(GOOD, "d-ts", jobs=10**6)
+    with pytest.raises(SimulationArgumentError, match="checkpoints must be at most"):
+        bayesduel.simulate(GOOD, "d-ts", horizon=2**62, checkpoints=count(1))
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (policies.RelativeUCB(alpha="2"), "RelativeUCB: alpha must be a number"),
+        (policies.RelativeUCB(alpha=True), "alpha must be a number, got True"),
+        (policies.RelativeUCB(alpha=np.ones(2)), "alpha must be a number"),
+        (policies.RelativeUCB(look_ahead=1), "look_ahead must be true or false"),
+        (policies.DoubleThompson(tie_break=None), "tie_break must be a word"),
+        (policies.CWRMED(resolve_every=1.5), "resolve_every must be an integer"),
+        (policies.PairwiseComparisons(num_batches=10**400), "an integer below 2^63"),
+        (policies.DelayedFeedback("rucb", 5), "policy must be a policy"),
+    ],
+    ids=lambda each: "" if isinstance(each, policies.Policy) else each,
+)
+def test_fields_of_policies(nothing_runs, policy, words):
+    with pytest.raises(PolicyParameterError) as raised:
+        bayesduel.simulate(GOOD, policy)
+    assert words in str(raised.value)
+
+
+def test_fields_of_policies_that_are_right():
+    for alpha in (2, 2.0, np.float32(2), np.int64(2), np.array(2.0)):
+        checks.resolve_policies([policies.RelativeUCB(alpha=alpha)])
+
+
+def test_matrices_in_float32():
+    single = np.float32([[0.5, 0.6], [0.4, 0.5]])
+    (matrix,) = resolve_environments([single]).values()
+    assert matrix.values == pytest.approx(np.array(GOOD), abs=1e-7)

@@ -1,0 +1,185 @@
+"""Comparisons over real processes: how they are cut, what fails, what is kept."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import bayesduel
+from bayesduel.experiments import running
+from bayesduel.simulation import driver
+from tests.fake_policies import (
+    Broken,
+    Deadly,
+    Scripted,
+    Sleepy,
+    Wanderer,
+    instant_run_chunk,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+REQUEST = {"num_runs": 70, "horizon": 2000, "seed": 5}
+RUNS_PER_JOB = 64
+"""Two jobs per policy in one process as in two."""
+
+
+@pytest.fixture(autouse=True)
+def _small_jobs(monkeypatch):
+    monkeypatch.setattr(running, "_RUNS_PER_JOB", RUNS_PER_JOB)
+
+
+def same(one, other):
+    """Everything but seconds and dates."""
+    assert one.equals(other)
+    assert {node.path for node in one.subtree} == {node.path for node in other.subtree}
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """Return what one process says, in one piece per policy."""
+    return {
+        name: bayesduel.simulate("cyclic", policy, **REQUEST)
+        for name, policy in (("Wanderer", Wanderer()), ("Sleepy", Sleepy()))
+    }
+
+
+def test_two_processes_say_what_one_says(whole):
+    """Also with the jobs cut otherwise, and with a policy that waits for the host."""
+    policies = [Wanderer(), Sleepy()]
+    one, two = (
+        bayesduel.compare("cyclic", policies, jobs=jobs, **REQUEST) for jobs in (1, 2)
+    )
+    same(one, two)
+    for name, alone in whole.items():
+        for variable in ("plays", "regret", "recommendation"):
+            np.testing.assert_array_equal(
+                one[f"cyclic/{name}"][variable], alone[variable]
+            )
+    assert len(np.unique(one["cyclic/Wanderer/plays"], axis=0)) > 60
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failure_loses_nothing_of_the_others(whole, jobs, tmp_path):
+    tree = bayesduel.compare(
+        "cyclic", [Broken(), Wanderer()], jobs=jobs, out=tmp_path / "out", **REQUEST
+    )
+    assert "cannot be made" in tree["cyclic/Broken"].attrs["error"]
+    assert not tree["cyclic/Broken"].data_vars
+    for kept in (tree, xr.open_datatree(tmp_path / "out" / "results.nc")):
+        np.testing.assert_array_equal(
+            kept["cyclic/Wanderer/plays"], whole["Wanderer"]["plays"]
+        )
+
+
+@pytest.mark.slow
+def test_a_killed_worker_loses_its_own_job_only(whole):
+    tree = bayesduel.compare(
+        "cyclic", [Deadly(), Wanderer(), Scripted()], jobs=2, **REQUEST
+    )
+    assert "terminated abruptly" in tree["cyclic/Deadly"].attrs["error"]
+    np.testing.assert_array_equal(
+        tree["cyclic/Wanderer/plays"], whole["Wanderer"]["plays"]
+    )
+    assert tree["cyclic/Scripted"].sizes["run"] == REQUEST["num_runs"]
+
+
+def ends(group, seconds=20.0):
+    """Say whether a group of processes has ended, or does so soon."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+SCRIPT = """
+import signal
+# Under a shell that runs the tests in the background Ctrl-C would be ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import bayesduel
+from bayesduel.experiments import running
+from tests.fake_policies import Sleepy, Wanderer
+running._RUNS_PER_JOB = {size}
+bayesduel.compare("cyclic", [Wanderer(), Sleepy()], jobs=2, out={out!r}, **{request})
+"""
+
+
+@contextmanager
+def two_workers(out, finished):
+    """Start a comparison that falls asleep, and wait until so many jobs are done."""
+    # Without a cache of the user's the workers share one of their own.
+    own = {"PYTHONPATH": str(ROOT), "SLEEPY_SECONDS": "3600"}
+    environment = os.environ | own
+    del environment["JAX_COMPILATION_CACHE_DIR"]
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            SCRIPT.format(out=str(out), request=REQUEST, size=RUNS_PER_JOB),
+        ],
+        env=environment,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    deadline = time.monotonic() + 240
+    while (
+        len(list(out.glob(".bayesduel/parts/*.nc"))) < finished
+        and time.monotonic() < deadline
+    ):
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.1)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path):
+    """Ctrl-C reaches the whole group of processes, and all of them end."""
+    out, wanted = tmp_path / "out", 2
+    with two_workers(out, wanted) as process:
+        os.killpg(process.pid, signal.SIGINT)
+        errors = process.communicate(timeout=120)[1]
+        assert "KeyboardInterrupt" in errors
+        assert ends(process.pid)
+    assert len(list(out.glob(".bayesduel/parts/*.nc"))) == wanted
+    assert not (out / "results.nc").exists()
+
+    policies = [Wanderer(), Sleepy()]
+    tree = bayesduel.compare("cyclic", policies, out=out, resume=True, **REQUEST)
+    for name, alone in whole.items():
+        np.testing.assert_array_equal(tree[f"cyclic/{name}/plays"], alone["plays"])
+
+
+@pytest.mark.slow
+def test_workers_end_with_the_process_that_wants_their_results(tmp_path):
+    """Killed, it can tell them nothing."""
+    with two_workers(tmp_path / "out", 1) as process:
+        process.kill()
+        process.wait()
+        assert ends(process.pid)
+
+
+@pytest.mark.parametrize(("num_arms", "sizes"), [(255, [35, 35]), (256, [1] * 70)])
+def test_runs_that_are_played_one_by_one_are_jobs_of_their_own(
+    num_arms, sizes, monkeypatch
+):
+    """A policy of many arms would otherwise keep one core busy and the other idle."""
+    calls = []
+    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk(calls))
+    matrix = np.full((num_arms, num_arms), 0.5)
+    bayesduel.compare(matrix, Wanderer(), num_runs=70, horizon=10, jobs=1)
+    assert [len(runs) for _, runs in calls] == sizes

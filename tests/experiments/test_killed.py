@@ -1,0 +1,164 @@
+"""kill -9 at any moment, then resume: the final file is the uninterrupted one.
+
+Many kills of a process whose simulator is instant, so that most of them hit the writing
+of files; and some of the real command with two workers.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+import bayesduel
+from bayesduel import results
+from bayesduel.errors import OutputFolderError
+from bayesduel.experiments import running
+from bayesduel.simulation import driver
+from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
+
+ROOT = Path(__file__).resolve().parent.parent
+NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+POLICIES = [Wanderer(), Scripted()]
+REQUEST = {"num_runs": 24, "horizon": 1000, "seed": 5}
+
+
+def content(out):
+    return (out / results.FILE_NAME).read_bytes()
+
+
+def in_child(action):
+    """Run ``action`` in a copy of this process; return its number."""
+    with warnings.catch_warnings():
+        # Other threads do not live on in the copy, and nothing here waits for them.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        child = os.fork()
+    if child:
+        return child
+    try:
+        action()
+    finally:
+        os._exit(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are copied by fork")
+@pytest.mark.parametrize("kills", [12, pytest.param(100, marks=pytest.mark.slow)])
+def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch, kills):
+    monkeypatch.setattr(running, "_RUNS_PER_JOB", 3)
+    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
+    begun = time.perf_counter()
+    bayesduel.compare("cyclic", POLICIES, out=tmp_path / "whole", **REQUEST)
+    seconds = time.perf_counter() - begun
+    whole, rng = content(tmp_path / "whole"), random.Random(8)
+    found = {"whole": 0, "parts": 0, "nothing": 0}
+    for number in range(kills):
+        out = tmp_path / str(number)
+
+        def action(out=out):
+            bayesduel.compare("cyclic", POLICIES, out=out, **REQUEST)
+
+        child = in_child(action)
+        time.sleep(rng.uniform(0, 1.1 * seconds))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        if (out / results.FILE_NAME).exists():
+            found["whole"] += 1
+            assert content(out) == whole
+        else:
+            found["parts" if list(out.rglob("*-*.nc")) else "nothing"] += 1
+        bayesduel.compare("cyclic", POLICIES, out=out, resume=True, **REQUEST)
+        assert content(out) == whole
+        assert not [*out.rglob("*.unfinished"), *out.rglob("parts/*")]
+    assert found["parts"] > kills // 4, f"the kills missed the writing: {found}"
+
+
+MAIN = [sys.executable, "-c", "from bayesduel.cli import main; main()"]
+ASKED = "compare -e cyclic -p rucb -p d-ts --runs 600 --horizon 1e5 --jobs 2 --quiet"
+
+
+def command(out, *options):
+    return subprocess.Popen(
+        [*MAIN, *ASKED.split(), "--out", str(out), *options],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+
+
+def children_of(process):
+    """Return the processes that a process has started, on Linux."""
+    folder = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    try:
+        return [int(each) for each in folder.read_text().split()]
+    except OSError:
+        return []
+
+
+def end_of(process):
+    errors = process.communicate(timeout=500)[1]
+    return process.returncode, errors
+
+
+@pytest.mark.slow
+def test_the_command_and_its_workers_killed(tmp_path):
+    """A killed worker fails its policy; that is tried again by resume, too."""
+    begun = time.monotonic()
+    code, errors = end_of(command(tmp_path / "whole"))
+    assert code == 0, errors
+    seconds = time.monotonic() - begun
+    whole, rng = content(tmp_path / "whole"), random.Random(9)
+    for number in range(100 if NIGHTLY else 4):
+        out = tmp_path / str(number)
+        process = command(out)
+        time.sleep(rng.uniform(0.3, 1.0) * seconds)
+        workers = children_of(process)
+        if number % 2 and workers:
+            os.kill(rng.choice(workers), signal.SIGKILL)
+            assert end_of(process)[0] in (0, 1)
+        else:
+            process.kill()
+            end_of(process)
+        if out.exists():
+            for _ in range(40):  # The workers of a killed command end within seconds.
+                code, errors = end_of(command(out, "--resume"))
+                if "is writing to" not in errors:
+                    break
+                time.sleep(0.5)
+        else:
+            code, errors = end_of(command(out))
+        assert code == 0, errors
+        assert content(out) == whole
+
+
+def test_a_folder_that_a_process_writes_to_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
+    child = in_child(
+        lambda: (
+            bayesduel.compare("cyclic", Wanderer(), out=tmp_path / "out", **REQUEST),
+            setattr(driver, "run_chunk", lambda *a, **o: time.sleep(60)),
+            bayesduel.compare(
+                "cyclic", POLICIES, out=tmp_path / "out", resume=True, **REQUEST
+            ),
+        )
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if (tmp_path / "out" / results.FILE_NAME).exists():
+                time.sleep(0.5)
+                break
+        with pytest.raises(OutputFolderError, match=f"process {child} on "):
+            bayesduel.compare(
+                "cyclic", POLICIES, out=tmp_path / "out", resume=True, **REQUEST
+            )
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)

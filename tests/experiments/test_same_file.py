@@ -1,0 +1,180 @@
+"""The file of a comparison is a function of the request, bit for bit.
+
+However its runs are cut into jobs, spread over lanes and processes, or interrupted and
+taken up again. Seconds and dates stand in the marker of the folder.
+"""
+
+import numpy as np
+import pytest
+
+import bayesduel
+from bayesduel import policies, results
+from bayesduel.experiments import running
+from bayesduel.experiments.results import _total_regret
+from bayesduel.simulation import driver
+from tests.fake_policies import Scripted, Wanderer
+from tests.policies import driving
+from tests.policies.instances import CONDORCET
+from tests.policies.subsets import subset_driving
+from theory import REGRET_NOTIONS
+
+REQUEST = {"num_runs": 9, "horizon": 3000, "seed": 3}
+SLOW = pytest.mark.slow
+
+
+@pytest.fixture
+def file_of(tmp_path, monkeypatch):
+    """Return the content of ``results.nc`` of a request cut in some way."""
+
+    def compare(
+        name, environment, policies, *, size=256, lanes=None, stop=None, **options
+    ):
+        plain, plain_job, calls = driver.run_chunk, running._Plan.job, []
+
+        def run_chunk(*arguments, **settings):
+            if len(calls) == stop:
+                raise KeyboardInterrupt
+            calls.append(settings["runs"])
+            return plain(*arguments, **settings)
+
+        def interrupt(*arguments):
+            raise KeyboardInterrupt
+
+        def job(plan, key, runs):  # Worker processes receive jobs, and no patches.
+            return plain_job(plan, key, runs, num_lanes=lanes)
+
+        out = tmp_path / name
+        with monkeypatch.context() as patch:
+            patch.setattr(running, "_RUNS_PER_JOB", size)
+            patch.setattr(running._Plan, "job", job)
+            patch.setattr(driver, "run_chunk", run_chunk)
+            if stop == "end":
+                patch.setattr(running.OutputFolder, "finish", interrupt)
+            options = REQUEST | {"out": out} | options
+            if stop is None:
+                bayesduel.compare(environment, policies, **options)
+            else:
+                with pytest.raises(KeyboardInterrupt):
+                    bayesduel.compare(environment, policies, **options)
+                return None
+        return (out / results.FILE_NAME).read_bytes()
+
+    return compare
+
+
+CASES = [
+    pytest.param("cyclic", [Wanderer(), Scripted()], id="fakes"),
+    pytest.param("mslr5-condorcet", ["bt-ts"], id="bt-ts", marks=SLOW),
+    pytest.param("sushi", ["d-ts+", "ecw-rmed"], id="16 arms", marks=SLOW),
+    pytest.param("mslr5-condorcet", ["scomp2", "d-ts:every=50"], id="bulk", marks=SLOW),
+    pytest.param("camera", ["ucb-no-order", "mnl-ts"], id="subsets", marks=SLOW),
+]
+
+
+@pytest.mark.parametrize(("environment", "policies"), CASES)
+def test_same_file_however_runs_are_cut(file_of, environment, policies):
+    whole = file_of("whole", environment, policies)
+    assert file_of("again", environment, policies) == whole
+    assert file_of("cut", environment, policies, size=4) == whole
+    file_of("resumed", environment, policies, size=2, stop=3)
+    assert file_of("resumed", environment, policies, size=5, resume=True) == whole
+    # What is complete is read from results.nc and written again.
+    assert file_of("resumed", environment, policies, resume=True) == whole
+    file_of("grown", environment, policies[:1], num_runs=4)
+    assert file_of("grown", environment, policies, resume=True) == whole
+
+
+def test_same_file_from_two_processes(file_of):
+    policies = [Wanderer(), Scripted()]
+    whole = file_of("one", "cyclic", policies)
+    assert file_of("two", "cyclic", policies, jobs=2) == whole
+
+
+# Programs of the tests of the contract, which are compiled once for both.
+WHOLE = {
+    policies.names: {
+        "environment": CONDORCET,
+        "num_runs": driving.NUM_RUNS,
+        "lanes": driving.NUM_LANES,
+    },
+    policies.subset_names: {
+        "environment": subset_driving.WORLD,
+        "num_runs": subset_driving.NUM_RUNS,
+        "lanes": subset_driving.NUM_LANES,
+        "regret": subset_driving.NOTIONS,
+    },
+}
+SHORT = 30
+"""Rounds in which every policy learns; those with batches need 16 for themselves."""
+
+
+def has_learnt(node):
+    """Say whether each run made a duel of two arms, or changed what it offered."""
+    if "plays" in node:
+        return np.triu(node["plays"].values[:, -1], 1).any(axis=(1, 2)).all()
+    offers = node["offers"].values[:, -1]
+    return ((offers > 0) & (offers < SHORT)).any(axis=1).all()
+
+
+@SLOW
+@pytest.mark.parametrize("names", WHOLE, ids=["duels", "subsets"])
+def test_same_file_of_every_policy(file_of, tmp_path, names):
+    """At once here, or one run after the other in halves, which two processes take.
+
+    Those are interrupted when all is done but the file, which resume makes of parts.
+    """
+    request = WHOLE[names] | {"policies": names(), "horizon": SHORT}
+    halves = request | {"lanes": 1, "size": request["num_runs"] // 2}
+    whole = file_of("whole", **request)
+    file_of("halves", **halves, jobs=2, stop="end")
+    resumed = file_of("halves", **halves, resume=True)
+    one, two = (results.load(tmp_path / name) for name in ("whole", "halves"))
+    nodes = {node.path: node for node in one.subtree if "regret" in node}
+    assert len(nodes) == len(names())
+    assert [path for path in nodes if not has_learnt(nodes[path])] == []
+    assert [
+        path
+        for path, node in nodes.items()
+        if not node.to_dataset().equals(two[path].to_dataset())
+    ] == []
+    assert resumed == whole
+
+
+def test_another_seed_is_another_file(file_of):
+    """Or the comparisons above would prove nothing."""
+    files = {file_of(str(seed), "cyclic", [Wanderer()], seed=seed) for seed in range(3)}
+    assert len(files) == 3
+
+
+def test_seconds_and_dates_are_kept_beside_the_file(file_of, tmp_path):
+    file_of("out", "cyclic", [Wanderer()])
+    tree = results.load(tmp_path / "out")
+    assert tree.attrs["created"]
+    assert tree["cyclic/Wanderer"].attrs["run_seconds"] > 0
+    (tmp_path / "elsewhere.nc").write_bytes((tmp_path / "out/results.nc").read_bytes())
+    moved = results.load(tmp_path / "elsewhere.nc")
+    assert "run_seconds" not in moved["cyclic/Wanderer"].attrs
+    assert moved["cyclic/Wanderer"].attrs["seed"] == REQUEST["seed"]
+
+
+@pytest.mark.parametrize("notion", REGRET_NOTIONS)
+@pytest.mark.parametrize("name", ["mslr5-condorcet", "sushi"])
+def test_regret_does_not_depend_on_the_cut(name, notion):
+    """A matrix product did, in its last bits."""
+    matrix = bayesduel.load(name)
+    try:
+        per_pair = matrix.regret_per_pair(notion)
+    except ValueError as error:  # Weak and strong regret need a Condorcet winner.
+        pytest.skip(str(error))
+    rng = np.random.default_rng(4)
+    plays = np.triu(rng.integers(0, 10**9, (40, 7, *per_pair.shape)))
+    whole = _total_regret(plays, per_pair)
+    for size in (1, 3, 8, 39):
+        parts = [
+            _total_regret(plays[start : start + size], per_pair)
+            for start in range(0, 40, size)
+        ]
+        np.testing.assert_array_equal(np.concatenate(parts), whole)
+    # Against exact sums, within the rounding of K (K + 1) / 2 additions.
+    exact = np.einsum("rcij,ij->rc", plays.astype(np.longdouble), per_pair)
+    np.testing.assert_allclose(whole, exact.astype(float), rtol=1e-13)

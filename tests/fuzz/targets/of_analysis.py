@@ -1,0 +1,114 @@
+"""What is public in `bayesduel.analysis`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from bayesduel import analysis
+from tests import fake_results as fake
+from tests.fuzz.targets import values as v
+from tests.fuzz.targets.values import Made, Target
+
+
+def of_analysis() -> dict[str, Target]:
+    """Return what is public in `bayesduel.analysis`."""
+    constant = {"self": Made(v.constants)}
+    columns = {"name": ["cw", "ecw", "arms", "number", "__class__", "run"]}
+    kind = analysis.SubmatrixConstants
+    rounds = {"from_round": [1000, 7, 10**6], "to_round": [10**6, 1000, 1e6]}
+    return {
+        "AnchoredBound.__call__": Target(
+            analysis.AnchoredBound.__call__,
+            {"rounds": [[1000, 10**4], 1e5, [1], [0], [-3.0]]},
+            {"self": Made(v.anchored)},
+        ),
+        "Measurement.regret": Target(
+            analysis.Measurement.regret,
+            {"notion": v.NOTION},
+            {"self": Made(v.measurement)},
+        ),
+        "Ranking.difference": Target(
+            analysis.Ranking.difference,
+            {"lower": ["D-TS", "RUCB", "x"], "higher": ["RUCB", "D-TS"]},
+            {"self": Made(v.ranking)},
+        ),
+        "SubmatrixConstants.values": Target(kind.values, columns, constant),
+        "SubmatrixConstants.mean": Target(kind.mean, columns, constant),
+        "SubmatrixConstants.standard_error": Target(
+            kind.standard_error, columns, constant
+        ),
+        "anchored_bound": Target(
+            analysis.anchored_bound,
+            {
+                "bound": [Made(v.bound), Made(v.anchored)],
+                "anchor_round": [1000, 2, 1, 1e3],
+                "anchor_value": [120.0, 3],
+            },
+        ),
+        "lower_bound": Target(
+            analysis.lower_bound,
+            {
+                "preference": [fake.CONDORCET, fake.TIED, Made(v.frame)],
+                "arms": [(), tuple("abcde"), ("a",), "abcdef"],
+            },
+        ),
+        "measurements": Target(analysis.measurements, {"result": v.RESULTS}),
+        "paired_intervals": Target(
+            analysis.paired_intervals,
+            {
+                "values": [
+                    np.arange(24.0).reshape(12, 2) ** 2,
+                    np.ones((9, 3)),
+                    np.eye(10) * 1e308,
+                    [[1, 2]],
+                ],
+                "confidence": [0.95, 0.5],
+                "num_resamples": [100, 10**9, 99, 200.0],
+                "seed": v.KEYS,
+            },
+        ),
+        "rankings": Target(
+            analysis.rankings,
+            {
+                "comparison": v.RESULTS,
+                "notion": v.NOTION,
+                "confidence": [0.95, 0.5],
+                "peak": [50.0, 1, 1e300],
+                "num_resamples": [100, 10**9, 99],
+                "seed": v.KEYS,
+            },
+        ),
+        "regret_dataframe": Target(
+            analysis.regret_dataframe, {"result": v.RESULTS, "notion": v.NOTION}
+        ),
+        "slope": Target(
+            analysis.slope,
+            {
+                "result": [Made(v.node), Made(v.measurement), *v.RESULTS],
+                "notion": v.NOTION,
+            }
+            | rounds,
+        ),
+        "submatrix_constants": Target(
+            analysis.submatrix_constants,
+            {
+                "matrix": [fake.CONDORCET, fake.TIED, v.WINS],
+                "num_submatrices": v.NUMBERS,
+                "size": [3, 5, 6, *v.NUMBERS],
+                "min_gap": [0.0, 0.01, 0.4],
+                "seed": v.KEYS,
+                "jobs": [1, None, 10**9],
+                "progress": [False],
+                "out": [None, "out", "votes.csv", Path("new/deep")],
+                "resume": [False, True],
+                "overwrite": [False, True],
+            },
+        ),
+        "summary": Target(
+            analysis.summary,
+            {"comparison": v.RESULTS, "notion": v.NOTION}
+            | {name: [None, *values] for name, values in rounds.items()},
+        ),
+    }

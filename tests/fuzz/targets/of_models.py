@@ -1,0 +1,253 @@
+"""What is public in `bayesduel.models`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bayesduel import models
+from tests.fuzz.targets import values as v
+from tests.fuzz.targets.values import Made, Target
+
+
+def fitted(kind: type) -> Callable[..., Any]:
+    """Return a function that makes a model and has it read data."""
+
+    def make(data: Any, **parameters: Any) -> None:
+        kind(**parameters).arrays(data)
+
+    own = inspect.signature(kind).parameters.values()
+    data = inspect.Parameter("data", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    make.__signature__ = inspect.Signature([data, *own])  # pyright: ignore
+    return make
+
+
+_UTILITY = {
+    "prior_scale": [2.0, 1],
+    "zero_sum": [False, True],
+    "learn_scale": [False, True],
+}
+_PAIRWISE = _UTILITY | {
+    "data": [Made(v.votes), Made(v.tied_votes), Made(v.ballots)],
+    "ties": [False, True],
+    "tie_scale": [2.0],
+    "order_effect": [False, True],
+    "order_scale": [1.0],
+    "covariates": [False, True],
+    "covariate_scale": [1.0],
+}
+_ROWS = {
+    "arm_names": [v.NAMES, *v.ODD_NAMES],
+    "first": [[0, 1], [0, 3], [0.5, 1], [0, -1]],
+    "second": [[1, 2], [1, 1]],
+    "counts": [[[1, 2, 0], [3, 0, 0]], [1, 2, 3], [[1, np.nan, 0], [3, 0, 1e300]]],
+    "order_known": [False, True],
+}
+
+
+def of_models() -> dict[str, Target]:
+    """Return what is public in `bayesduel.models`."""
+    kinds = models.Comparisons, models.Choices, models.Rankings
+    comparisons, chosen, rankings = kinds
+    places = [np.array([[1, 2, 3], [2, 1, 0]]), [[1, -1, 2]], [[1, 1e30, 2]]]
+    offered = [np.array([[True, True, False], [True, True, True]]), [[0, 0, 1]]]
+    counts = np.array([[1.0, 2, 0], [3, 0, 0]])
+    self = {"self": Made(v.utility_fit)}
+    return {
+        "Comparisons": Target(
+            comparisons,
+            {
+                "arm_names": [tuple(v.NAMES), v.NAMES, *v.ODD_NAMES],
+                "first": [np.array([0, 1]), np.array([0, 7]), [0, 1]],
+                "second": [np.array([1, 2]), np.array([0, 1]), np.array([1.5, 2])],
+                "counts": [counts, -counts, counts[:1], counts * np.nan],
+                "order_known": [False, True],
+                "covariates": [np.zeros((3, 1)), np.zeros((2, 2)), np.zeros(3)],
+                "covariate_names": [("x",), ("x", "y"), "x"],
+            },
+        ),
+        "Comparisons.from_wins": Target(
+            comparisons.from_wins,
+            {
+                "wins": [
+                    v.WINS,
+                    np.array(v.WINS) / 2,
+                    np.eye(3),
+                    Made(v.frame),
+                    [[0, -1]],
+                ],
+                "ties": [None, np.ones((3, 3)) - np.eye(3), v.WINS, np.ones((2, 2))],
+                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
+                "ignore_self": [False, True],
+            },
+        ),
+        "Comparisons.from_votes": Target(
+            comparisons.from_votes,
+            {
+                "first": [["tea", "milk"], ["tea", "tea"], ["tea"], "tm", [0, 1]],
+                "second": [["milk", "coffee"], ["tea", "milk"], [None, None]],
+                "winner": [["left", "coffee"], ["tie", "nobody"], ["left", None]],
+                "weight": [None, [1, 2], [1, -2], [np.nan, 1], [1]],
+                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
+                "words": [("left", "right", "tie"), ("a", "a", "b"), "lrt", (1, 2, 3)],
+                "order_known": [True, False],
+            },
+        ),
+        "Comparisons.from_rows": Target(comparisons.from_rows, _ROWS),
+        "Comparisons.with_covariates": Target(
+            comparisons.with_covariates,
+            {
+                "values": [[[1.0], [2], [3]], [1, 2, 3], [[1, 2]], Made(v.frame)],
+                "names": [["x"], None, ["x", "x"], "x", [""]],
+            },
+            {"self": Made(v.votes)},
+        ),
+        "Choices": Target(
+            chosen,
+            {
+                "arm_names": [tuple(v.NAMES), v.NAMES, *v.ODD_NAMES],
+                "offered": [offered[0], offered[0][:, :2], offered[0] * 1],
+                "counts": [np.eye(2, 4), -np.eye(2, 4), np.eye(2, 3), np.eye(4)],
+                "outside": [True, False],
+            },
+        ),
+        "Choices.from_counts": Target(
+            chosen.from_counts,
+            {
+                "offered": [*offered, [[1, 1, 0], [1, 1, 2]], [[0.5, 1, 1], [1, 1, 1]]],
+                "counts": [counts, -counts, counts[:1], counts[:, :2]],
+                "none": [None, [0, 1], [0], [-1, 2]],
+                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
+            },
+        ),
+        "Choices.from_subsets": Target(
+            chosen.from_subsets,
+            {
+                "subsets": [[["tea", "milk"], ["tea", "coffee"]], [["tea"], []], "ab"],
+                "chosen": [["tea", None], ["tea", "milk"], ["wine", "tea"], ["tea"]],
+                "weight": [None, [1, 2], [1], [-1, 1]],
+                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
+                "outside": [None, True, False],
+            },
+        ),
+        "Rankings": Target(
+            rankings,
+            {
+                "arm_names": [tuple(v.NAMES), v.NAMES, *v.ODD_NAMES],
+                "places": [*places, places[0] * 1.5, places[0][:, :2]],
+                "counts": [np.ones(2), -np.ones(2), np.ones(3)],
+            },
+        ),
+        "Rankings.from_places": Target(
+            rankings.from_places,
+            {
+                "places": [*places, np.zeros((0, 3)), [[1, 1, 1]]],
+                "counts": [None, [1, 2], [1], [-1, 2]],
+                "arm_names": [v.NAMES, None, *v.ODD_NAMES],
+            },
+        ),
+        "Rankings.from_orders": Target(
+            rankings.from_orders,
+            {
+                "orders": [v.ORDERS, [["a", "a"], ["b"]], [[]], ["ab"], [[["a", 1]]]],
+                "counts": [None, [1, 2, 1], [1], [-1, 2, 1]],
+                "arm_names": [None, v.NAMES, *v.ODD_NAMES],
+            },
+        ),
+        "Rankings.restricted_to": Target(
+            rankings.restricted_to,
+            {"arm_names": [["a", "b"], ["a"], ["a", "z"], "ab", ["a", "a"]]},
+            {"self": Made(v.ballots)},
+        ),
+        "BradleyTerry": Target(fitted(models.BradleyTerry), _PAIRWISE),
+        "Thurstone": Target(fitted(models.Thurstone), _PAIRWISE),
+        "MultinomialLogit": Target(
+            fitted(models.MultinomialLogit), _UTILITY | {"data": [Made(v.choices)]}
+        ),
+        "PlackettLuce": Target(
+            fitted(models.PlackettLuce), _UTILITY | {"data": [Made(v.ballots)]}
+        ),
+        "PairwiseBeta": Target(
+            fitted(models.PairwiseBeta),
+            {
+                "data": v.DATA,
+                "prior": [1.0, ((1.0,) * 3,) * 3, [[1.0] * 3] * 3, ((1.0, -1.0),) * 2],
+                "ties": [False, True],
+                "tie_prior": [(1.0, 2.0), (1.0,), (0.0, 1.0), [1.0, 2.0]],
+            },
+        ),
+        "Posterior.sample": Target(
+            models.Posterior.sample, {"rng_key": v.KEYS, "num_draws": v.NUMBERS}, self
+        ),
+        "Posterior.sample_utilities": Target(
+            models.Posterior.sample_utilities,
+            {"rng_key": v.KEYS, "num_draws": v.NUMBERS},
+            self,
+        ),
+        "Posterior.rank_intervals": Target(
+            models.Posterior.rank_intervals,
+            {"probability": v.CHANCES, "by": [None, "borda", "utility", "elo"]},
+            self,
+        ),
+        "Posterior.ranks": Target(
+            models.Posterior.ranks,
+            {"probability": v.CHANCES, "by": [None, "copeland"]},
+            {"self": Made(v.beta_fit)},
+        ),
+        "Posterior.to_datatree": Target(
+            models.Posterior.to_datatree,
+            v.TREE,
+            {"self": Made(v.beta_fit)},
+        ),
+        "fit": Target(
+            models.fit,
+            {
+                "model": v.MODELS,
+                "data": v.DATA,
+                **v.OPTIONS,
+                "num_chains": v.NUMBERS,
+                "max_iterations": [100, 10**12],
+                "resample": [True, False],
+                "guide": ["normal", "odd"],
+                "num_steps": [2000, 10**12],
+                "step_size": [0.02],
+                "num_warmup": [300, 10**12],
+                "target_acceptance": [0.9, 1.0],
+                "dense_mass": [False, True],
+            },
+        ),
+        "read_comparisons": Target(
+            models.read_comparisons,
+            {
+                "path": v.PATHS,
+                "arms": [("left", "right"), None, ("left",), "lr", ("x", "y")],
+                "winner": ["winner", None, "n"],
+                "wins": [None, ("wins_a", "wins_b"), ("wins_a", "wins_a"), ("n",)],
+                "ties": [None, ["ties"], [], "ties", ["ties", "ties"]],
+                "weight": [None, "n", "left"],
+                "words": [("left", "right", "tie"), ("a", "b"), "lrt"],
+                "arm_names": [None, v.NAMES, *v.ODD_NAMES],
+                "order_known": [None, True],
+            },
+        ),
+        "read_choices": Target(
+            models.read_choices,
+            {
+                "path": ["choices.csv", *v.PATHS],
+                "choice": ["Choice", "tea"],
+                "arm_names": [None, v.NAMES, *v.ODD_NAMES],
+                "first_index": [1, 0, 10**30],
+                "none": [-1, None, 1],
+            },
+        ),
+        "read_preflib": Target(models.read_preflib, {"path": ["drinks.toi", *v.PATHS]}),
+        "standings": Target(
+            models.standings, {"posterior": v.POSTERIORS, "probability": v.CHANCES}
+        ),
+        "parameters": Target(
+            models.parameters, {"posterior": v.POSTERIORS, "probability": v.CHANCES}
+        ),
+    }

@@ -1,0 +1,99 @@
+"""What is public in `bayesduel.plots`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from bayesduel import plots
+from tests import fake_results as fake
+from tests.fuzz.targets import values as v
+from tests.fuzz.targets.values import Made, Target
+
+
+def of_plots() -> dict[str, Target]:
+    """Return what is public in `bayesduel.plots`."""
+    width = {"width": v.FIGURE_SIZES["width"]}
+    bounds = [
+        "auto",
+        None,
+        Made(v.bound),
+        [Made(v.bound)],
+        {"mslr5-condorcet": None},
+        3,
+    ]
+    arms = [3, 1, *v.NUMBERS]
+    of_fit = {"posterior": v.POSTERIORS, **width}
+    return {
+        "allocation": Target(
+            plots.allocation,
+            {
+                "matrix": [fake.CONDORCET, fake.TIED, v.WINS, Made(v.frame)],
+                "optima": [Made(v.optima), None, {}, {"x": 3}, {1: None}],
+                **v.FIGURE_SIZES,
+            },
+        ),
+        "forest": Target(
+            plots.forest,
+            of_fit
+            | {
+                "by": ["score", "rank", "x"],
+                "probability": v.CHANCES,
+                "max_arms": arms,
+            },
+        ),
+        "heat_map": Target(plots.heat_map, of_fit | {"max_arms": arms}),
+        "winners": Target(plots.winners, of_fit | {"max_arms": arms}),
+        "pair": Target(
+            plots.pair,
+            of_fit
+            | {
+                "one": ["tea", "milk", "wine"],
+                "other": ["milk", "tea", 1],
+                "probability": v.CHANCES,
+            },
+        ),
+        "predictive_check": Target(
+            plots.predictive_check, of_fit | {"rng_key": v.KEYS, "num_draws": v.NUMBERS}
+        ),
+        "regret": Target(
+            plots.regret,
+            {
+                "result": v.RESULTS,
+                "notion": v.NOTION,
+                "band": ["standard error", "quantiles 25-75", "none", "x"],
+                "bounds": bounds,
+                "anchor": [None, 1000, 7, 10**6],
+                "log_x": [True, False],
+                "log_y": [False, True],
+                "columns": [None, 1, 2, 10**9],
+                "labels": ["auto", "direct", "legend", "x"],
+                **v.FIGURE_SIZES,
+            },
+        ),
+        "reproduction": Target(
+            plots.reproduction,
+            {"found": [Made(v.reproduced), Made(v.tree)], **width},
+        ),
+        "save": Target(
+            plots.save,
+            {
+                "figure": [Made(v.plain_figure), Made(v.node), Figure],
+                "stem": [Path("figure"), "figure", Path(), Path("no/where"), Path("/")],
+                "formats": [["svg"], "svg", ["exe"], [1], []],
+            },
+        ),
+        "slopes": Target(
+            plots.slopes,
+            {
+                "result": v.RESULTS,
+                "from_round": [None, 1000, 7, 10**6],
+                "to_round": [None, 10**6, 1000],
+                "notion": v.NOTION,
+                "band": ["standard error", "none", "x"],
+                "bound": bounds,
+                **v.FIGURE_SIZES,
+            },
+        ),
+    }

@@ -1,0 +1,263 @@
+"""Values for the targets: what takes long to make is made once, when it is needed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.figure import Figure
+
+import bayesduel
+import theory
+from bayesduel import analysis, diagnostics, models
+from bayesduel.papers.reproducing import PanelResult, Reproduction
+from tests import fake_results as fake
+from tests.fuzz.fuzzing import HOSTILE
+
+
+@dataclass(frozen=True)
+class Made:
+    """A value that is made when it is needed."""
+
+    make: Callable[[], Any]
+
+    def __repr__(self) -> str:
+        return f"<{self.make.__name__}>"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something to call.
+
+    Attributes
+    ----------
+    function : callable
+        What is called.
+    values : mapping of str to list
+        For each argument values that are right, the first of which go together, and
+        some that are nearly so. Any other argument has its default.
+    fixed : mapping of str to object
+        Arguments that are never wrong, such as ``self``.
+    """
+
+    function: Callable[..., Any]
+    values: Mapping[str, list[Any]]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    def needed(self) -> set[str]:
+        """Return the arguments without a default."""
+        kinds = inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL
+        return {
+            name
+            for name, each in inspect.signature(self.function).parameters.items()
+            if each.default is each.empty and each.kind not in kinds
+        } - set(self.fixed)
+
+
+NAMES = ["tea", "milk", "coffee"]
+WINS = [[0, 7, 9], [3, 0, 6], [1, 4, 0]]
+ORDERS = [["tea", "milk", "coffee"], ["milk", "tea"], ["coffee", ("tea", "milk")]]
+ODD_NAMES = [["a", "a", "b"], ["a\0", "b/c", "d"], ["", "b", "c"], ["a", 1, None]]
+FILES = {
+    "votes.csv": "left,right,winner,n\ntea,milk,left,1\nmilk,coffee,right,2\n",
+    "counts.csv": "a,b,wins_a,wins_b,ties\ntea,milk,7,3,1\ntea,coffee,9,1,0\n",
+    "choices.csv": "tea,milk,coffee,Choice\n1,1,0,1\n1,1,1,3\n0,1,1,2\n",
+    "drinks.toi": "# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: tea\n"
+    "# ALTERNATIVE NAME 2: milk\n5: 1,2\n2: 2,1\n",
+    "noise.soc": "\x00\x01: {1,2",
+}
+PATHS = [*FILES, ".", "nowhere", "/dev/null", Path("votes.csv")]
+
+
+@cache
+def votes() -> models.Comparisons:
+    return models.Comparisons.from_wins(WINS, arm_names=NAMES)
+
+
+@cache
+def tied_votes() -> models.Comparisons:
+    return models.Comparisons.from_votes(
+        ["a", "b", "a"], ["b", "c", "c"], ["left", "tie", "right"], weight=[1, 2, 0.5]
+    ).with_covariates([1.0, 0.0, -1.0])
+
+
+@cache
+def ballots() -> models.Rankings:
+    return models.Rankings.from_orders([["a", "b", "c"], ["b", "a"], ["a", "c", "b"]])
+
+
+@cache
+def choices() -> models.Choices:
+    return models.Choices.from_counts(
+        [[1, 1, 0], [1, 1, 1]], [[7, 2, 0], [5, 1, 3]], none=[4, 2]
+    )
+
+
+@cache
+def beta_fit() -> models.Posterior:
+    return models.fit(models.PairwiseBeta(), votes(), num_draws=50)
+
+
+@cache
+def weighted_fit() -> models.Posterior:
+    return models.fit(models.PairwiseBeta(ties=True), tied_votes(), num_draws=50)
+
+
+@cache
+def utility_fit() -> models.Posterior:
+    return models.fit(models.BradleyTerry(), votes(), method="laplace", num_draws=50)
+
+
+@cache
+def choice_fit() -> models.Posterior:
+    return models.fit(
+        models.MultinomialLogit(), choices(), method="laplace", num_draws=50
+    )
+
+
+@cache
+def ballot_fit() -> models.Posterior:
+    return models.fit(models.PlackettLuce(), ballots(), method="laplace", num_draws=50)
+
+
+@cache
+def calibration() -> diagnostics.Calibration:
+    ranks = np.arange(200) % 20
+    return diagnostics.Calibration(ranks={"utility": ranks}, num_draws=19)
+
+
+@cache
+def node() -> xr.Dataset:
+    return fake.policy_node(num_runs=9)
+
+
+@cache
+def tree() -> xr.DataTree:
+    return fake.comparison(labels=("D-TS", "RUCB"), num_runs=9)
+
+
+@cache
+def failed_tree() -> xr.DataTree:
+    where = "mslr5-condorcet", "D-TS"
+    return fake.comparison(labels=("D-TS",), failed={where: "ran out of memory"})
+
+
+@cache
+def measurement() -> analysis.Measurement:
+    return analysis.measurements(node())[0]
+
+
+@cache
+def ranking() -> analysis.Ranking:
+    return analysis.rankings(tree(), num_resamples=100)[0]
+
+
+@cache
+def constants() -> analysis.SubmatrixConstants:
+    return analysis.submatrix_constants(bayesduel.load("sushi"), 2, 4)
+
+
+@cache
+def bound() -> theory.Optimum:
+    return theory.copeland_lower_bound(fake.CONDORCET)
+
+
+@cache
+def anchored() -> analysis.AnchoredBound:
+    return analysis.anchored_bound(bound(), 1000, 120.0)
+
+
+@cache
+def reproduced() -> Reproduction:
+    from bayesduel.papers import recipes
+
+    recipe = recipes.load("dts-1")
+    measured = {"d-ts": (measurement(),)}
+    panel = PanelResult(recipe.panels[0], measured, ())
+    return Reproduction(recipe, 1.0, False, (panel,), (), ())
+
+
+@cache
+def plain_figure() -> Figure:
+    return Figure()
+
+
+@cache
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(WINS, index=NAMES, columns=["milk", "tea", "wine"])
+
+
+def two_fits() -> dict[str, models.Posterior]:
+    other = models.fit(models.PairwiseBeta(prior=0.5), votes(), num_draws=50)
+    return {"one": beta_fit(), "other": other}
+
+
+def other_fits() -> dict[str, models.Posterior]:
+    return {"one": beta_fit(), "other": ballot_fit()}
+
+
+def one_fit() -> dict[str, models.Posterior]:
+    return {"one": beta_fit()}
+
+
+def optima() -> dict[str, theory.Optimum]:
+    return {"CW": bound()}
+
+
+POSTERIORS = [Made(beta_fit), Made(utility_fit), Made(choice_fit), Made(ballot_fit)]
+POSTERIORS += [Made(weighted_fit), models.Posterior, Made(votes)]
+DATA = [Made(votes), Made(tied_votes), Made(ballots), Made(choices)]
+RESULTS = [Made(tree), Made(node), Made(failed_tree), xr.DataTree(), xr.Dataset()]
+RESULTS += [
+    xr.Dataset({"regret": (("notion", "run", "checkpoint"), np.ones((1, 2, 3)))}),
+    xr.Dataset({"regret": ("x", ["a", "b"])}),
+    xr.Dataset(
+        {"regret": (("notion", "run", "checkpoint"), np.full((1, 2, 2), np.nan))},
+        coords={"notion": ["copeland"], "checkpoint": [10, 100]},
+    ),
+    xr.Dataset(
+        {"regret": (("notion", "run", "checkpoint"), np.ones((1, 2, 2)))},
+        coords={"notion": ["copeland"], "checkpoint": ["a", "b"]},
+    ),
+]
+FIGURE_SIZES = {"width": ["full", "column", 5.0, 41], "height": [3.0, None, 0, 1e5]}
+NOTION = ["copeland", "weak", "no_choice"]
+KEYS = [0, 1, 2**63, -1]
+NUMBERS = [20, 1, 10**9, 50.0, True]
+CHANCES = [0.9, 0.5, 1.0, 1e-300]
+OPTIONS = {
+    "method": ["auto", "exact", "laplace", "svi", "nuts", "mcmc"],
+    "rng_key": KEYS,
+    "num_draws": NUMBERS,
+}
+MODELS = [models.PairwiseBeta(), models.BradleyTerry(), models.PlackettLuce()]
+MODELS += [models.MultinomialLogit(), models.BradleyTerry, models.Thurstone(ties=True)]
+TREE = {
+    "unit": ["vote", "row", "pair"],
+    "log_likelihood": [True, False],
+    "num_prior_draws": NUMBERS,
+    "rng_key": KEYS,
+}
+
+WRONG = [
+    *HOSTILE,
+    *(Made(frame), Made(tree), Made(beta_fit), Made(plain_figure), Made(votes)),
+    *(
+        Path(),
+        Path("a", "b\0"),
+        Figure,
+        pd.NA,
+        np.datetime64("NaT", "s"),
+        range(10**12),
+    ),
+    *(np.zeros((0, 3)), np.random.default_rng(0), "\ud800", {"a", 1}, slice(None)),
+    *(xr.DataArray([1.0, 2.0]), np.array([[0, 2], [1, 0]], dtype=object)),
+]
+"""What is wrong for most arguments, those of a fit and of figures among them."""

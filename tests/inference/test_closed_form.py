@@ -1,0 +1,284 @@
+"""Stock pairwise models on NumPy arrays: against NumPyro's density, and without JAX."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from bayesduel.errors import FitError
+from bayesduel.inference import fit
+from bayesduel.inference.laplace import newton_mode
+from bayesduel.inference.laplace_draws import from_approximation
+from bayesduel.inference.latent import latent_of
+from bayesduel.inference.numpyro_models import NumPyroDensity, as_jax
+from bayesduel.inference.seeds import as_key, generator_of, seed_words
+from bayesduel.inference.winners import winner_shares
+from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
+from bayesduel.models.newton import Status, Surface, climb
+from bayesduel.votes import Comparisons
+from tests.inference.agreement import worst_disagreement
+
+FALSE_ALARM = 1e-5
+
+VOTES = Comparisons.from_rows(
+    "abcd",
+    [0, 2, 1, 3, 0, 3],
+    [1, 0, 3, 2, 2, 1],
+    [[31, 17, 9], [14, 3, 5], [2, 12, 0], [9, 5, 3], [2, 2, 1], [0, 7, 2]],
+    order_known=True,
+)
+MODELS = [
+    BradleyTerry(prior_scale=1.3),
+    BradleyTerry(zero_sum=True, order_effect=True, order_scale=0.4),
+    BradleyTerry(ties=True, tie_scale=0.7),
+    BradleyTerry(zero_sum=True, ties=True, order_effect=True),
+    Thurstone(prior_scale=0.8),
+    Thurstone(zero_sum=True, order_effect=True, order_scale=0.4),
+    Thurstone(ties=True, tie_scale=0.7),
+    Thurstone(zero_sum=True, ties=True, order_effect=True),
+]
+
+
+def name_of(model):
+    options = ("zero_sum", "ties", "order_effect")
+    kept = [name for name in options if getattr(model, name)]
+    return "-".join([type(model).__name__, *kept])
+
+
+def arrays_of(model):
+    return model.arrays(VOTES if model.ties else VOTES.without_ties())
+
+
+@pytest.fixture
+def _double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+each_model = pytest.mark.parametrize("model", MODELS, ids=name_of)
+
+
+@each_model
+@pytest.mark.usefixtures("_double_precision")
+def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
+    """At points near and far; the automatic derivatives are JAX's."""
+    arrays = arrays_of(model)
+    closed, latent = model.closed_form(arrays), latent_of(model, as_jax(arrays))
+    assert closed is not None and closed.size == latent.size
+    points = np.random.default_rng(3).normal(size=(5, latent.size))
+    points *= np.array([0.0, 0.5, 1.0, 2.0, 3.0])[:, None]
+    expected = [float(latent.log_density(jnp.asarray(each))) for each in points]
+    np.testing.assert_allclose(closed.log_densities(points), expected, rtol=1e-10)
+    for point in points:
+        value, slope = closed.slope(point)
+        assert value == pytest.approx(closed.log_densities(point[None])[0])
+        automatic = jax.grad(latent.log_density)(jnp.asarray(point))
+        np.testing.assert_allclose(slope, automatic, rtol=1e-8, atol=1e-8)
+        automatic = np.asarray(jax.hessian(latent.log_density)(jnp.asarray(point)))
+        # In units in which the diagonal is 1: entries are sums of far larger terms.
+        unit = np.sqrt(np.abs(np.diagonal(automatic)))
+        np.testing.assert_allclose(
+            closed.hessian(point) / np.outer(unit, unit),
+            automatic / np.outer(unit, unit),
+            atol=1e-8,
+        )
+    named = closed.named(points)
+    for name, values in jax.vmap(latent.named)(jnp.asarray(points)).items():
+        np.testing.assert_allclose(named.pop(name), values, rtol=1e-12, atol=1e-14)
+    assert not named
+
+
+@each_model
+@pytest.mark.usefixtures("_double_precision")
+def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
+    arrays = arrays_of(model)
+    density = latent_of(model, as_jax(arrays)).log_density
+    expected = newton_mode(density, jnp.zeros(model.closed_form(arrays).size))
+    found = fit(model, VOTES if model.ties else VOTES.without_ties(), method="laplace")
+    law = found.extras["laplace"]
+    assert isinstance(law.mode, np.ndarray) and law.status == Status.CONVERGED
+    np.testing.assert_allclose(law.mode, expected.mode, rtol=1e-8, atol=1e-10)
+    covariance, other = (
+        np.linalg.inv(np.asarray(each) @ np.asarray(each).T)
+        for each in (law.factor, expected.factor)
+    )
+    np.testing.assert_allclose(covariance, other, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(law.log_density, expected.log_density, rtol=1e-12)
+
+
+@pytest.mark.parametrize("model", [MODELS[3], MODELS[7]], ids=name_of)
+def test_draws_agree_with_those_of_the_numpyro_density(model):
+    """The same law, targets by NumPy and by JAX: one set of proposals, one answer."""
+    arrays = arrays_of(model)
+    found = {}
+    for target in (model.closed_form(arrays), NumPyroDensity(model, arrays)):
+        law = NumPyroDensity(model, arrays).laplace()
+        sampled = from_approximation(
+            target, generator_of(5), (2, 200), law, resample=True, extras={}
+        )
+        found[type(target).__name__] = sampled
+    one, other = found["PairwiseDensity"], found["NumPyroDensity"]
+    assert one.draws.keys() == other.draws.keys()
+    for name, values in one.draws.items():
+        np.testing.assert_allclose(values, other.draws[name], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        one.extras["correction"].pareto_k, other.extras["correction"].pareto_k
+    )
+
+
+def test_posterior_agrees_with_nuts():
+    model = BradleyTerry(zero_sum=True, ties=True, order_effect=True)
+    reference = fit(model, VOTES, method="nuts", num_draws=1500, num_warmup=500)
+    found = fit(model, VOTES, method="laplace", num_draws=5000)
+    for name, draws in found.draws.items():
+        for power in (1, 2):
+            many, expected = draws**power, reference.draws[name] ** power
+            shape = (*many.shape[:2], -1)
+            # NUTS has an error of its own, here up to 1500 effective draws.
+            slack = 5.0 * expected.std(axis=(0, 1)).max() / np.sqrt(1500)
+            mean = np.atleast_1d(expected.mean(axis=(0, 1)))
+            agreement = worst_disagreement(many.reshape(shape), mean, slack)
+            assert agreement > FALSE_ALARM, (name, power)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lapsing(BradleyTerry):
+    """Another law of a vote: the derivatives of Bradley-Terry are not its own."""
+
+    def outcome_logs(self, difference, tie):
+        chance = jax.nn.sigmoid(jnp.stack([difference, -difference]))
+        return jnp.log(0.9 * chance + 0.05)
+
+
+class Reversed(BradleyTerry):
+    """The larger utility loses."""
+
+    def preference_matrices(self, draws):
+        return 1.0 - super().preference_matrices(draws)
+
+
+class Renamed(Thurstone):
+    """A tie parameter that comes after the utilities in the order of names."""
+
+    tie_name = "width"
+
+
+class Several(BradleyTerry):
+    def logs_of_rows(self, difference, tie):
+        return super().logs_of_rows(2.0 * difference, tie)
+
+
+def test_only_stock_densities_have_a_closed_form():
+    arrays = arrays_of(BradleyTerry())
+    for model in (
+        Lapsing(),
+        Renamed(),
+        Several(),
+        BradleyTerry(learn_scale=True),
+        BradleyTerry(covariates=True),
+        PairwiseBeta(),
+    ):
+        assert model.closed_form(arrays) is None, model
+    assert Reversed().closed_form(arrays) is not None
+    decides = [model.utility_decides for model in (Lapsing(), Reversed(), Thurstone())]
+    assert decides == [False, False, True]
+    assert BradleyTerry(learn_scale=True).utility_decides
+    assert not PairwiseBeta().utility_decides
+
+
+@pytest.mark.parametrize("model", [BradleyTerry(), Thurstone(ties=True), Reversed()])
+def test_winners_by_utility_are_those_of_the_matrices(model):
+    data = VOTES if model.ties else VOTES.without_ties()
+    found = fit(model, data, method="laplace", num_draws=50)
+    expected = winner_shares(found.matrices())
+    for name, shares in found.winner_shares().items():
+        if name != "best_utility":
+            np.testing.assert_allclose(shares, expected[name], atol=1e-12)
+
+
+def test_ties_that_are_next_to_impossible():
+    """A threshold of e^-40, and differences of 60: finite, and the right limits."""
+    model = Thurstone(ties=True, tie_scale=10.0)
+    arrays = arrays_of(model)
+    closed = model.closed_form(arrays)
+    point = np.array([-40.0, 0.5, -0.25, 0.0, 0.1])
+    assert closed.log_densities(point[None])[0] == -np.inf  # Ties did happen.
+    none = VOTES.without_ties()
+    rare = model.closed_form(model.arrays(none))
+    value, slope = rare.slope(point)
+    utility = point[1:]
+    gap = utility[none.first] - utility[none.second]
+    chance = ndtr(np.stack([gap, -gap], axis=1) / np.sqrt(2.0))
+    scales = np.array([10.0, 2.0, 2.0, 2.0, 2.0])
+    prior = -0.5 * np.sum((point / scales) ** 2) - np.sum(np.log(scales))
+    prior -= 2.5 * np.log(2.0 * np.pi)
+    expected = np.sum(none.counts[:, :2] * np.log(chance)) + prior
+    assert value == pytest.approx(expected, rel=1e-10)
+    assert np.all(np.isfinite(slope)) and np.all(np.isfinite(rare.hessian(point)))
+    far = np.array([0.0, 60.0, -60.0, 60.0, -60.0])
+    for density in (closed, BradleyTerry(ties=True).closed_form(arrays)):
+        value, slope = density.slope(far)
+        assert np.isfinite(value) and np.all(np.isfinite(slope))
+        assert np.all(np.isfinite(density.hessian(far)))
+
+
+def test_the_search_says_how_it_ended():
+    """As the one inside JAX programs does, by the same steps."""
+
+    def on(height, slope, hessian):
+        return Surface(
+            lambda x: (height(x), slope(x)),
+            hessian,
+            lambda points: np.array([height(each) for each in points]),
+        )
+
+    start = np.array([0.5, -0.25])
+    saddle = on(
+        lambda x: x[1] ** 2 - x[0] ** 2,
+        lambda x: np.array([-2.0 * x[0], 2.0 * x[1]]),
+        lambda x: np.diag([-2.0, 2.0]),
+    )
+    state = climb(saddle, start, max_iterations=10)
+    assert state.status == Status.NOT_CONCAVE and state.iterations == 10
+    far = on(
+        lambda x: -np.sum((x - 1e4) ** 2),
+        lambda x: -2.0 * (x - 1e4),
+        lambda x: -2.0 * np.eye(2),
+    )
+    assert climb(far, start, max_iterations=5).status == Status.NOT_CONVERGED
+    nowhere = on(
+        lambda x: np.log(-np.sum(x**2)),
+        lambda x: np.full(2, np.nan),
+        lambda x: np.full((2, 2), np.nan),
+    )
+    state = climb(nowhere, start)
+    assert state.status == Status.NOT_FINITE
+    assert np.all(state.factor == np.eye(2)) and np.all(state.mode == start)
+
+
+# Seeds
+
+
+def test_an_integer_is_the_key_made_of_it():
+    for seed in (0, 7, 2**32 + 5, 2**63 - 1):
+        key = as_key(seed)
+        assert seed_words(seed) == seed_words(key)
+        assert generator_of(seed).random() == generator_of(key).random()
+    model, data = BradleyTerry(), VOTES.without_ties()
+    draws = [
+        fit(model, data, method="laplace", rng_key=seed, num_draws=50).draws["utility"]
+        for seed in (7, jax.random.key(7), np.int64(7), 8)
+    ]
+    np.testing.assert_array_equal(draws[0], draws[1])
+    np.testing.assert_array_equal(draws[0], draws[2])
+    assert not np.array_equal(draws[0], draws[3])
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, True, 0.5, "1", None, jnp.zeros(2)])
+def test_other_seeds_are_refused(seed):
+    for taken in (seed_words, as_key):
+        with pytest.raises(FitError, match="rng_key"):
+            taken(seed)

@@ -1,0 +1,76 @@
+"""Pareto smoothing, number by number as ArviZ has it."""
+
+import numpy as np
+import pytest
+from arviz_stats.base import array_stats
+from scipy import stats
+
+from bayesduel.inference._pareto_smoothing import (
+    pareto_law,
+    smoothed_log_weights,
+    tail_length,
+)
+
+
+def random_logs(rng, kind, number):
+    """Log weights with light, heavy and very heavy tails, ties, and tiny ones."""
+    if kind == "normal":
+        return rng.normal(scale=rng.uniform(0.01, 3.0), size=number)
+    if kind == "pareto":
+        return rng.exponential(scale=rng.uniform(0.1, 3.0), size=number)
+    if kind == "bounded":
+        return -rng.exponential(size=number) * rng.uniform(0.1, 5.0)
+    if kind == "ties":
+        return np.round(rng.normal(scale=2.0, size=number), 1)
+    if kind == "many ties":
+        return rng.choice([-3.0, -1.0, 0.0, 0.5, 4.0], size=number)
+    if kind == "nothing":
+        logs = rng.normal(scale=3.0, size=number)
+        logs[: number // 2] -= 700.0
+        return logs
+    return rng.standard_cauchy(size=number).clip(-600.0, 600.0)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["normal", "pareto", "bounded", "ties", "many ties", "nothing", "cauchy"],
+)
+def test_weights_and_k_are_those_of_arviz(kind):
+    rng = np.random.default_rng(11)
+    finite = 0
+    for _ in range(60):
+        number = int(rng.choice([25, 60, 225, 226, 500, 4000]))
+        logs = random_logs(rng, kind, number)
+        try:
+            expected, k = array_stats.psislw(-logs, r_eff=1.0)
+        except ValueError:  # A constant tail.
+            with pytest.raises(ValueError, match="must differ"):
+                smoothed_log_weights(logs)
+            continue
+        found, own = smoothed_log_weights(logs)
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(own, k, rtol=1e-10, atol=1e-10)
+        finite += bool(np.isfinite(own))
+    # Five values: the tail is constant, or its lower quarter is, and has no law.
+    assert finite > 40 or kind == "many ties"
+
+
+def test_the_tail_is_as_long_as_that_of_arviz():
+    for number in (25, 99, 224, 225, 226, 227, 4000, 16001):
+        assert tail_length(number) == array_stats._get_ps_tails(number, 1.0, "right")
+
+
+def test_too_few_weights_are_refused():
+    with pytest.raises(ValueError, match="25 or more entries, got 24"):
+        smoothed_log_weights(np.arange(24.0))
+
+
+@pytest.mark.parametrize("shape", [-0.4, 0.0, 0.3, 0.9])
+def test_the_shape_of_a_pareto_law_is_found(shape):
+    """20,000 draws of the law itself; its standard error is below (1 + k) / 100."""
+    law = stats.genpareto(shape, scale=2.0)
+    draws = np.sort(law.rvs(20_000, random_state=np.random.default_rng(4)))
+    k, scale = pareto_law(draws)
+    # Five standard errors: a false alarm in 10^6.
+    assert abs(k - shape) < 5.0 * (1.0 + shape) / np.sqrt(20_000)
+    assert abs(scale / 2.0 - 1.0) < 0.06

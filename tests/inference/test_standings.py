@@ -1,0 +1,87 @@
+"""What a fit says beside its arms: the mode by name, and what belongs to no arm."""
+
+import jax
+import numpy as np
+import pytest
+
+from bayesduel.errors import FitError
+from bayesduel.inference import fit, parameters, standings
+from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
+from bayesduel.votes import Comparisons
+
+SHOWN = Comparisons.from_rows(
+    "abc",
+    [0, 1, 0, 2, 1, 2],
+    [1, 0, 2, 0, 2, 1],
+    [[9, 2, 4], [5, 6, 3], [9, 1, 2], [4, 4, 2], [7, 2, 3], [3, 5, 1]],
+    order_known=True,
+)
+
+
+def log_joint(point, *, prior=2.0):
+    """Davidson's model with an order effect, in plain NumPy."""
+    advantage, log_nu, *utility = point
+    utility = np.array(utility)
+    gap = utility[SHOWN.first] - utility[SHOWN.second] + advantage
+    odds = np.stack([np.exp(gap / 2), np.exp(-gap / 2), np.full(6, np.exp(log_nu))], 1)
+    logs = np.log(odds / odds.sum(axis=1, keepdims=True))
+    squares = np.sum(utility**2) / prior**2 + advantage**2 + log_nu**2 / 4.0
+    return float(np.sum(SHOWN.counts * logs) - squares / 2)
+
+
+def test_the_mode_has_names_and_is_a_maximum():
+    found = fit(BradleyTerry(ties=True, order_effect=True), SHOWN, method="laplace")
+    mode = found.mode
+    assert mode["utility"].dims == ("arm",)
+    assert mode["arm"].values.tolist() == ["a", "b", "c"]
+    best = [float(mode["first_advantage"]), float(mode["log_tie"]),
+            *mode["utility"].values]  # fmt: skip
+    top = log_joint(best)
+    for place in range(5):
+        for step in (-1e-3, 1e-3):
+            moved = [*best]
+            moved[place] += step
+            assert log_joint(moved) < top
+    np.testing.assert_allclose(
+        jax.numpy.asarray(found.extras["laplace"].mode), best, rtol=1e-6
+    )
+
+
+def test_the_mode_is_asked_of_laplace_only():
+    with pytest.raises(FitError, match="found by method='laplace'.*by exact"):
+        _ = fit(PairwiseBeta(ties=True), SHOWN).mode
+    cut = fit(BradleyTerry(ties=True), SHOWN, method="laplace", max_iterations=1)
+    with pytest.raises(FitError, match="NOT CONVERGED"):
+        _ = cut.mode
+
+
+def test_quantities_of_no_arm():
+    found = fit(BradleyTerry(ties=True, order_effect=True), SHOWN, method="laplace")
+    rows = parameters(found, 0.5)
+    assert [row["parameter"] for row in rows] == ["first_advantage", "log_tie"]
+    draws = found.draws["first_advantage"].reshape(-1)
+    assert rows[0]["mean"] == pytest.approx(draws.mean())
+    assert rows[0]["lower"] == pytest.approx(np.quantile(draws, 0.25))
+    assert rows[0]["upper"] == pytest.approx(np.quantile(draws, 0.75))
+    assert "shown first" in rows[0]["meaning"]
+    assert parameters(fit(PairwiseBeta(ties=True), SHOWN)) == []
+    tied = fit(Thurstone(ties=True), SHOWN, method="laplace")
+    assert [row["parameter"] for row in parameters(tied)] == ["log_threshold"]
+    votes = SHOWN.without_ties().with_covariates([[1.0], [0.0], [-1.0]], ["price"])
+    slopes = fit(BradleyTerry(covariates=True), votes, method="laplace")
+    assert [row["parameter"] for row in parameters(slopes)] == ["coefficient[price]"]
+    with pytest.raises(FitError, match="probability"):
+        parameters(found, 1.0)
+
+
+def test_the_table_is_that_of_its_parts():
+    found = fit(PairwiseBeta(ties=True), SHOWN)
+    table = standings(found, 0.8)
+    chances = found.winner_probabilities()
+    ranks = found.rank_intervals(0.8)
+    assert table.attrs["condorcet_exists"] == float(chances["condorcet_exists"])
+    for arm in table["arm"].values:
+        row = table.sel(arm=arm)
+        assert row["p_best"] == chances["condorcet"].sel(arm=arm)
+        assert row["rank_lower"] == ranks["lower"].sel(arm=arm)
+        assert row["rank_upper"] == ranks["upper"].sel(arm=arm)

@@ -1,0 +1,270 @@
+"""Reading users' files: what is accepted, and what every refusal says."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesduel import instances
+from bayesduel.instances.text_tables import parse_table
+from theory import InvalidPreferenceError, PreferenceMatrix
+
+VALUES = [[0.5, 0.7, 0.9], [0.3, 0.5, 0.625], [0.1, 0.375, 0.5]]
+ROWS = ["0.5 0.7 0.9", "0.3 0.5 0.625", "0.1 0.375 0.5"]
+PLAIN = "\n".join(ROWS)
+
+
+def _write(folder: Path, text: str, name: str = "table.csv") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def _table(separator: str, *, header: str = "", names: str = "") -> str:
+    """Write VALUES with a header row and a first column of one-letter names."""
+    lines = [separator.join(header)] if header else []
+    for row, text in enumerate(ROWS):
+        cells = text.split()
+        lines.append(separator.join([names[row], *cells] if names else cells))
+    return "\n".join(lines) + "\n"
+
+
+ACCEPTED = {
+    "spaces": PLAIN,
+    "no newline at the end, aligned": " 0.5  0.7   0.9\n0.3 0.5   0.625\n0.1 0.375 0.5",
+    "commas": _table(","),
+    "commas and spaces": PLAIN.replace(" ", ", "),
+    "semicolons": _table(";"),
+    "decimal commas": _table(";").replace(".", ","),
+    "tabs": _table("\t"),
+    "windows": _table(",").replace("\n", "\r\n"),
+    "old mac": _table(",").replace("\n", "\r"),
+    "byte order mark": "\ufeff" + _table(","),
+    "comments and blank lines": "# a comment, with 3 words\n\n" + PLAIN + "\n\n# end\n",
+    "exponents": PLAIN.replace("0.625", "6.25e-1"),
+    "quotes": _table(",").replace("0.5", '"0.5"'),
+}
+
+NAMED = {
+    "header": _table(",", header="abc"),
+    "first column": _table(",", names="abc"),
+    "both": _table(",", header=" abc", names="abc"),
+    "both, R's way": _table(",", header="abc", names="abc"),
+    "both, named corner": _table(",", header="xabc", names="abc"),
+    "semicolons, decimal commas": _table(";", header=" abc", names="abc").replace(
+        ".", ","
+    ),
+    "tabs": _table("\t", header="abc"),
+    "spaces": _table(" ", header="abc", names="abc"),
+    "spaces, first column": _table(" ", names="abc"),
+    "quoted": _table(",", header="abc").replace("a,b,c", '"a","b","c"'),
+}
+
+NUMBERED = {
+    "header": _table(",", header="123"),
+    "pandas": _table(",", header=" 123", names="123"),
+    "named corner": _table(",", header="x123", names="123"),
+    "first column": _table(",", names="123"),
+}
+
+
+@pytest.mark.parametrize("case", ACCEPTED)
+def test_text_without_names(case: str, tmp_path: Path) -> None:
+    path = _write(tmp_path, ACCEPTED[case])
+    matrix = instances.load(path)
+    assert matrix.values.tolist() == VALUES
+    assert matrix.arm_names is None
+    assert matrix.name == "table"
+    assert matrix.source == f"file {path}"
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_text_with_names(case: str, tmp_path: Path) -> None:
+    matrix = instances.load(_write(tmp_path, NAMED[case]))
+    assert matrix.values.tolist() == VALUES
+    assert matrix.arm_names == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("case", NUMBERED)
+def test_text_with_numbers_as_names(case: str, tmp_path: Path) -> None:
+    matrix = instances.load(_write(tmp_path, NUMBERED[case]))
+    assert matrix.values.tolist() == VALUES
+    assert matrix.arm_names == ("1", "2", "3")
+
+
+def test_names_may_hold_separators_and_spaces(tmp_path: Path) -> None:
+    text = '"tea, black";coffee\n0.5;0.7\n0.3;0.5'
+    assert instances.load(_write(tmp_path, text)).arm_names == ("tea, black", "coffee")
+    text = '"tea, black",coffee\n0.5,0.7\n0.3,0.5'
+    assert instances.load(_write(tmp_path, text)).arm_names == ("tea, black", "coffee")
+    text = "green tea,coffee\n0.5,0.7\n0.3,0.5"
+    assert instances.load(_write(tmp_path, text)).arm_names == ("green tea", "coffee")
+
+
+def test_matrix_of_certain_outcomes_is_not_taken_for_labels(tmp_path: Path) -> None:
+    text = "0.5 1 0\n0 0.5 1\n1 0 0.5"
+    matrix = instances.load(_write(tmp_path, text))
+    assert matrix.values.tolist() == [[0.5, 1, 0], [0, 0.5, 1], [1, 0, 0.5]]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.TXT", "t.dat", "t", "t.matrix"])
+def test_endings_do_not_matter_for_the_content(name: str, tmp_path: Path) -> None:
+    path = _write(tmp_path, PLAIN, name)
+    assert instances.load(str(path)).values.tolist() == VALUES
+    assert instances.load(path).name == "t"
+
+
+def test_what_is_taken_for_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _write(tmp_path, PLAIN, "gap")
+    _write(tmp_path, PLAIN, "mine.csv")
+    assert instances.load("gap").num_arms == 5
+    assert instances.load("./gap").values.tolist() == VALUES
+    assert instances.load(Path("gap")).values.tolist() == VALUES
+    assert instances.load("mine.csv").values.tolist() == VALUES
+    with pytest.raises(FileNotFoundError, match=r"other\.csv does not exist"):
+        instances.load("other.csv")
+    with pytest.raises(FileNotFoundError, match="other does not exist"):
+        instances.load("./other")
+
+
+BAD_TEXTS = {
+    "empty": ("", "the file is empty"),
+    "blank": (" \n\n", "the file holds no numbers|the file is empty"),
+    "comments only": ("# nothing\n", "the file holds no numbers"),
+    "header only": ("a,b,c\n", "line 1: the table ends after its header"),
+    "not square": ("0.5 0.7 0.9\n0.3 0.5 0.6\n", "square, found 2 rows of 3 entries"),
+    "not square, names": ("a,0.5,0.7\nb,0.3,0.5\nc,0.1,0.2\n", "3 rows of 2 entries"),
+    "one arm": ("0.5\n", r"at least 2 x 2"),
+    "one arm with a name": ("a,0.5\n", r"at least 2 x 2"),
+    "ragged": ("0.5 0.7 0.9\n0.3 0.5\n0.1 0.4 0.5", "line 2 has 2 cells, but line 1"),
+    "number of arms first": (f"3\n{PLAIN}", "line 2 has 3 cells, but line 1 has 1"),
+    "nan": (PLAIN.replace("0.625", "nan"), "line 2, column 3: nan is not a probab"),
+    "infinite": (PLAIN.replace("0.625", "inf"), "line 2, column 3: inf is not a prob"),
+    "nan first": (PLAIN.replace("0.3 ", "nan "), "line 2, column 1: nan is not a"),
+    "infinite first": ("inf 1\n0 0.5", "line 1, column 1: inf is not a probability"),
+    "infinite label": ("1 inf\n0.5 1\n0 0.5", "square, found 3 rows of 2 entries"),
+    "above 1": (PLAIN.replace("0.9", "1.9"), "line 1, column 3: 1.9 is not a probab"),
+    "below 0": (PLAIN.replace("0.1", "-0.1"), "line 3, column 1: -0.1 is not a prob"),
+    "counts": ("0 5\n3 0\n", r"line 1, column 2: 5 is not a probability"),
+    "text inside": (PLAIN.replace("0.625", "oops"), "line 2, column 3: 'oops' is not"),
+    "text in the first row": (
+        PLAIN.replace("0.7", "oops"),
+        "line 1, column 2: 'oops' is not a number",
+    ),
+    "text after comments": (
+        "# first\n\n" + PLAIN.replace("0.375", "x"),
+        "line 5, column 2: 'x' is not a number",
+    ),
+    "underscore": (PLAIN.replace("0.375", "0.3_75"), "column 2: '0.3_75' is not a num"),
+    "empty cell": ("0.5,,0.9\n0.3,0.5,0.6\n0.1,0.4,0.5", "line 1, column 2: the cell"),
+    "trailing separator": ("0.5,0.7,\n0.3,0.5,", "of 3 entries, the last of them"),
+    "open quote": ('0.5,"0.7\n0.3,0.5', "line 1, column 2: '\"0.7' is not a number"),
+    "do not add up": (PLAIN.replace("0.625", "0.6"), r"\(1, 2\): 0\.6 \+ 0\.375"),
+    "diagonal": (PLAIN.replace("0.3 0.5", "0.3 0.4"), r"entry \(1, 1\) is 0\.4"),
+    "header too long": (_table(",", header="abcde"), "the header has 5 cells"),
+    "header too short": (_table(",", header="ab"), "the header has 2 cells"),
+    "names twice": (_table(",", header="aba"), "distinct and not empty, got 'a' for a"),
+    "name missing": (_table(",", header="a c"), "got '' for arm 1"),
+    "rows in another order": (
+        _table(",", header=" abc", names="acb"),
+        "column 'b' stands where row 'c' does",
+    ),
+    "utf-16": ("0\x00.\x005\x00", "nor text in UTF-8"),
+}
+
+
+# Pieces that tables are made of, and some that they should not hold.
+PIECES = st.sampled_from(
+    [*"0.5 0.25,1;\t\n\r\"'#-_eE", "0.5", "0.75", "nan", "inf", "1e400", "a", "\0", "é"]
+)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        values, arm_names = parse_table(text)
+    except InvalidPreferenceError as error:
+        assert str(error)
+    else:
+        assert values.shape == (len(values), len(values))
+        assert ((values >= 0) & (values <= 1)).all()
+        assert len(arm_names) in (0, len(values))
+
+
+@pytest.mark.parametrize("case", BAD_TEXTS)
+def test_bad_text_is_refused_with_its_place(case: str, tmp_path: Path) -> None:
+    text, message = BAD_TEXTS[case]
+    path = _write(tmp_path, text)
+    with pytest.raises(InvalidPreferenceError, match=message) as caught:
+        instances.load(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_the_printed_mslr_misprint_is_refused_even_with_repair(tmp_path: Path) -> None:
+    """Komiyama et al. (2016), Table 3(e): 0.727 + 0.276 = 1.003."""
+    rows = instances.load("mslr5-condorcet").values.tolist()
+    rows[3][1] = 0.276
+    text = "\n".join(" ".join(map(str, row)) for row in rows)
+    for repair in (False, True):
+        with pytest.raises(InvalidPreferenceError, match=r"\(1, 3\): 0\.727 \+ 0\.276"):
+            instances.load(_write(tmp_path, text), repair=repair)
+
+
+def test_folders_and_missing_files(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError, match="is a folder; give the path of a"):
+        instances.load(tmp_path)
+    with pytest.raises(FileNotFoundError, match=re.escape("none.npy does not exist")):
+        instances.load(tmp_path / "none.npy")
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        instances.load(tmp_path / "missing" / "none.npy")
+
+
+def test_text_files_of_the_printed_matrices_read_back(tmp_path: Path) -> None:
+    for name in instances.names():
+        matrix = instances.load(name)
+        names = matrix.arm_names or tuple(f"arm {i}" for i in range(matrix.num_arms))
+        lines = [";".join(["", *names])]
+        lines += [
+            ";".join([label, *map(repr, row)])
+            for label, row in zip(names, matrix.values.tolist(), strict=True)
+        ]
+        read = instances.load(_write(tmp_path, "\n".join(lines)))
+        assert read == matrix
+        assert read.arm_names == names
+
+
+SMALL = {
+    "pref_arxiv": "arxiv",
+    "pref_cyclic": "cyclic",
+    "pref_arithmetic": "arithmetic",
+    "mslr_5_non_condorcet": "mslr5-non-condorcet",
+}
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("stem", SMALL)
+def test_public_text_files_agree_with_the_printed_ones(
+    stem: str, shared_dir: Path
+) -> None:
+    path = shared_dir / "data" / "small_matrices" / f"{stem}.txt"
+    assert instances.load(path) == instances.load(SMALL[stem])
+
+
+@pytest.mark.shared
+def test_eight_digit_mslr_file_rounds_to_the_printed_one(shared_dir: Path) -> None:
+    folder = shared_dir / "data" / "small_matrices"
+    matrix = instances.load(folder / "mslr_informational_5_condorcet.txt")
+    assert isinstance(matrix, PreferenceMatrix)
+    printed = instances.load("mslr5-condorcet")
+    # The largest difference, at (0, 4), is 0.76547422 against 0.765.
+    difference = np.abs(matrix.values - printed.values)
+    assert np.unravel_index(difference.argmax(), (5, 5)) in ((0, 4), (4, 0))
+    assert difference.max() < 0.0005
+    assert (np.sign(matrix.gaps) == np.sign(printed.gaps)).all()

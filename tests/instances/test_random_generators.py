@@ -1,0 +1,257 @@
+"""The laws of random matrices, and the instances of the batched papers.
+
+Every statistical test has a fixed seed and raises a false alarm with probability
+FALSE_ALARM for a fresh one.
+"""
+
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel.instances import generators
+
+FALSE_ALARM = 1e-5
+
+
+def _uniform_over(counts: Counter, cells: list) -> None:
+    """Test by chi-square that all cells are equally likely, and no other occurs."""
+    assert set(counts) <= set(cells)
+    observed = [counts[cell] for cell in cells]
+    assert stats.chisquare(observed).pvalue > FALSE_ALARM
+
+
+def _signs(values: np.ndarray) -> tuple[bool, ...]:
+    upper = np.triu_indices(len(values), 1)
+    return tuple((values[upper] > 0.5).tolist())
+
+
+def _tournaments(num_arms: int) -> dict[tuple[bool, ...], list[int]]:
+    """All sign patterns of the upper triangle, with the wins of every arm."""
+    pairs = list(itertools.combinations(range(num_arms), 2))
+    found = {}
+    for signs in itertools.product((False, True), repeat=len(pairs)):
+        wins = [0] * num_arms
+        for (i, j), sign in zip(pairs, signs, strict=True):
+            wins[i if sign else j] += 1
+        found[signs] = wins
+    return found
+
+
+def test_shuffles_are_uniform() -> None:
+    rng = np.random.default_rng(100)
+    counts = Counter(
+        tuple(generators.mallows(rng, 4, 0.5).permutation.tolist()) for _ in range(4800)
+    )
+    _uniform_over(counts, list(itertools.permutations(range(4))))
+
+
+@pytest.mark.parametrize("winner", generators.WINNERS)
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_uniform_random_signs_are_uniform_over_what_is_allowed(
+    winner: str, shuffle: bool
+) -> None:
+    tournaments = _tournaments(4)
+    assert len(tournaments) == 64
+    allowed = [
+        signs
+        for signs, wins in tournaments.items()
+        if winner == "any"
+        or (winner == "condorcet" and max(wins) == 3)
+        or (winner == "unique_copeland" and wins.count(max(wins)) == 1)
+    ]
+    rng = np.random.default_rng(101)
+    counts = Counter(
+        _signs(
+            generators.uniform_random(
+                rng, 4, winner=winner, shuffle=shuffle
+            ).matrix.values
+        )
+        for _ in range(3200)
+    )
+    _uniform_over(counts, allowed)
+
+
+@pytest.mark.parametrize("winner", generators.WINNERS)
+def test_uniform_random_sizes_are_uniform(winner: str) -> None:
+    rng = np.random.default_rng(102)
+    sizes, entries = [], []
+    for _ in range(300):
+        values = generators.uniform_random(rng, 7, winner=winner).matrix.values
+        upper = values[np.triu_indices(7, 1)]
+        sizes.extend(np.abs(upper - 0.5).tolist())
+        entries.extend(upper.tolist())
+    assert stats.kstest(sizes, stats.uniform(0, 0.5).cdf).pvalue > FALSE_ALARM
+    if winner == "any":
+        assert stats.kstest(entries, stats.uniform.cdf).pvalue > FALSE_ALARM
+
+
+def test_uniform_random_agrees_with_plain_rejection() -> None:
+    """The entry (0, 1) and the winner's Borda score, against whole matrices redrawn."""
+    rng = np.random.default_rng(103)
+    made = [
+        generators.uniform_random(rng, 5, shuffle=False).matrix.values
+        for _ in range(1500)
+    ]
+    redrawn = []
+    while len(redrawn) < 1500:
+        upper = np.triu(rng.random((5, 5)), 1)
+        values = upper + np.tril(1 - upper.T, -1) + np.eye(5) / 2
+        wins = (values > 0.5).sum(axis=1)
+        if (wins == wins.max()).sum() == 1:
+            redrawn.append(values)
+
+    def scores(matrices: list[np.ndarray]) -> list[float]:
+        best = [m[(m > 0.5).sum(axis=1).argmax()] for m in matrices]
+        return [float(row.sum()) for row in best]
+
+    for statistic in (scores, lambda matrices: [m[0, 1] for m in matrices]):
+        test = stats.ks_2samp(statistic(made), statistic(redrawn))
+        assert test.pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("num_arms", [2, 3, 36])
+def test_uniform_random_conditions_hold(num_arms: int) -> None:
+    rng = np.random.default_rng(104)
+    for _ in range(20):
+        matrix = generators.uniform_random(rng, num_arms).matrix
+        assert len(matrix.copeland_winners) == 1
+        matrix = generators.uniform_random(rng, num_arms, winner="condorcet").matrix
+        assert matrix.condorcet_winner is not None
+        matrix = generators.uniform_random(rng, num_arms, min_gap=0.3).matrix
+        off_diagonal = matrix.values[~np.eye(num_arms, dtype=bool)]
+        assert np.abs(off_diagonal - 0.5).min() >= 0.3 - 1e-12
+        assert off_diagonal.min() >= 0
+        assert matrix.ties == []
+
+
+def test_uniform_random_sizes_with_a_minimum() -> None:
+    rng = np.random.default_rng(105)
+    values = generators.uniform_random(rng, 60, winner="any", min_gap=0.1).matrix.values
+    sizes = np.abs(values[np.triu_indices(60, 1)] - 0.5)
+    assert stats.kstest(sizes, stats.uniform(0.1, 0.4).cdf).pvalue > FALSE_ALARM
+
+
+def test_syn_btl_law() -> None:
+    """For two arms, w_0 / (w_0 + w_1) with independent uniform weights."""
+
+    def distribution(x: np.ndarray) -> np.ndarray:
+        return np.where(x <= 0.5, x / (2 * (1 - x)), 1 - (1 - x) / (2 * x))
+
+    rng = np.random.default_rng(106)
+    entries = [generators.syn_btl(rng, 2).matrix.values[0, 1] for _ in range(3000)]
+    assert stats.kstest(entries, distribution).pvalue > FALSE_ALARM
+    matrix = generators.syn_btl(rng).matrix
+    assert matrix.num_arms == 100
+    assert matrix.satisfies_sst()
+    assert matrix.satisfies_sti()
+
+
+def test_syn_cd_law() -> None:
+    rng = np.random.default_rng(107)
+    winners, margins = Counter(), []
+    for _ in range(2000):
+        matrix, permutation = generators.syn_cd(rng, 5)
+        winner = matrix.condorcet_winner
+        assert winner is not None
+        assert permutation[winner] == 0
+        winners[winner] += 1
+        others = np.delete(matrix.values[winner], winner)
+        assert len(set(others.tolist())) == 1
+        margins.append(others[0] - 0.5)
+        rest = np.delete(np.delete(matrix.values, winner, 0), winner, 1)
+        assert (rest == 0.5).all()
+    _uniform_over(winners, list(range(5)))
+    assert stats.kstest(margins, stats.uniform(0, 0.5).cdf).pvalue > FALSE_ALARM
+    matrix = generators.syn_cd(rng, shuffle=False).matrix
+    assert matrix.num_arms == 100
+    assert matrix.condorcet_winner == 0
+    assert matrix.satisfies_sst()
+    assert matrix.satisfies_sti()
+
+
+def test_batched_gaps_of_the_default_setting() -> None:
+    """K = 100, B = 16, T = 1e5 (Agarwal et al. 2022, Appendix C)."""
+    gaps = [generators.batched_gap(batch) for batch in (1, 2, 3, 4)]
+    assert [round(gap, 6) for gap in gaps] == [0.026042, 0.018173, 0.012681, 0.00885]
+    gap = generators.batched_gap(3, num_arms=9, num_batches=2 + 2, horizon=100)
+    assert gap == pytest.approx(3 / 96 * 100 ** (-2 / 8), rel=1e-14)
+
+
+def test_batched_instances_entry_by_entry() -> None:
+    options = {"num_arms": 5, "num_batches": 3, "horizon": 1000}
+    gap = generators.batched_gap(2, **options)
+    assert gap == pytest.approx(math.sqrt(5) / 72 * 1000 ** (-1 / 6), rel=1e-14)
+    one = generators.batched_one_winner(2, 3, **options)
+    two = generators.batched_two_levels(2, 1, 3, **options)
+    for i, j in itertools.permutations(range(5), 2):
+        expected = 0.5 + gap * ((i == 3) - (j == 3))
+        assert one.values[i, j] == pytest.approx(expected, abs=1e-15)
+        if 3 in (i, j):
+            expected = 0.5 + 2 * gap * ((i == 3) - (j == 3))
+        else:
+            expected = 0.5 + gap * ((i == 1) - (j == 1))
+        assert two.values[i, j] == pytest.approx(expected, abs=1e-15)
+    assert one.condorcet_winner == two.condorcet_winner == 3
+    assert len(one.ties) == 6
+    assert len(two.ties) == 3
+    for matrix in (one, two):
+        assert matrix.satisfies_sst()
+        assert matrix.satisfies_sti()
+    assert generators.batched_two_levels(2, 3, 3, **options) == one
+
+
+def test_batched_all_ties_has_no_regret() -> None:
+    matrix = generators.batched_all_ties(6)
+    assert (matrix.values == 0.5).all()
+    assert matrix.condorcet_winner is None
+    assert len(matrix.ties) == 15
+    for notion in ("copeland", "copeland_losses", "borda"):
+        assert (matrix.regret_per_pair(notion) == 0).all()
+
+
+def test_batched_limit_of_the_number_of_arms() -> None:
+    """sqrt(K) <= 6 B, so that 1/2 + 2 Delta_1 <= 1."""
+    matrix = generators.batched_two_levels(1, 0, 1, num_arms=36, num_batches=1)
+    assert matrix.values.max() == 1.0
+    with pytest.raises(ValueError, match="got 1 batches for 37 arms; use at least 2"):
+        generators.batched_one_winner(1, 0, num_arms=37, num_batches=1)
+
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: generators.uniform_random(RNG, 1), "num_arms must be a whole number"),
+        (
+            lambda: generators.uniform_random(RNG, 3, winner="borda"),
+            "winner must be one of unique_copeland, condorcet, any, got 'borda'",
+        ),
+        (
+            lambda: generators.uniform_random(RNG, 3, min_gap=0.5),
+            "min_gap must be in [0, 1/2), got 0.5",
+        ),
+        (lambda: generators.syn_btl(RNG, 1), "num_arms must be a whole number"),
+        (lambda: generators.syn_cd(RNG, 0), "num_arms must be a whole number"),
+        (lambda: generators.batched_gap(0), "batch must be a whole number of at least"),
+        (lambda: generators.batched_gap(17), "batch must be at most num_batches = 16"),
+        (lambda: generators.batched_gap(1, horizon=0), "horizon must be at least 1"),
+        (lambda: generators.batched_gap(1, num_batches=0), "num_batches must be a who"),
+        (
+            lambda: generators.batched_one_winner(1, 100),
+            "winner must be below the number of arms, 100, got 100",
+        ),
+        (lambda: generators.batched_two_levels(1, -1, 2), "runner_up must be a whole"),
+        (lambda: generators.batched_all_ties(1), "num_arms must be a whole number"),
+    ],
+)
+def test_wrong_arguments(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()

@@ -1,0 +1,145 @@
+"""Mean constants of random submatrices: any number of processes, resumed or not."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bayesduel.errors import OutputFolderError, ProgramError
+from bayesduel.instances import SubmatrixSampler, load
+from bayesduel.papers import submatrix_constants
+from theory import ccb_order, copeland_lower_bound, ecw_rmed_constant
+
+REQUEST = {"size": 5, "min_gap": 0.01, "seed": 8}
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Return what one process finds, uninterrupted."""
+    return submatrix_constants(load("sushi"), 60, **REQUEST)
+
+
+def test_rows_are_the_constants_of_the_drawn_submatrices(found):
+    sampler = SubmatrixSampler.of(load("sushi"), **REQUEST)
+    assert [row.number for row in found.rows] == list(range(60))
+    for row in found.rows[::10]:
+        arms, num_draws = sampler.draw(row.number)
+        part = load("sushi").submatrix(arms.tolist())
+        assert row.arms == tuple(arms.tolist())
+        assert row.num_draws == num_draws
+        assert row.cw == copeland_lower_bound(part).value
+        assert row.ecw == ecw_rmed_constant(part).value
+        assert row.ccb == ccb_order(part).log_coefficient
+        assert row.cw <= row.ecw * (1 + 1e-9)
+    for name in ("cw", "ecw", "ccb"):
+        values = [getattr(row, name) for row in found.rows]
+        assert found.mean(name) == pytest.approx(np.mean(values))
+        error = np.std(values, ddof=1) / math.sqrt(60)
+        assert found.standard_error(name) == pytest.approx(error)
+    tries = sum(row.num_draws for row in found.rows)
+    assert found.admissible_share == 60 / tries
+
+
+def test_more_processes_find_the_same(found):
+    assert submatrix_constants(load("sushi"), 60, **REQUEST, jobs=2) == found
+
+
+def test_a_longer_table_begins_with_the_shorter_one(found):
+    shorter = submatrix_constants(load("sushi"), 7, **REQUEST)
+    assert shorter.rows == found.rows[:7]
+    single = submatrix_constants(load("sushi"), 1, **REQUEST)
+    assert single.standard_error("cw") == math.inf
+
+
+def test_interrupted_and_resumed_equals_uninterrupted(found, tmp_path, monkeypatch):
+    whole_run = submatrix_constants._Chunk.run
+    asked = []
+
+    def run(chunk):
+        asked.extend(chunk.numbers)
+        if len(asked) == 36:
+            raise KeyboardInterrupt
+        return whole_run(chunk)
+
+    monkeypatch.setattr(submatrix_constants._Chunk, "run", run)
+    monkeypatch.setattr(submatrix_constants, "_PER_CHUNK", 12)
+    with pytest.raises(KeyboardInterrupt) as interrupt:
+        submatrix_constants(load("sushi"), 60, **REQUEST, out=tmp_path)
+    assert interrupt.value.kept == 24
+    assert len(list((tmp_path / ".bayesduel/parts").iterdir())) == 2
+    again = submatrix_constants(load("sushi"), 60, **REQUEST, out=tmp_path, resume=True)
+    assert again == found
+    assert asked == [*range(36), *range(24, 60)]
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {".bayesduel", "submatrices.csv"}
+    # A finished table grows, and gives back its beginning.
+    asked.clear()
+    more = submatrix_constants(load("sushi"), 65, **REQUEST, out=tmp_path, resume=True)
+    assert more.rows[:60] == found.rows
+    assert asked == list(range(60, 65))
+    less = submatrix_constants(load("sushi"), 10, **REQUEST, out=tmp_path, resume=True)
+    assert less.rows == found.rows[:10]
+    assert len((tmp_path / "submatrices.csv").read_text().splitlines()) == 66
+
+
+def test_folders_of_others_are_refused(tmp_path):
+    submatrix_constants(load("sushi"), 2, **REQUEST, out=tmp_path)
+    with pytest.raises(OutputFolderError, match="is not empty"):
+        submatrix_constants(load("sushi"), 2, **REQUEST, out=tmp_path)
+    for name, value in (("size", 4), ("min_gap", 0.02), ("seed", 9)):
+        with pytest.raises(OutputFolderError, match=f"another {name}"):
+            submatrix_constants(
+                load("sushi"), 2, **(REQUEST | {name: value}), out=tmp_path, resume=True
+            )
+    with pytest.raises(OutputFolderError, match="another matrix_sha256"):
+        submatrix_constants(load("arithmetic"), 2, **REQUEST, out=tmp_path, resume=True)
+    changed = REQUEST | {"seed": 9}
+    found = submatrix_constants(
+        load("sushi"), 3, **changed, out=tmp_path, overwrite=True
+    )
+    assert found == submatrix_constants(load("sushi"), 3, **changed)
+    strange = tmp_path / "strange"
+    strange.mkdir()
+    (strange / "notes.txt").write_text("mine")
+    with pytest.raises(OutputFolderError, match="may hold files of yours"):
+        submatrix_constants(load("sushi"), 2, **REQUEST, out=strange, resume=True)
+    assert (strange / "notes.txt").read_text() == "mine"
+
+
+def test_wrong_requests_are_refused_before_a_folder_is_made(tmp_path):
+    for arguments, words in (
+        ({"num_submatrices": 0}, "num_submatrices must be"),
+        ({"size": 17}, "size must be at most 16"),
+        ({"min_gap": 0.45}, "leaves no submatrix"),
+        ({"jobs": 0.5}, "jobs must be"),
+    ):
+        request = {"num_submatrices": 2, "size": 4} | arguments
+        with pytest.raises(ValueError, match=words):
+            submatrix_constants(load("sushi"), **request, out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_constant_without_a_certificate_names_its_submatrix(monkeypatch):
+    def fails(part):
+        raise ProgramError("the program was not solved.")
+
+    monkeypatch.setattr(submatrix_constants, "copeland_lower_bound", fails)
+    with pytest.raises(ProgramError, match=r"submatrix 0 \(arms .*larger smallest gap"):
+        submatrix_constants(load("sushi"), 2, **REQUEST)
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_table_1(shared_dir):
+    """Komiyama et al. (2016), Table 1: 6.7e2, 7.3e2, 8.8e5 over 10^4 submatrices.
+
+    1200 of them suffice for five standard errors of the sampling law; CCB is an order
+    of growth, whose printed constant uses another Delta.
+    """
+    matrix = load(str(shared_dir / "data" / "mslr" / "MSLR_Informational_PMat.npz"))
+    found = submatrix_constants(matrix, 1200, 16, min_gap=0.005, seed=0)
+    for name, printed, rounding in (("cw", 670, 5), ("ecw", 730, 5)):
+        # The paper's mean is a sample as well, of 10^4.
+        error = found.standard_error(name) * math.sqrt(1 + 1200 / 10_000)
+        assert abs(found.mean(name) - printed) < 5 * error + rounding
+    assert 5e5 < found.mean("ccb") < 2e6

@@ -1,0 +1,141 @@
+"""Figures and analysis refuse what they cannot draw or measure, in one line."""
+
+import re
+
+import numpy as np
+import pytest
+import xarray as xr
+from matplotlib.figure import Figure
+
+from bayesduel import analysis, plots
+from bayesduel.inference import fit
+from bayesduel.models import PairwiseBeta
+from bayesduel.votes import Comparisons
+from tests import fake_results as fake
+from theory import copeland_lower_bound
+
+NODE = fake.policy_node(num_runs=9)
+TREE = fake.comparison(labels=("D-TS", "RUCB"), num_runs=9)
+
+
+def result(values, rounds=(10, 100), axes=("notion", "run", "checkpoint")):
+    return xr.Dataset(
+        {"regret": (axes, np.asarray(values)[None, None])},
+        coords={"notion": ["copeland"], "checkpoint": list(rounds)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("results", "must be what bayesduel.simulate or bayesduel.compare returned"),
+        (result([1.0, np.nan]), "is nan in row 0 at checkpoint 100"),
+        (result([1.0, 2.0], rounds=[100, 10]), "must be at ascending checkpoints"),
+        (result([1.0, 2.0], rounds=["a", "b"]), "must be at ascending checkpoints"),
+        (result(["a", "b"]), "must hold numbers"),
+        (
+            xr.Dataset({"regret": ("x", [1.0, 2.0])}),
+            "must have the axes notion, run and checkpoint",
+        ),
+    ],
+)
+def test_results_of_another_layout(given, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        analysis.summary(given)
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: analysis.slope(NODE, "a", 10**6), "from_round must be an integer"),
+        (lambda: analysis.slope(NODE, 100, np.nan), "to_round must be an integer"),
+        (lambda: analysis.rankings(TREE, num_resamples=10**9), "at most 1000000"),
+        (lambda: analysis.rankings(TREE, seed=-1), "seed must be an integer of at"),
+        (lambda: analysis.rankings(TREE, peak="x"), "peak: must be at least 1"),
+        (lambda: analysis.rankings(TREE, confidence=None), "confidence: must lie"),
+        (
+            lambda: analysis.paired_intervals(np.eye(9) * 1e200),
+            "values: must lie between -1e+100 and 1e+100",
+        ),
+        (
+            lambda: analysis.paired_intervals(np.zeros((9, 700)), num_resamples=10**6),
+            "pairs of columns take too much memory; at most 548 fit",
+        ),
+        (
+            lambda: analysis.anchored_bound(copeland_lower_bound(ORDER), np.nan, 1.0),
+            "anchor_round must be an integer of at least 2",
+        ),
+        (lambda: analysis.lower_bound(ORDER, ("a",)), "must name each of the 2 arms"),
+        (
+            lambda: analysis.SubmatrixConstants(()).values("__class__"),
+            "name must be one of cw, ecw, ccb",
+        ),
+        (
+            lambda: analysis.rankings(TREE)[0].difference(["D-TS"], "RUCB"),
+            "must be two of",
+        ),
+        (
+            lambda: analysis.submatrix_constants(ORDER, 1, 2, overwrite="no"),
+            "overwrite must be True or False",
+        ),
+        (
+            lambda: analysis.submatrix_constants(ORDER, 1, 2, out="\ud800"),
+            "out must be a path that the system can write",
+        ),
+        (lambda: plots.regret(NODE, width="1_0"), "width: must be"),
+        (lambda: plots.regret(NODE, width=True), "width: must be 1.5 to 40 inches"),
+        (lambda: plots.regret(NODE, height=-1), "height: must be 0.5 to 200 inches"),
+        (lambda: plots.regret(NODE, height=0.6), "leave no room for the panels"),
+        (lambda: plots.regret(NODE, log_x="no"), "log_x must be True or False"),
+        (lambda: plots.regret(NODE, columns=1.5), "columns must be an integer"),
+        (lambda: plots.regret(NODE, band=["none"]), "band: must be one of"),
+        (lambda: plots.regret(NODE, bounds=3), "bounds: 3 is neither"),
+        (lambda: plots.slopes(NODE, from_round=[1]), "from_round must be an integer"),
+        (lambda: plots.allocation(ORDER, [1]), "optima: must be a mapping"),
+        (lambda: plots.allocation(ORDER, {"x": 1}), "optima['x'] must be a theory.Opt"),
+        (lambda: plots.reproduction(TREE), "found: must be what"),
+    ],
+)
+def test_arguments(ask, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        ask()
+
+
+ORDER = [[0.5, 0.6], [0.4, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda p: plots.forest(p, max_arms=0), "max_arms must be an integer"),
+        (lambda p: plots.forest(p, by=["score"]), "by: must be score or rank"),
+        (lambda p: plots.forest(None), "posterior must be a fit"),
+        (lambda p: plots.winners(p, max_arms=-1), "max_arms must be an integer"),
+        (lambda p: plots.heat_map(NODE), "posterior must be a fit"),
+        (lambda p: plots.pair(p, ["0"], "1"), "there is no arm ['0']"),
+        (lambda p: plots.pair(p, "0", "1", probability=2), "probability must lie in"),
+        (lambda p: plots.predictive_check(p, rng_key=-1), "from 0 to 2^63 - 1"),
+        (lambda p: plots.predictive_check(p, num_draws=0), "num_draws must be an int"),
+    ],
+)
+def test_arguments_of_figures_of_fits(draw, words):
+    found = fit(PairwiseBeta(), Comparisons.from_wins([[0, 7], [3, 0]]), num_draws=25)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        draw(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((None, "figure", ["svg"]), "figure: must be a matplotlib figure"),
+        ((Figure(), ".", ["svg"]), "stem: must end with the name of a file"),
+        ((Figure(), "figure", "svg"), "formats must be a sequence"),
+        ((Figure(), "figure", ["svg", "exe"]), "formats must be one of"),
+    ],
+)
+def test_what_is_saved(tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=re.escape(words)):
+        plots.save(*arguments)
+    # Not even the first of the formats.
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,124 @@
+"""Figures of fits: what they show is what the fit says."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from bayesduel import plots
+from bayesduel.errors import FitError
+from bayesduel.inference import fit, standings
+from bayesduel.models import PairwiseBeta
+from bayesduel.votes import Comparisons, Rankings
+
+NAMES = ("tea", "coffee", "milk", "water")
+WINS = np.array([[0, 7, 9, 0], [3, 0, 6, 8], [1, 4, 0, 5], [0, 2, 5, 0]])
+
+
+@cache
+def found():
+    votes = Comparisons.from_wins(WINS, arm_names=NAMES)
+    return fit(PairwiseBeta(), votes, num_draws=2000, rng_key=2)
+
+
+def caption(figure):
+    return figure.get_supxlabel().replace("\n", " ")
+
+
+def labels(axis):
+    return [each.get_text() for each in axis.get_ticklabels()]
+
+
+def test_forest_shows_the_table():
+    figure = plots.forest(found(), probability=0.8)
+    table = standings(found(), 0.8)
+    axes = figure.axes[0]
+    assert labels(axes.yaxis) == table["arm"].values.tolist()
+    thin, thick = axes.collections[:2]
+    ends = np.array([line[:, 0] for line in thin.get_segments()])
+    np.testing.assert_allclose(ends[:, 0], table["score_lower"])
+    np.testing.assert_allclose(ends[:, 1], table["score_upper"])
+    inner = np.array([line[:, 0] for line in thick.get_segments()])
+    assert np.all(inner[:, 0] > ends[:, 0]) and np.all(inner[:, 1] < ends[:, 1])
+    ranks = plots.forest(found(), by="rank").axes[0]
+    full = standings(found())
+    widths = [bar.get_width() for bar in ranks.patches]
+    expected = full["rank_upper"] - full["rank_lower"] + 1
+    np.testing.assert_allclose(widths, expected)
+    few = plots.forest(found(), max_arms=2)
+    assert len(labels(few.axes[0].yaxis)) == 2
+    assert "2 more arms left out" in caption(few)
+    with pytest.raises(ValueError, match="score or rank"):
+        plots.forest(found(), by="borda")
+
+
+def test_bars_are_the_winner_probabilities():
+    axes = plots.winners(found()).axes[0]
+    shares = found().winner_probabilities()
+    shown = labels(axes.yaxis)
+    for bars, sense in zip(
+        axes.containers, ("condorcet", "copeland", "borda"), strict=True
+    ):
+        for bar, name in zip(bars, shown, strict=True):
+            assert bar.get_width() == pytest.approx(float(shares[sense].sel(arm=name)))
+    assert shown[0] == shares["condorcet"].idxmax().item()
+
+
+def test_heat_map_is_ordered_and_counts():
+    figure = plots.heat_map(found())
+    axes = figure.axes[0]
+    order = standings(found())["arm"].values.tolist()
+    assert labels(axes.yaxis) == labels(axes.xaxis) == order
+    image = axes.images[0].get_array()
+    chance = found().probability_of_beating().sel(arm=order, opponent=order).values
+    off = ~np.eye(4, dtype=bool)
+    np.testing.assert_allclose(np.asarray(image)[off], chance[off])
+    texts = [each.get_text() for each in axes.texts]
+    # Ten votes on each of five pairs, in both halves of the square.
+    assert texts.count("10") == 10 and texts.count("0") == 2
+    assert "5 of 6 pairs were compared (the others pale)" in caption(figure)
+
+
+def test_one_pair_against_its_votes():
+    figure = plots.pair(found(), "tea", "coffee")
+    axes = figure.axes[0]
+    line = axes.lines[0]
+    top = line.get_xdata()[np.argmax(line.get_ydata())]
+    # The mode of Beta(8, 4).
+    assert top == pytest.approx(0.7, abs=0.01)
+    assert "7 to 3" in axes.get_legend().get_texts()[1].get_text()
+    for arguments, words in (
+        (("tea", "tea"), "two different arms"),
+        (("tea", "beer"), "no arm 'beer'"),
+    ):
+        with pytest.raises(FitError, match=words):
+            plots.pair(found(), *arguments)
+
+
+def test_predictive_check_finds_what_does_not_fit():
+    """A prior that pulls to 1/2 far harder than the votes allow."""
+    good = plots.predictive_check(found())
+    assert "0 of 5 pairs" in caption(good)
+    votes = Comparisons.from_wins(4 * WINS, arm_names=NAMES)
+    stubborn = fit(PairwiseBeta(prior=1e4), votes)
+    bad = caption(plots.predictive_check(stubborn))
+    assert int(bad.split("; ")[1].split()[0]) >= 3
+
+
+def test_other_data_are_refused():
+    ballots = Rankings.from_orders([["a", "b", "c"], ["b", "a", "c"]])
+    posterior = fit(PairwiseBeta(), ballots.to_comparisons())
+    other = type(posterior)(**{**vars(posterior), "data": ballots})
+    for draw in (plots.heat_map, plots.predictive_check):
+        with pytest.raises(FitError, match="not to Rankings"):
+            draw(other)
+
+
+def test_no_figure_says_more_than_fits(tmp_path):
+    """Long names and signs of mathematics; every format is written."""
+    names = ["a" * 60, "cost $5 and $6", "ü", "x_1"]
+    votes = Comparisons.from_wins(WINS, arm_names=names)
+    posterior = fit(PairwiseBeta(), votes, num_draws=100)
+    for figure in (plots.forest(posterior), plots.heat_map(posterior, width="column")):
+        paths = plots.save(figure, tmp_path / "figure", ("png", "svg", "pdf"))
+        assert all(path.stat().st_size > 1000 for path in paths)

@@ -1,0 +1,271 @@
+"""Sparring, MultiSBM, Doubler and random pairs: laws, machines, epochs, self-duels."""
+
+from functools import cache, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.reductions.bandit_machines import Machine, advance_ucb
+from bayesduel.types import Duel, Outcome
+from tests.policies.driving import duels_round_by_round, simulate_runs
+from tests.policies.instances import DECISIVE, TWO_WINNERS
+from tests.policies.laws import features, rejected, same_law, self_duels
+from tests.policies.replaying import play_forced, runs_of
+from tests.reference import simulate
+from tests.reference.random_pairs import RandomPairs
+from tests.reference.reductions import Doubler, MultiSBM, Sparring, UCBMachine
+
+FALSE_ALARM = 1e-5
+"""Of one test, all features together."""
+
+MATRICES = {"decisive": DECISIVE, "two winners": TWO_WINNERS}
+CHECKPOINTS = (30, 100, 300)
+LATE = (100, 300, 1000)
+FORMS = {
+    "sparring": ({}, Sparring),
+    "sparring of ts": ({"inner": "ts"}, partial(Sparring, inner="ts")),
+    "multisbm": ({}, MultiSBM),
+    "doubler": ({}, Doubler),
+    "random": ({}, RandomPairs),
+    "random distinct": ({"distinct": True}, partial(RandomPairs, distinct=True)),
+}
+QUICK = [
+    each if " " not in each else pytest.param(each, marks=pytest.mark.slow)
+    for each in FORMS
+]
+
+
+def policy_of(form):
+    return policies.get(form.split()[0], **FORMS[form][0])
+
+
+def plays_of(policy, matrix, checkpoints, seed):
+    records = simulate_runs(
+        policy, MATRICES[matrix], checkpoints=checkpoints, seed=seed
+    )
+    return records.ledger["plays"]
+
+
+@cache
+def twin_plays(form, matrix, checkpoints, num_runs):
+    plays = []
+    for run in range(num_runs):
+        rng = np.random.default_rng([80, run])
+        twin = FORMS[form][1](4, rng)
+        plays.append(
+            simulate(twin, MATRICES[matrix], checkpoints[-1], checkpoints, rng)
+        )
+    return np.stack(plays)
+
+
+def disagreements(matrix, ours, theirs):
+    one, other = (
+        {**features(each, MATRICES[matrix]), **self_duels(each)}
+        for each in (ours, theirs)
+    )
+    return rejected(same_law(one, other), FALSE_ALARM)
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize("form", QUICK)
+def test_early_rounds_have_the_law_of_the_twin(form, matrix):
+    ours = plays_of(policy_of(form), matrix, CHECKPOINTS, seed=81)
+    theirs = twin_plays(form, matrix, CHECKPOINTS, 100)
+    assert not disagreements(matrix, ours, theirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize("form", FORMS)
+def test_late_rounds_have_the_law_of_the_twin(form, matrix):
+    ours = plays_of(policy_of(form), matrix, LATE, seed=82)
+    theirs = twin_plays(form, matrix, LATE, 250)
+    assert not disagreements(matrix, ours, theirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["sparring", "multisbm", "doubler"])
+def test_another_alpha_is_noticed(form):
+    """Negative control: bounds that are 40 percent narrower."""
+    narrower = policies.get(form.split()[0], alpha=0.1)
+    ours = plays_of(narrower, "decisive", LATE, seed=82)
+    theirs = twin_plays(form, "decisive", LATE, 250)
+    assert disagreements("decisive", ours, theirs)
+
+
+def follow(form, duels, outcomes):
+    """Feed what was played to a twin; return it and, per round, its own choices."""
+    twin = FORMS[form][1](4, np.random.default_rng(0))
+    seen = np.zeros((4, 4), dtype=int)
+    for first, second in duels:
+        yield twin, first, second
+        low, high = min(first, second), max(first, second)
+        low_won = low == high or bool(outcomes[low, high, seen[low, high]])
+        twin.update(first, second, low_won == (first == low))
+        seen[low, high] += 1
+
+
+def best_of(machine):
+    """Arms that a machine of the twin may name."""
+    index = np.array([machine.index(arm) for arm in range(4)])
+    return set(np.flatnonzero(index >= index.max() - 1e-12).tolist())
+
+
+@pytest.mark.parametrize("form", ["sparring", "multisbm", "doubler"])
+def test_every_arm_has_the_largest_index_of_the_twin(form):
+    """Under forced outcomes; the machines draw only among ties."""
+    played, outcomes = play_forced(policy_of(form), list(MATRICES.values()) * 2, 83)
+    for run, forced in zip(runs_of(played), outcomes, strict=True):
+        duels = duels_round_by_round(run.events)
+        before = duels[0][0]
+        for twin, first, second in follow(form, duels, forced):
+            if form == "sparring":
+                assert first in best_of(twin.left)
+                assert second in best_of(twin.right)
+            elif form == "multisbm":
+                assert first == before
+                assert second in best_of(twin.machines[first])
+                before = second
+            else:
+                assert twin.epoch == 1 or first in twin.left
+                assert twin.epoch > 1 or first == before
+                assert second in best_of(twin.machine)
+
+
+def test_doubler_draws_from_the_last_epoch():
+    """Left arms by their frequency, not by their presence."""
+    policy = policies.get("doubler")
+    with jax.enable_x64(True):
+        state = policy.init(jax.random.key(0), 4, jnp.int64(100))
+        state = state._replace(
+            left=jnp.array([1, 0, 6, 1], dtype=jnp.int32),
+            right=jnp.array([3, 2, 1, 0], dtype=jnp.int32),
+        )
+        keys = jax.random.split(jax.random.key(1), 2000)
+        duels, _ = jax.vmap(policy.choose, in_axes=(0, None, None))(
+            keys, state, jnp.int64(21)
+        )
+    counts = np.bincount(duels.first, minlength=4)
+    assert counts[1] == 0
+    assert stats.chisquare(counts[[0, 2, 3]], [250, 1500, 250]).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ([0, 1, 0], [0, 0, 0], {1}),  # Round 1: the first left arm.
+        ([0, 1, 0], [2, 0, 0], {0}),  # After round 2 the first epoch is over.
+        ([1, 0, 3], [5, 2, 0], {2}),
+        ([1, 0, 3], [4, 4, 0], {0, 1}),
+    ],
+)
+def test_doubler_recommends_from_the_last_complete_epoch(left, right, expected):
+    policy = policies.get("doubler")
+    with jax.enable_x64(True):
+        state = policy.init(jax.random.key(0), 3, jnp.int64(100))
+        state = state._replace(
+            left=jnp.array(left, dtype=jnp.int32),
+            right=jnp.array(right, dtype=jnp.int32),
+        )
+        keys = jax.random.split(jax.random.key(1), 40)
+        arms = jax.vmap(policy.recommend, in_axes=(0, None))(keys, state)
+    assert set(arms.tolist()) == expected
+
+
+def test_doubler_ignores_outcomes_of_an_earlier_epoch():
+    policy = policies.get("doubler")
+    with jax.enable_x64(True):
+        state = policy.init(jax.random.key(0), 2, jnp.int64(100))
+        state = state._replace(
+            left=jnp.array([3, 1], dtype=jnp.int32),
+            right=jnp.array([2, 0], dtype=jnp.int32),
+        )
+        one = jnp.int64(1)
+        arms = jnp.int32(0), jnp.int32(1)
+        duel = Duel(arms[0], 0 * one, *arms, one)
+        outcome = Outcome(0 * one, one, 0 * one)
+        # Epoch 3 is rounds 7 to 14.
+        for round_, pulls in ((6, 0), (7, 1), (14, 1)):
+            key = jax.random.key(0)
+            after = policy.update(key, state, jnp.int64(round_), duel, outcome)
+            assert after.machine.pulls.tolist() == [0, pulls]
+            assert after.machine.gains.tolist() == [0, pulls]
+
+
+def test_index_of_a_machine():
+    """The index of the twin is sqrt(2.5 log s / n) above the mean at alpha 3."""
+    machine = UCBMachine(2, np.random.default_rng(0))
+    for arm, reward in [(0, 1), (1, 0), (0, 0), (0, 1)]:
+        machine.feedback(arm, reward)
+    assert machine.index(0) == pytest.approx(2 / 3 + np.sqrt(2.5 * np.log(5) / 3))
+    assert machine.index(1) == pytest.approx(np.sqrt(2.5 * np.log(5)))
+
+
+def test_unpulled_arms_come_first_in_random_order():
+    with jax.enable_x64(True):
+        machine = Machine(
+            pulls=jnp.array([5, 0, 0, 1], dtype=jnp.int32),
+            gains=jnp.array([5, 0, 0, 1], dtype=jnp.int32),
+        )
+        uniforms = jnp.linspace(0.0, 0.999, 101)
+        arms = jax.vmap(advance_ucb, in_axes=(0, None, None))(uniforms, machine, 3.0)
+    assert set(arms.tolist()) == {1, 2}
+
+
+@pytest.mark.parametrize("name", ["sparring", "multisbm", "doubler"])
+def test_the_coin_of_a_self_duel_is_fed(name):
+    policy = policies.get(name)
+    with jax.enable_x64(True):
+        start = policy.init(jax.random.key(0), 3, jnp.int64(100))
+        one, arm = jnp.int64(1), jnp.int32(2)
+        duel = Duel(arm, 0 * one, arm, arm, one)
+        sums = []
+        for wins in (0, 1):
+            outcome = Outcome(0 * one, one, wins * one)
+            after = policy.update(jax.random.key(0), start, one, duel, outcome)
+            if name == "sparring":
+                sums.append((int(after.left.gains[2]), int(after.right.gains[2])))
+            elif name == "multisbm":
+                sums.append(int(after.gains[2, 2]))
+            else:
+                sums.append(int(after.machine.gains[2]))
+    assert sums == {"sparring": [(0, 1), (1, 0)]}.get(name, [1, 0])
+
+
+def test_random_pairs_are_uniform():
+    for options, chances in (
+        ({}, np.full((4, 4), 1 / 16)),
+        ({"distinct": True}, (1 - np.eye(4)) / 12),
+    ):
+        policy = policies.get("random", **options)
+        with jax.enable_x64(True):
+            state = policy.init(jax.random.key(0), 4, jnp.int64(1))
+            keys = jax.random.split(jax.random.key(84), 8000)
+            duels, _ = jax.vmap(policy.choose, in_axes=(0, None, None))(
+                keys, state, jnp.int64(1)
+            )
+        counts = np.zeros((4, 4))
+        np.add.at(counts, (duels.first, duels.second), 1)
+        drawn = chances > 0
+        assert counts[~drawn].sum() == 0
+        expected = 8000 * chances[drawn]
+        assert stats.chisquare(counts[drawn], expected).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("sparring:inner=exp3", "inner"),
+        ("sparring:alpha=0", "alpha"),
+        ("multisbm:alpha=-1", "alpha"),
+        ("doubler:alpha=inf", "alpha"),
+    ],
+)
+def test_parameters_are_checked(text, word):
+    with pytest.raises(PolicyParameterError, match=word):
+        policies.parse(text).check(4, 100)

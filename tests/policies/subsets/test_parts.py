@@ -1,0 +1,193 @@
+"""Parts of the policies that offer subsets, against closed forms."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel import policies
+from bayesduel.policies.subsets._index_stretches import safe_rounds
+from tests.policies.laws import rejected, same_law
+from tests.policies.subsets.subset_driving import (
+    CHECKPOINTS,
+    NUM_RUNS,
+    WORLD,
+    simulate_offers,
+)
+from tests.policies.subsets.test_twins import TWIN_RUNS, features
+from tests.reference import subset_rivals as rivals
+from tests.reference import subsets as twins
+
+FALSE_ALARM = 1e-5
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "cap"),
+    [
+        ("ucb-no-order:alpha=3,largest_reward=2", 2 * math.sqrt(3 * math.log(500)), 9),
+        ("cucb", math.sqrt(1.5 * math.log(40)), 9),
+        ("cucb:cap=true", math.sqrt(1.5 * math.log(40)), 1),
+        ("combucb1:cap=true", math.sqrt(1.5 * math.log(39)), 1),
+    ],
+)
+def test_indices_are_those_of_the_papers(text, width, cap):
+    """In round 40 of 500; an arm that was never offered comes first."""
+    plays, totals = np.array([0, 3, 20, 40, 7]), np.array([0, 1.0, 18.0, 2.0, 0.0])
+    policy = policies.parse(text)
+    with jax.enable_x64(True):
+        start = policy.init(jax.random.key(0), 5, 3, jnp.int64(500), jnp.ones(5))
+        state = start._replace(plays=jnp.asarray(plays), totals=jnp.asarray(totals))
+        found = np.asarray(policy.indices(state, jnp.int64(40)))
+    assert found[0] == np.inf
+    seen = totals[1:] / plays[1:] + width / np.sqrt(plays[1:])
+    np.testing.assert_allclose(found[1:], np.minimum(seen, cap), rtol=1e-12)
+    assert np.any(seen > cap) == (cap == 1)
+
+
+def test_a_stretch_ends_exactly_where_two_arms_are_level():
+    """An arm without a reward meets one with as many rewards of more offers.
+
+    Rounding must not decide: it can depend on how many runs are side by side.
+    """
+    rng = np.random.default_rng(6)
+    count = 300
+    plays, lead = rng.integers(1, 5000, count), rng.integers(1, 300, count)
+    totals = rng.integers(0, plays + 1).astype(float)
+    width = rng.uniform(0.5, 6.0, count)
+    outside = totals / (plays + lead) + width / np.sqrt(plays + lead)
+
+    def stretch(total, number, width, outside):
+        totals, plays = jnp.stack([total, total]), jnp.stack([number, number])
+        return safe_rounds(totals, plays, jnp.array([True, False]), width, outside)
+
+    with jax.enable_x64(True):
+        given = [jnp.asarray(each) for each in (totals, plays, width, outside)]
+        found = jax.jit(jax.vmap(stretch))(*given)
+        np.testing.assert_array_equal(np.asarray(found), lead)
+
+
+@pytest.mark.parametrize("text", ["mnl-ee", "mnl-ee:scale=0.5,cap=true"])
+def test_indices_of_exploration_exploitation(text):
+    """Agrawal et al. 2019: m + sqrt(m L/n) + L/n after epoch 12."""
+    epochs, purchases = np.array([0, 4, 9, 11]), np.array([0, 1.0, 0.0, 10.0])
+    policy = policies.parse(text)
+    with jax.enable_x64(True):
+        start = policy.init(jax.random.key(0), 4, 2, jnp.int64(500), jnp.ones(4))
+        state = start._replace(
+            epochs=jnp.asarray(epochs),
+            purchases=jnp.asarray(purchases),
+            finished=jnp.full_like(start.finished, 12),
+        )
+        found = np.asarray(policy._indices(state))
+    n, m = epochs[1:], purchases[1:] / epochs[1:]
+    length = policy.scale * math.log(math.sqrt(4) * 12 + 1)
+    expected = m + np.sqrt(m * length / n) + length / n
+    if policy.cap:
+        assert np.any(expected > 1) and np.any(expected < 1)
+        expected = np.minimum(expected, 1)
+    assert found[0] == np.inf
+    np.testing.assert_allclose(found[1:], expected, rtol=1e-12)
+
+
+def test_correlated_weights_share_the_largest_of_k_normal_numbers():
+    """Agrawal et al. 2017: v_i = m_i + theta s_i, negative weights count as 0."""
+    policy = policies.get("mnl-ts", variant="correlated")
+    epochs, purchases = np.array([4, 9, 25, 1]), np.array([3.0, 2.0, 30.0, 0.0])
+    horizon, size, draws = 500, 3, 4000
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(3), draws + 1)
+        state = policy.init(keys[0], 4, size, jnp.int64(horizon), jnp.ones(4))
+        known = state.known._replace(
+            epochs=jnp.asarray(epochs), purchases=jnp.asarray(purchases)
+        )
+        state = state._replace(known=known)
+        draw = jax.jit(jax.vmap(lambda key: policy._correlated_weights(key, state)))
+        weights = np.asarray(draw(keys[1:]))
+    mean = purchases / epochs
+    spread = np.sqrt(50 * mean * (mean + 1) / epochs)
+    spread = spread + 75 * math.sqrt(math.log(horizon * size)) / epochs
+    theta = (weights - mean) / spread
+    above = weights > 0
+    leader = np.where(above, theta, -np.inf).max(axis=1, keepdims=True)
+    assert np.isfinite(leader).mean() > 0.8
+    np.testing.assert_allclose(np.where(above, theta - leader, 0), 0, atol=1e-9)
+    assert np.all((leader <= -mean / spread) | above)
+    # Where the third arm is positive nothing is cut off.
+    seen = theta[above[:, 2], 2]
+    low = -mean[2] / spread[2]
+    cut = stats.norm.cdf(low) ** size
+
+    def law(x):
+        return (stats.norm.cdf(x) ** size - cut) / (1 - cut)
+
+    assert stats.kstest(seen, law).pvalue > FALSE_ALARM
+    deviation = above[:, 2].mean() - (1 - cut)
+    assert abs(deviation) < 5 * math.sqrt(cut * (1 - cut) / draws)
+
+
+@pytest.mark.parametrize("radius", ["hoeffding", "bernstein"])
+def test_decisions_of_a_stage_are_those_of_the_twin(radius):
+    """Radii that depend on the means, and arms accepted before."""
+    num_arms, size, horizon = 7, 3, 20
+    policy = policies.get("stagewise", radius=radius)
+    rng = np.random.default_rng(4)
+    radii = {"hoeffding": rivals.hoeffding_radii, "bernstein": rivals.bernstein_radii}
+    changed = 0
+    with jax.enable_x64(True):
+        start = policy.init(
+            jax.random.key(0), num_arms, size, jnp.int64(horizon), jnp.ones(num_arms)
+        )
+        decide = jax.jit(policy._decide)
+        for _ in range(80):
+            stage = int(rng.integers(6, 13))
+            twin = rivals.StagewiseElimination(num_arms, size, horizon, radii[radius])
+            twin.accepted = [2] if rng.random() < 0.5 else []
+            twin.undecided = [
+                arm for arm in range(num_arms) if arm not in twin.accepted
+            ]
+            twin.stage = stage
+            share = rng.permutation([0.02, 0.05, 0.1, 0.3, 0.45, 0.6, 0.9])
+            twin.totals = rng.binomial(2**stage, share).astype(float)
+            twin.totals += np.arange(num_arms) / 64  # No ties.
+            state = start._replace(
+                undecided=jnp.asarray(np.isin(np.arange(num_arms), twin.undecided)),
+                accepted=jnp.asarray(np.isin(np.arange(num_arms), twin.accepted)),
+                stage=jnp.int32(stage),
+            )
+            means = jnp.asarray(twin.totals / 2**stage)
+            accepted, undecided = decide(state, means, jnp.int64(2**stage))
+            before = len(twin.undecided)
+            twin.decide()
+            assert set(np.flatnonzero(accepted)) == set(twin.accepted)
+            assert set(np.flatnonzero(undecided)) == set(twin.undecided)
+            changed += 0 < len(twin.undecided) < before
+    assert changed > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "make"),
+    [
+        ("mnl-ts:variant=correlated", twins.CorrelatedMNLThompson),
+        (
+            "stagewise:radius=bernstein",
+            lambda *sizes: rivals.StagewiseElimination(*sizes, rivals.bernstein_radii),
+        ),
+    ],
+    ids=["correlated", "bernstein"],
+)
+def test_law_of_the_other_forms_is_that_of_the_twin(text, make):
+    rng = np.random.default_rng(11)
+    horizon = CHECKPOINTS[-1]
+    offers = np.stack(
+        [
+            twins.play_alone(make(5, 3, horizon), WORLD, horizon, CHECKPOINTS, rng)
+            for _ in range(TWIN_RUNS)
+        ]
+    )
+    ours = simulate_offers(policies.parse(text)).ledger["offers"]
+    assert ours.shape[0] == NUM_RUNS
+    assert not rejected(same_law(features(ours), features(offers)), FALSE_ALARM)

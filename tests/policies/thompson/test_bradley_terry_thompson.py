@@ -1,0 +1,293 @@
+"""Bradley-Terry Thompson sampling: its posterior, and what one scale is worth."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import expit, log_expit
+
+import bayesduel
+from bayesduel import policies
+from bayesduel.diagnostics import transitivity
+from bayesduel.errors import PolicyParameterError
+from bayesduel.inference import fit
+from bayesduel.models import BradleyTerry
+from bayesduel.policies.thompson.bradley_terry_thompson import BayesianBradleyTerry
+from bayesduel.types import Duel, Outcome
+from bayesduel.votes import Comparisons
+from tests.policies.driving import play
+from tests.policies.instances import random_outcomes
+from tests.policies.laws import chi_square, pair_table, two_sample_chi_square
+from tests.reference.bradley_terry_thompson import BayesianBradleyTerry as Twin
+
+FALSE_ALARM = 1e-5
+"""Of one test."""
+
+
+def played(policy, rounds, num_arms=4):
+    """Feed rounds (first, second, wins, number) to a policy; return its state."""
+    key = jax.random.key(0)
+    with jax.enable_x64(True):
+        state = policy.init(key, num_arms, jnp.int64(1000))
+        for first, second, wins, number in rounds:
+            duel = Duel(
+                champion=jnp.int32(0),
+                exploit_rounds=jnp.int64(0),
+                first=jnp.int32(first),
+                second=jnp.int32(second),
+                explore_rounds=jnp.int64(number),
+            )
+            outcome = Outcome(
+                exploit_rounds=jnp.int64(0),
+                rounds=jnp.int64(number),
+                wins=jnp.int64(wins),
+            )
+            state = policy.update(key, state, jnp.int64(1), duel, outcome)
+        return jax.tree.map(np.asarray, state)
+
+
+ROUNDS = [(0, 1, 1, 1), (2, 0, 1, 1), (0, 1, 0, 1), (3, 1, 1, 1), (1, 2, 1, 1),
+          (0, 3, 1, 1), (3, 3, 1, 1), (2, 1, 0, 1), (0, 3, 1, 1)]  # fmt: skip
+
+
+def test_the_posterior_is_that_of_the_model_and_of_the_twin(strict_jax):
+    """Mode and curvature after every round: three Newton steps keep up."""
+    policy = BayesianBradleyTerry(prior_variance=2.25)
+    state = played(policy, ROUNDS)
+    twin = Twin(4, np.random.default_rng(0), prior_variance=2.25)
+    for first, second, wins, _ in ROUNDS:
+        twin.update(first, second, bool(wins))
+    mode, covariance = twin.mode()
+    np.testing.assert_array_equal(state.wins, twin.wins)
+    np.testing.assert_allclose(state.mode, mode, atol=1e-6)
+    found = np.linalg.inv(state.factor @ state.factor.T)
+    np.testing.assert_allclose(found, covariance, rtol=1e-5)
+
+
+def test_the_posterior_is_that_of_fit():
+    state = played(BayesianBradleyTerry(), ROUNDS)
+    found = fit(
+        BradleyTerry(prior_scale=2.0),
+        Comparisons.from_wins(state.wins),
+        method="laplace",
+        num_draws=10,
+    ).extras["laplace"]
+    np.testing.assert_allclose(state.mode, found.mode, atol=1e-6)
+    np.testing.assert_allclose(state.factor, found.factor, rtol=1e-5, atol=1e-7)
+
+
+def one_duel(first, second, rounds):
+    """Return a duel of many rounds, with no idle ones before it."""
+    none = jnp.int64(0)
+    return Duel(jnp.int32(0), none, jnp.int32(first), jnp.int32(second), rounds)
+
+
+@jax.jit
+def start_all(policy, keys):
+    return jax.vmap(lambda key: policy.init(key, 3, jnp.int64(2**40)))(keys)
+
+
+@jax.jit
+def tell_all(policy, states, keys, duel, outcome):
+    return jax.vmap(
+        lambda key, state: policy.update(key, state, jnp.int64(1), duel, outcome)
+    )(keys, states)
+
+
+@jax.jit
+def ask_all(policy, states, keys, round_):
+    return jax.vmap(lambda key, state: policy.choose(key, state, round_)[0])(
+        keys, states
+    )
+
+
+def pairs_of_round(policy, wins, round_=1000, number=4000):
+    """Count who plays that round, in runs that were told these wins, pair by pair."""
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(7), (5, number))
+        states = start_all(policy, keys[0])
+        for index, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
+            rounds = jnp.int64(wins[i, j] + wins[j, i])
+            duel = one_duel(i, j, rounds)
+            outcome = Outcome(jnp.int64(0), rounds, jnp.int64(wins[i, j]))
+            states = tell_all(policy, states, keys[1 + index], duel, outcome)
+        duel = ask_all(policy, states, keys[4], jnp.int64(round_))
+    duel = jax.tree.map(np.asarray, duel)
+    idle = duel.exploit_rounds > 0
+    one = np.where(idle, duel.champion, duel.first)
+    other = np.where(idle, duel.champion, duel.second)
+    return pair_table(one, other, 3)
+
+
+FEW = np.array([[0, 3, 0], [0, 0, 2], [0, 1, 0]])
+MANY = np.array([[0, 31, 38], [27, 0, 33], [24, 30, 0]])
+
+
+def chance_of_best(wins, prior_variance=4.0):
+    """P(arm has the largest utility), three arms, by quadrature over two gaps."""
+    step = 0.04
+    line = np.arange(-14.0 + step / 2, 14.0, step)
+    first, second = np.meshgrid(line, line, indexing="ij")
+    gaps = np.stack([first, second, np.zeros_like(first)])
+    logs = -(first**2 + second**2 - first * second) / (3.0 * prior_variance)
+    for i in range(3):
+        for j in range(3):
+            logs = logs + wins[i, j] * log_expit(gaps[i] - gaps[j])
+    weight = np.exp(logs - logs.max())
+    best = gaps == gaps.max(axis=0)
+    chance = (weight * best / best.sum(axis=0)).sum(axis=(1, 2))
+    return chance / chance.sum()
+
+
+@pytest.mark.slow
+def test_chains_draw_from_the_exact_posterior():
+    """Also of a few votes, where the normal law does not: that would be noticed."""
+    for wins in (FEW, MANY):
+        best = chance_of_best(wins)
+        mcmc = pairs_of_round(BayesianBradleyTerry(posterior="mcmc"), wins)
+        assert chi_square(mcmc, np.outer(best, best)) > FALSE_ALARM / 2, wins
+    normal = pairs_of_round(BayesianBradleyTerry(), FEW)
+    best = chance_of_best(FEW)
+    assert chi_square(normal, np.outer(best, best)) < FALSE_ALARM
+
+
+def test_the_normal_law_is_close():
+    """Less than a tenth of duels differ after nine votes, a hundredth after 183."""
+    for wins, share in ((FEW, 0.1), (MANY, 0.01)):
+        best = chance_of_best(wins)
+        normal = pairs_of_round(BayesianBradleyTerry(), wins, number=40_000)
+        distance = np.abs(normal / normal.sum() - np.outer(best, best)).sum() / 2
+        # The noise of so many draws is about 0.003.
+        assert distance < share, wins
+
+
+CYCLE = np.array([[0, 40, 10], [9, 0, 44], [41, 8, 0]])
+"""Every arm is known to lose to another one, until round 9900."""
+
+ORDER = np.array([[0, 9, 30], [7, 0, 12], [8, 9, 0]])
+"""One pair is decided: arm 2 may not be first."""
+
+
+@pytest.mark.parametrize("rounds_at_once", [1, 16])
+def test_bounds_restrict_a_round_as_the_rule_says(rounds_at_once):
+    policy = BayesianBradleyTerry(elimination=True, rounds_at_once=rounds_at_once)
+    p_values, tables = [], []
+    for wins, round_ in ((FEW, 10), (ORDER, 80), (CYCLE, 150), (CYCLE, 10**7)):
+        ours = pairs_of_round(policy, wins, round_)
+        twin = Twin(3, np.random.default_rng(3), elimination=True)
+        twin.wins[:] = wins
+        # The mode does not move: it need not be found again for every draw.
+        law = twin.mode()
+        twin.mode = lambda law=law: law
+        theirs = np.zeros((3, 3))
+        for _ in range(1500):
+            twin.rounds = round_ - 1
+            theirs[twin.choose()] += 1
+        p_values.append(two_sample_chi_square(ours, theirs))
+        tables.append(ours > 0)
+    assert min(p_values) > FALSE_ALARM / len(p_values), p_values
+    assert not tables[1][2].any()
+    assert not tables[2][[0, 1, 2], [2, 0, 1]].any(), "known to beat the first"
+    assert tables[3].all(), "that late the bounds say nothing"
+
+
+def test_double_thompson_over_a_scale_is_that_policy():
+    """Bit for bit; and says so in its label."""
+    for text, other in (
+        ("d-ts:posterior=bradley-terry", "bt-ts:elimination=true"),
+        ("pure-d-ts:posterior=bradley-terry", "bt-ts"),
+    ):
+        one, other = (policies.parse(each) for each in (text, other))
+        tables = [pairs_of_round(each, FEW, 50) for each in (one, other)]
+        np.testing.assert_array_equal(*tables)
+    assert one.label == "Pure D-TS:posterior=bradley-terry"
+    chains = policies.get("d-ts", posterior="bradley-terry-mcmc")
+    with jax.enable_x64(True):
+        state = chains.init(jax.random.key(0), 3, jnp.int64(9))
+    assert state.walkers.shape == (2, 3)
+    with pytest.raises(PolicyParameterError, match="posterior must be one of beta"):
+        policies.get("d-ts", posterior="normal").check(3, 9)
+    with pytest.raises(PolicyParameterError, match="tie_break must be random with"):
+        policies.get("d-ts+", posterior="bradley-terry").check(3, 9)
+
+
+def world(num_arms):
+    utility = np.linspace(1.2, -1.2, num_arms)
+    return expit(utility[:, None] - utility[None, :])
+
+
+CYCLIC = np.array(
+    [
+        [0.50, 0.55, 0.10, 0.55, 0.55],
+        [0.45, 0.50, 0.55, 0.60, 0.40],
+        [0.90, 0.45, 0.50, 0.45, 0.45],
+        [0.45, 0.40, 0.55, 0.50, 0.60],
+        [0.45, 0.60, 0.55, 0.40, 0.50],
+    ]
+)
+"""Arm 0 beats three others narrowly, and loses clearly to the worst one."""
+
+
+def regret_of(policy, preference, checkpoints, runs):
+    found = bayesduel.simulate(
+        preference,
+        policy,
+        num_runs=runs,
+        horizon=checkpoints[-1],
+        checkpoints=checkpoints,
+        seed=5,
+    )
+    return found["regret"].sel(notion="copeland").values.squeeze()
+
+
+@pytest.mark.slow
+def test_one_scale_is_worth_something():
+    """In a Bradley-Terry world of 20 arms regret is below that of D-TS."""
+    ours, theirs = (
+        regret_of(policy, world(20), [4000], 100)
+        for policy in (BayesianBradleyTerry(), policies.get("d-ts"))
+    )
+    error = np.hypot(ours.std(), theirs.std()) / np.sqrt(len(ours))
+    # One-sided, a false alarm of 1e-5.
+    assert theirs.mean() - ours.mean() > 4.3 * error
+
+
+@pytest.mark.slow
+def test_a_wrong_scale_misleads_for_good():
+    """With cycles regret grows by the round, that of D-TS by less and less."""
+    ours, theirs = (
+        np.diff(regret_of(policies.get(name), CYCLIC, [5000, 12500], 24))[:, 0]
+        for name in ("bt-ts", "d-ts")
+    )
+    error = np.hypot(ours.std(), theirs.std()) / np.sqrt(len(ours))
+    assert (ours - theirs).mean() > 4.3 * error
+    assert ours.mean() - 4.3 * ours.std() / np.sqrt(len(ours)) > 0.15 * 7500
+
+
+@pytest.mark.slow
+def test_its_own_comparisons_say_so_in_time():
+    """After 500 rounds cycles are evident; regret has no end yet at round 20,000."""
+    outcomes = random_outcomes(CYCLIC, 500, np.random.default_rng(1))
+    with jax.enable_x64(True):
+        played = play(
+            policies.get("bt-ts"),
+            jnp.asarray(outcomes),
+            jax.random.key(3),
+            jnp.int64(500),
+            num_events=500,
+        )
+    votes = Comparisons.from_wins(np.asarray(played.state.wins))
+    assert transitivity(votes).verdict == "no single scale"
+
+
+def test_bad_parameters():
+    for parameters, words in (
+        ({"prior_variance": 0.0}, "prior_variance must be"),
+        ({"newton_steps": 0}, "newton_steps must be"),
+        ({"rounds_at_once": 0}, "rounds_at_once must be"),
+        ({"posterior": "nuts"}, "posterior must be one of laplace, mcmc"),
+        ({"mcmc_steps": 0}, "mcmc_steps must be"),
+        ({"alpha": 0.5}, "alpha must be"),
+    ):
+        with pytest.raises(PolicyParameterError, match=words):
+            BayesianBradleyTerry(**parameters).check(4, 100)

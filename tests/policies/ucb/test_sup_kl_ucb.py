@@ -1,0 +1,148 @@
+"""Sup-KLUCB: check values, every duel against the twin, absorption, and laws."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.ucb.sup_kl_ucb import SupKLUCB, exploration_bound
+from tests.policies.driving import NUM_RUNS, duels_round_by_round, simulate_runs
+from tests.policies.instances import CONDORCET, MATRICES, TWO_WINNERS
+from tests.policies.replaying import impossible_duels, play_forced, runs_of
+from tests.reference.sup_kl_ucb import SupKLUCB as Twin
+from tests.reference.sup_kl_ucb import upper_logs
+from theory.divergences import kl_upper
+
+FALSE_ALARM = 1e-5
+"""Of one test of a law."""
+
+THREE = tuple(MATRICES.values())
+
+
+def test_check_values():
+    """Five arms: c1 = 0.4, c2 = 0.6 + 40/9; rounds 16 and 1015, after a sweep of 15."""
+    with jax.enable_x64(True):
+        bounds = [float(exploration_bound(jnp.int64(n - 15), 5)) for n in (16, 1015)]
+    assert bounds[0] == 0
+    assert bounds[1] == pytest.approx(13.1942261, abs=5e-8)
+    index = kl_upper([0.5625, 0.0, 1.0, 0.3], [bounds[1] / 10, bounds[1] / 40, 1, 0])
+    assert index[0] == pytest.approx(0.98963016, abs=5e-9)
+    assert index[1] == pytest.approx(0.28097248, abs=5e-9)
+    assert index[2:].tolist() == [1, 0.3]
+
+
+def test_twin_has_the_check_values():
+    twin = Twin(5, np.random.default_rng(0))
+    twin.rounds = 15
+    assert twin.bound() == 0
+    twin.rounds = 1014
+    assert twin.bound() == pytest.approx(13.1942261, abs=5e-8)
+    logs = upper_logs(
+        np.array([0.5625, 0.0, 1.0]), twin.bound() / np.array([10, 40, 3])
+    )
+    assert 1 - np.exp(-logs) == pytest.approx([0.98963016, 0.28097248, 1], abs=5e-9)
+
+
+FORMS = {
+    "as printed": {},
+    "step": {"look_ahead": False},
+    "borda": {"score": "borda"},
+    "mean cap": {"mean_cap": True},
+    "min plays": {"min_plays": 5},
+}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        each if each == "as printed" else pytest.param(each, marks=pytest.mark.slow)
+        for each in FORMS
+    ],
+)
+def test_every_duel_is_one_of_the_twin(form):
+    options = FORMS[form]
+    twin_options = {k: v for k, v in options.items() if k != "look_ahead"}
+
+    def twin(num_arms, rng, duels):
+        return Twin(num_arms, rng, **twin_options)
+
+    policy = policies.get("sup-klucb", **options)
+    for seed in (70, 71):
+        assert impossible_duels(policy, twin, THREE, seed) == [None] * 3
+
+
+def test_another_constant_is_noticed():
+    """Negative control of the comparison with the twin: bounds 10 percent wider."""
+
+    def twin(num_arms, rng, duels):
+        return Twin(num_arms, rng)
+
+    policy = policies.get("sup-klucb", log_scale=1.1)
+    found = impossible_duels(policy, twin, [TWO_WINNERS] * 3, 72)
+    assert any(found)
+
+
+def test_absorption_is_one_stretch():
+    """An arm that has won its first duels with all others is played for good."""
+    played, _ = play_forced(policies.get("sup-klucb"), [CONDORCET] * 3, 73)
+    absorbed = 0
+    for run in runs_of(played):
+        events = run.events
+        last = int(np.argmax(np.cumsum(events.exploit_rounds + events.explore_rounds)))
+        duels = duels_round_by_round(events)
+        if events.exploit_rounds.any():
+            absorbed += 1
+            assert np.flatnonzero(events.exploit_rounds).tolist() == [last]
+            arm = events.champion[last]
+            assert run.state.wins[arm].tolist() >= run.state.wins[:, arm].tolist()
+            assert set(duels[-events.exploit_rounds[last] :]) == {(arm, arm)}
+    assert absorbed > 0
+
+
+def locked_arms(sweep, **options):
+    """Mark the arm that a run plays against itself from the sweep to the horizon."""
+    policy = policies.get("sup-klucb", **options)
+    records = simulate_runs(policy, CONDORCET, checkpoints=(sweep, 700), seed=74)
+    plays = records.ledger["plays"]
+    assert np.all(plays[:, 0] == sweep // 10 * np.triu(np.ones((4, 4), dtype=int)))
+    return np.diagonal(plays[:, 1] - plays[:, 0], axis1=1, axis2=2) == 700 - sweep
+
+
+def test_it_locks_on_an_arm_that_sweeps_its_first_duels():
+    """After one duel per pair: the published rule, with its linear regret."""
+    locked = locked_arms(10)
+    for arm in range(4):
+        chance = np.prod(np.delete(CONDORCET[arm], arm))
+        count = np.count_nonzero(locked[:, arm])
+        assert stats.binomtest(count, NUM_RUNS, chance).pvalue > FALSE_ALARM / 4
+    assert locked[:, 3].any(), "the worst arm, with probability 0.035"
+
+
+@pytest.mark.parametrize(
+    ("sweep", "options"),
+    [
+        (200, {"min_plays": 20}),
+        pytest.param(10, {"mean_cap": True}, marks=pytest.mark.slow),
+    ],
+)
+def test_extensions_lock_on_fewer_wrong_arms(sweep, options):
+    """Arms 2 and 3, on which one run in nine locks otherwise."""
+    assert locked_arms(10)[:, 2:].sum() > 15
+    assert locked_arms(sweep, **options)[:, 2:].sum() < 12
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"score": "wins"}, "score"),
+        ({"log_scale": -1.0}, "log_scale"),
+        ({"loglog_scale": float("nan")}, "loglog_scale"),
+        ({"min_plays": 0}, "min_plays"),
+    ],
+)
+def test_parameters_are_checked(wrong, word):
+    with pytest.raises(PolicyParameterError, match=word):
+        SupKLUCB(**wrong).check(4, 100)

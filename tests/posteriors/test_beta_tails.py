@@ -1,0 +1,198 @@
+"""The smaller posterior tail against integers and multiple precision."""
+
+import itertools
+import math
+
+import jax
+import jax.numpy as jnp
+import mpmath
+import numpy as np
+import pytest
+
+from bayesduel.posteriors.beta_tails import (
+    TABLE_SIZE,
+    half_tail_rates,
+    smaller_half_tail,
+)
+
+RELATIVE_ERROR = 5e-12
+SMALLEST_CHECKED = 1e-30
+"""Tails below this never make an event; they may be anything small."""
+
+
+@pytest.fixture(autouse=True)
+def _double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+def computed(wins, losses):
+    """Evaluate the tails in one call, as float64."""
+    counts = [jnp.asarray(np.asarray(each), dtype=jnp.int32) for each in (wins, losses)]
+    tails = smaller_half_tail(*counts)
+    assert tails.dtype == np.float64
+    return np.asarray(tails)
+
+
+def exact_tails(duels):
+    """Return P(Bin(duels + 1, 1/2) <= w) for w = 0 .. duels // 2 as integers.
+
+    All of them are numerators over 2^(duels + 1).
+    """
+    terms = itertools.accumulate(
+        range(1, duels // 2 + 1),
+        lambda term, w: term * (duels + 2 - w) // w,
+        initial=1,
+    )
+    return list(itertools.accumulate(terms))
+
+
+def relative_error(value, numerator, exponent):
+    """|value - numerator / 2^exponent| in units of the latter, without rounding."""
+    top, bottom = float(value).as_integer_ratio()
+    return abs((top << exponent) - numerator * bottom) / (numerator * bottom)
+
+
+def check_against_integers(*numbers_of_duels):
+    """Compare all tails that are not too small, in one call; return their number."""
+    cases = []
+    for duels in numbers_of_duels:
+        # 1e-30 in units of 2^-(duels + 1), rounded down.
+        least = 2 ** (duels + 1) // 10**30
+        cases += [
+            (w, duels, numerator)
+            for w, numerator in enumerate(exact_tails(duels))
+            if numerator >= least
+        ]
+    wins = np.array([w for w, _, _ in cases])
+    duels = np.array([n for _, n, _ in cases])
+    for (w, n, numerator), tail in zip(
+        cases, computed(wins, duels - wins), strict=True
+    ):
+        error = relative_error(tail, numerator, n + 1)
+        assert error < RELATIVE_ERROR, (w, n - w, tail, error)
+    return len(cases)
+
+
+def test_whole_table_is_exact():
+    """Every pair of counts with fewer than TABLE_SIZE duels, down to 1e-30."""
+    assert check_against_integers(*range(TABLE_SIZE)) > 20_000
+
+
+def test_expansion_matches_integers():
+    sizes = (TABLE_SIZE, TABLE_SIZE + 1, 600, 777, 1000, 1501, 2500, 4001)
+    assert check_against_integers(*sizes) > 1000
+
+
+def test_both_sides_of_the_table_meet():
+    """Neighbors on the two sides of the border obey Pascal's rule.
+
+    P(Bin(n + 1, 1/2) <= w) is the mean of P(Bin(n, 1/2) <= w) and of the same at w - 1.
+    """
+    border = TABLE_SIZE
+    w = np.arange(150, border // 2)
+    above = computed(w, border - w)
+    below = computed(w, border - 1 - w)
+    lower = computed(w - 1, border - w)
+    np.testing.assert_allclose(above, 0.5 * (below + lower), rtol=2 * RELATIVE_ERROR)
+
+
+def multiple_precision_tail(wins, losses):
+    """Sum the positive series downwards from the largest term, with 40 digits."""
+    with mpmath.workdps(40):
+        n = wins + losses
+        log_term = (
+            mpmath.loggamma(n + 2)
+            - mpmath.loggamma(wins + 1)
+            - mpmath.loggamma(losses + 2)
+            - (n + 1) * mpmath.log(2)
+        )
+        total, term, k = mpmath.mpf(0), mpmath.mpf(1), wins
+        while term > mpmath.mpf(10) ** -22 * (1 + total):
+            total += term
+            term = term * k / (n + 2 - k)
+            k -= 1
+        return mpmath.exp(log_term) * total
+
+
+def test_multiple_precision_agrees_with_integers():
+    """The yardstick of the next test, checked where integers reach."""
+    for w in (300, 450, 500):
+        exact = exact_tails(1000)[w]
+        tail = multiple_precision_tail(w, 1000 - w)
+        assert abs(tail * mpmath.mpf(2) ** 1001 / exact - 1) < 1e-15
+
+
+# Standard deviations by which the pair lags; 11.4 leaves a tail of 2e-30.
+LAGS = (0.0, 0.05, 0.7, 2.0, 5.0, 9.0, 11.4)
+
+
+@pytest.mark.parametrize("duels", [10_000, 99_999, 1_000_000, 10_000_000])
+def test_expansion_matches_multiple_precision(duels):
+    wins = [int((duels - lag * math.sqrt(duels)) / 2) for lag in LAGS]
+    tails = computed(wins, [duels - w for w in wins])
+    for w, tail in zip(wins, tails, strict=True):
+        exact = multiple_precision_tail(w, duels - w)
+        assert exact > SMALLEST_CHECKED
+        assert abs(tail / exact - 1) < RELATIVE_ERROR, (w, duels - w, tail)
+
+
+def test_far_tails_are_small_and_never_negative():
+    wins = np.array([0, 0, 0, 10, 1000, 4_000_000])
+    losses = np.array([300, 600, 10_000_000, 2000, 9_999, 6_000_000])
+    tails = computed(wins, losses)
+    assert np.all(tails >= 0.0)
+    assert np.all(tails < SMALLEST_CHECKED)
+
+
+def test_tail_does_not_ask_who_leads():
+    wins = np.array([0, 3, 7, 200, 400, 5000])
+    losses = np.array([5, 3, 2, 190, 380, 4700])
+    np.testing.assert_array_equal(computed(wins, losses), computed(losses, wins))
+
+
+def rates(wins, losses):
+    counts = (jnp.asarray(np.asarray(each), dtype=jnp.int32) for each in (wins, losses))
+    above, below = half_tail_rates(*counts)
+    return np.asarray(above), np.asarray(below)
+
+
+COUNTS = (
+    np.array([0, 1, 4, 9, 12, 250, 300, 800, 3000, 0]),
+    np.array([0, 0, 6, 9, 5, 280, 290, 700, 3300, 40]),
+)
+
+
+def test_rates_are_logarithms_of_the_two_tails():
+    """rate_above = -log P(theta < 1/2), rate_below = -log P(theta > 1/2)."""
+    wins, losses = COUNTS
+    above, below = rates(wins, losses)
+    for w, l, a, b in zip(wins, losses, above, below, strict=True):  # noqa: E741
+        with mpmath.workdps(30):
+            small = multiple_precision_tail(int(min(w, l)), int(max(w, l)))
+            # P(theta > 1/2) is the small one for the arm that is behind.
+            likely = -mpmath.log(small), -mpmath.log1p(-small)
+        expected = likely if w > l else likely[::-1]
+        assert a == pytest.approx(float(expected[0]), rel=1e-11), (w, l)
+        assert b == pytest.approx(float(expected[1]), rel=1e-11), (w, l)
+
+
+def test_rates_swap_with_the_counts():
+    wins, losses = COUNTS
+    above, below = rates(wins, losses)
+    swapped_above, swapped_below = rates(losses, wins)
+    np.testing.assert_allclose(above, swapped_below, rtol=1e-14)
+    np.testing.assert_allclose(below, swapped_above, rtol=1e-14)
+
+
+def test_equal_counts_make_a_coin():
+    for rate in rates([0, 5, 200, 4000], [0, 5, 200, 4000]):
+        np.testing.assert_allclose(rate, math.log(2), rtol=1e-12)
+
+
+def test_rates_are_finite_and_positive_far_out():
+    """A rate of 0 would forbid the event, an infinite one would spoil sums."""
+    above, below = rates([0, 10_000_000], [10_000_000, 0])
+    assert np.all(np.isfinite(above)) and np.all(np.isfinite(below))
+    assert above[0] >= 0.0 and below[0] > 60.0
+    assert below[1] >= 0.0 and above[1] > 60.0

@@ -1,0 +1,38 @@
+"""What the tests of the simulator share: fakes run on small matrices, and "the same".
+
+The policies are small fakes whose plays are known, or depend on every bit of their
+history. ``tests/policies/test_contract.py`` repeats the most important of these checks
+with every registered policy.
+"""
+
+import numpy as np
+import pytest
+
+from bayesduel.simulation.driver import run_chunk
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from tests.policies.instances import CONDORCET
+
+CHECKPOINTS = (10, 100, 1000, 3000)
+RUNS = range(48)
+
+SLOW = pytest.mark.slow
+"""For what another test almost shows: what costs here is each new program."""
+
+
+def simulate_runs(policy, matrix=CONDORCET, shuffle=True, **options):
+    checkpoints = np.array(options.pop("checkpoints", CHECKPOINTS), dtype=np.int64)
+    settings = {"runs": RUNS, "seed": 7, "num_lanes": 48} | options
+    environment = PairwiseEnvironment(np.array(matrix), shuffle)
+    return run_chunk(environment, policy, checkpoints=checkpoints, **settings)
+
+
+def same(one, other, pick_one=slice(None), pick_other=slice(None)):
+    """Assert that runs agree bit for bit."""
+    for ours, theirs in (
+        (one.ledger["plays"], other.ledger["plays"]),
+        (one.recommendation, other.recommendation),
+        (one.events, other.events),
+        (one.finished, other.finished),
+    ):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours[pick_one], theirs[pick_other])

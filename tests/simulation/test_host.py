@@ -1,0 +1,218 @@
+"""The host's side: help that is asked for, event numbers, and JAX as it was set."""
+
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.errors import SimulationError
+from bayesduel.simulation import driver, event_loop
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from tests.fake_policies import Asking, Scripted, Wanderer
+from tests.policies.instances import CONDORCET
+from tests.simulation.runs import CHECKPOINTS, RUNS, SLOW, same, simulate_runs
+
+# The host's help
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """Collect the states that the host is given."""
+    states, plain = [], Asking.assist
+
+    def spy(self, state):
+        states.append(jax.tree.map(np.copy, state))
+        return plain(self, state)
+
+    monkeypatch.setattr(Asking, "assist", spy)
+    return states
+
+
+def requests_of(records, runs, horizon):
+    """Play ``Asking`` again in plain Python: the number of its requests, per run."""
+    with jax.enable_x64(True):
+        key = jax.random.key(7)
+        found = []
+        for run in runs:
+            own = jax.random.fold_in(key, jnp.uint32(run))
+            _, policy_key = jax.random.split(
+                jax.random.fold_in(own, jnp.uint32(2**32 - 1))
+            )
+            state = Asking().init(policy_key, 4, horizon)
+            found.append(int(state.patience))
+    counts = []
+    for run, patience in zip(runs, found, strict=True):
+        played, asked, events = 0, 0, 0
+        while played < horizon:
+            if events % patience == 0:
+                asked += 1
+            played += asked + 1
+            events += 1
+        assert records.events[run - runs.start] == events
+        counts.append(asked)
+    return counts
+
+
+def test_exactly_the_lanes_that_ask_are_served(served):
+    records = simulate_runs(Asking(), shuffle=False, num_lanes=5)
+    assert records.finished.all()
+    assert all(bool(state.waiting) for state in served)
+    counts = requests_of(records, RUNS, CHECKPOINTS[-1])
+    assert len(served) == sum(counts)
+    # The help was used: a run that was served c times has stretches of c rounds.
+    assert len({*counts}) > 5
+
+
+def test_help_does_not_depend_on_company_or_segments(monkeypatch):
+    reference = simulate_runs(Asking(), shuffle=False, num_lanes=5)
+    same(simulate_runs(Asking(), shuffle=False), reference)
+    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
+    same(simulate_runs(Asking(), shuffle=False), reference)
+    part = simulate_runs(Asking(), shuffle=False, runs=range(9, 20), num_lanes=3)
+    same(part, reference, pick_other=slice(9, 20))
+
+
+# Running out of event numbers
+
+
+@pytest.mark.parametrize("num_lanes", [1, 8, 48])
+def test_event_limit_names_run_and_round(wandering, num_lanes, monkeypatch):
+    """The first run that needs too many, and the round at which it stopped."""
+    limit = int(np.median(wandering.events))
+    monkeypatch.setattr(driver, "EVENT_LIMIT", limit)
+    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
+    monkeypatch.setattr(driver, "_PATIENCE", 0.0)
+    runs = range(3, 3 + len(RUNS))
+    slow = int(np.flatnonzero(wandering.events[3:] > limit)[0]) + 3
+    with pytest.raises(SimulationError) as raised:
+        simulate_runs(Wanderer(), runs=runs, num_lanes=num_lanes)
+    text = str(raised.value)
+    assert f"run {slow} stopped at round " in text
+    assert f"after {limit} events" in text
+    assert "look-ahead" in text
+    # Its round: after so many events, by the same run with a horizon that it reaches.
+    stopped = int(text.split("round ")[1].split()[0])
+    monkeypatch.undo()
+    reached = simulate_runs(
+        Wanderer(), runs=range(slow, slow + 1), checkpoints=(stopped - 1,), num_lanes=8
+    )
+    assert reached.events.tolist() == [limit]
+
+
+def test_a_run_that_needs_every_event_number_finishes(wandering, monkeypatch):
+    most = int(wandering.events.max())
+    monkeypatch.setattr(driver, "EVENT_LIMIT", most)
+    same(simulate_runs(Wanderer()), wandering)
+    monkeypatch.setattr(driver, "EVENT_LIMIT", most - 1)
+    with pytest.raises(SimulationError, match=f"run {wandering.events.argmax()} "):
+        simulate_runs(Wanderer())
+
+
+def test_a_stuck_run_is_named_after_lanes_were_packed(wandering, monkeypatch):
+    """Its lane is idle, but must not be given up: it knows the round."""
+    first = int(np.argmax(wandering.events))
+    settings = {"runs": range(first, first + len(RUNS)), "num_lanes": 8}
+    events = simulate_runs(Wanderer(), **settings).events
+    limit = int(events[0]) - 1
+    assert np.count_nonzero(events > limit) < 4, "the other lanes play on"
+    sizes, plain = [], driver._pack
+
+    def spy(carry, *others):
+        sizes.append(carry.lanes.run.shape[0])
+        return plain(carry, *others)
+
+    monkeypatch.setattr(driver, "EVENT_LIMIT", limit)
+    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
+    monkeypatch.setattr(driver, "_PATIENCE", 0.0, raising=False)
+    monkeypatch.setattr(driver, "_FEW_LANES", 1)
+    monkeypatch.setattr(driver, "_pack", spy)
+    with pytest.raises(SimulationError, match=f"run {first} .* after {limit} events"):
+        simulate_runs(Wanderer(), **settings)
+    assert {*sizes} == {8}, "never packed while a run is stuck"
+
+
+# JAX as the user has set it
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_nothing_global_changes(fails, monkeypatch):
+    before = dict(jax.config.values)
+    if fails:
+        monkeypatch.setattr(driver, "EVENT_LIMIT", 2)
+        with pytest.raises(SimulationError):
+            simulate_runs(Wanderer())
+    else:
+        simulate_runs(Wanderer())
+    assert dict(jax.config.values) == before
+    assert not jax.config.jax_enable_x64
+    assert jnp.asarray(1.5).dtype == jnp.float32
+    assert jnp.arange(2).dtype == jnp.int32
+
+
+def test_a_thread_gives_the_same_runs(wandering):
+    """64 bit is switched on in the thread that simulates, and only there."""
+    found, dtypes = [], []
+    worker = threading.Thread(target=lambda: found.append(simulate_runs(Wanderer())))
+
+    def on_progress(share):
+        other = threading.Thread(target=lambda: dtypes.append(jnp.ones(1).dtype))
+        other.start()
+        other.join()
+
+    simulate_runs(Wanderer(), on_progress=on_progress)
+    worker.start()
+    worker.join()
+    same(found[0], wandering)
+    assert {*dtypes} == {np.dtype(np.float32)}
+
+
+def test_a_user_with_64_bits_gets_the_same_runs(wandering):
+    with jax.enable_x64(True):
+        same(simulate_runs(Wanderer()), wandering)
+
+
+@pytest.mark.parametrize("policy", [Wanderer(bulk=3), Asking(), Scripted()], ids=repr)
+def test_strict_dtypes_and_keys(policy, strict_jax):
+    """Nothing mixes dtypes or uses a key twice; both are checked in tracing."""
+    with jax.enable_x64(True):
+        problem = driver._problem(
+            PairwiseEnvironment(CONDORCET), policy, RUNS, np.array([10, 30]), 7
+        )
+        jax.jit(lambda run: one_run(problem, run)).lower(jnp.int32(0))
+        # The check of keys stumbles over a batch of them (a bug of JAX 0.12).
+        with jax.debug_key_reuse(False):
+            carry = driver.start.lower(problem, 6, 4).out_info
+            driver.segment_program().lower(problem, carry, np.int64(9), num_runs=6)
+
+
+def one_run(problem, run):
+    lane, _ = event_loop._event(problem, event_loop._new_lane(problem, run))
+    key = jax.random.fold_in(lane.key, lane.event)
+    return problem.policy.recommend(key, lane.policy)
+
+
+@pytest.fixture
+def fresh_program():
+    """Compile anew, and leave nothing of it to other tests."""
+    event_loop.segment_program.cache_clear()
+    yield
+    event_loop.segment_program.cache_clear()
+
+
+@SLOW
+def test_wide_vectors_change_no_bit(fresh_program, monkeypatch):
+    """Each entry is computed as before, only more of them at a time."""
+    policy = policies.get("rucb")
+    wide = simulate_runs(policy)
+    event_loop.segment_program.cache_clear()
+    monkeypatch.setattr(event_loop, "_known_options", lambda: None)
+    same(simulate_runs(policy), wide)
+
+
+def test_an_option_that_the_compiler_does_not_know_is_left_out(monkeypatch):
+    assert event_loop._known_options() in (None, event_loop._WIDE_VECTORS)
+    monkeypatch.setattr(event_loop, "_WIDE_VECTORS", {"xla_cpu_no_such_option": 1})
+    assert event_loop._known_options() is None

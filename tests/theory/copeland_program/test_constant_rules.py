@@ -1,0 +1,240 @@
+"""The optimal exploration program: choice of the winner, ties, bad input, failures."""
+
+import numpy as np
+import pytest
+
+from tests.theory.brute_force import enumerate_program, reversal_program
+from tests.theory.checks import check_optimum
+from tests.theory.matrices import (
+    CYCLIC,
+    GAP,
+    MSLR5,
+    from_upper,
+    random_matrix,
+    shaped,
+    winners,
+)
+from theory import (
+    InvalidPreferenceError,
+    PreferenceMatrix,
+    ProgramError,
+    TieError,
+    copeland_lower_bound,
+    ecw_rmed_constant,
+    find_violations,
+)
+from theory.copeland_program import constants
+
+# Choice of the winner.
+
+
+def test_smallest_index_among_equally_good_winners():
+    for seed in range(20):
+        matrix = shaped("two winners", seed)
+        optimum = ecw_rmed_constant(matrix)
+        first, second = winners(matrix)
+        values = optimum.value_by_winner
+        better = first if values[first] <= values[second] * (1 + 1e-9) else second
+        assert optimum.winner == better
+        for arm in (first, second):
+            asked = copeland_lower_bound(matrix, winner=np.int64(arm))
+            assert asked.winner == arm and asked.value == values[arm]
+            check_optimum(asked, matrix)
+            # Only the best winner gives a bound on the regret.
+            assert asked.bound.log_coefficient == values[better]
+
+
+def test_values_within_1e_9_are_equal():
+    # A rotation on three arms that all beat a fourth; one gap differs by very little.
+    upper = np.array([[0, 0.2, -0.2, 0.3], [0, 0, 0.2, 0.3], [0, 0, 0, 0.3]])
+    matrix = from_upper(np.vstack((upper, np.zeros(4))))
+    for shift, best in ((1e-13, 0), (1e-6, 2)):
+        moved = matrix.copy()
+        moved[2, 3], moved[3, 2] = 0.8 + shift, 0.2 - shift
+        optimum = copeland_lower_bound(moved)
+        assert optimum.value_by_winner[2] < optimum.value_by_winner[0]
+        assert optimum.winner == best
+
+
+# Ties.
+
+
+def test_tie_away_from_the_winners():
+    # The honest problem lets the tied pair fall either way.
+    rng = np.random.default_rng(4)
+    compared = 0
+    for _ in range(120):
+        matrix = random_matrix(rng, int(rng.integers(3, 6)))
+        i, j = rng.choice(len(matrix), 2, replace=False)
+        matrix[i, j] = matrix[j, i] = 0.5
+        with pytest.raises(TieError, match=f"arms {min(i, j)} and {max(i, j)}"):
+            copeland_lower_bound(matrix)
+        with pytest.raises(TieError):
+            ecw_rmed_constant(matrix)
+        if i in winners(matrix) or j in winners(matrix):
+            continue
+        optimum = copeland_lower_bound(matrix, ties="ignore")
+        check_optimum(optimum, matrix)
+        assert optimum.bound.regret == "copeland_losses"
+        for arm, value in optimum.value_by_winner.items():
+            for free_ties in (True, False):
+                exact = reversal_program(matrix, arm, free_ties=free_ties)
+                assert value == pytest.approx(exact, rel=1e-9, abs=1e-9)
+        slow = copeland_lower_bound(matrix, ties="ignore", method="cvxpy")
+        assert slow.value == pytest.approx(optimum.value, rel=1e-9, abs=1e-9)
+        relaxed = ecw_rmed_constant(matrix, ties="ignore")
+        assert relaxed.value >= optimum.value * (1 - 1e-9)
+        compared += 1
+    assert compared > 30
+
+
+def test_tie_at_a_winner_is_refused():
+    matrix = GAP.copy()
+    matrix[0, 3] = matrix[3, 0] = 0.5
+    for ties in ("error", "ignore"):
+        for bound in (copeland_lower_bound, ecw_rmed_constant):
+            with pytest.raises(TieError, match="arms 0 and 3"):
+                bound(matrix, ties=ties)
+        with pytest.raises(TieError):
+            find_violations(np.ones((5, 5)), matrix, 0, ties=ties)
+
+
+def test_a_tie_is_a_gap_below_1e_8():
+    matrix = MSLR5.copy()
+    matrix[3, 4], matrix[4, 3] = 0.5 + 9e-9, 0.5 - 9e-9
+    with pytest.raises(TieError):
+        copeland_lower_bound(matrix)
+    matrix[3, 4], matrix[4, 3] = 0.5 + 1.1e-8, 0.5 - 1.1e-8
+    assert copeland_lower_bound(matrix).value > 0
+
+
+def test_published_tie_is_a_jump():
+    # Komiyama et al. 2016, Table 3(d): arms 3 and 5 tie.
+    values = [
+        [0.50, 0.55, 0.55, 0.54, 0.61, 0.61],
+        [0.45, 0.50, 0.55, 0.55, 0.58, 0.60],
+        [0.45, 0.45, 0.50, 0.54, 0.51, 0.56],
+        [0.46, 0.45, 0.46, 0.50, 0.54, 0.50],
+        [0.39, 0.42, 0.49, 0.46, 0.50, 0.51],
+        [0.39, 0.40, 0.44, 0.50, 0.49, 0.50],
+    ]
+    left_out = ecw_rmed_constant(values, ties="ignore").value
+    for tilt in (1e-6, -1e-6):
+        broken = np.array(values)
+        broken[3, 5], broken[5, 3] = 0.5 + tilt, 0.5 - tilt
+        assert 0.85 < left_out / ecw_rmed_constant(broken).value < 0.985
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize("function", [copeland_lower_bound, ecw_rmed_constant])
+def test_bad_arguments(function):
+    for winner in (1, 4):
+        with pytest.raises(InvalidPreferenceError, match=r"one of \[0\]"):
+            function(CYCLIC if winner < 4 else MSLR5, winner=winner)
+    for winner in (-1, 4, 0.0, True, "0"):
+        with pytest.raises(InvalidPreferenceError, match="integer from 0 to 3"):
+            function(CYCLIC, winner=winner)
+    with pytest.raises(ValueError, match="ties must be one of"):
+        function(CYCLIC, ties="random")
+    with pytest.raises(TypeError):
+        function([["a", "b"], ["c", "d"]])
+    for bad in ([[0.5]], np.full((2, 3), 0.5), [[0.5, np.nan], [0.5, 0.5]]):
+        with pytest.raises(InvalidPreferenceError):
+            function(bad)
+
+
+def test_unknown_method():
+    with pytest.raises(ValueError, match="prefix, cvxpy"):
+        copeland_lower_bound(CYCLIC, method="simplex")
+
+
+def test_enumeration_refuses_large_matrices():
+    with pytest.raises(ValueError, match="K <= 7"):
+        enumerate_program(random_matrix(np.random.default_rng(0), 8), 0)
+
+
+def test_input_is_left_alone_and_objects_are_accepted():
+    matrix = GAP.copy()
+    first = copeland_lower_bound(matrix)
+    assert np.array_equal(matrix, GAP)
+    second = copeland_lower_bound(PreferenceMatrix(GAP, name="Gap"))
+    assert second.value == first.value
+    assert np.array_equal(second.evidence, first.evidence)
+    assert copeland_lower_bound(GAP.tolist()).value == first.value
+    assert repr(first).startswith("Optimum(value=11.0249, winner=0")
+
+
+def test_bounds_say_what_they_are():
+    lower, upper = copeland_lower_bound(GAP).bound, ecw_rmed_constant(GAP).bound
+    assert lower.kind == "asymptotic lower" and "Theorem 2" in lower.source
+    assert upper.kind == "asymptotic upper" and "Theorem 4" in upper.source
+    assert lower.regret == upper.regret == "copeland"
+    assert lower(np.e**2) == pytest.approx(2 * 11.024943, rel=1e-6)
+
+
+# Failures of a solver must not pass.
+
+
+def test_wrong_allocation_is_refused(monkeypatch):
+    from theory.copeland_program import _cutting_planes
+
+    honest = _cutting_planes.solve
+
+    def careless(instance, winner):
+        solution = honest(instance, winner)
+        solution.evidence[:] *= 0.999
+        return solution
+
+    monkeypatch.setattr(constants.prefix_program, "solve", careless)
+    with pytest.raises(ProgramError, match="smallest left-hand side 0.999"):
+        copeland_lower_bound(GAP)
+
+
+def test_too_expensive_allocation_is_refused(monkeypatch):
+    from theory.copeland_program import _cutting_planes
+
+    honest = _cutting_planes.solve
+
+    def wasteful(instance, winner):
+        solution = honest(instance, winner)
+        solution.evidence[0, 3] = solution.evidence[3, 0] = 1e-6
+        return solution
+
+    monkeypatch.setattr(constants.prefix_program, "solve", wasteful)
+    with pytest.raises(ProgramError, match="relative gap"):
+        copeland_lower_bound(GAP)
+
+
+def test_rounding_errors_of_a_solver_are_scaled_away(monkeypatch):
+    from theory.copeland_program import _cutting_planes
+
+    honest = _cutting_planes.solve
+
+    def rounded(instance, winner):
+        solution = honest(instance, winner)
+        solution.evidence[:] *= 1 - 1e-9
+        return solution
+
+    monkeypatch.setattr(constants.prefix_program, "solve", rounded)
+    optimum = copeland_lower_bound(GAP)
+    assert optimum.certificate.slack >= 1 - 1e-15
+    assert optimum.value == pytest.approx(11.024943, rel=1e-6)
+
+
+def test_status_of_the_solver_is_reported(monkeypatch):
+    import highspy
+
+    # The status is read again after every run; no run means no optimum.
+    monkeypatch.setattr(highspy.Highs, "run", lambda self: None)
+    with pytest.raises(ProgramError, match="HiGHS says 'Not Set'"):
+        copeland_lower_bound(GAP)
+
+
+def test_status_of_cvxpy_is_reported(monkeypatch):
+    import cvxpy
+
+    monkeypatch.setattr(cvxpy.Problem, "solve", lambda self, **options: None)
+    with pytest.raises(ProgramError, match="CVXPY says None"):
+        copeland_lower_bound(GAP, method="cvxpy")

@@ -1,0 +1,258 @@
+"""Slack of every template against the enumeration of all constraints."""
+
+from itertools import combinations
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.theory.brute_force import constraints
+from tests.theory.matrices import (
+    GAP,
+    SHAPES,
+    from_upper,
+    gaps_of,
+    random_matrix,
+    shaped,
+    winners,
+)
+from theory import (
+    InvalidPreferenceError,
+    candidate_slack,
+    counts_suffice,
+    ecw_slack,
+    kl_to_half,
+    template_slack,
+)
+from theory.copeland_program._constraints import rank_by_counting, sums_of_smallest
+
+
+def random_evidence(rng, num_arms, kind):
+    shape = (num_arms, num_arms)
+    if kind == "raw counts":  # N d, not divided by log t and not clipped
+        x = rng.integers(0, 10_000, shape) * rng.uniform(1e-6, 1, shape)
+    elif kind == "repeated":
+        x = rng.integers(0, 3, shape) / 4
+    else:
+        x = rng.uniform(0, 1, shape)
+    x = np.triu(x, 1)
+    return x + x.T
+
+
+def slack_by_enumeration(matrix, x, arm):
+    sums = [sum(x[pair] for pair in chosen) for chosen in constraints(matrix, arm)]
+    return min(sums, default=np.inf)
+
+
+@pytest.mark.parametrize("kind", ["units", "repeated", "raw counts"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_slack_against_enumeration(name, kind):
+    for seed in range(4):
+        matrix = shaped(name, seed)
+        gaps = gaps_of(matrix)
+        x = random_evidence(np.random.default_rng(seed), len(matrix), kind)
+        slack = template_slack(x, gaps)
+        for arm in range(len(matrix)):
+            if arm in winners(matrix):
+                exact = slack_by_enumeration(matrix, x, arm)
+                assert slack[arm] == pytest.approx(exact, rel=1e-12)
+                assert candidate_slack(x, gaps, arm) == slack[arm]
+            else:
+                assert slack[arm] == candidate_slack(x, gaps, arm) == np.inf
+
+
+@given(st.integers(0, 10**6), st.integers(2, 6), st.booleans())
+def test_slack_with_ties(seed, num_arms, tie_a_winner):
+    rng = np.random.default_rng(seed)
+    gaps = gaps_of(random_matrix(rng, num_arms))
+    for _ in range(rng.integers(1, 4)):
+        i, j = rng.choice(num_arms, 2, replace=False)
+        gaps[i, j] = gaps[j, i] = 0
+    if tie_a_winner:
+        arm = int((gaps < 0).sum(axis=1).argmin())
+        other = (arm + 1) % num_arms
+        gaps[arm, other] = gaps[other, arm] = 0
+    x = random_evidence(rng, num_arms, "units")
+    slack = template_slack(x, gaps)
+    counts = (gaps < 0).sum(axis=1)
+    for arm in np.flatnonzero(counts == counts.min()):
+        exact = slack_by_enumeration(0.5 + gaps, x, arm)
+        assert slack[arm] == pytest.approx(exact, rel=1e-12)
+
+
+def test_no_decided_pair_leaves_no_constraint():
+    assert template_slack(np.zeros((3, 3)), np.zeros((3, 3))).tolist() == [np.inf] * 3
+
+
+def test_candidates_select():
+    matrix = shaped("two winners", 0)
+    x = np.full((5, 5), 0.3)
+    slack = template_slack(x, gaps_of(matrix))
+    for chosen in (np.zeros(5, bool), np.arange(5) == winners(matrix)[1]):
+        expected = np.where(chosen, slack, np.inf)
+        got = template_slack(x, gaps_of(matrix), candidates=chosen)
+        assert np.array_equal(got, expected)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 9), st.floats(0.01, 100))
+def test_slack_is_homogeneous_and_monotone(seed, num_arms, factor):
+    rng = np.random.default_rng(seed)
+    gaps = gaps_of(random_matrix(rng, num_arms))
+    x = random_evidence(rng, num_arms, "units")
+    slack = template_slack(x, gaps)
+    assert template_slack(factor * x, gaps) == pytest.approx(factor * slack, rel=1e-12)
+    more = x + random_evidence(rng, num_arms, "repeated")
+    assert (template_slack(more, gaps) >= slack - 1e-12).all()
+
+
+@given(st.integers(0, 10**6), st.integers(2, 9))
+def test_efficient_constraints_imply_all_others(seed, num_arms):
+    rng = np.random.default_rng(seed)
+    matrix = random_matrix(rng, num_arms)
+    gaps, arm = gaps_of(matrix), winners(matrix)[0]
+    x = random_evidence(rng, num_arms, "units")
+    efficient = ecw_slack(x, gaps, arm)
+    # Scaled so that the efficient constraints hold, the others do.
+    if 0 < efficient < np.inf:
+        assert candidate_slack(x / efficient, gaps, arm) >= 1 - 1e-12
+
+
+@pytest.mark.parametrize("num_arms", [2, 5, 9])
+def test_same_numbers_under_jit_and_vmap(num_arms):
+    rng = np.random.default_rng(num_arms)
+    gaps = np.stack([gaps_of(random_matrix(rng, num_arms)) for _ in range(16)])
+    x = np.stack([random_evidence(rng, num_arms, "units") for _ in range(16)])
+    plain = np.stack([template_slack(e, g) for e, g in zip(x, gaps, strict=True)])
+    arms = (gaps < 0).sum(axis=-1).argmin(axis=-1)
+    with jax.enable_x64(True), jax.numpy_dtype_promotion("strict"):
+        e, g, a = map(jax.numpy.asarray, (x, gaps, arms))
+        traced = jax.jit(jax.vmap(template_slack))(e, g)
+        assert traced.dtype == np.float64
+        assert np.asarray(traced) == pytest.approx(plain, rel=1e-13)
+        mask = jax.nn.one_hot(a, num_arms, dtype=bool)
+        masked = jax.jit(jax.vmap(template_slack))(e, g, mask)
+        one = np.asarray(jax.jit(jax.vmap(candidate_slack))(e, g, a))
+        assert np.asarray(masked).min(axis=1) == pytest.approx(one, rel=1e-13)
+        assert one == pytest.approx(plain[np.arange(16), arms], rel=1e-13)
+
+
+# The identity behind the two cases of a template.
+
+
+def smallest(values, size):
+    return sum(sorted(values)[:size])
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0, 7.0]), min_size=1, max_size=7))
+def test_sum_of_smallest_without_one(values):
+    for position, removed in enumerate(values):
+        others = values[:position] + values[position + 1 :]
+        for size in range(len(others) + 1):
+            short = max(smallest(values, size), smallest(values, size + 1) - removed)
+            assert smallest(others, size) == pytest.approx(short)
+            # By rank, as the separation oracle does it.
+            rank = sorted(range(len(values)), key=lambda j: (values[j], j)).index(
+                position
+            )
+            by_rank = (
+                smallest(values, size)
+                if rank >= size
+                else smallest(values, size + 1) - removed
+            )
+            assert smallest(others, size) == pytest.approx(by_rank)
+
+
+def test_sums_and_ranks_by_counting():
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        num_rows, num_columns = rng.integers(1, 6, 2)
+        values = rng.integers(0, 4, (num_rows, num_columns)) / 2
+        members = rng.uniform(size=values.shape) < 0.6
+        sizes = np.tile(np.arange(-1, num_columns + 2, dtype=np.int32), (num_rows, 1))
+        sums = sums_of_smallest(values, members, sizes)
+        ranks = rank_by_counting(values, members)
+        for row in range(num_rows):
+            inside = values[row, members[row]].tolist()
+            for column, size in enumerate(sizes[row]):
+                assert sums[row, column] == smallest(inside, max(size, 0))
+            order = np.argsort(values[row], kind="stable")
+            place = [j for j in order if members[row, j]]
+            assert [int(ranks[row, j]) for j in place] == list(range(len(place)))
+
+
+# Counts of duels.
+
+
+def test_counts_suffice_at_the_boundary():
+    matrix = np.array([[0.5, 0.7], [0.3, 0.5]])
+    divergence = float(kl_to_half(0.2))
+    counts = np.array([[99, 50], [50, 7]])  # the diagonal does not matter
+    for program in ("cw", "ecw"):
+        for log_rounds, answer in [
+            (50 * divergence, True),
+            (50 * divergence * (1 - 1e-9), True),
+            (50 * divergence * (1 + 1e-9), False),
+        ]:
+            got = counts_suffice(counts, log_rounds, matrix, 0, program=program)
+            assert got is answer
+
+
+def test_optimal_and_efficient_demands_differ():
+    # On this matrix (0, 3) is hard to tell and the optimum leaves it alone.
+    counts = np.full((5, 5), 1000)
+    counts[0, 3] = counts[3, 0] = 1
+    assert counts_suffice(counts, 7.0, GAP, 0, program="cw")
+    assert not counts_suffice(counts, 7.0, GAP, 0, program="ecw")
+    assert not counts_suffice(np.zeros((5, 5)), 7.0, GAP, 0)
+
+
+def test_counts_suffice_ignores_a_tie_at_the_winner():
+    matrix = from_upper([[0, 0, 0.2], [0, 0, 0.3], [0, 0, 0]])
+    assert counts_suffice(np.full((3, 3), 1000), 5.0, matrix, 0)
+    assert counts_suffice(np.full((3, 3), 1000), 5.0, matrix, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"counts": np.full((5, 5), -1)}, r"negative; entry \(0, 0\)"),
+        ({"counts": np.full((5, 5), np.inf)}, "finite"),
+        ({"counts": np.full((5, 5), np.nan)}, "finite"),
+        ({"counts": np.ones((4, 4))}, "one row per arm"),
+        ({"counts": np.ones(5)}, "shape"),
+        ({"counts": np.arange(25).reshape(5, 5)}, r"symmetric; entries \(0, 4\)"),
+        ({"log_rounds": 0.0}, "log_rounds"),
+        ({"log_rounds": -1.0}, "log_rounds"),
+        ({"log_rounds": np.inf}, "log_rounds"),
+        ({"winner": 1}, r"one of \[0\]"),
+        ({"winner": 7}, "from 0 to 4"),
+        ({"winner": 0.0}, "from 0 to 4"),
+        ({"program": "dw"}, "cw, ecw"),
+    ],
+)
+def test_bad_counts(change, text):
+    arguments = {"counts": np.ones((5, 5)), "log_rounds": 1.0, "winner": 0} | change
+    with pytest.raises(ValueError, match=text):
+        counts_suffice(matrix=GAP, **arguments)
+
+
+def test_no_winner_is_an_invalid_question():
+    with pytest.raises(InvalidPreferenceError):
+        counts_suffice(np.ones((5, 5)), 1.0, GAP, 4)
+
+
+def test_every_small_tournament():
+    """All 64 tournaments on four arms, with evidence that tells all pairs apart."""
+    x = np.zeros((4, 4))
+    for power, (i, j) in enumerate(combinations(range(4), 2)):
+        x[i, j] = x[j, i] = 3.0**power
+    for signs in range(64):
+        upper = np.zeros((4, 4))
+        for bit, pair in enumerate(combinations(range(4), 2)):
+            upper[pair] = 0.2 if signs >> bit & 1 else -0.2
+        matrix = from_upper(upper)
+        slack = template_slack(x, gaps_of(matrix))
+        for arm in winners(matrix):
+            assert slack[arm] == slack_by_enumeration(matrix, x, arm)

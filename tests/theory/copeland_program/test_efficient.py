@@ -1,0 +1,281 @@
+"""Closed form of the efficient program, on NumPy and under a compiler."""
+
+from itertools import combinations
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from tests.theory.brute_force import enumerate_efficient_program, quantities
+from tests.theory.matrices import (
+    REFERENCE,
+    SHAPES,
+    gaps_of,
+    levels,
+    random_matrix,
+    shaped,
+    winners,
+)
+from theory import ecw_costs, ecw_evidence, ecw_rmed_constant, ecw_slack
+from theory.copeland_program._constraints import rank_by_counting
+from theory.copeland_program._costs import evidence_costs, losses, two_smallest
+from theory.copeland_program._superiors import (
+    Pools,
+    allocate,
+    pools_by_counting,
+    pools_by_sorting,
+    solve_blocks,
+)
+from theory.copeland_program.efficient import ecw_cost
+
+
+def random_gaps(rng, num_arms, **options):
+    return gaps_of(random_matrix(rng, num_arms, **options))
+
+
+def test_costs_and_levels():
+    for matrix in REFERENCE.values():
+        gaps, counts, costs = quantities(matrix)
+        assert evidence_costs(gaps) == pytest.approx(costs, rel=1e-12)
+        assert losses(gaps).tolist() == counts.tolist()
+        least, second = two_smallest(losses(gaps))
+        assert [least, second] == np.sort(counts)[:2].tolist()
+
+
+# One block: the cheapest e >= 0 such that every n - k of the n entries add up to 1.
+
+
+def block_by_enumeration(costs, k):
+    n = len(costs)
+    if k < 0:
+        return 0.0
+    rows = [
+        [-(j in chosen) for j in range(n)] for chosen in combinations(range(n), n - k)
+    ]
+    result = linprog(costs, A_ub=np.array(rows, float), b_ub=-np.ones(len(rows)))
+    assert result.status == 0
+    return result.fun
+
+
+def one_block(costs, k, *, winner_cost=None):
+    """Pools in which arm 0 has the given costs, and its k is as wanted.
+
+    Arm 1 is the winner. With a `winner_cost` it is among the superiors of arm 0.
+    """
+    n = len(costs)
+    num_arms = n + 2
+    table, members = np.zeros((num_arms,) * 2), np.zeros((num_arms,) * 2, dtype=bool)
+    table[0, 2:], members[0, 2:] = costs, True
+    if winner_cost is not None:
+        table[0, 1], members[0, 1] = winner_cost, True
+    ranks = rank_by_counting(table, members)
+    upto = members[:, None, :] & (ranks[:, None, :] <= ranks[:, :, None])
+    prefixes = np.where(upto, table[:, None, :], 0.0).sum(axis=-1)
+    least = k + 1 + (winner_cost is not None)
+    counts = np.full(num_arms, least, dtype=np.int32)
+    return Pools(table, members, ranks, prefixes, counts)
+
+
+def solve_one(pools, beaten):
+    arms = np.array([1], dtype=np.int32)
+    row = np.zeros((1, len(pools.costs)), dtype=bool)
+    row[0, 0] = beaten
+    return solve_blocks(pools, arms, row, pools.costs[:, :1].T, pools.ranks[:, 1:2].T)
+
+
+@pytest.mark.parametrize("n", range(1, 10))
+def test_block_against_enumeration(n):
+    rng = np.random.default_rng(n)
+    families = [
+        rng.uniform(0.1, 3, n),
+        10 ** rng.uniform(-3, 3, n),
+        rng.integers(1, 4, n) / 2,
+        np.maximum(rng.integers(-2, 3, n), 0) / 3,
+        np.zeros(n),
+        np.full(n, 0.7),
+    ]
+    for costs in families:
+        for k in range(-2, n):
+            exact = block_by_enumeration(costs, k)
+            value = solve_one(one_block(costs, k), False).values[0, 0]
+            assert value == pytest.approx(exact, rel=1e-9, abs=1e-12)
+            # The same with the winner among the superiors, where it does not count.
+            for winner_cost in (0.0, costs.min(), np.median(costs), 1e6):
+                pools = one_block(costs, k, winner_cost=winner_cost)
+                pools.costs[:, 0] = pools.costs[0]
+                arms = np.array([1], dtype=np.int32)
+                beaten = np.zeros((1, n + 2), dtype=bool)
+                beaten[0, 0] = True
+                ranks = np.full((1, n + 2), n + 2)
+                ranks[0, 0] = pools.ranks[0, 1]
+                price = np.zeros((1, n + 2))
+                price[0, 0] = winner_cost
+                blocks = solve_blocks(pools, arms, beaten, price, ranks)
+                assert blocks.values[0, 0] == pytest.approx(exact, rel=1e-9, abs=1e-12)
+
+
+def test_no_digits_are_lost_when_an_expensive_winner_is_removed():
+    costs = np.array([1.0, 2.0, 3.0])
+    pools = one_block(costs, 1, winner_cost=1e16)
+    beaten = np.zeros((1, 5), dtype=bool)
+    beaten[0, 0] = True
+    price = np.full((1, 5), 1e16)
+    ranks = np.full((1, 5), pools.ranks[0, 1])
+    arms = np.array([1], dtype=np.int32)
+    blocks = solve_blocks(pools, arms, beaten, price, ranks)
+    assert blocks.values[0, 0] == 3.0  # min(1 + 2, (1 + 2 + 3) / 2), exactly
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("grid", [None, [0.1, 0.2, 0.4]])
+def test_whole_program_against_enumeration(name, grid):
+    for seed in range(6):
+        matrix = shaped(name, seed, grid=grid)
+        gaps = gaps_of(matrix)
+        costs, pools = ecw_costs(gaps), pools_by_counting(gaps)
+        for arm in range(len(matrix)):
+            if arm not in winners(matrix):
+                assert costs[arm] == np.inf
+                continue
+            exact = enumerate_efficient_program(matrix, arm)
+            assert costs[arm] == pytest.approx(exact, rel=1e-9, abs=1e-9)
+            alone = ecw_cost(gaps, arm, pools)
+            assert alone == pytest.approx(exact, rel=1e-9, abs=1e-9)
+            x = ecw_evidence(gaps, arm)
+            assert np.array_equal(x, ecw_evidence(gaps, arm, pools))
+            assert np.array_equal(x, x.T)
+            assert x.min() >= 0 and x.max() <= 1 and (np.diagonal(x) == 0).all()
+            value = np.triu(x * quantities(matrix)[2]).sum()
+            assert value == pytest.approx(exact, rel=1e-9, abs=1e-9)
+            assert ecw_slack(x, gaps, arm) >= 1 - 1e-12
+            one = ecw_rmed_constant(matrix, winner=arm)
+            assert one.value == pytest.approx(exact, rel=1e-9, abs=1e-9)
+            assert np.array_equal(one.evidence, x)
+
+
+def test_tie_rules_of_the_allocation():
+    # Arm 3 loses to 0, 1 and 2 with equal gaps. For the winner 0, which loses to 4
+    # alone, k = 1 - 1 - 1 < 0 where 0 wins, and k = 0 for the arm 4 that beats it.
+    gaps = np.zeros((5, 5))
+    for i, j in [(0, 1), (0, 2), (0, 3), (4, 0), (1, 4), (2, 4), (3, 4), (1, 2)]:
+        gaps[i, j], gaps[j, i] = 0.25, -0.25
+    for i, j in [(2, 3), (3, 1)]:
+        gaps[i, j], gaps[j, i] = 0.25, -0.25
+    assert losses(gaps).tolist() == [1, 2, 2, 2, 3]
+    x = ecw_evidence(gaps, 0)
+    # Superiors of 4 with equal costs: k = 0, so one of them carries all, the first.
+    assert x[4].tolist() == [0, 1, 0, 0, 0]
+    assert x[0].tolist() == [0, 1, 1, 1, 0]
+    # Equal up to rounding is equal: a third of the sum of three is not preferred.
+    for scale in np.linspace(0.1, 1, 19):
+        assert ecw_evidence(gaps * scale, 0)[4].tolist() == [0, 1, 0, 0, 0]
+
+
+def test_sorting_and_counting_agree():
+    rng = np.random.default_rng(0)
+    for grid in (None, [0.1, 0.3], [0.2]):
+        for num_arms in (2, 3, 6, 12):
+            gaps = random_gaps(rng, num_arms, grid=grid)
+            gaps[np.abs(gaps) < 0.05] = 0
+            first, second = pools_by_counting(gaps), pools_by_sorting(gaps)
+            members = first.members
+            assert np.array_equal(members, second.members)
+            assert np.array_equal(first.ranks[members], second.ranks[members])
+            assert first.prefixes[members] == pytest.approx(second.prefixes[members])
+            for arm in range(num_arms):
+                values, x = allocate(second, gaps, arm)
+                other = allocate(first, gaps, arm)
+                assert values == pytest.approx(other[0], rel=1e-13)
+                assert np.array_equal(x, other[1])
+
+
+@pytest.mark.parametrize("num_arms", [2, 3, 5, 8])
+def test_same_numbers_under_jit_and_vmap(num_arms):
+    rng = np.random.default_rng(num_arms)
+    batch = [random_gaps(rng, num_arms, grid=[0.1, 0.2, 0.45]) for _ in range(12)]
+    batch += [random_gaps(rng, num_arms) for _ in range(12)]
+    batch = np.stack(batch)
+    costs = np.stack([ecw_costs(g) for g in batch])
+    arms = costs.argmin(axis=1)
+    x = np.stack([ecw_evidence(g, a) for g, a in zip(batch, arms, strict=True)])
+    slack = [ecw_slack(0.7 * e, g, a) for e, g, a in zip(x, batch, arms, strict=True)]
+    with jax.enable_x64(True), jax.numpy_dtype_promotion("strict"):
+        traced = jax.jit(jax.vmap(ecw_costs))(jax.numpy.asarray(batch))
+        assert traced.dtype == np.float64
+        assert np.asarray(traced) == pytest.approx(costs, rel=1e-13)
+        # The winner may be a traced integer of any width.
+        for dtype in ("int32", "int64"):
+            chosen = jax.numpy.asarray(arms.astype(dtype))
+            one = jax.jit(jax.vmap(lambda g, a: ecw_cost(g, a, pools_by_counting(g))))
+            found = np.asarray(one(jax.numpy.asarray(batch), chosen))
+            assert found == pytest.approx(costs.min(axis=1), rel=1e-13)
+            program = jax.jit(jax.vmap(ecw_evidence))
+            assert np.array_equal(program(jax.numpy.asarray(batch), chosen), x)
+        traced = jax.jit(jax.vmap(ecw_slack))(
+            jax.numpy.asarray(0.7 * x), jax.numpy.asarray(batch), chosen
+        )
+        assert np.asarray(traced) == pytest.approx(np.array(slack), rel=1e-13)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 12))
+def test_relabelling(seed, num_arms):
+    rng = np.random.default_rng(seed)
+    matrix = random_matrix(rng, num_arms)
+    order = rng.permutation(num_arms)
+    first = ecw_costs(gaps_of(matrix))
+    second = ecw_costs(gaps_of(matrix[np.ix_(order, order)]))
+    assert second == pytest.approx(first[order], rel=1e-12)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 10))
+def test_a_clearer_pair_never_costs_more(seed, num_arms):
+    rng = np.random.default_rng(seed)
+    matrix = random_matrix(rng, num_arms)
+    i, j = rng.choice(num_arms, 2, replace=False)
+    clearer = matrix.copy()
+    gap = (matrix[i, j] - 0.5) * min(rng.uniform(1, 3), 0.5 / abs(matrix[i, j] - 0.5))
+    clearer[i, j], clearer[j, i] = 0.5 + gap, 0.5 - gap
+    before, after = ecw_rmed_constant(matrix), ecw_rmed_constant(clearer)
+    assert after.value <= before.value * (1 + 1e-12)
+
+
+def test_condorcet_case_and_two_arms():
+    for seed in range(5):
+        matrix = shaped("condorcet, two levels", seed)
+        (arm,) = winners(matrix)
+        costs = quantities(matrix)[2]
+        assert ecw_rmed_constant(matrix).value == pytest.approx(costs[arm].sum())
+    gap = 0.17
+    divergence = 0.67 * np.log(1.34) + 0.33 * np.log(0.66)
+    value = ecw_rmed_constant([[0.5, 0.5 + gap], [0.5 - gap, 0.5]]).value
+    assert value == pytest.approx(0.5 / divergence, rel=1e-12)
+
+
+def test_large_matrix_needs_little_memory():
+    import tracemalloc
+
+    matrix = random_matrix(np.random.default_rng(1), 300, noise=1.0)
+    tracemalloc.start()
+    optimum = ecw_rmed_constant(matrix)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert optimum.certificate.relative_gap == pytest.approx(0, abs=1e-12)
+    # A table of K^3 numbers would take 216 MB.
+    assert peak < 40e6, levels(matrix)
+
+
+def test_inputs_are_left_alone():
+    gaps = gaps_of(REFERENCE["gap"])
+    before = gaps.copy()
+    gaps.setflags(write=False)
+    ecw_costs(gaps)
+    x = ecw_evidence(gaps, 0)
+    x.setflags(write=False)
+    ecw_slack(x, gaps, 0)
+    assert np.array_equal(gaps, before)
+    matrix = REFERENCE["gap"].copy()
+    ecw_rmed_constant(matrix)
+    assert np.array_equal(matrix, REFERENCE["gap"])

@@ -1,0 +1,345 @@
+"""Batched dueling bandits: sizes of batches, bounds, and the proofs behind them."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from tests.theory.matrices import CYCLIC, GAP, MSLR5, from_upper
+from theory import (
+    InvalidPreferenceError,
+    batched_lower_bound,
+    bernoulli_kl,
+    hard_gap,
+    pcomp_bound,
+    scomp2_order,
+    scomp_order,
+)
+from theory.theorems.batch_sizes import (
+    batch_radius,
+    batch_ratio,
+    batch_sizes,
+    kl_threshold,
+    log_inverse_delta,
+    seed_rank_moments,
+)
+
+TRANSITIVE = from_upper(
+    [[0, 0.1, 0.15, 0.3], [0, 0, 0.1, 0.25], [0, 0, 0, 0.2], [0] * 4]
+)
+
+# Sizes and thresholds.
+
+
+def test_published_sizes_and_thresholds():
+    # Agarwal et al. 2022, section 5: T = 1e5, B = 16, K = 100 and K = 6.
+    sizes = batch_sizes(100_000, 16)
+    assert sizes[:8] == (2, 4, 8, 17, 36, 74, 153, 316)
+    assert sizes[8:] == (649, 1333, 2738, 5623, 11547, 23713, 48696, 100_000)
+    assert batch_ratio(100_000, 16) == pytest.approx(2.05352503, rel=2e-9)
+    log_inverse = log_inverse_delta(100_000, 100, 16)
+    assert log_inverse == pytest.approx(25.2876140, abs=1e-7)
+    assert log_inverse_delta(100_000, 6, 16) == pytest.approx(19.6607926, abs=1e-7)
+    radii = [round(batch_radius(size, log_inverse), 4) for size in sizes[:6]]
+    assert radii == [2.5143, 1.7779, 1.2572, 0.8624, 0.5926, 0.4134]
+    assert kl_threshold(100_000, 100) == pytest.approx(20.7232658, abs=1e-7)
+    assert kl_threshold(100_000, 6) == pytest.approx(15.0964444, abs=1e-7)
+    # The printed log(T delta) is negative for the delta of that section.
+    assert math.log(100_000 / (100_000 * 100**2)) < 0
+
+
+@given(st.integers(1, 10**18), st.integers(1, 60))
+def test_sizes_are_floors_of_powers(horizon, num_batches):
+    num_batches = min(num_batches, horizon)
+    sizes = batch_sizes(horizon, num_batches)
+    assert len(sizes) == num_batches and sizes[-1] == horizon
+    for r, size in enumerate(sizes, start=1):
+        assert 1 <= size**num_batches <= horizon**r < (size + 1) ** num_batches
+
+
+def test_floating_point_would_be_wrong():
+    # (1e9^(1/3))^3 falls short by more than any small constant repairs.
+    assert batch_sizes(10**9, 3) == (10**3, 10**6, 10**9)
+    assert math.floor(((10.0**9) ** (1 / 3)) ** 3 + 1e-9) == 10**9 - 1
+    assert batch_sizes(np.int64(1000), 3) == batch_sizes(1e3, 3) == (10, 100, 1000)
+
+
+def test_estimates_are_within_the_radius():
+    # Lemma 4.1 by exact binomial tails; with it, Lemma 4.2 by a union bound.
+    horizon, num_arms, num_batches = 500, 3, 6
+    log_inverse = log_inverse_delta(horizon, num_arms, num_batches)
+    delta = math.exp(-log_inverse)
+    assert num_arms**2 * 3 * num_batches * 2 * delta == pytest.approx(1 / horizon)
+    for size in batch_sizes(horizon, num_batches):
+        radius = batch_radius(size, log_inverse)
+        wins = np.arange(size + 1)
+        for p in (0.5, 0.62, 0.97):
+            outside = np.abs(wins / size - p) > radius
+            assert binom.pmf(wins[outside], size, p).sum() <= 2 * delta
+
+
+@pytest.mark.parametrize("num_arms", [1, 2, 5, 7])
+def test_rank_of_the_seed_by_enumeration(num_arms):
+    for p in (Fraction(1, 3), Fraction(4, 5)):
+        mean = second = Fraction(0)
+        for members in product((0, 1), repeat=num_arms):
+            weight = math.prod(p if member else 1 - p for member in members)
+            place = members.index(1) + 1 if any(members) else num_arms
+            mean, second = mean + weight * place, second + weight * place**2
+        expected = (float(mean), float(second))
+        assert seed_rank_moments(num_arms, float(p)) == pytest.approx(expected)
+
+
+def test_lemma_on_the_rank_of_the_seed():
+    for num_arms in (1, 2, 3, 10, 100, 2000):
+        mean, second = seed_rank_moments(num_arms)
+        assert mean <= math.sqrt(num_arms) * (1 + 1e-12)
+        assert second <= 2 * num_arms
+        mean, second = seed_rank_moments(num_arms, num_arms ** (-2 / 3))
+        assert mean <= num_arms ** (2 / 3) * (1 + 1e-12)
+        assert second <= 2 * num_arms ** (4 / 3)
+    # Lemma 4.6 prints this without the factor 2.
+    assert seed_rank_moments(1000, 0.01)[1] > 1000 ** (4 / 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: batch_sizes(0, 1), "horizon must be an integer of at least 1"),
+        (lambda: batch_sizes(10.5, 2), "horizon"),
+        (lambda: batch_sizes(True, 1), "horizon"),
+        (lambda: batch_sizes(10, 11), "at most the horizon 10"),
+        (lambda: batch_ratio(10, 0), "num_batches"),
+        (lambda: log_inverse_delta(0, 3, 2), "horizon"),
+        (lambda: log_inverse_delta(10, 3.5, 2), "num_arms"),
+        (lambda: batch_radius(0, 2.0), "num_duels"),
+        (lambda: batch_radius(1, 0.0), "log_inverse"),
+        (lambda: kl_threshold(0.1, 2), "horizon"),
+        (lambda: seed_rank_moments(5, 1.2), "at most 1"),
+        (lambda: seed_rank_moments(5, 0.0), "probability"),
+    ],
+)
+def test_bad_sizes(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
+
+
+# Upper bounds.
+
+
+def test_pcomp_by_hand():
+    gaps = MSLR5[0, 1:] - 0.5
+    for num_batches in (2, 7, 16):
+        bound = pcomp_bound(MSLR5, num_batches)
+        horizons = np.array([2.0**num_batches, 1e5, 1e9]) + 25
+        log_term = np.log(6 * horizons * 25 * num_batches)
+        shape = 3 * 5 * horizons ** (1 / num_batches) * log_term
+        assert bound(horizons) == pytest.approx(shape * (1 / gaps).sum(), rel=1e-12)
+        worst = pcomp_bound(MSLR5, num_batches, worst_case=True)
+        assert worst(horizons) == pytest.approx(shape * 5 / gaps.min(), rel=1e-12)
+        assert (worst(horizons) > bound(horizons)).all()
+        with pytest.raises(ValueError, match="horizons must be"):
+            bound(2**num_batches - 1)
+
+
+def slowest_pcomp(matrix, horizon, num_batches):
+    """Regret of PCOMP when every estimate errs by its radius, and keeps arms alive."""
+    num_arms = len(matrix)
+    winner = int((matrix > 0.5).sum(axis=1).argmax())
+    gap = matrix[winner] - 0.5
+    log_inverse = math.log(6 * horizon * num_arms**2 * num_batches)
+    active, left, regret = list(range(num_arms)), horizon, 0.0
+    for size in batch_sizes(horizon, num_batches):
+        pairs = [(i, j) for i in active for j in active if i < j]
+        cost = [(gap[i] + gap[j]) / 2 for i, j in pairs]
+        if size * len(pairs) >= left or not pairs:
+            # The most expensive pair for whatever is left of the batch and the run.
+            return regret + left * max(cost, default=0.0)
+        regret, left = regret + size * sum(cost), left - size * len(pairs)
+        radius = math.sqrt(log_inverse / (2 * size))
+        active = [
+            j
+            for j in active
+            if not any(matrix[i, j] > 0.5 + 2 * radius for i in active)
+        ]
+    return regret
+
+
+@pytest.mark.parametrize("exponent", [0.6, 1.2])
+def test_pcomp_bound_holds_on_every_good_event(exponent):
+    # The part of the theorem that does not depend on chance, with rounded batches.
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        num_arms = int(rng.integers(2, 8))
+        gaps = 10 ** rng.uniform(-exponent, np.log10(0.5), (num_arms, num_arms))
+        gaps[1:] *= rng.choice([-1, 1], (num_arms - 1, num_arms))
+        matrix = from_upper(gaps)
+        for horizon in (10**3, 10**5, 10**7):
+            for num_batches in (2, 5, int(math.log2(horizon))):
+                bound = pcomp_bound(matrix, num_batches)(horizon)
+                assert slowest_pcomp(matrix, horizon, num_batches) + 1 <= bound
+
+
+def test_orders():
+    gaps = np.array([0.1, 0.15, 0.3])
+    growth = 1e6**0.2 * np.log(1e6)
+    expected = {
+        "instance": 2 * (1 / gaps).sum(),
+        "worst case": 8 / 0.1,
+        "larger seed set": 4 ** (4 / 3) / 0.1,
+    }
+    for form, factor in expected.items():
+        bound = scomp_order(TRANSITIVE, 5, form=form)
+        assert float(bound(1e6)) == pytest.approx(factor * growth, rel=1e-12)
+        assert bound.order_only and "6 batches" in bound.name
+    bound = scomp2_order(TRANSITIVE, 5)
+    assert float(bound(1e6)) == pytest.approx(4 * 5 / 0.1 * growth, rel=1e-12)
+    assert bound.order_only and "11 batches" in bound.name
+    bound = scomp_order(TRANSITIVE, 5, form="worst case")
+    assert bound.policy == "SCOMP"
+    for bound in (pcomp_bound(TRANSITIVE, 5), scomp2_order(TRANSITIVE, 5)):
+        assert bound.regret == "condorcet_mean" and bound.source and bound.assumptions
+        # The default of the policies is the test of the experiments.
+        assert 'elimination="hoeffding"' in bound.condition and not bound.anytime
+    assert pcomp_bound(TRANSITIVE, 5).kind == "upper"
+
+
+def test_order_of_the_arms_does_not_matter():
+    turn = np.array([2, 0, 3, 1])
+    turned = TRANSITIVE[np.ix_(turn, turn)]
+    for make in (pcomp_bound, scomp_order, scomp2_order):
+        assert make(turned, 4)(1e5) == pytest.approx(
+            make(TRANSITIVE, 4)(1e5), rel=1e-12
+        )
+
+
+def test_broken_assumptions_name_the_arms():
+    for make in (pcomp_bound, scomp_order, scomp2_order):
+        with pytest.raises(
+            InvalidPreferenceError, match="best arm 0 does not beat arm 4"
+        ):
+            make(GAP, 4)
+        tied = MSLR5.copy()
+        tied[0, 1] = tied[1, 0] = 0.5
+        with pytest.raises(InvalidPreferenceError, match="0 does not beat arm 1 .*0.5"):
+            make(tied, 4)
+    assert pcomp_bound(CYCLIC, 4)(100) > 0
+    for make in (scomp_order, scomp2_order):
+        with pytest.raises(InvalidPreferenceError, match="1 > 2 > 3 > 1"):
+            make(CYCLIC, 4)
+        weak = TRANSITIVE.copy()
+        weak[0, 3], weak[3, 0] = 0.7, 0.3
+        with pytest.raises(InvalidPreferenceError, match="transitivity; arms 0, 1, 3"):
+            make(weak, 4)
+        wide = TRANSITIVE.copy()
+        wide[0, 3], wide[3, 0] = 0.9, 0.1
+        with pytest.raises(InvalidPreferenceError, match="inequality; arms 0, 1, 3"):
+            make(wide, 4)
+    with pytest.raises(ValueError, match="form must be one of"):
+        scomp_order(TRANSITIVE, 4, form="best")
+    for number in (1, 2.5, "4"):
+        with pytest.raises(ValueError, match="num_batches must be an integer of at le"):
+            pcomp_bound(MSLR5, number)
+
+
+# Lower bound.
+
+
+def test_published_gaps_of_the_hard_family():
+    # Agarwal et al. 2022, appendix C, for K = 100, B = 16, T = 1e5.
+    gaps = [round(hard_gap(100, 1e5, 16, j), 6) for j in (1, 2, 3, 4)]
+    assert gaps == [0.026042, 0.018173, 0.012681, 0.00885]
+    # Symbols of the printed formula are lost; the proof needs this product.
+    for j in range(1, 17):
+        before = 1e5 ** ((j - 1) / 16)
+        product_ = hard_gap(100, 1e5, 16, j) ** 2 * before
+        assert product_ == pytest.approx(100 / (576 * 16**2), rel=1e-12)
+
+
+@pytest.mark.parametrize("gap_index", [1, 2, 5])
+def test_forms_of_the_lower_bound(gap_index):
+    num_arms, num_batches = 30, 5
+    horizons = np.array([1e3, 1e6])
+    gaps = np.array([hard_gap(num_arms, t, num_batches, gap_index) for t in horizons])
+    order, printed, explicit = (
+        batched_lower_bound(num_arms, num_batches, gap_index, form=form)
+        for form in ("order", "printed", "explicit")
+    )
+    rounds = horizons ** (1 / num_batches)
+    expected = num_arms * rounds / (num_batches**2 * gaps)
+    assert order(horizons) == pytest.approx(expected, rel=1e-12)
+    # The last line of the proof has one power of B less than the theorem.
+    last_line = gaps * horizons ** (gap_index / num_batches) / (4 * num_batches)
+    assert printed(horizons) == pytest.approx(last_line, rel=1e-12)
+    assert printed(horizons) == pytest.approx(
+        expected / (2304 * num_batches), rel=1e-12
+    )
+    assert explicit(horizons) == pytest.approx(last_line / 3, rel=1e-12)
+    kinds = [bound.kind for bound in (order, printed, explicit)]
+    assert kinds == ["order only", "order only", "worst-case lower"]
+    # Some j does for every algorithm, and the smallest value belongs to j = 1.
+    for bound in (order, printed, explicit):
+        assert (bound.condition == "") == (gap_index == 1)
+        assert bound.remainder == "" or bound is not explicit
+    first = batched_lower_bound(num_arms, num_batches, 1, form="explicit")
+    assert (first(horizons) <= explicit(horizons)).all()
+    assert "family" in explicit.assumptions[1]
+
+
+def test_constants_of_the_explicit_lower_bound():
+    gaps = np.linspace(1e-4, 1 / 8, 200)
+    half = np.full_like(gaps, 0.5)
+    # Outcomes under F and E_{j,l}; under E_{j,k} and Q_{j,k,l}, of l against any arm
+    # and against k.
+    assert (bernoulli_kl(half, half + gaps) <= 4.267 * gaps**2).all()
+    assert (bernoulli_kl(half, half + 2 * gaps) <= 48 * gaps**2).all()
+    against_k = bernoulli_kl(half + gaps, half - 2 * gaps)
+    assert (against_k <= 48 * gaps**2).all()
+    # The proof has 16 gap^2 for all of them.
+    assert (against_k > 16 * gaps**2).all()
+    # Pinsker and Jensen, with at most 2 T_{j-1} plays of arms in T_{j-1} duels and
+    # Delta_j^2 T_{j-1} / K = 1 / (576 B^2).
+    reached = 1 - math.sqrt(4.267 / 2 * 2 / 576)
+    variation = math.sqrt(48 / 2 * 2 / 576)
+    assert reached > 0.9139 and variation < 0.28868
+    for num_arms in (3, 4, 10, 1000):
+        share = 0.9139 * (num_arms - 1) / num_arms - 1.5 * 0.28868
+        assert share / 2 > 1 / 12
+
+
+def test_upper_and_lower_bound_agree():
+    # No contradiction on the instances E_{j,k} of the family.
+    num_arms, num_batches, horizon = 20, 8, 10**6
+    for j in range(1, num_batches + 1):
+        gap = hard_gap(num_arms, horizon, num_batches, j)
+        upper = np.zeros((num_arms, num_arms))
+        upper[0, 1:] = gap
+        instance = from_upper(upper)
+        lower = batched_lower_bound(num_arms, num_batches, j, form="explicit")
+        assert lower(horizon) < pcomp_bound(instance, num_batches)(horizon)
+        # The family is transitive, so the other algorithms are covered too.
+        assert scomp_order(instance, num_batches)(horizon) > 0
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: hard_gap(100, 1e5, 1), r"sqrt\(K\) <= 6 B"),
+        (lambda: hard_gap(4, 1e5, 3, 4), "gap_index must be at most 3"),
+        (lambda: hard_gap(4, math.nan, 3), "horizon"),
+        (lambda: hard_gap(1, 10, 3), "num_arms"),
+        (lambda: batched_lower_bound(4, 1), "num_batches"),
+        (lambda: batched_lower_bound(4, 4, 0), "gap_index"),
+        (lambda: batched_lower_bound(4, 4, form="best"), "form must be one of"),
+        (lambda: batched_lower_bound(2, 4, form="explicit"), "at least 3 arms"),
+        (lambda: batched_lower_bound(100, 3, form="explicit"), "3 B; got K = 100"),
+    ],
+)
+def test_bad_lower_bounds(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()

@@ -1,0 +1,242 @@
+"""Votes, choices and rankings: what is counted, and what is refused."""
+
+import numpy as np
+import pytest
+
+from bayesduel.errors import ComparisonDataError
+from bayesduel.votes.choices import Choices
+from bayesduel.votes.comparisons import Comparisons
+from bayesduel.votes.rankings import Rankings
+
+WINS = [[0, 7, 2], [3, 0, 0], [5, 0, 0]]
+
+
+def test_wins_come_back():
+    votes = Comparisons.from_wins(WINS, arm_names=["a", "b", "c"])
+    assert votes.wins.tolist() == WINS
+    assert votes.counts.tolist() == [[7, 3, 0], [2, 5, 0], [0, 0, 0]]
+    assert votes.row_names == ["a vs b", "a vs c", "b vs c"]
+    assert repr(votes) == "Comparisons(3 arms, 2 of 3 pairs, 17 votes)"
+    assert votes.without_empty_pairs().row_names == ["a vs b", "a vs c"]
+    assert (votes.num_votes, votes.has_ties, votes.is_whole) == (17, False, True)
+
+
+def test_many_pairs_are_kept_in_numbers_that_seldom_change():
+    """Up to 4096 pairs all are rows, beyond a power of two: with all the votes."""
+    rng = np.random.default_rng(5)
+    numbers = set()
+    for voted in (1, 50, 4000, 4096, 4097, 6000, 8128):
+        wins = np.zeros((128, 128))
+        row, column = np.triu_indices(128, 1)
+        chosen = rng.permutation(len(row))[:voted]
+        wins[row[chosen], column[chosen]] = 1.0
+        votes = Comparisons.from_wins(wins)
+        assert np.array_equal(votes.wins, wins)
+        assert f"{voted} of 8128 pairs" in repr(votes)
+        numbers.add(len(votes.counts))
+    assert numbers == {4096, 8128}
+
+
+def test_ties_come_back():
+    ties = np.zeros((3, 3))
+    ties[1, 2] = ties[2, 1] = 4
+    votes = Comparisons.from_wins(WINS, ties=ties)
+    assert votes.ties.tolist() == ties.tolist()
+    assert votes.num_votes == 21
+    assert votes.without_ties().num_votes == 17
+    split = votes.with_split_ties()
+    assert split.wins[1, 2] == split.wins[2, 1] == 2
+    assert not split.has_ties and split.num_votes == 21
+
+
+def test_votes_are_counted_with_names_weights_and_ties():
+    votes = Comparisons.from_votes(
+        ["a", "b", "c", "a", "b"],
+        ["b", "a", "a", "b", "a"],
+        ["left", "b", "tie", "right", "left"],
+        weight=[1, 2, 1, 1, 0.5],
+    )
+    # Shown first: a over b once, b over a once; b shown first won 2.5 times.
+    assert votes.order_known
+    assert votes.row_names == ["a vs b", "b vs a", "c vs a"]
+    assert votes.counts.tolist() == [[1, 1, 0], [2.5, 0, 0], [0, 0, 1]]
+    pooled = votes.without_order()
+    assert pooled.row_names == ["a vs b", "a vs c"]
+    assert pooled.counts.tolist() == [[1, 3.5, 0], [0, 0, 1]]
+    assert not pooled.is_whole
+
+
+def test_words_that_are_names_are_read_only_where_both_agree():
+    """Arms 1, 2, 3 and the words 1, 2, 0: a cell may have two readings."""
+    words = ("1", "2", "0")
+    votes = Comparisons.from_votes(
+        ["1", "2", "3"], ["2", "3", "2"], ["1", "0", "1"], words=words
+    )
+    assert votes.row_names == ["1 vs 2", "2 vs 3", "3 vs 2"]
+    assert votes.counts.tolist() == [[1, 0, 0], [0, 0, 1], [1, 0, 0]]
+    for first, second, winner in (("2", "1", "1"), ("3", "1", "1"), ("2", "1", "2")):
+        with pytest.raises(ComparisonDataError, match="row 1 is '[12]', which is the"):
+            Comparisons.from_votes(
+                ["1", first], ["3", second], ["0", winner], words=words
+            )
+    with pytest.raises(ComparisonDataError, match="but a tie by words"):
+        Comparisons.from_votes(["tie"], ["a"], ["tie"])
+    with pytest.raises(ComparisonDataError, match="three different"):
+        Comparisons.from_votes(["a"], ["b"], ["x"], words=("x", "y", "x"))
+
+
+def test_two_spellings_of_a_name_are_one_arm():
+    one, other = "Zo\u00eb", "Zoe\u0308"
+    votes = Comparisons.from_votes([one, "tea"], ["tea", other], ["left", one])
+    assert votes.arm_names == (one, "tea")
+    assert votes.wins.tolist() == [[0, 2], [0, 0]]
+    assert Comparisons.from_wins(
+        [[0, 1], [2, 0]], arm_names=[other, "b"]
+    ).arm_names == (
+        one,
+        "b",
+    )
+    with pytest.raises(ComparisonDataError, match="different"):
+        Comparisons.from_wins([[0, 1], [2, 0]], arm_names=[one, other])
+    assert Rankings.from_orders([[one, "tea"], ["tea", other]]).num_arms == 2
+    assert Choices.from_subsets([[one, "tea"], [other, "tea"]], [other, one]).counts[
+        0
+    ].tolist() == [2, 0, 0]
+
+
+def test_order_of_arms_is_the_one_asked_for():
+    votes = Comparisons.from_votes(["b"], ["a"], ["b"], arm_names=["b", "c", "a"])
+    assert votes.wins.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
+
+
+def test_parts():
+    votes = Comparisons.from_wins(
+        [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 2], [0, 0, 1, 0]], arm_names="abcd"
+    )
+    assert votes.parts() == [["a", "b"], ["c", "d"]]
+    assert votes.strong_parts()[0] == ["c", "d"]
+    assert len(votes.strong_parts()) == 3
+    ties = [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+    assert len(Comparisons.from_wins(votes.wins, ties=ties).strong_parts()) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Comparisons.from_wins([[0, -1], [0, 0]]), "not negative, got -1"),
+        (lambda: Comparisons.from_wins([[0, np.nan], [0, 0]]), "finite"),
+        (lambda: Comparisons.from_wins([[0, 1, 2], [0, 0, 1]]), "square"),
+        (lambda: Comparisons.from_wins("abc"), "wins must be numbers, got 'abc'"),
+        (lambda: Comparisons.from_wins(None), "wins must be numbers, got None"),
+        (lambda: Comparisons.from_wins([[0, "1_0"], [1, 0]]), "got '.' at \\(0, 0\\)"),
+        (lambda: Comparisons.from_wins([[0, 1], [1]]), "rows equally long"),
+        (lambda: Comparisons.from_wins([[0, 1j], [1, 0]]), "wins must be numbers"),
+        (lambda: Comparisons.from_wins([[0, 1e16], [1, 0]]), "at most 1e\\+15, got 1e"),
+        (
+            lambda: Comparisons.from_rows("ab", [0.5], [1], [[1, 0, 0]]),
+            "first must be whole numbers, got 0.5 at 0",
+        ),
+        (lambda: Comparisons.from_rows("ab", [0], [1], [[1, 0]]), "3 columns"),
+        (lambda: Rankings.from_places([[1, np.nan]]), "places must be finite"),
+        (lambda: Rankings.from_places([[1, 2.5]]), "places must be whole numbers"),
+        (lambda: Choices.from_counts([["no", 1]], [[0, 1]]), "offered must be numbers"),
+        (lambda: Comparisons.from_wins([[0]]), "at least two arms"),
+        (lambda: Comparisons.from_wins([[1, 2], [3, 0]]), "ignore_self=True"),
+        (
+            lambda: Comparisons.from_wins([[0, 1], [1, 0]], ties=[[0, 1], [2, 0]]),
+            "symmetric",
+        ),
+        (
+            lambda: Comparisons.from_wins([[0, 1], [1, 0]], arm_names=["a", "a"]),
+            "different",
+        ),
+        (
+            lambda: Comparisons.from_wins([[0, 1], [1, 0]], arm_names=["a"]),
+            "each of the 2 arms",
+        ),
+        (
+            lambda: Comparisons.from_votes(
+                ["tea"], ["cofee"], ["tea"], arm_names=["tea", "coffee"]
+            ),
+            "row 0 names the unknown arm 'cofee'; did you mean 'coffee'",
+        ),
+        (
+            lambda: Comparisons.from_votes(["a", "a"], ["b", "b"], ["a", "c"]),
+            "winner: row 1 is 'c'",
+        ),
+        (
+            lambda: Comparisons.from_votes(["a", "b"], ["b", "b"], ["a", "b"]),
+            "row 1 compares 'b' with itself",
+        ),
+        (
+            lambda: Comparisons.from_votes(["a"], ["b"], ["a"], weight=[-2]),
+            "weight must be finite and not negative",
+        ),
+        (lambda: Comparisons.from_votes(["a"], ["b"], ["a", "b"]), "equally long"),
+        (lambda: Comparisons.from_votes(["a"], ["a"], ["a"]), "at least two arms"),
+        (
+            lambda: Comparisons.from_rows("ab", [0], [2], [[1, 0, 0]]),
+            "second: row 0 is arm 2",
+        ),
+        (
+            lambda: Comparisons.from_wins([[0, 1], [1, 0]]).with_covariates([[1.0]]),
+            "one row for each of the 2 arms",
+        ),
+        (lambda: Rankings.from_orders([["a", "b", "a"]]), "ranks 'a' twice"),
+        (
+            lambda: Rankings.from_orders([["a", "x"]], arm_names=["a", "b"]),
+            "unknown arm 'x'",
+        ),
+        (lambda: Rankings.from_places([[1, -2]]), "negative"),
+        (lambda: Rankings.from_places([[1, 2]], counts=[1, 2]), "2 ballots|1 ballots"),
+        (
+            lambda: Choices.from_counts([[1, 1, 0]], [[1, 0, 2]]),
+            "was not on offer",
+        ),
+        (lambda: Choices.from_counts([[1, 0]], [[1, 0]]), "leaves no choice"),
+        (lambda: Choices.from_subsets([["a", "b"]], ["c"]), "unknown arm 'c'"),
+        (
+            lambda: Choices.from_subsets([["a", "b"]], [None], outside=False),
+            "outside=False",
+        ),
+    ],
+)
+def test_bad_tables_are_refused_in_words(call, words):
+    with pytest.raises(ComparisonDataError, match=words):
+        call()
+
+
+def test_rankings_become_pairs():
+    ballots = Rankings.from_orders(
+        [["a", "b", "c"], ["c", ("a", "b")], ["b", "a"]], counts=[3, 2, 1]
+    )
+    pairs = ballots.to_comparisons()
+    assert pairs.wins.tolist() == [[0, 3, 3], [1, 0, 3], [2, 2, 0]]
+    assert pairs.ties[0, 1] == 2
+    # Arms that are not on a ballot rank behind those that are.
+    completed = ballots.with_others_last().to_comparisons()
+    assert completed.wins[1, 2] == 4 and completed.wins[0, 2] == 4
+
+
+def test_equal_ballots_are_pooled():
+    ballots = Rankings.from_places([[1, 2, 5], [1, 2, 3], [2, 1, 0]], counts=[1, 4, 2])
+    assert ballots.places.tolist() == [[1, 2, 3], [2, 1, 0]]
+    assert ballots.counts.tolist() == [5, 2]
+    assert ballots.restricted_to(["0", "1"]).places.tolist() == [[1, 2], [2, 1]]
+
+
+def test_choices_are_counted_per_subset():
+    choices = Choices.from_subsets(
+        [["a", "b"], ["b", "a"], ["b", "c"], ["b", "c"]],
+        ["a", "b", None, "c"],
+        weight=[1, 2, 3, 4],
+    )
+    assert choices.offered.tolist() == [[False, True, True], [True, True, False]]
+    assert choices.counts.tolist() == [[0, 0, 4, 3], [1, 2, 0, 0]]
+    assert choices.outside and choices.parts() == [["a", "b", "c"]]
+
+
+def test_choices_fall_into_parts_without_an_outside_option():
+    subsets = [["a", "b"], ["c", "d"]]
+    assert len(Choices.from_subsets(subsets, ["a", "c"]).parts()) == 2
+    assert len(Choices.from_subsets(subsets, ["a", "c"], outside=True).parts()) == 1

@@ -1,0 +1,1 @@
+"""Choice out of subsets: rules, tables of probabilities, notions of regret."""

@@ -1,0 +1,346 @@
+"""The optimal exploration program in its smallest form, solved with HiGHS.
+
+For the only Copeland winner i1 of a matrix, with y the evidence on its inferiors and
+z the evidence on the superiors of a rival i2 without i1, every constraint of (P) in
+`theory.copeland_program._constraints` reads "sum of y over H + S_b(z) >= 1", where S_b
+is the sum of the b smallest entries. Two reductions leave a small linear program.
+
+*Blocks.* The constraints see z through the symmetric functions S_b only, so some
+optimum has z falling as the cost rises. Such a vector is a non-negative combination of
+prefixes, the indicators of the n - s cheapest superiors, s = 0, 1, ..., over which S_b
+adds up: a unit of this prefix gives max(0, b - s) and costs the sum of the n - s
+smallest costs. A prefix is dropped if another one has, for every b that occurs, at
+least the same ratio of the two, and a larger one for some b. With a single b one prefix
+survives, the one of the closed form.
+
+*Lazy sets.* The sets H are generated when they are violated, at most one per template
+and only the worst ones per round, and the dual simplex method goes on from the last
+basis.
+
+The level L(2) says that any L(2) + 1 - L(1) inferiors of i1 carry one unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.copeland_program._oracle import WITH_PAIR, Templates
+from theory.copeland_program.certificate import Multipliers
+from theory.copeland_program.program_data import Instance
+from theory.errors import ProgramError
+
+_ORACLE_TOLERANCE = 1e-9
+# Below the tolerance of the oracle: a constraint that was added stays satisfied.
+_SOLVER_TOLERANCE = 1e-10
+_MAXIMAL_ROUNDS = 10_000
+# Constraints added per round. All violated ones would be some hundreds at 136 arms,
+# most of them superfluous a round later, and made the slowest programs 50 times slower.
+_MAXIMAL_ADDED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Prefixes:
+    """Surviving prefixes of all blocks, P of them.
+
+    Attributes
+    ----------
+    rivals : int (P,)
+        Block of each prefix, in increasing order.
+    left_out : int (P,)
+        Number s of superiors that it leaves out.
+    costs : float (P,)
+        Cost of one unit.
+    starts : int (K + 1,)
+        The prefixes of rival i2 are numbers starts[i2], ..., starts[i2 + 1] - 1.
+    """
+
+    rivals: NDArray[np.intp]
+    left_out: NDArray[np.intp]
+    costs: NDArray[np.float64]
+    starts: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What the solver returned, in terms of the program (P).
+
+    Attributes
+    ----------
+    evidence : float64 (K, K)
+        Allocation, symmetric.
+    multipliers : Multipliers
+        Dual solution.
+    status : str
+        Status of the solver.
+    num_rounds : int
+        Number of linear programs solved.
+    """
+
+    evidence: NDArray[np.float64]
+    multipliers: Multipliers
+    status: str
+    num_rounds: int
+
+
+@dataclass(eq=False)
+class _Rows:
+    """Constraints so far: sparse entries, and where each one comes from."""
+
+    lengths: list[int] = field(default_factory=list)
+    columns: list[NDArray[np.intp]] = field(default_factory=list)
+    entries: list[NDArray[np.float64]] = field(default_factory=list)
+    rivals: list[int] = field(default_factory=list)
+    levels: list[int] = field(default_factory=list)
+    chosen: list[NDArray[np.intp]] = field(default_factory=list)
+
+
+def surviving_prefixes(templates: Templates) -> Prefixes:
+    """Select the prefixes that no other prefix of their block dominates.
+
+    For s < s' the difference of the ratios (b - s)+ / cost_s and (b - s')+ / cost_s' is
+    not negative up to b = s' and then falls: so s dominates s' if it is not worse at
+    the largest b, and s' dominates s if s' is below the smallest b and not worse there.
+
+    Parameters
+    ----------
+    templates : Templates
+        The templates of the winner.
+
+    Returns
+    -------
+    Prefixes
+        The columns of the program.
+    """
+    instance, winner = templates.instance, templates.winner
+    num_arms = instance.num_arms
+    exists = templates.exists
+    occurs = np.zeros((num_arms, templates.num_levels + 1), dtype=bool)
+    occurs[:, :-1] = exists[0] | exists[2]
+    occurs[:, 1:] |= exists[1]
+    column = np.arange(occurs.shape[1])
+    b = instance.losses[:, None] - templates.low - column[None, :]
+    largest = np.where(occurs, b, 0).max(axis=1, initial=0)[:, None]
+    smallest = np.where(occurs, b, num_arms).min(axis=1, initial=num_arms)[:, None]
+
+    members = instance.gaps < 0
+    members[:, winner] = False
+    sums = np.cumsum(np.sort(np.where(members, instance.costs, np.inf), axis=1), axis=1)
+    s = np.arange(num_arms)[None, :]
+    left = np.maximum(members.sum(axis=1)[:, None] - s, 1)
+    costs = np.take_along_axis(sums, left - 1, axis=1)
+    inside = s < largest
+    at_largest = np.where(inside, (largest - s) / costs, -1.0)
+    below = inside & (s < smallest)
+    at_smallest = np.where(below, (smallest - s) / costs, -1.0)
+
+    before = np.maximum.accumulate(at_largest, axis=1)
+    keeps = inside.copy()
+    keeps[:, 1:] &= at_largest[:, 1:] > before[:, :-1]
+    after = np.maximum.accumulate(at_smallest[:, ::-1], axis=1)[:, ::-1]
+    # With a single b the first of equally good prefixes has been kept above.
+    worse = np.where(
+        largest == smallest,
+        at_smallest[:, :-1] < after[:, 1:],
+        at_smallest[:, :-1] <= after[:, 1:],
+    )
+    keeps[:, :-1] &= ~(below[:, :-1] & (after[:, 1:] > 0) & worse)
+    rivals, left_out = np.nonzero(keeps)
+    starts = np.searchsorted(rivals, np.arange(num_arms + 1))
+    return Prefixes(rivals, left_out, costs[rivals, left_out], starts)
+
+
+def solve(instance: Instance, winner: int) -> Solution:
+    """Solve the program of a winner that is the only one.
+
+    Parameters
+    ----------
+    instance : Instance
+        The matrix.
+    winner : int
+        The arm i1. Every other arm has more losses.
+
+    Returns
+    -------
+    Solution
+        Allocation and multipliers; neither is certified yet.
+
+    Raises
+    ------
+    ProgramError
+        If the solver does not report an optimum.
+    """
+    templates = Templates(instance, winner)
+    prefixes = surviving_prefixes(templates)
+    return CuttingPlanes(templates, prefixes).run()
+
+
+class CuttingPlanes:
+    """The loop: solve, ask the oracle, add rows."""
+
+    def __init__(self, templates: Templates, prefixes: Prefixes) -> None:
+        import highspy
+
+        self.templates, self.prefixes = templates, prefixes
+        self.num_own = templates.inferiors.size
+        self.rows = _Rows()
+        # Contribution of every prefix to S_b, per column of `superior_sums`.
+        losses = templates.instance.losses[prefixes.rivals]
+        column = np.arange(templates.num_levels + 1)
+        b = losses[:, None] - templates.low - column[None, :]
+        self.gains = np.maximum(b - prefixes.left_out[:, None], 0).astype(np.float64)
+        self.infinity = highspy.kHighsInf
+        self.optimal = highspy.HighsModelStatus.kOptimal
+        self.solver = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("presolve", "off"),
+            ("solver", "simplex"),
+            ("parallel", "off"),
+            ("threads", 1),
+            ("primal_feasibility_tolerance", _SOLVER_TOLERANCE),
+            ("dual_feasibility_tolerance", _SOLVER_TOLERANCE),
+        ):
+            self.solver.setOptionValue(option, value)
+
+    def run(self) -> Solution:
+        """Return the optimum; raise `ProgramError` if the solver finds none."""
+        instance, winner = self.templates.instance, self.templates.winner
+        own_costs = instance.costs[winner, self.templates.inferiors]
+        costs = np.concatenate((own_costs, self.prefixes.costs))
+        columns = np.arange(costs.size, dtype=np.int32)
+        self.solver.addVars(
+            costs.size, np.zeros(costs.size), np.full(costs.size, self.infinity)
+        )
+        self.solver.changeColsCost(costs.size, columns, costs)
+        solution = np.zeros(costs.size)
+        self._add_constraints_without_sets()
+        for rounds in range(_MAXIMAL_ROUNDS):
+            added = self._flush()
+            if rounds and not added:
+                return self._solution(solution, rounds)
+            solution = self._solve(costs.size)
+            self._separate(solution)
+        raise ProgramError(
+            f"the program was not solved: constraints were still missing after "
+            f"{_MAXIMAL_ROUNDS} rounds."
+        )
+
+    def _solve(self, num_columns: int) -> NDArray[np.float64]:
+        self.solver.run()
+        status = self.solver.getModelStatus()
+        if status != self.optimal:
+            info = self.solver.getInfo()
+            raise ProgramError(
+                "the program was not solved: HiGHS says "
+                f"{self.solver.modelStatusToString(status)!r}, largest primal and dual "
+                f"infeasibility {info.max_primal_infeasibility:.3g} and "
+                f"{info.max_dual_infeasibility:.3g}."
+            )
+        values = np.array(self.solver.getSolution().col_value)
+        return np.maximum(values[:num_columns], 0.0)
+
+    def _add_constraints_without_sets(self) -> None:
+        """Add the templates in which H is empty or the pair (i1, i2) alone."""
+        templates = self.templates
+        exists = templates.exists & (templates.num_inferiors <= 1)
+        exists[:WITH_PAIR] &= templates.num_inferiors == 0
+        exists[WITH_PAIR + 1 :] &= templates.num_inferiors == 0
+        nothing = np.empty(0, dtype=np.intp)
+        for case, rival, level in np.argwhere(exists).tolist():
+            self._add(case, rival, level, nothing)
+
+    def _separate(self, solution: NDArray[np.float64]) -> None:
+        """Add the most violated constraints, at most one per template."""
+        templates = self.templates
+        own = solution[: self.num_own]
+        order = templates.order(own)
+        weighted = self.gains * solution[self.num_own :, None]
+        sums = np.zeros((templates.instance.num_arms, self.gains.shape[1]))
+        np.add.at(sums, self.prefixes.rivals, weighted)
+        sides = templates.sides(own, order, sums)
+        bound = 1.0 - _ORACLE_TOLERANCE
+        violated = np.argwhere(sides < bound)
+        worst = np.argsort(sides[tuple(violated.T)], kind="stable")[:_MAXIMAL_ADDED]
+        for case, rival, level in violated[worst].tolist():
+            self._add(case, rival, level, order)
+        if templates.top_side(own, order) < bound:
+            self._add_top(order[: templates.top_size])
+
+    def _add(self, case: int, rival: int, level: int, order: NDArray[np.intp]) -> None:
+        templates, prefixes = self.templates, self.prefixes
+        chosen = templates.chosen(case, rival, level, order)
+        block = np.arange(prefixes.starts[rival], prefixes.starts[rival + 1])
+        # With i2 in H one superior less is needed.
+        gains = self.gains[block, level + (case == WITH_PAIR)]
+        block, gains = block[gains > 0], gains[gains > 0]
+        self.rows.columns.append(np.concatenate((chosen, self.num_own + block)))
+        self.rows.entries.append(np.concatenate((np.ones(chosen.size), gains)))
+        self._record(rival, templates.low + level, chosen)
+
+    def _add_top(self, chosen: NDArray[np.intp]) -> None:
+        instance, winner = self.templates.instance, self.templates.winner
+        rivals = np.flatnonzero(instance.losses == instance.second)
+        self.rows.columns.append(chosen)
+        self.rows.entries.append(np.ones(chosen.size))
+        self._record(int(rivals[rivals != winner][0]), instance.second, chosen)
+
+    def _record(self, rival: int, level: int, chosen: NDArray[np.intp]) -> None:
+        self.rows.rivals.append(rival)
+        self.rows.levels.append(level)
+        self.rows.chosen.append(chosen)
+
+    def _flush(self) -> int:
+        """Hand the new rows to the solver and return their number."""
+        rows, known = self.rows, len(self.rows.lengths)
+        new = rows.columns[known:]
+        lengths = [part.size for part in new]
+        rows.lengths.extend(lengths)
+        if new:
+            starts = np.concatenate(([0], np.cumsum(lengths[:-1]))).astype(np.int32)
+            self.solver.addRows(
+                len(new),
+                np.ones(len(new)),
+                np.full(len(new), self.infinity),
+                sum(lengths),
+                starts,
+                np.concatenate(new).astype(np.int32),
+                np.concatenate(rows.entries[known:]),
+            )
+        return len(new)
+
+    def _solution(self, solution: NDArray[np.float64], rounds: int) -> Solution:
+        templates, rows = self.templates, self.rows
+        duals = np.array(self.solver.getSolution().row_dual)
+        inferiors = np.zeros((duals.size, templates.instance.num_arms), dtype=bool)
+        for row, chosen in enumerate(rows.chosen):
+            inferiors[row, templates.inferiors[chosen]] = True
+        return Solution(
+            evidence=self._expand(solution),
+            multipliers=Multipliers(
+                values=duals,
+                rivals=np.array(rows.rivals, dtype=np.intp),
+                levels=np.array(rows.levels, dtype=np.intp),
+                inferiors=inferiors,
+            ),
+            status="optimal",
+            num_rounds=rounds,
+        )
+
+    def _expand(self, solution: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Turn prefixes back into evidence on pairs."""
+        templates, prefixes = self.templates, self.prefixes
+        instance, winner = templates.instance, templates.winner
+        evidence = np.zeros_like(instance.costs)
+        evidence[winner, templates.inferiors] = solution[: self.num_own]
+        members = instance.gaps < 0
+        members[:, winner] = False
+        for prefix in np.flatnonzero(solution[self.num_own :]):
+            rival = prefixes.rivals[prefix]
+            pool = np.flatnonzero(members[rival])
+            ordered = pool[np.argsort(instance.costs[rival, pool], kind="stable")]
+            length = pool.size - prefixes.left_out[prefix]
+            evidence[rival, ordered[:length]] += solution[self.num_own + prefix]
+        return evidence + evidence.T

@@ -1,0 +1,218 @@
+"""Lower bounds on the optimum from multipliers, without trust in a solver.
+
+The dual of the program (P) of `theory.copeland_program._constraints` puts a multiplier
+on every constraint; the multipliers on a pair must not exceed its cost, and their sum
+is then a lower bound on the cost of every feasible allocation. A constraint with the
+sets H and O stands here for all O of its size at once: evidence z on the superiors of a
+rival enters through the sum S_b(z) of its b smallest entries, and
+
+    sum over b of multiplier_b S_b(z) <= sum over j of c_j z_j       for all z >= 0
+
+holds if and only if it does for the indicators of the t cheapest superiors, t = 1, ...,
+n: both sides are additive over these when z falls as the cost rises, and sorting z in
+that way lowers the right-hand side only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.copeland_program.optimum import Certificate
+from theory.copeland_program.program_data import Instance
+from theory.errors import ProgramError
+
+MAXIMAL_GAP = 1e-8
+"""Largest relative gap between an allocation and its lower bound."""
+
+MAXIMAL_VIOLATION = 1e-9
+"""A constraint "sum >= 1" may fall short of 1 by this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Multipliers:
+    """Non-negative multipliers of constraints of (P), R of them.
+
+    Attributes
+    ----------
+    values : float (R,)
+        The multipliers.
+    rivals : int (R,)
+        The arm i2 of the constraint.
+    levels : int (R,)
+        Its level l.
+    inferiors : bool (R, K)
+        Its set H.
+    """
+
+    values: NDArray[np.float64]
+    rivals: NDArray[np.intp]
+    levels: NDArray[np.intp]
+    inferiors: NDArray[np.bool_]
+
+
+def dual_bound(instance: Instance, winner: int, multipliers: Multipliers) -> float:
+    """Return a lower bound on the cost of every feasible allocation.
+
+    Negative multipliers count as 0. Where the multipliers on a pair exceed its cost,
+    every constraint that contains the pair is shrunk until they fit.
+
+    Parameters
+    ----------
+    instance : Instance
+        The matrix.
+    winner : int
+        The arm i1.
+    multipliers : Multipliers
+        Any numbers on constraints of (P).
+
+    Returns
+    -------
+    float
+        Sum of the multipliers after shrinking.
+
+    Raises
+    ------
+    ProgramError
+        If a constraint is none of (P).
+    """
+    chosen, rivals = multipliers.inferiors, multipliers.rivals
+    values = np.maximum(multipliers.values, 0.0)
+    sizes = _superior_sizes(instance, winner, multipliers)
+    fit = np.ones_like(values)
+
+    used = values @ chosen
+    own = np.divide(
+        instance.costs[winner], used, out=np.ones_like(used), where=used > 0
+    )
+    if chosen.any():
+        fit = np.minimum(fit, np.where(chosen, own[None, :], 1.0).min(axis=1))
+
+    # used[i2, s] = sum over b > s of (b - s) multiplier[i2, b], s superiors left out.
+    num_arms = instance.num_arms
+    by_size = np.zeros((num_arms, num_arms + 1))
+    np.add.at(by_size, (rivals, sizes), values)
+    beyond = np.cumsum(by_size[:, ::-1], axis=1)[:, ::-1]
+    used = np.cumsum(beyond[:, :0:-1], axis=1)[:, ::-1]
+    cost = _costs_without(instance, winner)
+    room = np.divide(cost, used, out=np.ones_like(used), where=used > 0)
+    # A constraint with b superiors takes part for s = 0, ..., b - 1.
+    least = np.minimum.accumulate(room, axis=1)[rivals, np.maximum(sizes, 1) - 1]
+    fit = np.minimum(fit, np.where(sizes > 0, least, 1.0))
+    return float((values * fit).sum())
+
+
+def certify(
+    *,
+    status: str,
+    primal_value: float,
+    lower_bound: float,
+    slack: float,
+    num_constraints: int,
+    num_rounds: int,
+) -> Certificate:
+    """Compare both sides of a program.
+
+    Parameters
+    ----------
+    status : str
+        What the solver said.
+    primal_value : float
+        Cost of the allocation.
+    lower_bound : float
+        Lower bound from the multipliers.
+    slack : float
+        Smallest left-hand side of the constraints "sum >= 1".
+    num_constraints, num_rounds : int
+        For the record.
+
+    Returns
+    -------
+    Certificate
+        The proof.
+
+    Raises
+    ------
+    ProgramError
+        If the allocation is not feasible, or the relative gap exceeds 1e-8.
+    """
+    difference = primal_value - lower_bound
+    gap = difference / primal_value if primal_value > 0 else float(abs(difference))
+    if not (slack >= 1.0 - MAXIMAL_VIOLATION and abs(gap) <= MAXIMAL_GAP):
+        raise ProgramError(
+            f"the program was not solved: solver status {status!r}, value "
+            f"{primal_value!r}, lower bound {lower_bound!r}, relative gap {gap:.3g} "
+            f"(at most {MAXIMAL_GAP:g}), smallest left-hand side {slack!r} (at least "
+            "1). Pairs next to a tie can be too close for floating point."
+        )
+    return Certificate(
+        status=status,
+        primal_value=primal_value,
+        dual_bound=lower_bound,
+        relative_gap=gap,
+        slack=slack,
+        num_constraints=num_constraints,
+        num_rounds=num_rounds,
+    )
+
+
+def allocation_cost(costs: NDArray[np.float64], evidence: NDArray[np.float64]) -> float:
+    """Return the cost of an allocation.
+
+    Parameters
+    ----------
+    costs, evidence : float (K, K)
+        Symmetric, 0 on the diagonal.
+
+    Returns
+    -------
+    float
+        Sum over unordered pairs.
+    """
+    return float(np.triu(costs * evidence).sum())
+
+
+def _superior_sizes(
+    instance: Instance, winner: int, multipliers: Multipliers
+) -> NDArray[np.intp]:
+    """Check that every constraint is one of (P), and return the sizes of its sets O."""
+    chosen, rivals, levels = (
+        multipliers.inferiors,
+        multipliers.rivals,
+        multipliers.levels,
+    )
+    gaps, least = instance.gaps, instance.least
+    taken = np.take_along_axis(chosen, rivals[:, None], axis=1)[:, 0]
+    sizes = np.maximum(instance.losses[rivals] - levels - taken, 0)
+    pools = instance.losses[rivals] - (gaps[winner, rivals] > 0)
+    legal = (
+        (rivals != winner)
+        & (levels >= max(0, least - 1))
+        & (levels <= instance.second)
+        & (chosen.sum(axis=1) == levels + 1 - least)
+        & ~(chosen & ~(gaps[winner] > 0)[None, :]).any(axis=1)
+        & (sizes <= pools)
+    )
+    if not legal.all():
+        row = int(np.flatnonzero(~legal)[0])
+        raise ProgramError(
+            f"constraint {row} (rival {rivals[row]}, level {levels[row]}, inferiors "
+            f"{np.flatnonzero(chosen[row]).tolist()}) is not part of the program."
+        )
+    return sizes
+
+
+def _costs_without(instance: Instance, winner: int) -> NDArray[np.float64]:
+    """Cost of all superiors of i2 but the s dearest and i1, float (K, K), column s.
+
+    Infinity where fewer than one superior would be left.
+    """
+    members = instance.gaps < 0
+    members[:, winner] = False
+    priced = np.sort(np.where(members, instance.costs, np.inf), axis=1)
+    sums = np.cumsum(priced, axis=1)
+    left = members.sum(axis=1)[:, None] - np.arange(instance.num_arms)[None, :]
+    costs = np.take_along_axis(sums, np.maximum(left - 1, 0), axis=1)
+    return np.where(left > 0, costs, np.inf)

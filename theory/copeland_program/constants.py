@@ -1,0 +1,385 @@
+"""Constants of the optimal and of the efficient exploration program, certified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from theory.arguments import one_of
+from theory.copeland_program import _cutting_planes, statement
+from theory.copeland_program._oracle import Templates
+from theory.copeland_program._superiors import allocate
+from theory.copeland_program.certificate import (
+    Multipliers,
+    allocation_cost,
+    certify,
+    dual_bound,
+)
+from theory.copeland_program.optimum import Certificate, Optimum
+from theory.copeland_program.program_data import Instance
+from theory.divergences import kl_to_half
+from theory.preferences import PreferenceMatrix
+from theory.regret_bound import RegretBound
+
+METHODS: tuple[str, ...] = ("prefix", "cvxpy")
+"""Ways to solve the optimal program."""
+
+UNIQUE_OPTIMUM = "the best winner and its optimal allocation are unique (not checked)"
+"""What Theorems 3 and 4 of Komiyama, Honda and Nakagawa (2016) ask of the matrix."""
+
+# Winners whose values differ by less are equally good; the first one is returned.
+_EQUAL_VALUE = 1e-9
+# The returned evidence is made feasible by scaling; more than this is no rounding.
+_SCALABLE_VIOLATION = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Certified solution for one winner.
+
+    Attributes
+    ----------
+    evidence : float64 (K, K)
+        An optimal allocation, symmetric, in [0, 1].
+    certificate : Certificate
+        Proof that it is one.
+    """
+
+    evidence: NDArray[np.float64]
+    certificate: Certificate
+
+
+def copeland_lower_bound(
+    matrix: PreferenceMatrix | ArrayLike,
+    *,
+    winner: int | None = None,
+    method: str = "prefix",
+    ties: str = "error",
+) -> Optimum:
+    """Compute the constant C* of the asymptotic lower bound on Copeland regret.
+
+    Every algorithm whose expected regret is o(T^a) for each a > 0 on every preference
+    matrix has E[R(T)] >= C* log T - o(log T), where C* is the smallest optimum, over
+    the Copeland winners, of the linear program (P) stated in
+    `theory.copeland_program._constraints`.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+        Entry (i, j) is the probability that arm i beats arm j.
+    winner : int, optional
+        Report the program of this Copeland winner instead of the cheapest one.
+    method : {"prefix", "cvxpy"}
+        "prefix" is the small program of `theory.copeland_program._cutting_planes`;
+        "cvxpy" states the program as it reads and is some hundred times slower.
+    ties : {"error", "ignore"}
+        "error" refuses matrices with a tied pair, abs(P - 1/2) < 1e-8. "ignore" allows
+        ties between arms that are no winners. The constant jumps at a tie: it is not
+        the limit of the constants of nearby matrices without one, and an algorithm that
+        forces draws of pairs with estimated gaps below b / log log t, b > 0, draws a
+        tied pair for ever.
+
+    Returns
+    -------
+    Optimum
+        Value (Copeland regret from losses, per unit of the natural logarithm of T), a
+        cheapest allocation, and a checked certificate. Among winners whose values agree
+        within a relative 1e-9 the smallest index is reported.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If it is no preference matrix, or the arm is no Copeland winner.
+    TieError
+        If a tie is not allowed.
+    ValueError
+        If the method or the tie rule is unknown.
+    ProgramError
+        If a solver fails, or its result cannot be certified.
+
+    Notes
+    -----
+    The optimal algorithm attains C* log T + o(log T) if the best winner and its optimal
+    allocation are unique (Theorem 3 of the source); the lower bound needs neither. With
+    two or more winners C* equals the constant of the efficient program (Theorem 6), and
+    "prefix" uses its closed form.
+
+    References
+    ----------
+    Komiyama, Honda and Nakagawa (2016), "Copeland dueling bandit problem: regret lower
+    bound, optimal algorithm, and computationally efficient algorithm", ICML, Theorem 2.
+
+    Examples
+    --------
+    >>> optimum = copeland_lower_bound(
+    ...     [
+    ...         [0.5, 0.6, 0.6, 0.6],
+    ...         [0.4, 0.5, 0.9, 0.1],
+    ...         [0.4, 0.1, 0.5, 0.9],
+    ...         [0.4, 0.9, 0.1, 0.5],
+    ...     ]
+    ... )
+    >>> round(optimum.value, 6), optimum.winner
+    (27.548665, 0)
+    >>> optimum.bound(10**6)
+    array(380.60...)
+    """
+    one_of(method, METHODS, "method")
+    instance = Instance.from_matrix(matrix, ties)
+    solve = _solve_with_cvxpy if method == "cvxpy" else solve_with_prefixes
+    return _optimum(
+        instance,
+        winner,
+        solve,
+        name="Copeland lower bound",
+        kind="asymptotic lower",
+        assumptions=("expected regret o(T^a) for each a > 0 on every matrix",),
+        remainder="- o(log T)",
+        source="Komiyama, Honda and Nakagawa (2016), Theorem 2",
+    )
+
+
+def ecw_rmed_constant(
+    matrix: PreferenceMatrix | ArrayLike,
+    *,
+    winner: int | None = None,
+    ties: str = "error",
+) -> Optimum:
+    """Compute the constant C_E of ECW-RMED, the efficient exploration program.
+
+    Its constraints imply those of the optimal program, so C_E >= C*, with equality if
+    there are two or more Copeland winners; the ratio is unbounded. Solved in closed
+    form, see `theory.copeland_program._superiors`, in O(K^2 log K + C K^2) operations
+    for C winners.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+        Entry (i, j) is the probability that arm i beats arm j.
+    winner : int, optional
+        Report the program of this Copeland winner instead of the cheapest one.
+    ties : {"error", "ignore"}
+        As for `copeland_lower_bound`.
+
+    Returns
+    -------
+    Optimum
+        Value (Copeland regret from losses, per unit of the natural logarithm of T), the
+        allocation, and a checked certificate. Among winners whose values agree within a
+        relative 1e-9 the smallest index is reported.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If it is no preference matrix, or the arm is no Copeland winner.
+    TieError
+        If a tie is not allowed.
+    ValueError
+        If the tie rule is unknown.
+    ProgramError
+        If the result cannot be certified.
+
+    References
+    ----------
+    Komiyama, Honda and Nakagawa (2016), Theorems 4, 5 and 6.
+
+    Examples
+    --------
+    >>> optimum = ecw_rmed_constant(
+    ...     [
+    ...         [0.5, 0.6, 0.6, 0.6],
+    ...         [0.4, 0.5, 0.9, 0.1],
+    ...         [0.4, 0.1, 0.5, 0.9],
+    ...         [0.4, 0.9, 0.1, 0.5],
+    ...     ]
+    ... )
+    >>> round(float(optimum), 6)
+    49.663496
+    """
+    return _optimum(
+        Instance.from_matrix(matrix, ties),
+        winner,
+        solve_efficient,
+        name="ECW-RMED",
+        kind="asymptotic upper",
+        assumptions=(UNIQUE_OPTIMUM, "alpha > 0 and beta > 0 in ECW-RMED"),
+        remainder="+ o(log T)",
+        policy="ECW-RMED",
+        source="Komiyama, Honda and Nakagawa (2016), Theorem 4",
+    )
+
+
+def _optimum(
+    instance: Instance,
+    winner: int | None,
+    solve: Callable[[Instance, int], Solved],
+    *,
+    name: str,
+    kind: str,
+    assumptions: tuple[str, ...],
+    remainder: str,
+    source: str,
+    policy: str = "",
+) -> Optimum:
+    asked = instance.candidates(winner)
+    solved = {arm: solve(instance, arm) for arm in instance.winners}
+    values = {arm: part.certificate.primal_value for arm, part in solved.items()}
+    least = min(values.values())
+    equal = least + _EQUAL_VALUE * abs(least)
+    best = next(arm for arm in instance.winners if values[arm] <= equal)
+    shown = best if winner is None else asked[0]
+    evidence = solved[shown].evidence
+    decided = instance.gaps != 0
+    divergence = np.where(decided, kl_to_half(instance.gaps), 1.0)
+    ties = int(np.count_nonzero(~decided)) > instance.num_arms
+    return Optimum(
+        value=values[shown],
+        winner=shown,
+        value_by_winner=values,
+        evidence=evidence,
+        duels_per_log_round=evidence / divergence,
+        certificate=solved[shown].certificate,
+        bound=RegretBound(
+            name=name,
+            log_coefficient=values[best],
+            kind=kind,
+            regret="copeland_losses" if ties else "copeland",
+            assumptions=assumptions,
+            remainder=remainder,
+            source=source,
+            policy=policy,
+        ),
+    )
+
+
+def solve_with_prefixes(instance: Instance, winner: int) -> Solved:
+    """Solve the optimal program of one winner.
+
+    Parameters
+    ----------
+    instance : Instance
+        The matrix.
+    winner : int
+        One of its winners.
+
+    Returns
+    -------
+    Solved
+        Allocation and certificate.
+
+    Raises
+    ------
+    ProgramError
+        If the solver fails, or its result cannot be certified.
+    """
+    templates = Templates(instance, winner)
+    if len(instance.winners) > 1:
+        blocks, evidence = allocate(instance.pools, instance.gaps, winner)
+        multipliers = _closed_form_multipliers(instance, winner, blocks, own=True)
+        status, rounds = "closed form", 0
+    else:
+        solution = _cutting_planes.solve(instance, winner)
+        evidence, multipliers = solution.evidence, solution.multipliers
+        status, rounds = solution.status, solution.num_rounds
+    evidence = _feasible(evidence, templates.slack(evidence))
+    certificate = certify(
+        status=status,
+        primal_value=allocation_cost(instance.costs, evidence),
+        lower_bound=dual_bound(instance, winner, multipliers),
+        slack=templates.slack(evidence),
+        num_constraints=multipliers.values.size,
+        num_rounds=rounds,
+    )
+    return Solved(evidence, certificate)
+
+
+def _solve_with_cvxpy(instance: Instance, winner: int) -> Solved:
+    """Take the allocation from CVXPY and the lower bound from the small program.
+
+    A dual solution certifies any allocation, whoever found it.
+    """
+    templates = Templates(instance, winner)
+    found, status = statement.solve(instance, winner)
+    evidence = _feasible(found, templates.slack(found))
+    known = solve_with_prefixes(instance, winner).certificate
+    certificate = certify(
+        status=status,
+        primal_value=allocation_cost(instance.costs, evidence),
+        lower_bound=known.dual_bound,
+        slack=templates.slack(evidence),
+        num_constraints=known.num_constraints,
+        num_rounds=1,
+    )
+    return Solved(evidence, certificate)
+
+
+def solve_efficient(instance: Instance, winner: int) -> Solved:
+    """Solve the efficient program of one winner.
+
+    Parameters
+    ----------
+    instance : Instance
+        The matrix.
+    winner : int
+        One of its winners.
+
+    Returns
+    -------
+    Solved
+        Allocation and certificate.
+
+    Raises
+    ------
+    ProgramError
+        If the result cannot be certified.
+    """
+    blocks, evidence = allocate(instance.pools, instance.gaps, winner)
+    multipliers = _closed_form_multipliers(instance, winner, blocks, own=False)
+    inferiors = instance.gaps[winner] > 0
+    forced = float(instance.costs[winner, inferiors].sum())
+    certificate = certify(
+        status="closed form",
+        primal_value=allocation_cost(instance.costs, evidence),
+        lower_bound=forced + dual_bound(instance, winner, multipliers),
+        slack=Templates(instance, winner).efficient_slack(evidence),
+        num_constraints=multipliers.values.size + int(inferiors.sum()),
+        num_rounds=0,
+    )
+    return Solved(evidence, certificate)
+
+
+def _closed_form_multipliers(
+    instance: Instance, winner: int, blocks: NDArray[np.float64], *, own: bool
+) -> Multipliers:
+    """Write the closed form as multipliers of constraints of (P).
+
+    The block cost of a rival is the multiplier of its constraint at the level L(1) - 1,
+    where H is empty. With two or more winners the level L(1) = L(2) asks for every
+    inferior of the winner apart (`own`).
+    """
+    num_arms = instance.num_arms
+    rivals = np.flatnonzero(blocks > 0)
+    levels = np.full(rivals.size, instance.least - 1)
+    inferiors = np.zeros((rivals.size, num_arms), dtype=bool)
+    values = blocks[rivals]
+    if own:
+        beaten = np.flatnonzero(instance.gaps[winner] > 0)
+        other = next(arm for arm in instance.winners if arm != winner)
+        values = np.append(values, instance.costs[winner, beaten])
+        rivals = np.append(rivals, np.full(beaten.size, other))
+        levels = np.append(levels, np.full(beaten.size, instance.least))
+        inferiors = np.append(inferiors, np.eye(num_arms, dtype=bool)[beaten], axis=0)
+    return Multipliers(values, rivals, levels, inferiors)
+
+
+def _feasible(evidence: NDArray[np.float64], slack: float) -> NDArray[np.float64]:
+    """Scale away what rounding leaves a constraint short of 1, and clip at 1.
+
+    More than one unit on a pair satisfies no constraint that one unit does not.
+    """
+    if 1.0 - _SCALABLE_VIOLATION <= slack < 1.0:
+        evidence = evidence / slack
+    return np.minimum(evidence, 1.0)

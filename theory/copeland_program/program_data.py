@@ -1,0 +1,196 @@
+"""What the exploration programs of one matrix have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from theory.arguments import arm_index, one_of
+from theory.copeland_program._superiors import Pools, pools_by_sorting
+from theory.errors import InvalidPreferenceError, TieError
+from theory.preferences import PreferenceMatrix, as_preference_matrix
+
+TIE_RULES: tuple[str, ...] = ("error", "ignore")
+"""What to do about tied pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A preference matrix as the exploration programs see it.
+
+    Attributes
+    ----------
+    gaps : float64 (K, K)
+        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
+    pools : Pools
+        Costs of evidence, and the superiors of every arm in the order of their cost.
+    losses : int64 (K,)
+        Number of superiors of every arm.
+    least, second : int
+        Smallest and second smallest number of losses, L(1) and L(2).
+    winners : tuple of int
+        Arms with the fewest losses.
+    """
+
+    gaps: NDArray[np.float64]
+    pools: Pools
+    losses: NDArray[np.int64]
+    least: int
+    second: int
+    winners: tuple[int, ...]
+
+    @property
+    def num_arms(self) -> int:
+        """Number of arms K."""
+        return self.gaps.shape[0]
+
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """Price of one unit of evidence on every pair, float64 (K, K)."""
+        return self.pools.costs
+
+    @classmethod
+    def from_matrix(cls, matrix: PreferenceMatrix | ArrayLike, ties: str) -> Instance:
+        """Prepare the programs of a matrix.
+
+        Parameters
+        ----------
+        matrix : PreferenceMatrix or array-like (K, K)
+            Entry (i, j) is the probability that arm i beats arm j.
+        ties : {"error", "ignore"}
+            Rule for tied pairs, see `check_ties`.
+
+        Returns
+        -------
+        Instance
+            Gaps, costs and counts.
+
+        Raises
+        ------
+        InvalidPreferenceError
+            If it is no preference matrix.
+        TieError
+            If a tie is not allowed.
+        """
+        checked = as_preference_matrix(matrix)
+        check_ties(checked, ties)
+        return cls.from_pools(checked.gaps, pools_by_sorting(checked.gaps))
+
+    @classmethod
+    def from_pools(cls, gaps: NDArray[np.float64], pools: Pools) -> Instance:
+        """Prepare the programs of gaps, estimated ones for instance, as they are.
+
+        Parameters
+        ----------
+        gaps : float (K, K)
+            Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie. Ties may
+            stand anywhere.
+        pools : Pools
+            Costs, and the superiors of every arm in the order of their cost.
+
+        Returns
+        -------
+        Instance
+            Gaps, costs and counts.
+        """
+        losses = np.count_nonzero(gaps < 0, axis=1)
+        least, second = np.partition(losses, 1)[:2].tolist()
+        winners = tuple(np.flatnonzero(losses == least).tolist())
+        return cls(gaps, pools, losses, least, second, winners)
+
+    def candidates(self, winner: int | None) -> tuple[int, ...]:
+        """Return the winners that a program must be solved for.
+
+        Parameters
+        ----------
+        winner : int or None
+            The arm asked for, or None for all.
+
+        Returns
+        -------
+        tuple of int
+            That arm, or all winners.
+
+        Raises
+        ------
+        InvalidPreferenceError
+            If the arm is no integer index or no winner.
+        """
+        if winner is None:
+            return self.winners
+        arm = arm_index(winner, self.num_arms, "winner")
+        if arm not in self.winners:
+            raise InvalidPreferenceError(
+                f"winner must be a Copeland winner, one of {list(self.winners)} with "
+                f"{self.least} losses; arm {arm} has {self.losses[arm]}."
+            )
+        return (arm,)
+
+
+def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
+    """Raise if a tied pair stands where the theory assumes none.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix
+        The matrix.
+    ties : {"error", "ignore"}
+        "error" allows no tie. "ignore" allows ties between arms that are no winners:
+        such a pair belongs to no side of a constraint, and the optimum is that of the
+        honest problem in which the pair may fall either way. A tie that touches a
+        winner can be turned against it for free, so the constants are no bounds there.
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown.
+    TieError
+        If a tie is not allowed; one tied pair is named.
+    """
+    one_of(ties, TIE_RULES, "ties")
+    tied = matrix.ties
+    if not tied:
+        return
+    i, j = tied[0]
+    if ties == "error":
+        raise TieError(
+            f"the theory assumes that no two arms tie; arms {i} and {j} do "
+            f"(P = {matrix.values[i, j]}, {len(tied)} tied pairs in all): leave one of "
+            "them out or, if the function has that option and no tie touches a winner, "
+            'pass ties="ignore".'
+        )
+    winners = set(matrix.loss_winners)
+    for i, j in tied:
+        if i in winners or j in winners:
+            raise TieError(
+                f"arms {i} and {j} tie, and one of them is a Copeland winner: its "
+                "advantage can vanish at no cost, so there is no lower bound of this "
+                "kind, and no tie rule helps."
+            )
+
+
+def matrix_without_ties(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
+    """Check a preference matrix for a theorem that assumes no ties.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+        Entry (i, j) is the probability that arm i beats arm j.
+
+    Returns
+    -------
+    PreferenceMatrix
+        The matrix.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If it is no preference matrix.
+    TieError
+        If two arms tie; one tied pair is named.
+    """
+    checked = as_preference_matrix(matrix)
+    check_ties(checked, "error")
+    return checked

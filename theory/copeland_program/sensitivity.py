@@ -1,0 +1,299 @@
+"""How the constants react to the gap of every pair, and which pairs make them large.
+
+In units of evidence the constraints of the exploration programs depend on who beats
+whom only, and the gaps enter through the prices c_ij = r_ij / d_ij alone. By the
+envelope theorem the optimum moves with |g_ij| = |P(i beats j) - 1/2| at the rate
+
+    x_ij dc_ij/d|g_ij| = - x_ij r_ij 2 atanh(2 |g_ij|) / d_ij^2,
+
+where x is the optimal evidence. (Stated in numbers of duels the gap stands in the
+constraints, and the same number comes from the dual solution: where x_ij > 0 the
+multipliers of all constraints with the pair add up to c_ij.)
+
+*Kinks.* The optimum is a minimum of linear functions of the prices, concave, and has a
+kink where several allocations, or several winners, are optimal. Each of them gives a
+supergradient in the prices. When the gap of a pair grows, its price falls, and the
+allocations with the most evidence on it count; when it shrinks, those with the least.
+
+*Ties.* At gap 0 a pair changes sides: regrets, winners and constraints jump, and there
+is no derivative. At |g| = 1/2 the divergence has a vertical tangent, and the derivative
+is minus infinity for a pair that carries regret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from theory.arguments import arm_index, items_of, one_of
+from theory.copeland_program._superiors import pools_of_costs
+from theory.copeland_program.constants import (
+    Solved,
+    solve_efficient,
+    solve_with_prefixes,
+)
+from theory.copeland_program.program_data import Instance
+from theory.divergences import kl_to_half
+from theory.preferences import PreferenceMatrix, as_preference_matrix
+
+__all__ = ["PROGRAMS", "Sensitivity", "one_sided_derivatives", "sensitivity"]
+
+PROGRAMS = {"cw": solve_with_prefixes, "ecw": solve_efficient}
+"""The optimal and the efficient exploration program."""
+
+# Winners whose values differ by less (relative) are equally good.
+_EQUAL_VALUE = 1e-9
+# Prices move by this (relative) to find other optima: a kink so near counts as one.
+_STEP = 1e-5
+# Amounts of evidence that differ by less are equal.
+_EQUAL_EVIDENCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Reaction of a constant to the gap of every pair.
+
+    Attributes
+    ----------
+    program : str
+        "cw" or "ecw".
+    value : float
+        The constant: Copeland regret (from losses) per unit of log T.
+    winner : int
+        The winner that is cheapest to certify.
+    evidence : float64 (K, K)
+        The optimal allocation that the derivatives belong to.
+    derivative : float64 (K, K)
+        Symmetric: change of the value per unit of abs(P(i beats j) - 1/2), never
+        positive; where the optimum is not unique, an element between the one-sided
+        derivatives.
+    elasticity : float64 (K, K)
+        Relative change of the value per relative change of the gap; about -2 times the
+        share of the pair for gaps up to 1/4, and more beyond. 0 if the value is 0.
+    share : float64 (K, K)
+        Part of the value that the pair costs, in [0, 1].
+    unique : bool
+        Whether the optimum is differentiable: one winner and one allocation, up to
+        pairs that cost nothing. Allocations within a relative 1e-5 of the optimum count
+        as optimal too.
+    """
+
+    program: str
+    value: float
+    winner: int
+    evidence: NDArray[np.float64]
+    derivative: NDArray[np.float64]
+    elasticity: NDArray[np.float64]
+    share: NDArray[np.float64]
+    unique: bool
+
+
+def sensitivity(
+    matrix: PreferenceMatrix | ArrayLike, *, program: str = "cw"
+) -> Sensitivity:
+    """Compute the derivative of a constant with respect to the gap of every pair.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+        Entry (i, j) is the probability that arm i beats arm j.
+    program : {"cw", "ecw"}
+        The constant of `theory.copeland_lower_bound`, or of `theory.ecw_rmed_constant`.
+
+    Returns
+    -------
+    Sensitivity
+        Derivatives, elasticities, shares, and whether the optimum is differentiable;
+        if not, see `one_sided_derivatives`.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If it is no preference matrix.
+    TieError
+        If two arms tie: the constants jump there.
+    ValueError
+        If the program is unknown.
+    ProgramError
+        If a solver fails, or its result cannot be certified.
+
+    Notes
+    -----
+    Three programs are solved per best winner: with the prices as they are, and with all
+    of them moved up and down by generic amounts. The optimum is unique if, and up to
+    coincidences only if, all three have the same evidence.
+
+    Examples
+    --------
+    >>> matrix = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
+    >>> found = sensitivity(matrix)
+    >>> found.unique, found.share.round(3)[0]
+    (True, array([0.   , 0.827, 0.173]))
+    >>> found.elasticity.round(3)[0]
+    array([ 0.   , -1.666, -0.373])
+    """
+    instance, solve = _instance(matrix, program)
+    best = _best_winners(instance, program)
+    winner, chosen = next(iter(best.items()))
+    value, evidence = chosen.certificate.primal_value, chosen.evidence
+    priced = instance.costs > 0
+    weights = _generic_weights(instance.num_arms)
+    unique = True
+    for arm, solved in best.items():
+        unique &= _same(solved.evidence, evidence, priced)
+        for sign in (1, -1):
+            moved = _with_costs(instance, instance.costs * (1 + sign * _STEP * weights))
+            unique &= _same(solve(moved, arm).evidence, evidence, priced)
+    slopes = _price_slopes(instance)
+    derivative = _times(evidence, slopes)
+    sizes = np.abs(instance.gaps)
+    spent = instance.costs * evidence
+    return Sensitivity(
+        program=program,
+        value=value,
+        winner=winner,
+        evidence=evidence,
+        derivative=derivative,
+        elasticity=_times(sizes, derivative) / value if value else 0 * spent,
+        share=spent / value if value else 0 * spent,
+        unique=bool(unique),
+    )
+
+
+def one_sided_derivatives(
+    matrix: PreferenceMatrix | ArrayLike,
+    *,
+    program: str = "cw",
+    pairs: Iterable[tuple[int, int]] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute the derivatives of a constant towards smaller and larger gaps.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+        Entry (i, j) is the probability that arm i beats arm j.
+    program : {"cw", "ecw"}
+        As for `sensitivity`.
+    pairs : iterable of (int, int), optional
+        The pairs wanted; all by default.
+
+    Returns
+    -------
+    left, right : float64 (K, K)
+        Symmetric: rate of change per unit of the gap when it shrinks and when it grows,
+        right <= left <= 0. They differ at a kink of the pair; 0 for pairs not wanted.
+
+    Raises
+    ------
+    InvalidPreferenceError, TieError, ValueError, ProgramError
+        As for `sensitivity`; also if a pair has no two different arms.
+
+    Notes
+    -----
+    Two programs per pair and best winner: moving the price of one pair by a relative
+    1e-5 selects the optimal allocations with the least and with the most evidence on
+    it.
+
+    Examples
+    --------
+    >>> matrix = [
+    ...     [0.5, 0.2, 0.8, 0.8, 0.8],
+    ...     [0.8, 0.5, 0.2, 0.8, 0.8],
+    ...     [0.2, 0.8, 0.5, 0.8, 0.8],
+    ...     [0.2, 0.2, 0.2, 0.5, 0.6],
+    ...     [0.2, 0.2, 0.2, 0.4, 0.5],
+    ... ]
+    >>> left, right = one_sided_derivatives(matrix, pairs=[(0, 3)])
+    >>> float(left[0, 3]), float(right[0, 3])
+    (0.0, -9.32...)
+    """
+    instance, solve = _instance(matrix, program)
+    best = _best_winners(instance, program)
+    least, most = np.zeros((2, instance.num_arms, instance.num_arms))
+    for i, j in _checked_pairs(pairs, instance.num_arms):
+        if instance.costs[i, j] == 0:
+            continue
+        found = []
+        for arm, sign in product(best, (1, -1)):
+            costs = instance.costs.copy()
+            costs[i, j] = costs[j, i] = costs[i, j] * (1 + sign * _STEP)
+            found.append(solve(_with_costs(instance, costs), arm).evidence[i, j])
+        least[i, j] = least[j, i] = min(found)
+        most[i, j] = most[j, i] = max(found)
+    slopes = _price_slopes(instance)
+    return _times(least, slopes), _times(most, slopes)
+
+
+def _instance(
+    matrix: PreferenceMatrix | ArrayLike, program: str
+) -> tuple[Instance, Callable[[Instance, int], Solved]]:
+    one_of(program, PROGRAMS, "program")
+    checked = as_preference_matrix(matrix)
+    return Instance.from_matrix(checked, "error"), PROGRAMS[program]
+
+
+def _best_winners(instance: Instance, program: str) -> dict[int, Solved]:
+    """Solve for every winner, and keep those with the smallest value."""
+    solved = {arm: PROGRAMS[program](instance, arm) for arm in instance.winners}
+    least = min(part.certificate.primal_value for part in solved.values())
+    return {
+        arm: part
+        for arm, part in solved.items()
+        if part.certificate.primal_value <= least + _EQUAL_VALUE * abs(least)
+    }
+
+
+def _with_costs(instance: Instance, costs: NDArray[np.float64]) -> Instance:
+    return replace(instance, pools=pools_of_costs(instance.gaps, costs))
+
+
+def _same(
+    first: NDArray[np.float64], second: NDArray[np.float64], where: NDArray[np.bool_]
+) -> bool:
+    return bool((np.abs(first - second)[where] <= _EQUAL_EVIDENCE).all())
+
+
+def _price_slopes(instance: Instance) -> NDArray[np.float64]:
+    """Return dc/d|g| of every pair; 0 where a duel has no regret."""
+    sizes = np.abs(instance.gaps)
+    priced = instance.costs > 0
+    divergence = np.where(priced, kl_to_half(sizes), 1.0)
+    with np.errstate(divide="ignore"):
+        rise = 2 * np.arctanh(2 * np.where(priced, sizes, 0.0))
+    return np.where(priced, -instance.costs * rise / divergence, 0.0)
+
+
+def _times(
+    amounts: NDArray[np.float64], slopes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Multiply; nothing times minus infinity is nothing."""
+    used = amounts > 0
+    return np.where(used, amounts, 0.0) * np.where(used, slopes, 0.0)
+
+
+def _generic_weights(num_arms: int) -> NDArray[np.float64]:
+    """Symmetric numbers in [1/2, 1) without simple relations, always the same."""
+    first, second = np.triu_indices(num_arms, k=1)
+    spread = np.modf(np.abs(np.sin(np.arange(1.0, first.size + 1)) * 1e4))[0]
+    weights = np.full((num_arms, num_arms), 0.5)
+    weights[first, second] = weights[second, first] = 0.5 + spread / 2
+    return weights
+
+
+def _checked_pairs(
+    pairs: Iterable[tuple[int, int]] | None, num_arms: int
+) -> list[tuple[int, int]]:
+    if pairs is None:
+        return [(i, j) for i in range(num_arms) for j in range(i + 1, num_arms)]
+    checked = []
+    for pair in items_of(pairs, "pairs"):
+        first, second = items_of(pair, "pairs", 2)
+        i, j = (arm_index(arm, num_arms, "pairs") for arm in (first, second))
+        if i == j:
+            raise ValueError(f"pairs must consist of different arms; got ({i}, {j}).")
+        checked.append((i, j))
+    return checked

@@ -1,0 +1,1 @@
+"""Regret bounds of the literature: one file per family, one function per theorem."""
