@@ -76,5 +76,5 @@ class Rewards(NamedTuple):
     rewards: Float[Array, " n"]
 
 
-Request = Duel | Offer
+Action = Duel | Offer
 """What a policy asks for."""

@@ -160,7 +160,7 @@ class Asking(Policy):
     def is_waiting(self, state):
         return state.waiting
 
-    def assist(self, state):
+    def host_step(self, state):
         assert all(isinstance(leaf, np.ndarray | np.generic) for leaf in state)
         return state._replace(waiting=np.bool_(False), asked=state.asked + 1)
 
@@ -188,9 +188,9 @@ class Deadly(Wanderer):
 class Sleepy(Asking):
     """Waits for the host, which sleeps where the environment says so."""
 
-    def assist(self, state):
+    def host_step(self, state):
         time.sleep(float(os.environ.get("SLEEPY_SECONDS", "0")))
-        return super().assist(state)
+        return super().host_step(state)
 
 
 def instant_run_chunk(calls):

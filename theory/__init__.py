@@ -15,8 +15,8 @@ from theory.choice.tables import (
 )
 from theory.copeland_program._constraints import (
     candidate_slack,
+    constraint_slack,
     ecw_slack,
-    template_slack,
 )
 from theory.copeland_program._oracle import Violation, find_violations
 from theory.copeland_program.allocation import AllocationRecord, allocation_table
@@ -162,6 +162,6 @@ __all__ = [
     "subset_gap_free_bound",
     "subset_lower_order",
     "sup_klucb_constant",
-    "template_slack",
+    "constraint_slack",
     "unoffered_index_range",
 ]

@@ -13,7 +13,7 @@ from bayesduel.cli import parse
 from bayesduel.cli.parse import near_names
 
 if TYPE_CHECKING:
-    from bayesduel.experiments.checks import Problem
+    from bayesduel.experiments.checks import Instance
     from theory import PreferenceMatrix
 
 __all__ = [
@@ -58,7 +58,7 @@ def load_matrix(
 
 def load_environments(
     texts: Sequence[str], *, repair: bool = False
-) -> dict[str, Problem]:
+) -> dict[str, Instance]:
     """Return matrices or worlds by their names in the result, in the order given.
 
     Raises
@@ -67,9 +67,9 @@ def load_environments(
         When two of them have the same name, one cannot be loaded, or there are both
         matrices and worlds.
     """
-    from bayesduel.instances.choice import SubsetWorld, is_world_name, load_world
+    from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
 
-    found: dict[str, Problem] = {}
+    found: dict[str, Instance] = {}
     spelled: dict[str, str] = {}
     for text in texts:
         if is_world_name(text):
@@ -82,7 +82,7 @@ def load_environments(
         name = problem.name or text
         _refuse_twice("--environment", name, text, spelled)
         found[name] = problem
-    worlds = [name for name, each in found.items() if isinstance(each, SubsetWorld)]
+    worlds = [name for name, each in found.items() if isinstance(each, ChoiceWorld)]
     matrices = [name for name in found if name not in worlds]
     if worlds and matrices:
         raise ValueError(
@@ -93,7 +93,7 @@ def load_environments(
 
 
 def recorded_notions(
-    environments: Mapping[str, Problem], asked: Sequence[str]
+    environments: Mapping[str, Instance], asked: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return what is recorded of each environment; the first is the one reported.
 
@@ -106,13 +106,13 @@ def recorded_notions(
         For a notion that is unknown or not defined in one of the environments, and for
         others beside those of worlds that do not agree in their own.
     """
-    from bayesduel.instances.choice import SubsetWorld
+    from bayesduel.instances.choice import ChoiceWorld
     from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS
 
     worlds = {
         name: each
         for name, each in environments.items()
-        if isinstance(each, SubsetWorld)
+        if isinstance(each, ChoiceWorld)
     }
     if not worlds:
         notions = parse.notions(asked, REGRET_NOTIONS, first="copeland")
@@ -141,7 +141,7 @@ def recorded_notions(
 
 
 def check_pairings(
-    environments: Mapping[str, Problem], policies: Mapping[str, Any], horizon: int
+    environments: Mapping[str, Instance], policies: Mapping[str, Any], horizon: int
 ) -> list[str]:
     """Check that every policy can play everywhere; return what it warns of.
 

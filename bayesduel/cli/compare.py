@@ -23,7 +23,7 @@ from bayesduel.cli.output import console, print_json, say, say_warning
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.experiments.checks import Problem
+    from bayesduel.experiments.checks import Instance
 
 __all__ = ["compare", "json_rows"]
 
@@ -165,7 +165,7 @@ class _Request:
 class _Plan:
     """What it means; everything that can be wrong was checked."""
 
-    environments: dict[str, Problem]
+    environments: dict[str, Instance]
     policies: dict[str, Any]
     horizon: int
     checkpoints: tuple[int, ...] | None

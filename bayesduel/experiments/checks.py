@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesduel import instances
 from bayesduel.errors import SimulationArgumentError, UnknownNameError
-from bayesduel.instances.choice import SubsetWorld, is_world_name, load_world
+from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
 from bayesduel.limits import LONGEST_HORIZON, MOST_CHECKPOINTS
 from bayesduel.policies.base import Policy, check_kinds
 from bayesduel.policies.registry import parse
@@ -17,7 +17,7 @@ from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import shown
 from theory.preferences import as_preference_matrix
 
-Problem = PreferenceMatrix | SubsetWorld
+Instance = PreferenceMatrix | ChoiceWorld
 """What answers: duels, or offers of subsets."""
 
 _PER_DECADE = 10
@@ -27,7 +27,7 @@ _PER_DECADE_MANY_ARMS = 4
 
 def as_sequence(name: str, value: Any) -> list[Any]:
     """Return a list of one or several things; a matrix, world or string is one."""
-    single = isinstance(value, str | PreferenceMatrix | SubsetWorld | Policy)
+    single = isinstance(value, str | PreferenceMatrix | ChoiceWorld | Policy)
     if single or hasattr(value, "__array__") or _is_nested_numbers(value):
         return [value]
     return list(_iterable(name, value))
@@ -185,9 +185,9 @@ def resolve_policies(values: Sequence[Policy | str]) -> dict[str, Policy]:
     return found
 
 
-def resolve_environments(values: Sequence[Any]) -> dict[str, Problem]:
+def resolve_environments(values: Sequence[Any]) -> dict[str, Instance]:
     """Return matrices or worlds by name; one without a name is called by its size."""
-    found: dict[str, Problem] = {}
+    found: dict[str, Instance] = {}
     for index, value in enumerate(values):
         argument = "environment" if len(values) == 1 else f"environments[{index}]"
         matrix = _matrix(argument, value)
@@ -195,7 +195,7 @@ def resolve_environments(values: Sequence[Any]) -> dict[str, Problem]:
         _add(found, name, matrix, "environments")
     if not found:
         raise SimulationArgumentError("environments must hold at least one matrix")
-    if len({isinstance(each, SubsetWorld) for each in found.values()}) > 1:
+    if len({isinstance(each, ChoiceWorld) for each in found.values()}) > 1:
         raise SimulationArgumentError(
             "environments must be all matrices (duels) or all worlds of subset choice, "
             f"got both in {', '.join(found)}; compare them separately"
@@ -203,9 +203,9 @@ def resolve_environments(values: Sequence[Any]) -> dict[str, Problem]:
     return found
 
 
-def check_pairing(policy: Policy, name: str, problem: Problem, horizon: int) -> None:
+def check_pairing(policy: Policy, name: str, problem: Instance, horizon: int) -> None:
     """Raise where a policy cannot play in an environment; warn outside its theory."""
-    if isinstance(problem, SubsetWorld):
+    if isinstance(problem, ChoiceWorld):
         if not isinstance(policy, SubsetPolicy):
             raise SimulationArgumentError(
                 f"policies: {policy.label} asks for duels, but {name} is a world of "
@@ -221,8 +221,8 @@ def check_pairing(policy: Policy, name: str, problem: Problem, horizon: int) -> 
         policy.check(problem.num_arms, horizon)
 
 
-def _matrix(argument: str, value: Any) -> Problem:
-    if isinstance(value, SubsetWorld):
+def _matrix(argument: str, value: Any) -> Instance:
+    if isinstance(value, ChoiceWorld):
         return value
     if isinstance(value, str):
         return load_world(value) if is_world_name(value) else instances.load(value)

@@ -13,8 +13,8 @@ from multiprocessing import get_context, parent_process
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from bayesduel.experiments.results import Setting, chunk_dataset, offers_dataset
-from bayesduel.instances.choice import SubsetWorld
+from bayesduel.experiments.results import Configuration, chunk_dataset, offers_dataset
+from bayesduel.instances.choice import ChoiceWorld
 from bayesduel.policies.base import Policy
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Job:
     """Some runs of one policy on one matrix, or in one world of subset choice."""
 
-    setting: Setting
+    configuration: Configuration
     policy: Policy
     runs: range
     num_lanes: int | None = None
@@ -39,7 +39,7 @@ class Job:
         """Name that no other job of the same request has."""
         last = self.runs.stop - 1
         return (
-            f"{self.setting.environment}, {self.setting.policy}, "
+            f"{self.configuration.environment}, {self.configuration.policy}, "
             f"runs {self.runs.start} to {last}"
         )
 
@@ -48,8 +48,8 @@ class Job:
         """What decides whether a process has compiled this before."""
         return (
             type(self.policy).__name__,
-            self.setting.policy,
-            self.setting.matrix.num_arms,
+            self.configuration.policy,
+            self.configuration.matrix.num_arms,
             len(self.runs),
         )
 
@@ -67,27 +67,29 @@ class Job:
         from bayesduel.simulation import PairwiseEnvironment, SubsetEnvironment
         from bayesduel.simulation.driver import run_chunk
 
-        setting = self.setting
-        problem = setting.matrix
-        if isinstance(problem, SubsetWorld):
+        configuration = self.configuration
+        problem = configuration.matrix
+        if isinstance(problem, ChoiceWorld):
             label = offers_dataset
             environment = SubsetEnvironment.from_world(
-                problem, setting.notions, shuffle=setting.shuffle
+                problem, configuration.notions, shuffle=configuration.shuffle
             )
         else:
             label = chunk_dataset
-            environment = PairwiseEnvironment(np.array(problem.values), setting.shuffle)
+            environment = PairwiseEnvironment(
+                np.array(problem.values), configuration.shuffle
+            )
         records = run_chunk(
             environment,
             self.policy,
             runs=self.runs,
-            checkpoints=np.asarray(setting.checkpoints, dtype=np.int64),
-            seed=setting.seed,
+            checkpoints=np.asarray(configuration.checkpoints, dtype=np.int64),
+            seed=configuration.seed,
             num_lanes=self.num_lanes,
             on_progress=on_progress,
         )
         return label(
-            setting,
+            configuration,
             self.runs,
             **records.ledger,
             recommendation=records.recommendation,

@@ -16,7 +16,7 @@ import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.folders import as_path, read_checked, read_marker, write_whole
-from bayesduel.instances.choice import SubsetWorld
+from bayesduel.instances.choice import ChoiceWorld
 from theory import PreferenceMatrix
 
 FILE_NAME = "results.nc"
@@ -30,10 +30,10 @@ _CONCATENATED = ("run_seconds", "compile_seconds", "events", "num_runs")
 
 
 @dataclass(frozen=True)
-class Setting:
+class Configuration:
     """Everything that a result depends on besides the code."""
 
-    matrix: PreferenceMatrix | SubsetWorld
+    matrix: PreferenceMatrix | ChoiceWorld
     environment: str
     policy: str
     policy_name: str
@@ -71,7 +71,7 @@ def package_version() -> str:
 
 
 def chunk_dataset(
-    setting: Setting,
+    configuration: Configuration,
     runs: range,
     *,
     plays: np.ndarray,
@@ -98,11 +98,11 @@ def chunk_dataset(
         ``num_events`` (run), and the entries of ``info``, with the provenance in the
         attributes.
     """
-    matrix = setting.matrix
+    matrix = configuration.matrix
     assert isinstance(matrix, PreferenceMatrix)
     regret = [
         _total_regret(plays, matrix.regret_per_pair(notion))
-        for notion in setting.notions
+        for notion in configuration.notions
     ]
     arms = arm_labels(matrix)
     return xr.Dataset(
@@ -113,9 +113,9 @@ def chunk_dataset(
             "num_events": (("run",), events.astype(np.int64)),
             **{name: (("run",), values) for name, values in info.items()},
         },
-        coords={**_coordinates(setting, runs), "arm": arms, "opponent": arms},
+        coords={**_coordinates(configuration, runs), "arm": arms, "opponent": arms},
         attrs={
-            **node_attributes(setting),
+            **node_attributes(configuration),
             "num_runs": len(runs),
             "events": int(events.sum()),
             "run_seconds": run_seconds,
@@ -140,7 +140,7 @@ def _total_regret(plays: np.ndarray, per_pair: np.ndarray) -> np.ndarray:
 
 
 def offers_dataset(
-    setting: Setting,
+    configuration: Configuration,
     runs: range,
     *,
     offers: np.ndarray,
@@ -177,13 +177,16 @@ def offers_dataset(
             "regret": (("notion", "run", "checkpoint"), np.moveaxis(regret, -1, 0)),
             "offers": (("run", "checkpoint", "arm"), offers),
             "recommendation": (("run", "arm"), recommendation),
-            **problem_variables(setting.matrix),
+            **problem_variables(configuration.matrix),
             "num_events": (("run",), events.astype(np.int64)),
             **{name: (("run",), values) for name, values in info.items()},
         },
-        coords={**_coordinates(setting, runs), "arm": arm_labels(setting.matrix)},
+        coords={
+            **_coordinates(configuration, runs),
+            "arm": arm_labels(configuration.matrix),
+        },
         attrs={
-            **node_attributes(setting),
+            **node_attributes(configuration),
             "num_runs": len(runs),
             "events": int(events.sum()),
             "run_seconds": run_seconds,
@@ -193,34 +196,34 @@ def offers_dataset(
     )
 
 
-def _coordinates(setting: Setting, runs: range) -> dict[str, Any]:
+def _coordinates(configuration: Configuration, runs: range) -> dict[str, Any]:
     return {
-        "notion": list(setting.notions),
+        "notion": list(configuration.notions),
         "run": np.arange(runs.start, runs.stop),
-        "checkpoint": np.asarray(setting.checkpoints, dtype=np.int64),
+        "checkpoint": np.asarray(configuration.checkpoints, dtype=np.int64),
     }
 
 
-def node_attributes(setting: Setting) -> dict[str, Any]:
+def node_attributes(configuration: Configuration) -> dict[str, Any]:
     """Return the provenance of a node, also of one whose policy failed."""
-    look_ahead = json.loads(setting.parameters).get("look_ahead", False)
+    look_ahead = json.loads(configuration.parameters).get("look_ahead", False)
     known = {}
-    if isinstance(setting.matrix, SubsetWorld):  # Of duels, the matrix tells it.
-        worst = setting.matrix.worst_rounds(setting.notions)
+    if isinstance(configuration.matrix, ChoiceWorld):  # Of duels, the matrix tells it.
+        worst = configuration.matrix.worst_rounds(configuration.notions)
         known = {"most_regret_per_round": json.dumps(worst)}
     return known | {
-        "environment": setting.environment,
-        "policy": setting.policy,
-        "policy_name": setting.policy_name,
-        "parameters": setting.parameters,
-        "horizon": setting.horizon,
-        "seed": setting.seed,
+        "environment": configuration.environment,
+        "policy": configuration.policy,
+        "policy_name": configuration.policy_name,
+        "parameters": configuration.parameters,
+        "horizon": configuration.horizon,
+        "seed": configuration.seed,
         "look_ahead": int(look_ahead),
-        "shuffle": int(setting.shuffle),
-        "matrix_sha256": setting.matrix.checksum,
+        "shuffle": int(configuration.shuffle),
+        "matrix_sha256": configuration.matrix.checksum,
         "version": package_version(),
         "versions": json.dumps(_versions()),
-        "fingerprint": json.dumps(setting.fingerprint(), sort_keys=True),
+        "fingerprint": json.dumps(configuration.fingerprint(), sort_keys=True),
     }
 
 
@@ -240,24 +243,26 @@ def join_chunks(chunks: Sequence[xr.Dataset]) -> xr.Dataset:
     return joined
 
 
-def failed_dataset(setting: Setting, num_runs: int, error: str) -> xr.Dataset:
+def failed_dataset(
+    configuration: Configuration, num_runs: int, error: str
+) -> xr.Dataset:
     """Return the node of a policy that failed: attributes, no variables."""
     return xr.Dataset(
-        attrs={**node_attributes(setting), "num_runs": num_runs, "error": error}
+        attrs={**node_attributes(configuration), "num_runs": num_runs, "error": error}
     )
 
 
-def problem_variables(problem: PreferenceMatrix | SubsetWorld) -> dict[str, Any]:
+def problem_variables(problem: PreferenceMatrix | ChoiceWorld) -> dict[str, Any]:
     """Return what results hold of an environment: its matrix, or its best set."""
-    if isinstance(problem, SubsetWorld):
+    if isinstance(problem, ChoiceWorld):
         return {"best_set": (("arm",), problem.mask(problem.best_set))}
     return {"preference": (("arm", "opponent"), np.array(problem.values))}
 
 
-def environment_dataset(problem: PreferenceMatrix | SubsetWorld) -> xr.Dataset:
+def environment_dataset(problem: PreferenceMatrix | ChoiceWorld) -> xr.Dataset:
     """Return the node of an environment: what it is and where it comes from."""
     arms = arm_labels(problem)
-    axes = ("arm",) if isinstance(problem, SubsetWorld) else ("arm", "opponent")
+    axes = ("arm",) if isinstance(problem, ChoiceWorld) else ("arm", "opponent")
     return xr.Dataset(
         problem_variables(problem),
         coords={axis: arms for axis in axes},
@@ -266,7 +271,7 @@ def environment_dataset(problem: PreferenceMatrix | SubsetWorld) -> xr.Dataset:
 
 
 def build_tree(
-    environments: Mapping[str, PreferenceMatrix | SubsetWorld],
+    environments: Mapping[str, PreferenceMatrix | ChoiceWorld],
     nodes: Mapping[tuple[str, str], xr.Dataset],
     attributes: Mapping[str, Any],
 ) -> xr.DataTree:
@@ -386,7 +391,7 @@ def _first_line(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0]
 
 
-def arm_labels(matrix: PreferenceMatrix | SubsetWorld) -> Any:
+def arm_labels(matrix: PreferenceMatrix | ChoiceWorld) -> Any:
     """Return the names of the arms, or their numbers."""
     if matrix.arm_names is None:
         return np.arange(matrix.num_arms)

@@ -18,17 +18,17 @@ from bayesduel import results
 from bayesduel.errors import OutputWriteError
 from bayesduel.experiments import checks
 from bayesduel.experiments._code_digest import code_digest
-from bayesduel.experiments.checks import Problem
+from bayesduel.experiments.checks import Instance
 from bayesduel.experiments.engines import Job, JobResult, run_jobs
-from bayesduel.experiments.results import Setting
+from bayesduel.experiments.results import Configuration
 from bayesduel.experiments.store import OutputFolder
-from bayesduel.instances.choice import SubsetWorld
+from bayesduel.instances.choice import ChoiceWorld
 from bayesduel.limits import MOST_JOBS, MOST_LANES, MOST_RUNS
 from bayesduel.policies.base import Policy, parameters_json
 from bayesduel.progress import progress_reporter
 from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
 
-Environment = Problem | str | ArrayLike
+InstanceLike = Instance | str | ArrayLike
 """A matrix or its values, a world of subset choice, or the name or file of one."""
 
 _RUNS_PER_JOB = 256
@@ -38,7 +38,7 @@ not leave the other lanes idle."""
 
 
 def simulate(
-    environment: Environment,
+    environment: InstanceLike,
     policy: Policy | str,
     *,
     num_runs: int = 100,
@@ -54,7 +54,7 @@ def simulate(
 
     Parameters
     ----------
-    environment : PreferenceMatrix, SubsetWorld, str or array-like (K, K)
+    environment : PreferenceMatrix, ChoiceWorld, str or array-like (K, K)
         A matrix, its name or file (see :func:`bayesduel.load`), or its values; or a
         world of :mod:`bayesduel.instances.choice`, or its name.
     policy : Policy or str
@@ -106,20 +106,20 @@ def simulate(
     )
     if num_lanes is not None:
         num_lanes = checks.check_count("num_lanes", num_lanes, MOST_LANES)
-    (key,) = plan.settings
+    (key,) = plan.configurations
     job = plan.job(key, range(plan.num_runs), num_lanes=num_lanes)
     with progress_reporter(enabled=progress) as report:
         result = job.run(report.update(job))
     if result.failure is not None:
         raise result.failure
     assert result.dataset is not None
-    dataset = result.dataset.assign(results.problem_variables(job.setting.matrix))
+    dataset = result.dataset.assign(results.problem_variables(job.configuration.matrix))
     dataset.attrs["created"] = _now()
-    return xr.DataTree(dataset, name=plan.settings[key].policy)
+    return xr.DataTree(dataset, name=plan.configurations[key].policy)
 
 
 def compare(
-    environments: Environment | Sequence[Environment],
+    environments: InstanceLike | Sequence[InstanceLike],
     policies: Policy | str | Sequence[Policy | str],
     *,
     num_runs: int = 100,
@@ -194,7 +194,7 @@ def compare(
     jobs = (cpu_count() or 1) if jobs is None else jobs
     workers = checks.check_count("jobs", jobs, MOST_JOBS)
     with OutputFolder.prepare(out, resume=resume, overwrite=overwrite) as folder:
-        wanted = [plan.job(key, range(plan.num_runs)) for key in plan.settings]
+        wanted = [plan.job(key, range(plan.num_runs)) for key in plan.configurations]
         finished = {each.job.name: each for each in folder.finished_jobs(wanted)}
         todo = plan.jobs(workers, [each.job for each in finished.values()])
         folder.begin(plan.request())
@@ -218,9 +218,9 @@ def compare(
 class _Plan:
     """A checked request."""
 
-    environments: dict[str, Problem]
+    environments: dict[str, Instance]
     policies: dict[str, Policy]
-    settings: dict[tuple[str, str], Setting]
+    configurations: dict[tuple[str, str], Configuration]
     num_runs: int
 
     def job(
@@ -228,7 +228,7 @@ class _Plan:
     ) -> Job:
         """Return the job of some runs of one policy on one matrix."""
         return Job(
-            setting=self.settings[key],
+            configuration=self.configurations[key],
             policy=self.policies[key[1]],
             runs=runs,
             num_lanes=num_lanes,
@@ -236,7 +236,7 @@ class _Plan:
 
     def request(self) -> dict[str, Any]:
         """Return what was asked for, in words."""
-        first = next(iter(self.settings.values()))
+        first = next(iter(self.configurations.values()))
         return {
             "environments": list(self.environments),
             "policies": list(self.policies),
@@ -250,13 +250,13 @@ class _Plan:
     def jobs(self, workers: int, finished: Sequence[Job]) -> list[Job]:
         """Cut what is missing; more finely for idle workers and for many arms."""
         parts = -(-self.num_runs // _RUNS_PER_JOB)
-        parts = max(parts, -(-workers // len(self.settings)))
+        parts = max(parts, -(-workers // len(self.configurations)))
         usual = -(-self.num_runs // min(parts, self.num_runs))
         found = []
-        for key, setting in self.settings.items():
+        for key, configuration in self.configurations.items():
             # Runs that are played one by one gain nothing from a common job.
-            size = 1 if setting.matrix.num_arms >= ARMS_OF_ONE_LANE else usual
-            done = [job.runs for job in finished if job.setting == setting]
+            size = 1 if configuration.matrix.num_arms >= ARMS_OF_ONE_LANE else usual
+            done = [job.runs for job in finished if job.configuration == configuration]
             for gap in _gaps(self.num_runs, done):
                 found += [
                     self.job(key, range(start, min(start + size, gap.stop)))
@@ -267,17 +267,21 @@ class _Plan:
     def tree(self, finished: dict[str, JobResult]) -> xr.DataTree:
         """Assemble what is finished; policies without a finished run are left out."""
         nodes: dict[tuple[str, str], xr.Dataset] = {}
-        for key, setting in self.settings.items():
-            own = [each for each in finished.values() if each.job.setting == setting]
+        for key, configuration in self.configurations.items():
+            own = [
+                each
+                for each in finished.values()
+                if each.job.configuration == configuration
+            ]
             failures = [each.failure for each in own if each.failure is not None]
             if failures:
                 text = f"{type(failures[0]).__name__}: {failures[0]}"
-                nodes[key] = results.failed_dataset(setting, self.num_runs, text)
+                nodes[key] = results.failed_dataset(configuration, self.num_runs, text)
             elif own:
                 nodes[key] = results.join_chunks(
                     [each.dataset for each in own if each.dataset is not None]
                 )
-        first = next(iter(self.settings.values()))
+        first = next(iter(self.configurations.values()))
         attributes = {
             "seed": first.seed,
             "num_runs": self.num_runs,
@@ -297,7 +301,7 @@ def _gaps(num_runs: int, done: Sequence[range]) -> list[range]:
 
 
 def _plan(
-    environments: Sequence[Environment],
+    environments: Sequence[InstanceLike],
     policies: Sequence[Policy | str],
     num_runs: int,
     horizon: float,
@@ -313,7 +317,7 @@ def _plan(
     shuffle = checks.check_flag("shuffle", shuffle)
     chosen = checks.resolve_policies(policies)
     matrices = checks.resolve_environments(environments)
-    subsets = any(isinstance(each, SubsetWorld) for each in matrices.values())
+    subsets = any(isinstance(each, ChoiceWorld) for each in matrices.values())
     notions = checks.check_notions(regret, subsets=subsets)
     most_arms = max(matrix.num_arms for matrix in matrices.values())
     grid = checks.check_checkpoints(checkpoints, horizon, most_arms)
@@ -322,8 +326,8 @@ def _plan(
             _check_notion(matrix, notion)
         for policy in chosen.values():
             checks.check_pairing(policy, name, matrix, horizon)
-    settings = {
-        (environment, label): Setting(
+    configurations = {
+        (environment, label): Configuration(
             matrix=matrix,
             environment=environment,
             policy=label,
@@ -338,22 +342,22 @@ def _plan(
         for environment, matrix in matrices.items()
         for label, policy in chosen.items()
     }
-    return _Plan(matrices, chosen, settings, num_runs)
+    return _Plan(matrices, chosen, configurations, num_runs)
 
 
-def _check_notion(matrix: Problem, notion: str) -> None:
-    if isinstance(matrix, SubsetWorld):
+def _check_notion(matrix: Instance, notion: str) -> None:
+    if isinstance(matrix, ChoiceWorld):
         matrix.check_notion(notion)
     else:
         matrix.regret_per_pair(notion)
 
 
-def _default_notion(matrix: Problem) -> str:
-    return matrix.regret if isinstance(matrix, SubsetWorld) else "copeland"
+def _default_notion(matrix: Instance) -> str:
+    return matrix.regret if isinstance(matrix, ChoiceWorld) else "copeland"
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-__all__ = ["Environment", "compare", "simulate"]
+__all__ = ["InstanceLike", "compare", "simulate"]

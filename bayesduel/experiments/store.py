@@ -76,7 +76,7 @@ class OutputFolder(ReleasesFolder):
                 self._check(job, dataset)
                 taken.update(runs)
                 part = replace(job, runs=range(runs[0], runs[-1] + 1))
-                dataset = dataset.sel(notion=list(job.setting.notions))
+                dataset = dataset.sel(notion=list(job.configuration.notions))
                 found.append(JobResult(job=part, dataset=dataset))
         return found
 
@@ -137,17 +137,18 @@ class OutputFolder(ReleasesFolder):
     def _check(self, job: Job, dataset: xr.Dataset) -> None:
         """Refuse results of another request."""
         theirs = json.loads(dataset.attrs["fingerprint"])
-        ours = json.loads(json.dumps(job.setting.fingerprint()))
+        asked = job.configuration
+        ours = json.loads(json.dumps(asked.fingerprint()))
         different = [
             name for name in {**ours, **theirs} if theirs.get(name) != ours.get(name)
         ]
-        missing = {*job.setting.notions} - {*dataset["notion"].values.tolist()}
+        missing = {*asked.notions} - {*dataset["notion"].values.tolist()}
         if different or missing:
             name = different[0] if different else "regret"
             raise OutputFolderError(
-                f"out: {self._path} holds {job.setting.policy} on "
-                f"{job.setting.environment} with another {_difference(name)}; ask for "
-                "the same, overwrite it, or name another folder"
+                f"out: {self._path} holds {asked.policy} on {asked.environment} with "
+                f"another {_difference(name)}; ask for the same, overwrite it, or name "
+                "another folder"
             )
 
     @property
@@ -164,7 +165,7 @@ def _difference(name: str) -> str:
 
 def _place(job: Job) -> tuple[str, str]:
     """Return the environment and the policy, as files name them."""
-    return job.setting.environment, job.setting.policy
+    return job.configuration.environment, job.configuration.policy
 
 
 def _named(dataset: xr.Dataset) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from bayesduel.instances.catalog import (
     names,
 )
 from bayesduel.instances.files import matrix_of_table, read_matrix
-from bayesduel.instances.generators import Instance
+from bayesduel.instances.generators import GeneratedInstance
 from bayesduel.instances.mslr import (
     MSLR_SELECTIONS,
     mslr_submatrix,
@@ -26,7 +26,7 @@ from bayesduel.instances.submatrices import SubmatrixDraw, SubmatrixSampler
 __all__ = [
     "MSLR_SELECTIONS",
     "Description",
-    "Instance",
+    "GeneratedInstance",
     "SubmatrixDraw",
     "SubmatrixSampler",
     "choice",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.instances import generators
-from bayesduel.instances.generators.instance import Instance, check_integer
+from bayesduel.instances.generators.instance import GeneratedInstance, check_integer
 from bayesduel.literals import literal
 from theory.preferences import PreferenceMatrix
 
@@ -181,7 +181,7 @@ def load_family(family: str, text: str) -> PreferenceMatrix:
             rng = np.random.default_rng(check_integer("seed", seed, 0))
         given |= {"rng": rng, "shuffle": rng is not None}
     made = make(**{_ARGUMENTS.get(key, key): value for key, value in given.items()})
-    matrix = made.matrix if isinstance(made, Instance) else made
+    matrix = made.matrix if isinstance(made, GeneratedInstance) else made
     name = f"{family}:{text}" if text else family
     return PreferenceMatrix(matrix.values, name=name, source=matrix.source)
 

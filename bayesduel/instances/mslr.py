@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from bayesduel.instances.files import read_matrix
 from bayesduel.instances.generators.instance import (
-    Instance,
+    GeneratedInstance,
     check_generator,
     check_integer,
     check_number,
@@ -138,7 +138,7 @@ def random_submatrix(
     min_gap: float = 0.0,
     winner: str = "any",
     max_tries: int = 1000,
-) -> Instance:
+) -> GeneratedInstance:
     """Choose arms of a large matrix at random, without nearly tied pairs.
 
     Komiyama, Honda and Nakagawa (2016), Section 5, excluded pairs with
@@ -166,7 +166,7 @@ def random_submatrix(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The submatrix, and in ``permutation`` the chosen arms of the large matrix,
         numbered from 0, in the order in which they stand.
 
@@ -219,7 +219,7 @@ def random_submatrix(
             arm_names=tuple(names[arm] for arm in arms),
             source=_joined("random subset", whole.source),
         )
-        return Instance(chosen, arms.astype(np.int64))
+        return GeneratedInstance(chosen, arms.astype(np.int64))
     raise ValueError(
         f"no subset of {num_arms} arms with min_gap={min_gap} and winner={winner!r} "
         f"was found in {max_tries} tries; ask for fewer arms, a smaller gap or more "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.analysis.measurements import Measurement, measurements
-from bayesduel.experiments.checks import Problem
+from bayesduel.experiments.checks import Instance
 from bayesduel.instances import choice
 from bayesduel.instances.generators import uniform_random
 from bayesduel.instances.mslr import mslr_submatrix, random_submatrix
@@ -259,7 +259,7 @@ def _mslr_matrix(
     return load_matrix(str(mslr))
 
 
-def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[Problem]:
+def _matrices(panel: Panel, whole: PreferenceMatrix | None) -> list[Instance]:
     """Return the matrices, or the world, of a panel, named by its label."""
     from bayesduel.instances import load as load_matrix
 
@@ -292,7 +292,9 @@ def _named(matrix: PreferenceMatrix, name: str) -> PreferenceMatrix:
     )
 
 
-def _games(*, count: int, fewest_arms: int, most_arms: int, seed: int) -> list[Problem]:
+def _games(
+    *, count: int, fewest_arms: int, most_arms: int, seed: int
+) -> list[Instance]:
     """Draw matrices with one Copeland winner, their sizes uniform between two."""
     rngs = np.random.default_rng(seed).spawn(count)
     return [
@@ -324,7 +326,7 @@ def _checkpoints(recipe: Recipe, panel: Panel, scale: float) -> list[int]:
 
 def _measure(
     panel: Panel,
-    matrices: list[Problem],
+    matrices: list[Instance],
     folder: Path | None,
     options: dict,
 ) -> PanelResult:

@@ -35,7 +35,7 @@ class Policy:
     """Whether the rule reads the horizon (not "anytime")."""
 
     assisted: ClassVar[bool] = False
-    """Whether the policy sometimes waits for the host (``is_waiting``, ``assist``)."""
+    """Whether it sometimes waits for the host (``is_waiting``, ``host_step``)."""
 
     @property
     def name(self) -> str:
@@ -101,10 +101,10 @@ class Policy:
         return {}
 
     def is_waiting(self, state: State) -> Bool[Array, ""]:
-        """Say whether this run cannot go on before ``assist`` has served it."""
+        """Say whether this run cannot go on before ``host_step`` has served it."""
         return jnp.bool_(False)
 
-    def assist(self, state: State) -> State:
+    def host_step(self, state: State) -> State:
         """Do on the host, in NumPy, what JAX cannot do well.
 
         Called between two events with the state of one waiting run; must leave it not

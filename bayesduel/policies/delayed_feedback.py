@@ -251,9 +251,9 @@ class DelayedFeedback(Policy):
         """Say whether the policy waits for the host."""
         return self._stepped.is_waiting(state.inner)
 
-    def assist(self, state: DelayedFeedbackState) -> DelayedFeedbackState:
+    def host_step(self, state: DelayedFeedbackState) -> DelayedFeedbackState:
         """Serve the policy on the host."""
-        return state._replace(inner=self._stepped.assist(state.inner))
+        return state._replace(inner=self._stepped.host_step(state.inner))
 
 
 def _where(which: Bool[Array, "..."], one: Any, other: Any) -> Any:

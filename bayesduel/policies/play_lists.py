@@ -15,7 +15,7 @@ from jaxtyping import Bool, Int
 _ABSENT = -1
 
 
-class Passes(NamedTuple):
+class PlayLists(NamedTuple):
     """Where a run stands in its lists of M elements."""
 
     current: Int[Array, " M"]
@@ -31,10 +31,10 @@ class Passes(NamedTuple):
     """What was due at the last `append`; before that, the first list."""
 
 
-def first_pass(members: Bool[Array, " M"]) -> Passes:
+def first_pass(members: Bool[Array, " M"]) -> PlayLists:
     """Return lists whose first pass plays ``members`` in index order."""
     ranks = jnp.cumsum(members, dtype=jnp.int32) - 1
-    return Passes(
+    return PlayLists(
         current=jnp.where(members, ranks, _ABSENT),
         place=jnp.int32(0),
         upcoming=jnp.full(members.shape, _ABSENT, dtype=jnp.int32),
@@ -42,7 +42,7 @@ def first_pass(members: Bool[Array, " M"]) -> Passes:
     )
 
 
-def begin_pass_if_over(passes: Passes) -> Passes:
+def begin_pass_if_over(passes: PlayLists) -> PlayLists:
     """Make the next list the current one when all of the current one was played.
 
     Without a delay the next list is never empty then. With outcomes on their way
@@ -60,20 +60,20 @@ def begin_pass_if_over(passes: Passes) -> Passes:
     )
 
 
-def element_to_play(passes: Passes) -> Int[Array, ""]:
+def element_to_play(passes: PlayLists) -> Int[Array, ""]:
     """Return the element at the current place."""
     index = jnp.arange(passes.current.shape[0], dtype=jnp.int32)
     return jnp.sum(jnp.where(passes.current == passes.place, index, 0), dtype=jnp.int32)
 
 
-def is_only_element(passes: Passes, element: Int[Array, ""]) -> Bool[Array, ""]:
+def is_only_element(passes: PlayLists, element: Int[Array, ""]) -> Bool[Array, ""]:
     """Say whether a pass that contains nothing but ``element`` is about to begin."""
     index = jnp.arange(passes.current.shape[0], dtype=jnp.int32)
     alone = (passes.current != _ABSENT) == (index == element)
     return jnp.all(alone) & (passes.place == 0) & jnp.all(passes.upcoming == _ABSENT)
 
 
-def append(passes: Passes, due: Any, applies: Any = True) -> Passes:
+def append(passes: PlayLists, due: Any, applies: Any = True) -> PlayLists:
     """Append the elements that are ``due``, in index order, to the next list.
 
     Elements that are already in it, or still to be played in this pass, stay as they

@@ -16,7 +16,7 @@ from bayesduel.types import Offer, Rewards, RoundCount, RunKey, State
 from theory.choice.tables import find_inconsistency
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import SubsetWorld
+    from bayesduel.instances.choice import ChoiceWorld
 
 _MOST_SETS_CHECKED = 20_000
 """Tables up to this many sets are searched for a violated assumption."""
@@ -53,7 +53,7 @@ class SubsetPolicy(Policy):
         """Whether an offer may be for many rounds: if the rule looks ahead."""
         return getattr(self, "look_ahead", False)
 
-    def check_world(self, world: "SubsetWorld", horizon: int) -> None:
+    def check_world(self, world: "ChoiceWorld", horizon: int) -> None:
         """Raise where this policy cannot play in a world; warn outside its theory.
 
         Raises
@@ -92,7 +92,7 @@ class SubsetPolicy(Policy):
         self.check(world.num_arms, horizon)
         self.warn_about(world)
 
-    def warn_about(self, world: "SubsetWorld") -> None:
+    def warn_about(self, world: "ChoiceWorld") -> None:
         """Warn (``AssumptionWarning``) where the world is outside the theory."""
         small = comb(world.num_arms, world.subset_size) <= _MOST_SETS_CHECKED
         # With one number per arm the order of the arms is the same in all sets.
@@ -151,7 +151,7 @@ class SubsetPolicy(Policy):
         raise NotImplementedError
 
 
-def warn_above_one(label: str, world: "SubsetWorld") -> None:
+def warn_above_one(label: str, world: "ChoiceWorld") -> None:
     """Warn where rewards exceed the 1 that a confidence bound assumes."""
     if world.largest_reward > 1.0:
         warnings.warn(

@@ -21,7 +21,7 @@ from bayesduel.policies.base import Policy
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.event_loop import (
     Carry,
-    Problem,
+    LoopInputs,
     is_active,
     new_lanes,
     segment_program,
@@ -113,20 +113,20 @@ def run_chunk(
         If a run used up its event numbers; names run and round.
     """
     with jax.enable_x64(True):
-        problem = _problem(environment, policy, runs, checkpoints, seed)
+        inputs = _problem(environment, policy, runs, checkpoints, seed)
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
         lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
         began = time.perf_counter()
-        carry = start(problem, len(runs), lanes)
+        carry = start(inputs, len(runs), lanes)
         play = segment_program()
         carry = jax.block_until_ready(
-            play(problem, carry, np.int64(0), num_runs=len(runs))
+            play(inputs, carry, np.int64(0), num_runs=len(runs))
         )
         compiled = time.perf_counter()
-        carry = _drive(problem, carry, len(runs), compiled - began, on_progress)
-        _raise_on_status(problem, carry, runs)
+        carry = _drive(inputs, carry, len(runs), compiled - began, on_progress)
+        _raise_on_status(inputs, carry, runs)
         return _collect(
-            problem,
+            inputs,
             carry,
             runs,
             len(checkpoints),
@@ -156,12 +156,12 @@ def _problem(
     runs: range,
     checkpoints: np.ndarray,
     seed: int,
-) -> Problem:
+) -> LoopInputs:
     padding = -len(checkpoints) % _CHECKPOINT_BLOCK
     if environment.num_arms <= _FEW_ARMS:
         padding = max(padding, _USUAL_CHECKPOINTS - len(checkpoints))
     padded = np.pad(checkpoints.astype(np.int64), (0, padding), constant_values=NEVER)
-    return Problem(
+    return LoopInputs(
         environment=jax.tree.map(jnp.asarray, environment),
         policy=jax.tree.map(_as_leaf, policy),
         key=jax.random.key(seed),
@@ -179,7 +179,7 @@ def _as_leaf(value: Any) -> Array:
 
 
 def _drive(
-    problem: Problem,
+    inputs: LoopInputs,
     carry: Carry,
     num_runs: int,
     compile_seconds: float,
@@ -191,14 +191,14 @@ def _drive(
     dragging = 0.0
     while True:
         began = time.perf_counter()
-        carry = play(problem, carry, np.int64(events), num_runs=num_runs)
+        carry = play(inputs, carry, np.int64(events), num_runs=num_runs)
         lanes = carry.lanes
-        if problem.policy.assisted:
-            carry = _assist(problem, carry, num_runs)
+        if inputs.policy.assisted:
+            carry = _assist(inputs, carry, num_runs)
             lanes = carry.lanes
         if on_progress is not None:
-            on_progress(_progress(problem, carry, num_runs))
-        active = np.asarray(is_active(problem, lanes, num_runs))
+            on_progress(_progress(inputs, carry, num_runs))
+        active = np.asarray(is_active(inputs, lanes, num_runs))
         if not active.any():
             return carry
         seconds = time.perf_counter() - began
@@ -227,16 +227,16 @@ def _pack(carry: Carry, num_runs: int) -> Carry:
     )
 
 
-def _assist(problem: Problem, carry: Carry, num_runs: int) -> Carry:
+def _assist(inputs: LoopInputs, carry: Carry, num_runs: int) -> Carry:
     """Serve, on the host, exactly the lanes whose policy waits for it."""
     lanes = carry.lanes
-    asking = vmap_last(problem.policy.is_waiting)(lanes.policy)
+    asking = vmap_last(inputs.policy.is_waiting)(lanes.policy)
     asking = np.asarray(asking & (lanes.run < num_runs))
     if not asking.any():
         return carry
     states = jax.tree.map(lambda leaf: np.array(leaf), lanes.policy)
     for lane in np.flatnonzero(asking):
-        served = problem.policy.assist(
+        served = inputs.policy.host_step(
             jax.tree.map(lambda leaf, lane=lane: leaf[..., lane], states)
         )
         for leaf, new in zip(
@@ -248,16 +248,16 @@ def _assist(problem: Problem, carry: Carry, num_runs: int) -> Carry:
     )
 
 
-def _progress(problem: Problem, carry: Carry, num_runs: int) -> float:
+def _progress(inputs: LoopInputs, carry: Carry, num_runs: int) -> float:
     """Share of the work done: finished runs, and the others by their log t."""
     done = np.count_nonzero(np.asarray(carry.buffers.rounds))
     lanes = carry.lanes
     playing = np.asarray(lanes.run) < num_runs
     started = np.log1p(np.asarray(lanes.played)[playing].astype(np.float64))
-    return float((done + np.sum(started / np.log1p(float(problem.horizon)))) / num_runs)
+    return float((done + np.sum(started / np.log1p(float(inputs.horizon)))) / num_runs)
 
 
-def _raise_on_status(problem: Problem, carry: Carry, runs: range) -> None:
+def _raise_on_status(inputs: LoopInputs, carry: Carry, runs: range) -> None:
     unfinished = np.flatnonzero(np.asarray(carry.buffers.rounds) == 0)
     if unfinished.size:
         lane = int(np.argmax(np.asarray(carry.lanes.run) == unfinished[0]))
@@ -265,13 +265,13 @@ def _raise_on_status(problem: Problem, carry: Carry, runs: range) -> None:
             f"run {runs[int(unfinished[0])]} stopped at round "
             f"{int(carry.lanes.played[lane]) + 1} after "
             f"{int(carry.lanes.event[lane])} events: at most "
-            f"{int(problem.event_limit)} fit into its counts; "
+            f"{int(inputs.event_limit)} fit into its counts; "
             "shorten the horizon or use look-ahead"
         )
 
 
 def _collect(
-    problem: Problem,
+    inputs: LoopInputs,
     carry: Carry,
     runs: range,
     num_checkpoints: int,
@@ -281,10 +281,10 @@ def _collect(
 ) -> RunRecords:
     """Bring the buffers to the host, with the arms' original labels."""
     number = jnp.arange(len(runs), dtype=jnp.int32)
-    lanes = new_lanes(problem, number)
+    lanes = new_lanes(inputs, number)
     order = np.asarray(lanes.environment.order).T
     buffers = jax.tree.map(np.asarray, carry.buffers)
-    ledger, recommendation = problem.environment.with_original_labels(
+    ledger, recommendation = inputs.environment.with_original_labels(
         {name: values[:, :num_checkpoints] for name, values in buffers.ledger.items()},
         buffers.recommendation,
         order,

@@ -25,7 +25,7 @@ class Environment(Protocol):
         """Return an empty ledger and the run's labels; consumes ``rng_key``."""
         ...
 
-    def introduce(
+    def init_policy(
         self, policy: Any, rng_key: RunKey, lane: Any, horizon: RoundCount, /
     ) -> Any:
         """Let a policy prepare for a run: its state before the first round."""

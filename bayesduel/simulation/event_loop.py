@@ -16,7 +16,7 @@ from jaxtyping import Bool, Int
 from bayesduel.policies.base import Policy
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.trailing_vmap import map_lanes
-from bayesduel.types import Request, RoundCount, RunKey, State
+from bayesduel.types import Action, RoundCount, RunKey, State
 
 _INIT = 2**32 - 1
 """What is folded in instead of an event number when a run starts."""
@@ -37,7 +37,7 @@ were slowed down by them. Lanes fill the whole: an event takes a sixth less time
 entry is computed as before, so that no bit of a result depends on it."""
 
 
-class Lane(NamedTuple):
+class RunState(NamedTuple):
     """One simulated run on its way; in a batch, every leaf has a trailing lane axis."""
 
     run: Int[Array, ""]
@@ -71,12 +71,12 @@ class Buffers(NamedTuple):
 class Carry(NamedTuple):
     """Everything that moves in the loop."""
 
-    lanes: Lane
+    lanes: RunState
     next_run: Int[Array, ""]
     buffers: Buffers
 
 
-class Problem(NamedTuple):
+class LoopInputs(NamedTuple):
     """Everything that stands still in the loop; all leaves are traced."""
 
     environment: Environment
@@ -88,27 +88,27 @@ class Problem(NamedTuple):
     event_limit: Int[Array, ""]
 
 
-def _new_lane(problem: Problem, run: Int[Array, ""]) -> Lane:
+def _new_lane(inputs: LoopInputs, run: Int[Array, ""]) -> RunState:
     """Put run number ``run`` of the chunk at its start."""
-    key = jax.random.fold_in(problem.key, problem.first_run + run.astype(jnp.uint32))
+    key = jax.random.fold_in(inputs.key, inputs.first_run + run.astype(jnp.uint32))
     key_environment, key_policy = jax.random.split(jax.random.fold_in(key, _INIT))
-    environment = problem.environment.init(key_environment)
-    return Lane(
+    environment = inputs.environment.init(key_environment)
+    return RunState(
         run=run,
         key=key,
         event=jnp.uint32(0),
         played=jnp.int64(0),
         next_checkpoint=jnp.int32(0),
-        policy=problem.environment.introduce(
-            problem.policy, key_policy, environment, problem.horizon
+        policy=inputs.environment.init_policy(
+            inputs.policy, key_policy, environment, inputs.horizon
         ),
         environment=environment,
     )
 
 
-def new_lanes(problem: Problem, runs: Int[Array, " lane"]) -> Lane:
+def new_lanes(inputs: LoopInputs, runs: Int[Array, " lane"]) -> RunState:
     """Put the runs numbered ``runs`` of the chunk at their start, one per lane."""
-    return jax.vmap(partial(_new_lane, problem), out_axes=-1)(runs)
+    return jax.vmap(partial(_new_lane, inputs), out_axes=-1)(runs)
 
 
 def vmap_last(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,12 +117,12 @@ def vmap_last(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @partial(jax.jit, static_argnums=(1, 2))
-def start(problem: Problem, num_runs: int, num_lanes: int) -> Carry:
+def start(inputs: LoopInputs, num_runs: int, num_lanes: int) -> Carry:
     """Put the first runs into lanes and make room for the results of all."""
-    lanes = new_lanes(problem, jnp.arange(num_lanes, dtype=jnp.int32))
+    lanes = new_lanes(inputs, jnp.arange(num_lanes, dtype=jnp.int32))
     first = jax.tree.map(lambda leaf: leaf[..., 0], lanes)
-    ledger = problem.environment.ledger(first.environment)
-    best = problem.policy.recommend(first.key, first.policy)
+    ledger = inputs.environment.ledger(first.environment)
+    best = inputs.policy.recommend(first.key, first.policy)
 
     def room(values: Any, *rows: int) -> Any:
         return jax.tree.map(
@@ -133,9 +133,9 @@ def start(problem: Problem, num_runs: int, num_lanes: int) -> Carry:
         lanes=lanes._replace(run=jnp.minimum(lanes.run, num_runs)),
         next_run=jnp.int32(num_lanes),
         buffers=Buffers(
-            ledger=room(ledger, num_runs, problem.checkpoints.shape[0]),
+            ledger=room(ledger, num_runs, inputs.checkpoints.shape[0]),
             recommendation=room(best, num_runs),
-            info=room(problem.policy.info(first.policy), num_runs),
+            info=room(inputs.policy.info(first.policy), num_runs),
             events=jnp.zeros(num_runs, dtype=jnp.uint32),
             rounds=jnp.zeros(num_runs, dtype=jnp.int64),
         ),
@@ -165,7 +165,7 @@ def _known_options() -> dict[str, int] | None:
 
 
 def play_segment(
-    problem: Problem, carry: Carry, num_events: Int[Array, ""], *, num_runs: int
+    inputs: LoopInputs, carry: Carry, num_events: Int[Array, ""], *, num_runs: int
 ) -> Carry:
     """Let every lane take up to ``num_events`` events.
 
@@ -178,44 +178,44 @@ def play_segment(
         return (
             (count < num_events)
             & (lost <= _EVENTS_PER_CALL * holds)
-            & jnp.any(is_active(problem, carry.lanes, num_runs))
+            & jnp.any(is_active(inputs, carry.lanes, num_runs))
         )
 
     def advance(loop: tuple[Array, Array, Carry]) -> tuple[Array, Array, Carry]:
         count, lost, carry = loop
         before = carry.lanes
-        active = is_active(problem, before, num_runs)
-        if problem.policy.assisted:
+        active = is_active(inputs, before, num_runs)
+        if inputs.policy.assisted:
             waits = (before.run < num_runs) & ~active
             lost += jnp.sum(waits, dtype=jnp.int64)
-        after, request = map_lanes(partial(_event, problem), before.run.shape[0])(
-            before
-        )
+        after, request = map_lanes(partial(_event, inputs), before.run.shape[0])(before)
         after = _select(active, after, before)
-        request = problem.environment.cut(
+        request = inputs.environment.cut(
             request, jnp.where(active, jnp.int64(_ALL_ROUNDS), 0)
         )
-        after, ledger = _record(problem, before, after, request, carry.buffers.ledger)
+        after, ledger = _record(inputs, before, after, request, carry.buffers.ledger)
         carry = carry._replace(
             lanes=after, buffers=carry.buffers._replace(ledger=ledger)
         )
-        return count + 1, lost, _refill(problem, carry, num_runs)
+        return count + 1, lost, _refill(inputs, carry, num_runs)
 
     nothing = jnp.zeros_like(num_events)
     return lax.while_loop(going, advance, (nothing, nothing, carry))[2]
 
 
-def is_active(problem: Problem, lanes: Lane, num_runs: int) -> Bool[Array, " lane"]:
+def is_active(
+    inputs: LoopInputs, lanes: RunState, num_runs: int
+) -> Bool[Array, " lane"]:
     """Lanes with a run to play, not waiting for the host, not out of event numbers."""
-    active = (lanes.run < num_runs) & (lanes.event < problem.event_limit)
-    if problem.policy.assisted:
-        active &= ~vmap_last(problem.policy.is_waiting)(lanes.policy)
+    active = (lanes.run < num_runs) & (lanes.event < inputs.event_limit)
+    if inputs.policy.assisted:
+        active &= ~vmap_last(inputs.policy.is_waiting)(lanes.policy)
     return active
 
 
-def _event(problem: Problem, lane: Lane) -> tuple[Lane, Request]:
+def _event(inputs: LoopInputs, lane: RunState) -> tuple[RunState, Action]:
     """Ask the policy, play, and tell it."""
-    environment, policy = problem.environment, problem.policy
+    environment, policy = inputs.environment, inputs.policy
     key = jax.random.fold_in(lane.key, lane.event)
     key_choose, key_answer, key_update = jax.random.split(key, 3)
     request, state = policy.choose(key_choose, lane.policy, lane.played + 1)
@@ -223,7 +223,7 @@ def _event(problem: Problem, lane: Lane) -> tuple[Lane, Request]:
         key_answer,
         lane.environment,
         request,
-        problem.horizon - lane.played,
+        inputs.horizon - lane.played,
         in_bulk=policy.explores_in_bulk,
     )
     played = lane.played + rounds
@@ -237,28 +237,28 @@ def _event(problem: Problem, lane: Lane) -> tuple[Lane, Request]:
 
 
 def _record(
-    problem: Problem, before: Lane, after: Lane, request: Request, ledger: Any
-) -> tuple[Lane, Any]:
+    inputs: LoopInputs, before: RunState, after: RunState, request: Action, ledger: Any
+) -> tuple[RunState, Any]:
     """Write down the checkpoints that the event passed.
 
     Inside a stretch the plays are known, one pair after the other, so a checkpoint
     there only reads them: the grid of checkpoints changes nothing else.
     """
-    last = problem.checkpoints.shape[0] - 1
+    last = inputs.checkpoints.shape[0] - 1
 
     def is_due(index: Int[Array, " lane"]) -> Bool[Array, " lane"]:
         # A padded checkpoint is never reached.
-        due = problem.checkpoints[jnp.minimum(index, last)] <= after.played
+        due = inputs.checkpoints[jnp.minimum(index, last)] <= after.played
         return due & (index <= last) & (before.played < after.played)
 
     def write(loop: tuple[Array, Any]) -> tuple[Array, Any]:
         index, ledger = loop
         due = is_due(index)
         column = jnp.minimum(index, last)
-        so_far = problem.checkpoints[column] - before.played
-        part = problem.environment.cut(request, so_far)
-        lanes = vmap_last(problem.environment.record)(before.environment, part)
-        values = jax.vmap(problem.environment.ledger, in_axes=-1)(lanes)
+        so_far = inputs.checkpoints[column] - before.played
+        part = inputs.environment.cut(request, so_far)
+        lanes = vmap_last(inputs.environment.record)(before.environment, part)
+        values = jax.vmap(inputs.environment.ledger, in_axes=-1)(lanes)
         # An index past the end is dropped: those lanes have nothing to write.
         row = jnp.where(due, before.run, NO_ROW)
         ledger = jax.tree.map(
@@ -274,19 +274,19 @@ def _record(
     return after._replace(next_checkpoint=index), ledger
 
 
-def _refill(problem: Problem, carry: Carry, num_runs: int) -> Carry:
+def _refill(inputs: LoopInputs, carry: Carry, num_runs: int) -> Carry:
     """File finished runs and hand their lanes the next ones."""
 
-    def is_done(lanes: Lane) -> Bool[Array, " lane"]:
-        return (lanes.run < num_runs) & (lanes.played >= problem.horizon)
+    def is_done(lanes: RunState) -> Bool[Array, " lane"]:
+        return (lanes.run < num_runs) & (lanes.played >= inputs.horizon)
 
     def hand_out(carry: Carry) -> Carry:
         lanes = carry.lanes
         done = is_done(lanes)
         row = jnp.where(done, lanes.run, NO_ROW)
         keys = jax.vmap(jax.random.fold_in)(lanes.key, lanes.event)
-        best = vmap_last(problem.policy.recommend)(keys, lanes.policy)
-        info = vmap_last(problem.policy.info)(lanes.policy)
+        best = vmap_last(inputs.policy.recommend)(keys, lanes.policy)
+        info = vmap_last(inputs.policy.info)(lanes.policy)
         old = carry.buffers
         buffers = old._replace(
             recommendation=_write_rows(old.recommendation, best, row=row),
@@ -296,7 +296,7 @@ def _refill(problem: Problem, carry: Carry, num_runs: int) -> Carry:
         )
         waiting = jnp.cumsum(done, dtype=jnp.int32)
         run = jnp.minimum(carry.next_run + waiting - 1, num_runs)
-        fresh = new_lanes(problem, run)
+        fresh = new_lanes(inputs, run)
         return Carry(
             lanes=_select(done, fresh, lanes),
             next_run=carry.next_run + waiting[-1],

@@ -61,7 +61,7 @@ class PairwiseEnvironment:
             plays=jnp.zeros((self.num_arms, self.num_arms), dtype=jnp.int64),
         )
 
-    def introduce(
+    def init_policy(
         self, policy: Any, rng_key: RunKey, lane: PairwiseLane, horizon: RoundCount
     ) -> State:
         """Let a policy prepare for a run: K and the horizon."""

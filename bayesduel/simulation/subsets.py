@@ -12,10 +12,10 @@ from jaxtyping import Bool, Float, Int
 
 from bayesduel.instances.choice import (
     ChoiceRule,
+    ChoiceWorld,
     GaussianRule,
     IndependentRule,
     LogitRule,
-    SubsetWorld,
     TableRule,
 )
 from bayesduel.instances.choice.costs import Cost
@@ -79,7 +79,7 @@ class SubsetEnvironment:
     largest_reward : float64 ()
         Largest reward of an arm in one round.
     subset_size, feedback, levels, places
-        As in :class:`bayesduel.instances.choice.SubsetWorld`. Static.
+        As in :class:`bayesduel.instances.choice.ChoiceWorld`. Static.
     forms : tuple of str
         Form of each notion. Static.
     shuffle : bool
@@ -99,7 +99,7 @@ class SubsetEnvironment:
 
     @classmethod
     def from_world(
-        cls, world: SubsetWorld, notions: tuple[str, ...], *, shuffle: bool = True
+        cls, world: ChoiceWorld, notions: tuple[str, ...], *, shuffle: bool = True
     ) -> "SubsetEnvironment":
         """Return the environment of a world that records some notions of regret.
 
@@ -144,7 +144,7 @@ class SubsetEnvironment:
             regret=jnp.zeros(len(self.forms), dtype=jnp.float64),
         )
 
-    def introduce(
+    def init_policy(
         self, policy: Any, rng_key: RunKey, lane: SubsetLane, horizon: RoundCount
     ) -> State:
         """Let a policy prepare for a run: n, k, the horizon, and the revenues."""

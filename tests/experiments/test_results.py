@@ -23,7 +23,7 @@ CHECKPOINTS = (10, 1000, 2**62)
 NAMES = ("apple", "pêche", "Zwetschge", "梨")
 
 
-def setting(policy="D-TS", notions=("copeland", "weak"), **changes):
+def configuration(policy="D-TS", notions=("copeland", "weak"), **changes):
     values = {
         "matrix": PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES),
         "environment": "fruit",
@@ -35,7 +35,7 @@ def setting(policy="D-TS", notions=("copeland", "weak"), **changes):
         "shuffle": True,
         "notions": notions,
     }
-    return results.Setting(**(values | changes))
+    return results.Configuration(**(values | changes))
 
 
 def plays_of(runs, rng):
@@ -51,7 +51,7 @@ def plays_of(runs, rng):
 
 
 def chunk(runs=range(3), own=None, **changes):
-    own = own or setting()
+    own = own or configuration()
     rng = np.random.default_rng([1, runs.start])
     options = {
         "plays": plays_of(runs, rng),
@@ -67,15 +67,15 @@ def chunk(runs=range(3), own=None, **changes):
 def tree():
     """Return two environments, names with signs in them, a failure, empty texts."""
     plain = PreferenceMatrix(CONDORCET[:3, :3], source="a test")
-    odd = setting("D-TS:alpha=0.6,look_ahead=False", ("borda",))
+    odd = configuration("D-TS:alpha=0.6,look_ahead=False", ("borda",))
     nodes = {
         ("fruit", "D-TS"): chunk(),
         ("fruit", odd.policy): chunk(own=odd),
         ("fruit", "D-TS+"): results.failed_dataset(
-            setting("D-TS+"), 3, "XlaError: 'no' \"memory\" ∞\n" + "x" * 100_000
+            configuration("D-TS+"), 3, "XlaError: 'no' \"memory\" ∞\n" + "x" * 100_000
         ),
     }
-    environments = {"fruit": setting().matrix, "3-arms": plain}
+    environments = {"fruit": configuration().matrix, "3-arms": plain}
     return results.build_tree(environments, nodes, {"seed": 3, "created": "now"})
 
 
@@ -103,7 +103,7 @@ def assert_same(one, other):
 def test_regret_is_plays_times_gaps():
     dataset = chunk()
     for notion in ("copeland", "weak"):
-        per_pair = setting().matrix.regret_per_pair(notion)
+        per_pair = configuration().matrix.regret_per_pair(notion)
         for run in range(3):
             for index, _ in enumerate(CHECKPOINTS):
                 plays = dataset["plays"].values[run, index]
@@ -135,7 +135,7 @@ def test_dims_dtypes_and_coordinates():
 
 def test_arms_without_names_are_numbers():
     plain = PreferenceMatrix(CONDORCET)
-    dataset = chunk(own=setting(matrix=plain))
+    dataset = chunk(own=configuration(matrix=plain))
     assert dataset["arm"].values.tolist() == [0, 1, 2, 3]
 
 
@@ -170,11 +170,11 @@ def test_chunks_are_joined_in_the_order_of_runs():
     ],
 )
 def test_fingerprints_tell_requests_apart(change, name):
-    ours, theirs = setting().fingerprint(), setting(**change).fingerprint()
+    ours, theirs = configuration().fingerprint(), configuration(**change).fingerprint()
     assert ours[name] != theirs[name]
     assert json.loads(json.dumps(ours)) == ours
     other = PreferenceMatrix(CONDORCET, name="another name")
-    assert setting(matrix=other).fingerprint() == ours
+    assert configuration(matrix=other).fingerprint() == ours
 
 
 # To disk and back
@@ -310,5 +310,5 @@ def test_a_simulation_holds_its_matrix_and_what_was_asked(simulated, tmp_path):
 def test_whether_a_policy_looks_ahead_is_recorded():
     for text, expected in (("true", 1), ("false", 0)):
         policy = bayesduel.policies.parse(f"d-ts:look_ahead={text}")
-        own = setting(parameters=bayesduel.policies.base.parameters_json(policy))
+        own = configuration(parameters=bayesduel.policies.base.parameters_json(policy))
         assert results.node_attributes(own)["look_ahead"] == expected

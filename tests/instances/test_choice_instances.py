@@ -266,7 +266,7 @@ def test_the_worst_round_is_unknown_where_the_rule_is():
         def chances(self, offered):
             return np.where(offered, 1 / 3, 0.0)
 
-    class Sets(choice.SubsetWorld):
+    class Sets(choice.ChoiceWorld):
         best_set = (0, 1)
 
     world = Sets(rule=Own(), subset_size=2)

@@ -11,12 +11,12 @@ from scipy import integrate, stats
 
 from bayesduel import instances
 from bayesduel.instances import generators
-from bayesduel.instances.generators import Instance
+from bayesduel.instances.generators import GeneratedInstance
 
 UTILITIES = (0.9, 0.6, 0.35, 0.3, 0.05)
 
 # One call of every generator that shuffles. Sizes of 5 where there is a choice.
-SHUFFLING: dict[str, Callable[..., Instance]] = {
+SHUFFLING: dict[str, Callable[..., GeneratedInstance]] = {
     "linear_order": lambda rng, **o: generators.linear_order(rng, 5, 0.1, **o),
     "geometric_order": lambda rng, **o: generators.geometric_order(rng, 5, **o),
     "equal_gap": lambda rng, **o: generators.equal_gap(rng, 5, 0.2, **o),
@@ -26,7 +26,7 @@ SHUFFLING: dict[str, Callable[..., Instance]] = {
     "from_utilities": lambda rng, **o: generators.from_utilities(rng, UTILITIES, **o),
     "rum_gaussian": lambda rng, **o: generators.rum_gaussian(rng, UTILITIES, **o),
 }
-DRAWING: dict[str, Callable[..., Instance]] = {
+DRAWING: dict[str, Callable[..., GeneratedInstance]] = {
     "uniform_random": lambda rng, **o: generators.uniform_random(rng, 5, **o),
     "syn_btl": lambda rng, **o: generators.syn_btl(rng, 5, **o),
     "syn_cd": lambda rng, **o: generators.syn_cd(rng, 5, **o),

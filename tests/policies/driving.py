@@ -128,13 +128,13 @@ def play(policy, outcomes, key, horizon, *, num_events, key_of_duel=False) -> Pl
 
 
 def served(policy, state, waits):
-    """Let the host assist where a run waits for it."""
+    """Let the host host_step where a run waits for it."""
     if not policy.assisted:
         return state
     leaves, structure = jax.tree.flatten(state)
     shapes = [(leaf.shape, leaf.dtype) for leaf in leaves]
 
-    def assist(policy, waits, *words):
+    def host_step(policy, waits, *words):
         waits = np.asarray(waits)
         if not waits.any():
             return words
@@ -145,7 +145,7 @@ def served(policy, state, waits):
         for run in np.flatnonzero(waits):
             own = jax.tree.unflatten(structure, [each[run] for each in flat])
             for each, new in zip(
-                flat, jax.tree.leaves(policy.assist(own)), strict=True
+                flat, jax.tree.leaves(policy.host_step(own)), strict=True
             ):
                 each[run] = new
         return [
@@ -160,7 +160,7 @@ def served(policy, state, waits):
     ]
     kinds = [jax.ShapeDtypeStruct(word.shape, word.dtype) for word in words]
     back = jax.pure_callback(
-        assist, kinds, policy, waits, *words, vmap_method="broadcast_all"
+        host_step, kinds, policy, waits, *words, vmap_method="broadcast_all"
     )
     return jax.tree.unflatten(
         structure,

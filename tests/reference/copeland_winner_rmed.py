@@ -10,8 +10,8 @@ from tests.reference.efficient_copeland_winner_rmed import (
     EfficientCopelandRMED,
     Signs,
     efficient_allocation,
+    families,
     superiors,
-    templates,
     winners,
 )
 
@@ -21,8 +21,8 @@ TOLERANCE = 1e-10
 
 @lru_cache(maxsize=256)
 def constraints(signs: Signs, winner: int) -> highspy.Highs:
-    """Return a solver that holds 0 <= x <= 1 and one row per template."""
-    rows = templates(signs, winner)
+    """Return a solver that holds 0 <= x <= 1 and one row per family."""
+    rows = families(signs, winner)
     size = rows.shape[1]
     solver = highspy.Highs()
     for option, value in (

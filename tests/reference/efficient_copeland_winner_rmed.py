@@ -34,7 +34,7 @@ def winners(signs: Signs) -> list[int]:
 
 
 @lru_cache(maxsize=256)
-def templates(signs: Signs, winner: int) -> NDArray[np.bool_]:
+def families(signs: Signs, winner: int) -> NDArray[np.bool_]:
     """List every constraint on the evidence that `winner` is a Copeland winner.
 
     One row per choice of a rival i2, a level l and subsets H of the inferiors of the
@@ -73,7 +73,7 @@ def templates(signs: Signs, winner: int) -> NDArray[np.bool_]:
 
 def suffices(signs: Signs, winner: int, evidence: NDArray[np.float64]) -> bool:
     """Return whether the evidence (one entry per pair) satisfies every constraint."""
-    return bool(np.all(templates(signs, winner) @ evidence >= 1 - SLACK))
+    return bool(np.all(families(signs, winner) @ evidence >= 1 - SLACK))
 
 
 def efficient_allocation(

@@ -93,7 +93,7 @@ def play_alone(policy, world, horizon, checkpoints, rng):
     ----------
     policy : object
         With `choose(rng) -> bool (n,)` and `update(subset, rewards)`.
-    world : SubsetWorld
+    world : ChoiceWorld
         Feedback "winner".
 
     Returns

@@ -11,8 +11,8 @@ from tests.reference.common import bernoulli_divergence, simulate
 from tests.reference.efficient_copeland_winner_rmed import (
     EfficientCopelandRMED,
     efficient_allocation,
+    families,
     suffices,
-    templates,
     winners,
 )
 from tests.reference.rmed1 import RMED1
@@ -151,7 +151,7 @@ def test_published_constants(name, lower_bound, efficient):
         pairs = np.triu_indices(len(signs), 1)
         assert evidence[pairs] @ cost == pytest.approx(value, rel=1e-12)
         if lower_bound is not None:
-            assert optimum(templates(signs, winner), cost) == pytest.approx(
+            assert optimum(families(signs, winner), cost) == pytest.approx(
                 lower_bound, rel=1e-6
             )
 
@@ -187,7 +187,7 @@ def test_templates_are_the_minimal_reversals(num_arms):
         num_ties = trial % 3 if num_arms > 3 else 0
         signs, _, _ = instance(random_preference(rng, num_arms, num_ties))
         for winner in winners(signs):
-            rows, every = templates(signs, winner), reversals(signs, winner)
+            rows, every = families(signs, winner), reversals(signs, winner)
             assert len(rows) > 0
             for _ in range(10):
                 evidence = rng.exponential(size=rows.shape[1]) * (

@@ -21,13 +21,13 @@ from tests.simulation.runs import CHECKPOINTS, RUNS, SLOW, same, simulate_runs
 @pytest.fixture
 def served(monkeypatch):
     """Collect the states that the host is given."""
-    states, plain = [], Asking.assist
+    states, plain = [], Asking.host_step
 
     def spy(self, state):
         states.append(jax.tree.map(np.copy, state))
         return plain(self, state)
 
-    monkeypatch.setattr(Asking, "assist", spy)
+    monkeypatch.setattr(Asking, "host_step", spy)
     return states
 
 
@@ -178,20 +178,20 @@ def test_a_user_with_64_bits_gets_the_same_runs(wandering):
 def test_strict_dtypes_and_keys(policy, strict_jax):
     """Nothing mixes dtypes or uses a key twice; both are checked in tracing."""
     with jax.enable_x64(True):
-        problem = driver._problem(
+        inputs = driver._problem(
             PairwiseEnvironment(CONDORCET), policy, RUNS, np.array([10, 30]), 7
         )
-        jax.jit(lambda run: one_run(problem, run)).lower(jnp.int32(0))
+        jax.jit(lambda run: one_run(inputs, run)).lower(jnp.int32(0))
         # The check of keys stumbles over a batch of them (a bug of JAX 0.12).
         with jax.debug_key_reuse(False):
-            carry = driver.start.lower(problem, 6, 4).out_info
-            driver.segment_program().lower(problem, carry, np.int64(9), num_runs=6)
+            carry = driver.start.lower(inputs, 6, 4).out_info
+            driver.segment_program().lower(inputs, carry, np.int64(9), num_runs=6)
 
 
-def one_run(problem, run):
-    lane, _ = event_loop._event(problem, event_loop._new_lane(problem, run))
+def one_run(inputs, run):
+    lane, _ = event_loop._event(inputs, event_loop._new_lane(inputs, run))
     key = jax.random.fold_in(lane.key, lane.event)
-    return problem.policy.recommend(key, lane.policy)
+    return inputs.policy.recommend(key, lane.policy)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Slow and obvious solutions of the exploration programs, for small matrices.
 
-Nothing here knows about templates, prefixes, or closed forms.
+Nothing here knows about families, prefixes, or closed forms.
 """
 
 from itertools import combinations, product

@@ -55,7 +55,7 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
             "winner must be an integer from 0 to 1; got 2",
         ),
         (
-            lambda: theory.template_slack(np.ones((3, 3)), np.zeros((2, 2))),
+            lambda: theory.constraint_slack(np.ones((3, 3)), np.zeros((2, 2))),
             "evidence must have the shape of the gaps, (2, 2); got (3, 3)",
         ),
         (

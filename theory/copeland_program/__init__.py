@@ -17,16 +17,16 @@ from theory.copeland_program._basis import (
 from theory.copeland_program._basis_reuse import optimal_basis
 from theory.copeland_program._constraints import superior_sums
 from theory.copeland_program._costs import losses
-from theory.copeland_program._superiors import Pools, pools_by_counting
+from theory.copeland_program._superiors import RankedSuperiors, superiors_by_counting
 
 __all__ = [
     "Basis",
-    "Pools",
+    "RankedSuperiors",
     "directed_allocation",
     "empty_basis",
     "losses",
     "optimal_basis",
-    "pools_by_counting",
+    "superiors_by_counting",
     "price_table",
     "stays_optimal",
     "superior_sums",

@@ -19,14 +19,14 @@ from theory.copeland_program._basis import (
     tilted_costs,
 )
 from theory.copeland_program._cutting_planes import CuttingPlanes, surviving_prefixes
-from theory.copeland_program._oracle import Templates
-from theory.copeland_program._superiors import pools_of_costs
+from theory.copeland_program._oracle import ConstraintFamilies
+from theory.copeland_program._superiors import superiors_of_costs
 from theory.copeland_program.certificate import (
     MAXIMAL_GAP,
     MAXIMAL_VIOLATION,
     allocation_cost,
 )
-from theory.copeland_program.program_data import Instance
+from theory.copeland_program.program_data import ProgramData
 from theory.errors import ProgramError
 
 __all__ = ["optimal_basis"]
@@ -75,13 +75,15 @@ def optimal_basis(gaps: NDArray[np.float64]) -> Basis:
     >>> bool(stays_optimal(basis, price_table(1.1 * gaps, 0).prices))
     True
     """
-    instance = Instance.from_pools(gaps, pools_of_costs(gaps, tilted_costs(gaps)))
+    instance = ProgramData.from_superiors(
+        gaps, superiors_of_costs(gaps, tilted_costs(gaps))
+    )
     (winner,) = instance.winners
-    templates = Templates(instance, winner)
-    program = CuttingPlanes(templates, surviving_prefixes(templates))
+    families = ConstraintFamilies(instance, winner)
+    program = CuttingPlanes(families, surviving_prefixes(families))
     program.run()
     basis = _basis_of(program)
-    _check(basis, templates)
+    _check(basis, families)
     if basis.columns.size > ROWS_PER_ARM * instance.num_arms:
         return empty_basis(instance.num_arms)._replace(amounts=basis.amounts)
     return _padded(basis, instance.num_arms)
@@ -89,8 +91,8 @@ def optimal_basis(gaps: NDArray[np.float64]) -> Basis:
 
 def _basis_of(program: CuttingPlanes) -> Basis:
     """Read the basis of a solved program."""
-    templates, prefixes, rows = program.templates, program.prefixes, program.rows
-    instance, winner = templates.instance, templates.winner
+    families, prefixes, rows = program.families, program.prefixes, program.rows
+    instance, winner = families.instance, families.winner
     num_arms, num_own = instance.num_arms, program.num_own
     import highspy
 
@@ -111,7 +113,7 @@ def _basis_of(program: CuttingPlanes) -> Basis:
     ends = members.sum(axis=1)[prefixes.rivals] - prefixes.left_out - 1
     place = np.concatenate(
         (
-            winner * num_arms + templates.inferiors,
+            winner * num_arms + families.inferiors,
             prefixes.rivals * num_arms + ends,
         )
     )
@@ -134,12 +136,12 @@ def _loads(
     program: CuttingPlanes, binding: NDArray[np.intp], pool_sizes: NDArray[np.int64]
 ) -> NDArray[np.int8]:
     """Return the coefficients of some constraints at every place of the price table."""
-    templates, rows = program.templates, program.rows
-    instance, winner = templates.instance, templates.winner
+    families, rows = program.families, program.rows
+    instance, winner = families.instance, families.winner
     loads = np.zeros((binding.size, instance.num_arms, instance.num_arms), np.int8)
     t = np.arange(1, instance.num_arms + 1)
     for load, row in zip(loads, binding.tolist(), strict=True):
-        inferiors = templates.inferiors[rows.chosen[row]]
+        inferiors = families.inferiors[rows.chosen[row]]
         rival = rows.rivals[row]
         load[winner, inferiors] = 1
         size = instance.losses[rival] - rows.levels[row] - (rival in inferiors)
@@ -149,12 +151,12 @@ def _loads(
     return loads
 
 
-def _check(basis: Basis, templates: Templates) -> None:
+def _check(basis: Basis, families: ConstraintFamilies) -> None:
     """Compare both sides of the program; raise if they do not prove the optimum."""
-    table = price_table(templates.instance.gaps, templates.winner)
+    table = price_table(families.instance.gaps, families.winner)
     evidence = allocation(basis, table)
-    slack = templates.slack(evidence)
-    value = allocation_cost(templates.instance.costs, evidence)
+    slack = families.slack(evidence)
+    value = allocation_cost(families.instance.costs, evidence)
     gap = abs(value - float(multipliers(basis, table.prices).sum()))
     dual = stays_optimal(basis, table.prices, MAXIMAL_VIOLATION)
     if slack < 1.0 - MAXIMAL_VIOLATION or gap > MAXIMAL_GAP * value or not dual:

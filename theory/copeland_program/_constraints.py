@@ -8,10 +8,10 @@ superiors of i2 other than i1,
     sum over j in H of x[i1, j] + sum over j in O of x[i2, j] >= 1                (P)
 
 where x is the evidence on a pair. The smallest left-hand side over all sets of given
-sizes is a sum of smallest entries, so one *template* per (i2, l, whether i2 is in H)
-stands for exponentially many constraints. With S_c(v) the sum of the c smallest entries
-of v, removing an entry w from v gives max(S_c(v), S_{c+1}(v) - w); that is all that the
-two cases "i2 in H" and "i2 not in H" need.
+sizes is a sum of smallest entries, so one *family of constraints* per (i2, l, whether
+i2 is in H) stands for exponentially many constraints. With S_c(v) the sum of the c
+smallest entries of v, removing an entry w from v gives max(S_c(v), S_{c+1}(v) - w);
+that is all that the two cases "i2 in H" and "i2 not in H" need.
 
 The level l = L(2) is equivalent to S_{L(2) + 1 - L(1)}(evidence on the inferiors of i1)
 >= 1, and at lower levels no set of superiors is empty.
@@ -30,7 +30,7 @@ from theory.copeland_program._costs import losses, two_smallest
 from theory.errors import InvalidPreferenceError
 
 
-def template_slack(
+def constraint_slack(
     evidence: Array, gaps: Array, candidates: Array | None = None
 ) -> Array:
     """Compute the smallest left-hand side of (P) for every arm as the winner i1.
@@ -70,7 +70,7 @@ def template_slack(
     --------
     >>> import numpy as np
     >>> gaps = np.array([[0.0, 0.1, 0.3], [-0.1, 0.0, 0.2], [-0.3, -0.2, 0.0]])
-    >>> template_slack(np.full((3, 3), 0.6), gaps)
+    >>> constraint_slack(np.full((3, 3), 0.6), gaps)
     array([0.6, inf, inf])
     """
     xp, gaps = gap_table(gaps, cubed=True)
@@ -101,7 +101,7 @@ def candidate_slack(
     Returns
     -------
     float scalar
-        Entry `candidate` of `template_slack`.
+        Entry `candidate` of `constraint_slack`.
 
     Examples
     --------
@@ -259,11 +259,11 @@ def rank_by_counting(values: Array, members: Array) -> Array:
 def _smallest_sides(
     xp: Array, gaps: Array, z: Array, arms: Array, own: Array, own_gaps: Array
 ) -> Array:
-    """Minimize over all templates, for the winners `arms` (A,) with rows `own` (A, K).
+    """Minimize over all families, for the winners `arms` (A,) with rows `own` (A, K).
 
     `z` are the `superior_sums` of all arms.
 
-    Axes of the templates: winner i1, rival i2, level l = 0, ..., K - 1.
+    Axes of the families: winner i1, rival i2, level l = 0, ..., K - 1.
     """
     num_arms = gaps.shape[0]
     counts = losses(gaps)
@@ -285,7 +285,7 @@ def _smallest_sides(
     inferiors = xp.sum(own_gaps > 0, axis=-1, dtype=xp.int32)[:, None, None]
     a = a[None, None, :]
     enough = a <= inferiors
-    # Taking the pair (i1, i2) out of both pools leaves h - 1 inferiors and L_i2 - 1
+    # Taking the pair (i1, i2) out of both superiors leaves h - 1 inferiors and L_i2 - 1
     # superiors.
     spare = (a < inferiors) & (b[None, :, 1:-1] < counts[None, :, None])
     beaten = (own_gaps > 0)[:, :, None]

@@ -13,7 +13,7 @@ smallest costs. A prefix is dropped if another one has, for every b that occurs,
 least the same ratio of the two, and a larger one for some b. With a single b one prefix
 survives, the one of the closed form.
 
-*Lazy sets.* The sets H are generated when they are violated, at most one per template
+*Lazy sets.* The sets H are generated when they are violated, at most one per family
 and only the worst ones per round, and the dual simplex method goes on from the last
 basis.
 
@@ -27,9 +27,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.copeland_program._oracle import WITH_PAIR, Templates
+from theory.copeland_program._oracle import WITH_PAIR, ConstraintFamilies
 from theory.copeland_program.certificate import Multipliers
-from theory.copeland_program.program_data import Instance
+from theory.copeland_program.program_data import ProgramData
 from theory.errors import ProgramError
 
 _ORACLE_TOLERANCE = 1e-9
@@ -97,7 +97,7 @@ class _Rows:
     chosen: list[NDArray[np.intp]] = field(default_factory=list)
 
 
-def surviving_prefixes(templates: Templates) -> Prefixes:
+def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
     """Select the prefixes that no other prefix of their block dominates.
 
     For s < s' the difference of the ratios (b - s)+ / cost_s and (b - s')+ / cost_s' is
@@ -106,22 +106,22 @@ def surviving_prefixes(templates: Templates) -> Prefixes:
 
     Parameters
     ----------
-    templates : Templates
-        The templates of the winner.
+    families : ConstraintFamilies
+        The families of the winner.
 
     Returns
     -------
     Prefixes
         The columns of the program.
     """
-    instance, winner = templates.instance, templates.winner
+    instance, winner = families.instance, families.winner
     num_arms = instance.num_arms
-    exists = templates.exists
-    occurs = np.zeros((num_arms, templates.num_levels + 1), dtype=bool)
+    exists = families.exists
+    occurs = np.zeros((num_arms, families.num_levels + 1), dtype=bool)
     occurs[:, :-1] = exists[0] | exists[2]
     occurs[:, 1:] |= exists[1]
     column = np.arange(occurs.shape[1])
-    b = instance.losses[:, None] - templates.low - column[None, :]
+    b = instance.losses[:, None] - families.low - column[None, :]
     largest = np.where(occurs, b, 0).max(axis=1, initial=0)[:, None]
     smallest = np.where(occurs, b, num_arms).min(axis=1, initial=num_arms)[:, None]
 
@@ -152,12 +152,12 @@ def surviving_prefixes(templates: Templates) -> Prefixes:
     return Prefixes(rivals, left_out, costs[rivals, left_out], starts)
 
 
-def solve(instance: Instance, winner: int) -> Solution:
+def solve(instance: ProgramData, winner: int) -> Solution:
     """Solve the program of a winner that is the only one.
 
     Parameters
     ----------
-    instance : Instance
+    instance : ProgramData
         The matrix.
     winner : int
         The arm i1. Every other arm has more losses.
@@ -172,24 +172,24 @@ def solve(instance: Instance, winner: int) -> Solution:
     ProgramError
         If the solver does not report an optimum.
     """
-    templates = Templates(instance, winner)
-    prefixes = surviving_prefixes(templates)
-    return CuttingPlanes(templates, prefixes).run()
+    families = ConstraintFamilies(instance, winner)
+    prefixes = surviving_prefixes(families)
+    return CuttingPlanes(families, prefixes).run()
 
 
 class CuttingPlanes:
     """The loop: solve, ask the oracle, add rows."""
 
-    def __init__(self, templates: Templates, prefixes: Prefixes) -> None:
+    def __init__(self, families: ConstraintFamilies, prefixes: Prefixes) -> None:
         import highspy
 
-        self.templates, self.prefixes = templates, prefixes
-        self.num_own = templates.inferiors.size
+        self.families, self.prefixes = families, prefixes
+        self.num_own = families.inferiors.size
         self.rows = _Rows()
         # Contribution of every prefix to S_b, per column of `superior_sums`.
-        losses = templates.instance.losses[prefixes.rivals]
-        column = np.arange(templates.num_levels + 1)
-        b = losses[:, None] - templates.low - column[None, :]
+        losses = families.instance.losses[prefixes.rivals]
+        column = np.arange(families.num_levels + 1)
+        b = losses[:, None] - families.low - column[None, :]
         self.gains = np.maximum(b - prefixes.left_out[:, None], 0).astype(np.float64)
         self.infinity = highspy.kHighsInf
         self.optimal = highspy.HighsModelStatus.kOptimal
@@ -207,8 +207,8 @@ class CuttingPlanes:
 
     def run(self) -> Solution:
         """Return the optimum; raise `ProgramError` if the solver finds none."""
-        instance, winner = self.templates.instance, self.templates.winner
-        own_costs = instance.costs[winner, self.templates.inferiors]
+        instance, winner = self.families.instance, self.families.winner
+        own_costs = instance.costs[winner, self.families.inferiors]
         costs = np.concatenate((own_costs, self.prefixes.costs))
         columns = np.arange(costs.size, dtype=np.int32)
         self.solver.addVars(
@@ -243,45 +243,45 @@ class CuttingPlanes:
         return np.maximum(values[:num_columns], 0.0)
 
     def _add_constraints_without_sets(self) -> None:
-        """Add the templates in which H is empty or the pair (i1, i2) alone."""
-        templates = self.templates
-        exists = templates.exists & (templates.num_inferiors <= 1)
-        exists[:WITH_PAIR] &= templates.num_inferiors == 0
-        exists[WITH_PAIR + 1 :] &= templates.num_inferiors == 0
+        """Add the families in which H is empty or the pair (i1, i2) alone."""
+        families = self.families
+        exists = families.exists & (families.num_inferiors <= 1)
+        exists[:WITH_PAIR] &= families.num_inferiors == 0
+        exists[WITH_PAIR + 1 :] &= families.num_inferiors == 0
         nothing = np.empty(0, dtype=np.intp)
         for case, rival, level in np.argwhere(exists).tolist():
             self._add(case, rival, level, nothing)
 
     def _separate(self, solution: NDArray[np.float64]) -> None:
-        """Add the most violated constraints, at most one per template."""
-        templates = self.templates
+        """Add the most violated constraints, at most one per family."""
+        families = self.families
         own = solution[: self.num_own]
-        order = templates.order(own)
+        order = families.order(own)
         weighted = self.gains * solution[self.num_own :, None]
-        sums = np.zeros((templates.instance.num_arms, self.gains.shape[1]))
+        sums = np.zeros((families.instance.num_arms, self.gains.shape[1]))
         np.add.at(sums, self.prefixes.rivals, weighted)
-        sides = templates.sides(own, order, sums)
+        sides = families.sides(own, order, sums)
         bound = 1.0 - _ORACLE_TOLERANCE
         violated = np.argwhere(sides < bound)
         worst = np.argsort(sides[tuple(violated.T)], kind="stable")[:_MAXIMAL_ADDED]
         for case, rival, level in violated[worst].tolist():
             self._add(case, rival, level, order)
-        if templates.top_side(own, order) < bound:
-            self._add_top(order[: templates.top_size])
+        if families.top_side(own, order) < bound:
+            self._add_top(order[: families.top_size])
 
     def _add(self, case: int, rival: int, level: int, order: NDArray[np.intp]) -> None:
-        templates, prefixes = self.templates, self.prefixes
-        chosen = templates.chosen(case, rival, level, order)
+        families, prefixes = self.families, self.prefixes
+        chosen = families.chosen(case, rival, level, order)
         block = np.arange(prefixes.starts[rival], prefixes.starts[rival + 1])
         # With i2 in H one superior less is needed.
         gains = self.gains[block, level + (case == WITH_PAIR)]
         block, gains = block[gains > 0], gains[gains > 0]
         self.rows.columns.append(np.concatenate((chosen, self.num_own + block)))
         self.rows.entries.append(np.concatenate((np.ones(chosen.size), gains)))
-        self._record(rival, templates.low + level, chosen)
+        self._record(rival, families.low + level, chosen)
 
     def _add_top(self, chosen: NDArray[np.intp]) -> None:
-        instance, winner = self.templates.instance, self.templates.winner
+        instance, winner = self.families.instance, self.families.winner
         rivals = np.flatnonzero(instance.losses == instance.second)
         self.rows.columns.append(chosen)
         self.rows.entries.append(np.ones(chosen.size))
@@ -312,11 +312,11 @@ class CuttingPlanes:
         return len(new)
 
     def _solution(self, solution: NDArray[np.float64], rounds: int) -> Solution:
-        templates, rows = self.templates, self.rows
+        families, rows = self.families, self.rows
         duals = np.array(self.solver.getSolution().row_dual)
-        inferiors = np.zeros((duals.size, templates.instance.num_arms), dtype=bool)
+        inferiors = np.zeros((duals.size, families.instance.num_arms), dtype=bool)
         for row, chosen in enumerate(rows.chosen):
-            inferiors[row, templates.inferiors[chosen]] = True
+            inferiors[row, families.inferiors[chosen]] = True
         return Solution(
             evidence=self._expand(solution),
             multipliers=Multipliers(
@@ -331,10 +331,10 @@ class CuttingPlanes:
 
     def _expand(self, solution: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn prefixes back into evidence on pairs."""
-        templates, prefixes = self.templates, self.prefixes
-        instance, winner = templates.instance, templates.winner
+        families, prefixes = self.families, self.prefixes
+        instance, winner = families.instance, families.winner
         evidence = np.zeros_like(instance.costs)
-        evidence[winner, templates.inferiors] = solution[: self.num_own]
+        evidence[winner, families.inferiors] = solution[: self.num_own]
         members = instance.gaps < 0
         members[:, winner] = False
         for prefix in np.flatnonzero(solution[self.num_own :]):

@@ -1,8 +1,8 @@
-"""Separation oracle: the most violated constraint of every template.
+"""Separation oracle: the most violated constraint of every family.
 
 The constraints are those of the program (P) in `theory.copeland_program._constraints`
 (Komiyama, Honda and Nakagawa 2016, eq. 2). For given evidence the worst sets H and O of
-a template are the smallest entries, so sorting answers for exponentially many
+a family are the smallest entries, so sorting answers for exponentially many
 constraints.
 """
 
@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import arm_index, number_from
-from theory.copeland_program.program_data import Instance
+from theory.copeland_program.program_data import ProgramData
 from theory.preferences import PreferenceMatrix
 from theory.validation import symmetric_amounts
 
 PLAIN, WITH_PAIR, WITHOUT_PAIR = range(3)
-"""Cases of a template: i1 does not beat i2; it does, and i2 is in H; or is not."""
+"""Cases of a family: i1 does not beat i2; it does, and i2 is in H; or is not."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Violation:
 
 
 @dataclass(frozen=True, eq=False)
-class Templates:
-    """All templates of one winner below the level L(2), as arrays.
+class ConstraintFamilies:
+    """All families of one winner below the level L(2), as arrays.
 
     Attributes
     ----------
-    instance : Instance
+    instance : ProgramData
         The matrix.
     winner : int
         The arm i1.
@@ -66,7 +66,7 @@ class Templates:
     `low` being the first level.
     """
 
-    instance: Instance
+    instance: ProgramData
     winner: int
 
     @cached_property
@@ -96,7 +96,7 @@ class Templates:
 
     @cached_property
     def exists(self) -> NDArray[np.bool_]:
-        """Templates whose sets exist, bool (3, K, levels)."""
+        """ConstraintFamilies whose sets exist, bool (3, K, levels)."""
         a, h = self.num_inferiors, self.inferiors.size
         exists = np.zeros((3, self.instance.num_arms, a.size), dtype=bool)
         exists[PLAIN] = a <= h
@@ -133,7 +133,7 @@ class Templates:
         order: NDArray[np.intp],
         superior_sums: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Compute the smallest left-hand side of every template.
+        """Compute the smallest left-hand side of every family.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class Templates:
         Returns
         -------
         float (3, K, levels)
-            Infinity where a template does not exist.
+            Infinity where a family does not exist.
         """
         a, h = self.num_inferiors, self.inferiors.size
         prefix = np.concatenate(([0.0], np.cumsum(own[order])))
@@ -195,7 +195,7 @@ class Templates:
     def top_side(self, own: NDArray[np.float64], order: NDArray[np.intp]) -> float:
         """Return the smallest left-hand side at the level L(2).
 
-        All templates of that level together say that any `top_size` inferiors of the
+        All families of that level together say that any `top_size` inferiors of the
         winner carry one unit of evidence.
 
         Parameters
@@ -256,12 +256,12 @@ class Templates:
     def chosen(
         self, case: int, rival: int, level: int, order: NDArray[np.intp]
     ) -> NDArray[np.intp]:
-        """Return the set H of a template.
+        """Return the set H of a family.
 
         Parameters
         ----------
         case, rival, level : int
-            Indices of the template.
+            Indices of the family.
         order : int (h,)
             Order of the inferiors, from `order`.
 
@@ -288,7 +288,7 @@ def find_violations(
     tolerance: float = 1e-9,
     ties: str = "error",
 ) -> list[Violation]:
-    """Find the most violated constraint of every template that is violated.
+    """Find the most violated constraint of every family that is violated.
 
     Parameters
     ----------
@@ -331,21 +331,21 @@ def find_violations(
     >>> find_violations(np.ones((3, 3)), matrix, 0)
     []
     """
-    instance = Instance.from_matrix(matrix, ties)
+    instance = ProgramData.from_matrix(matrix, ties)
     arm = arm_index(winner, instance.num_arms, "winner")
     instance.candidates(arm)
     below = 1.0 - number_from(tolerance, 0.0, "tolerance")
     x = symmetric_amounts(evidence, instance.num_arms, "evidence")
-    templates = Templates(instance, arm)
-    own = x[arm, templates.inferiors]
-    order = templates.order(own)
-    sides = templates.sides(own, order, templates.superior_sums(x))
+    families = ConstraintFamilies(instance, arm)
+    own = x[arm, families.inferiors]
+    order = families.order(own)
+    sides = families.sides(own, order, families.superior_sums(x))
     found = []
     for case, rival, level in np.argwhere(sides < below).tolist():
-        chosen = templates.inferiors[templates.chosen(case, rival, level, order)]
-        found.append(_violation(instance, x, arm, rival, level + templates.low, chosen))
-    if templates.top_side(own, order) < below:
-        chosen = templates.inferiors[order[: templates.top_size]]
+        chosen = families.inferiors[families.chosen(case, rival, level, order)]
+        found.append(_violation(instance, x, arm, rival, level + families.low, chosen))
+    if families.top_side(own, order) < below:
+        chosen = families.inferiors[order[: families.top_size]]
         others = np.flatnonzero(instance.losses == instance.second)
         rival = int(others[others != arm][0])
         found.append(_violation(instance, x, arm, rival, instance.second, chosen))
@@ -353,7 +353,7 @@ def find_violations(
 
 
 def _violation(
-    instance: Instance,
+    instance: ProgramData,
     x: NDArray[np.float64],
     winner: int,
     rival: int,

@@ -31,7 +31,7 @@ _EQUAL_RATIO = 1e-12
 
 
 @dataclass(frozen=True)
-class Pools:
+class RankedSuperiors:
     """Superiors of every arm, ordered by cost.
 
     Attributes
@@ -78,7 +78,7 @@ class Blocks:
     excess: Array
 
 
-def pools_by_counting(gaps: Array) -> Pools:
+def superiors_by_counting(gaps: Array) -> RankedSuperiors:
     """Order the superiors of every arm by comparing all pairs of costs.
 
     O(K^3) operations without a sort, which in compiled code for a few dozen arms is the
@@ -91,7 +91,7 @@ def pools_by_counting(gaps: Array) -> Pools:
 
     Returns
     -------
-    Pools
+    RankedSuperiors
         Costs and order.
     """
     xp, gaps = floating(gaps)
@@ -100,13 +100,14 @@ def pools_by_counting(gaps: Array) -> Pools:
     ranks = rank_by_counting(costs, members)
     upto = members[:, None, :] & (ranks[:, None, :] <= ranks[:, :, None])
     prefixes = xp.sum(xp.where(upto, costs[:, None, :], 0.0), axis=-1)
-    return Pools(costs, members, ranks, prefixes, losses(gaps))
+    return RankedSuperiors(costs, members, ranks, prefixes, losses(gaps))
 
 
-def pools_by_sorting(gaps: NDArray[np.float64]) -> Pools:
+def superiors_by_sorting(gaps: NDArray[np.float64]) -> RankedSuperiors:
     """Order the superiors of every arm by sorting rows, on NumPy arrays only.
 
-    O(K^2 log K) operations and O(K^2) memory; the same order as `pools_by_counting`.
+    O(K^2 log K) operations and O(K^2) memory; the same order as
+    `superiors_by_counting`.
 
     Parameters
     ----------
@@ -115,13 +116,15 @@ def pools_by_sorting(gaps: NDArray[np.float64]) -> Pools:
 
     Returns
     -------
-    Pools
+    RankedSuperiors
         Costs and order.
     """
-    return pools_of_costs(gaps, evidence_costs(gaps))
+    return superiors_of_costs(gaps, evidence_costs(gaps))
 
 
-def pools_of_costs(gaps: NDArray[np.float64], costs: NDArray[np.float64]) -> Pools:
+def superiors_of_costs(
+    gaps: NDArray[np.float64], costs: NDArray[np.float64]
+) -> RankedSuperiors:
     """Order the superiors of every arm for given costs, by sorting rows.
 
     Parameters
@@ -133,7 +136,7 @@ def pools_of_costs(gaps: NDArray[np.float64], costs: NDArray[np.float64]) -> Poo
 
     Returns
     -------
-    Pools
+    RankedSuperiors
         These costs, and the order.
     """
     members = gaps < 0
@@ -144,11 +147,11 @@ def pools_of_costs(gaps: NDArray[np.float64], costs: NDArray[np.float64]) -> Poo
     np.put_along_axis(ranks, order, index, axis=1)
     prefixes = np.empty(gaps.shape)
     np.put_along_axis(prefixes, order, np.cumsum(sorted_costs, axis=1), axis=1)
-    return Pools(costs, members, ranks, prefixes, losses(gaps))
+    return RankedSuperiors(costs, members, ranks, prefixes, losses(gaps))
 
 
 def solve_blocks(
-    pools: Pools, arms: Array, beaten: Array, costs: Array, ranks: Array
+    superiors: RankedSuperiors, arms: Array, beaten: Array, costs: Array, ranks: Array
 ) -> Blocks:
     """Solve the problem of every rival, for several winners i1.
 
@@ -158,7 +161,7 @@ def solve_blocks(
 
     Parameters
     ----------
-    pools : Pools
+    superiors : RankedSuperiors
         Order of the superiors.
     arms : int32 (A,)
         The winners.
@@ -172,15 +175,15 @@ def solve_blocks(
     Blocks
         Values, and what an allocation needs.
     """
-    xp = pools.costs.__array_namespace__()
-    index = xp.arange(pools.counts.shape[0], dtype=xp.int32)
-    excess = xp.min(pools.counts) - 1 - xp.astype(beaten, xp.int32)
-    shifted = beaten[:, :, None] & (ranks[:, :, None] < pools.ranks[None, :, :])
-    sizes = pools.ranks[None, :, :] + 1 - xp.astype(shifted, xp.int32)
-    sums = pools.prefixes[None, :, :] - xp.where(shifted, costs[:, :, None], 0.0)
+    xp = superiors.costs.__array_namespace__()
+    index = xp.arange(superiors.counts.shape[0], dtype=xp.int32)
+    excess = xp.min(superiors.counts) - 1 - xp.astype(beaten, xp.int32)
+    shifted = beaten[:, :, None] & (ranks[:, :, None] < superiors.ranks[None, :, :])
+    sizes = superiors.ranks[None, :, :] + 1 - xp.astype(shifted, xp.int32)
+    sums = superiors.prefixes[None, :, :] - xp.where(shifted, costs[:, :, None], 0.0)
     spare = sizes - excess[:, :, None]
     is_winner = arms[:, None] == index[None, :]
-    allowed = pools.members[None, :, :] & ~is_winner[:, None, :] & (spare > 0)
+    allowed = superiors.members[None, :, :] & ~is_winner[:, None, :] & (spare > 0)
     divisor = xp.astype(xp.where(allowed, spare, 1), sums.dtype)
     ratios = xp.where(allowed, sums / divisor, math.inf)
     constrained = (excess >= 0) & ~is_winner
@@ -189,12 +192,12 @@ def solve_blocks(
     return Blocks(values, sizes, ratios, excess)
 
 
-def blocks_of(pools: Pools, gaps: Array, winner: Array | int) -> Blocks:
+def blocks_of(superiors: RankedSuperiors, gaps: Array, winner: Array | int) -> Blocks:
     """Solve the problem of every rival for one winner.
 
     Parameters
     ----------
-    pools : Pools
+    superiors : RankedSuperiors
         Order of the superiors.
     gaps : float (K, K)
         Antisymmetric, P(i beats j) - 1/2.
@@ -209,17 +212,19 @@ def blocks_of(pools: Pools, gaps: Array, winner: Array | int) -> Blocks:
     xp, gaps = floating(gaps)
     arm = xp.reshape(xp.asarray(winner, dtype=xp.int32), (1,))
     beaten = xp.take(gaps, arm, axis=0) > 0
-    turned = xp.permute_dims(pools.ranks, (1, 0))
-    costs, ranks = (xp.take(each, arm, axis=0) for each in (pools.costs, turned))
-    return solve_blocks(pools, arm, beaten, costs, ranks)
+    turned = xp.permute_dims(superiors.ranks, (1, 0))
+    costs, ranks = (xp.take(each, arm, axis=0) for each in (superiors.costs, turned))
+    return solve_blocks(superiors, arm, beaten, costs, ranks)
 
 
-def allocate(pools: Pools, gaps: Array, winner: Array | int) -> tuple[Array, Array]:
+def allocate(
+    superiors: RankedSuperiors, gaps: Array, winner: Array | int
+) -> tuple[Array, Array]:
     """Solve the efficient program for one winner.
 
     Parameters
     ----------
-    pools : Pools
+    superiors : RankedSuperiors
         Order of the superiors.
     gaps : float (K, K)
         Antisymmetric, P(i beats j) - 1/2.
@@ -236,14 +241,14 @@ def allocate(pools: Pools, gaps: Array, winner: Array | int) -> tuple[Array, Arr
     xp, gaps = floating(gaps)
     arm = xp.reshape(xp.asarray(winner, dtype=xp.int32), (1,))
     own = xp.take(gaps, arm, axis=0) > 0
-    blocks = blocks_of(pools, gaps, winner)
+    blocks = blocks_of(superiors, gaps, winner)
     ratios, sizes = blocks.ratios[0], blocks.sizes[0]
     best = xp.min(ratios, axis=-1)[:, None]
     equal = (ratios <= best * (1.0 + _EQUAL_RATIO)) & (ratios < math.inf)
     length = xp.min(xp.where(equal, sizes, gaps.shape[0]), axis=-1)[:, None]
     index = xp.arange(gaps.shape[0], dtype=xp.int32)
     is_winner = index == arm
-    pool = pools.members & ~is_winner[None, :] & (best < math.inf)
+    pool = superiors.members & ~is_winner[None, :] & (best < math.inf)
     divisor = xp.astype(length - blocks.excess[0][:, None], gaps.dtype)
     share = xp.where(best < math.inf, 1.0 / xp.where(divisor > 0, divisor, 1.0), 0.0)
     directed = xp.where(pool & (sizes <= length), share, 0.0)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.copeland_program.optimum import Certificate
-from theory.copeland_program.program_data import Instance
+from theory.copeland_program.program_data import ProgramData
 from theory.errors import ProgramError
 
 MAXIMAL_GAP = 1e-8
@@ -53,7 +53,7 @@ class Multipliers:
     inferiors: NDArray[np.bool_]
 
 
-def dual_bound(instance: Instance, winner: int, multipliers: Multipliers) -> float:
+def dual_bound(instance: ProgramData, winner: int, multipliers: Multipliers) -> float:
     """Return a lower bound on the cost of every feasible allocation.
 
     Negative multipliers count as 0. Where the multipliers on a pair exceed its cost,
@@ -61,7 +61,7 @@ def dual_bound(instance: Instance, winner: int, multipliers: Multipliers) -> flo
 
     Parameters
     ----------
-    instance : Instance
+    instance : ProgramData
         The matrix.
     winner : int
         The arm i1.
@@ -175,7 +175,7 @@ def allocation_cost(costs: NDArray[np.float64], evidence: NDArray[np.float64]) -
 
 
 def _superior_sizes(
-    instance: Instance, winner: int, multipliers: Multipliers
+    instance: ProgramData, winner: int, multipliers: Multipliers
 ) -> NDArray[np.intp]:
     """Check that every constraint is one of (P), and return the sizes of its sets O."""
     chosen, rivals, levels = (
@@ -186,14 +186,14 @@ def _superior_sizes(
     gaps, least = instance.gaps, instance.least
     taken = np.take_along_axis(chosen, rivals[:, None], axis=1)[:, 0]
     sizes = np.maximum(instance.losses[rivals] - levels - taken, 0)
-    pools = instance.losses[rivals] - (gaps[winner, rivals] > 0)
+    superiors = instance.losses[rivals] - (gaps[winner, rivals] > 0)
     legal = (
         (rivals != winner)
         & (levels >= max(0, least - 1))
         & (levels <= instance.second)
         & (chosen.sum(axis=1) == levels + 1 - least)
         & ~(chosen & ~(gaps[winner] > 0)[None, :]).any(axis=1)
-        & (sizes <= pools)
+        & (sizes <= superiors)
     )
     if not legal.all():
         row = int(np.flatnonzero(~legal)[0])
@@ -204,7 +204,7 @@ def _superior_sizes(
     return sizes
 
 
-def _costs_without(instance: Instance, winner: int) -> NDArray[np.float64]:
+def _costs_without(instance: ProgramData, winner: int) -> NDArray[np.float64]:
     """Cost of all superiors of i2 but the s dearest and i1, float (K, K), column s.
 
     Infinity where fewer than one superior would be left.

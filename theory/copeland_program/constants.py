@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import one_of
 from theory.copeland_program import _cutting_planes, statement
-from theory.copeland_program._oracle import Templates
+from theory.copeland_program._oracle import ConstraintFamilies
 from theory.copeland_program._superiors import allocate
 from theory.copeland_program.certificate import (
     Multipliers,
@@ -19,7 +19,7 @@ from theory.copeland_program.certificate import (
     dual_bound,
 )
 from theory.copeland_program.optimum import Certificate, Optimum
-from theory.copeland_program.program_data import Instance
+from theory.copeland_program.program_data import ProgramData
 from theory.divergences import kl_to_half
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
@@ -128,7 +128,7 @@ def copeland_lower_bound(
     array(380.60...)
     """
     one_of(method, METHODS, "method")
-    instance = Instance.from_matrix(matrix, ties)
+    instance = ProgramData.from_matrix(matrix, ties)
     solve = _solve_with_cvxpy if method == "cvxpy" else solve_with_prefixes
     return _optimum(
         instance,
@@ -200,7 +200,7 @@ def ecw_rmed_constant(
     49.663496
     """
     return _optimum(
-        Instance.from_matrix(matrix, ties),
+        ProgramData.from_matrix(matrix, ties),
         winner,
         solve_efficient,
         name="ECW-RMED",
@@ -213,9 +213,9 @@ def ecw_rmed_constant(
 
 
 def _optimum(
-    instance: Instance,
+    instance: ProgramData,
     winner: int | None,
-    solve: Callable[[Instance, int], Solved],
+    solve: Callable[[ProgramData, int], Solved],
     *,
     name: str,
     kind: str,
@@ -255,12 +255,12 @@ def _optimum(
     )
 
 
-def solve_with_prefixes(instance: Instance, winner: int) -> Solved:
+def solve_with_prefixes(instance: ProgramData, winner: int) -> Solved:
     """Solve the optimal program of one winner.
 
     Parameters
     ----------
-    instance : Instance
+    instance : ProgramData
         The matrix.
     winner : int
         One of its winners.
@@ -275,53 +275,53 @@ def solve_with_prefixes(instance: Instance, winner: int) -> Solved:
     ProgramError
         If the solver fails, or its result cannot be certified.
     """
-    templates = Templates(instance, winner)
+    families = ConstraintFamilies(instance, winner)
     if len(instance.winners) > 1:
-        blocks, evidence = allocate(instance.pools, instance.gaps, winner)
+        blocks, evidence = allocate(instance.superiors, instance.gaps, winner)
         multipliers = _closed_form_multipliers(instance, winner, blocks, own=True)
         status, rounds = "closed form", 0
     else:
         solution = _cutting_planes.solve(instance, winner)
         evidence, multipliers = solution.evidence, solution.multipliers
         status, rounds = solution.status, solution.num_rounds
-    evidence = _feasible(evidence, templates.slack(evidence))
+    evidence = _feasible(evidence, families.slack(evidence))
     certificate = certify(
         status=status,
         primal_value=allocation_cost(instance.costs, evidence),
         lower_bound=dual_bound(instance, winner, multipliers),
-        slack=templates.slack(evidence),
+        slack=families.slack(evidence),
         num_constraints=multipliers.values.size,
         num_rounds=rounds,
     )
     return Solved(evidence, certificate)
 
 
-def _solve_with_cvxpy(instance: Instance, winner: int) -> Solved:
+def _solve_with_cvxpy(instance: ProgramData, winner: int) -> Solved:
     """Take the allocation from CVXPY and the lower bound from the small program.
 
     A dual solution certifies any allocation, whoever found it.
     """
-    templates = Templates(instance, winner)
+    families = ConstraintFamilies(instance, winner)
     found, status = statement.solve(instance, winner)
-    evidence = _feasible(found, templates.slack(found))
+    evidence = _feasible(found, families.slack(found))
     known = solve_with_prefixes(instance, winner).certificate
     certificate = certify(
         status=status,
         primal_value=allocation_cost(instance.costs, evidence),
         lower_bound=known.dual_bound,
-        slack=templates.slack(evidence),
+        slack=families.slack(evidence),
         num_constraints=known.num_constraints,
         num_rounds=1,
     )
     return Solved(evidence, certificate)
 
 
-def solve_efficient(instance: Instance, winner: int) -> Solved:
+def solve_efficient(instance: ProgramData, winner: int) -> Solved:
     """Solve the efficient program of one winner.
 
     Parameters
     ----------
-    instance : Instance
+    instance : ProgramData
         The matrix.
     winner : int
         One of its winners.
@@ -336,7 +336,7 @@ def solve_efficient(instance: Instance, winner: int) -> Solved:
     ProgramError
         If the result cannot be certified.
     """
-    blocks, evidence = allocate(instance.pools, instance.gaps, winner)
+    blocks, evidence = allocate(instance.superiors, instance.gaps, winner)
     multipliers = _closed_form_multipliers(instance, winner, blocks, own=False)
     inferiors = instance.gaps[winner] > 0
     forced = float(instance.costs[winner, inferiors].sum())
@@ -344,7 +344,7 @@ def solve_efficient(instance: Instance, winner: int) -> Solved:
         status="closed form",
         primal_value=allocation_cost(instance.costs, evidence),
         lower_bound=forced + dual_bound(instance, winner, multipliers),
-        slack=Templates(instance, winner).efficient_slack(evidence),
+        slack=ConstraintFamilies(instance, winner).efficient_slack(evidence),
         num_constraints=multipliers.values.size + int(inferiors.sum()),
         num_rounds=0,
     )
@@ -352,7 +352,7 @@ def solve_efficient(instance: Instance, winner: int) -> Solved:
 
 
 def _closed_form_multipliers(
-    instance: Instance, winner: int, blocks: NDArray[np.float64], *, own: bool
+    instance: ProgramData, winner: int, blocks: NDArray[np.float64], *, own: bool
 ) -> Multipliers:
     """Write the closed form as multipliers of constraints of (P).
 

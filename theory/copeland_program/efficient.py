@@ -18,15 +18,15 @@ from theory._arrays import Array, arm_of, floating, gap_table
 from theory.arguments import instance_of
 from theory.copeland_program._constraints import (
     candidate_slack,
+    constraint_slack,
     ecw_slack,
-    template_slack,
 )
 from theory.copeland_program._superiors import (
-    Pools,
+    RankedSuperiors,
     allocate,
     blocks_of,
-    pools_by_counting,
     solve_blocks,
+    superiors_by_counting,
 )
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
     "ecw_costs",
     "ecw_evidence",
     "ecw_slack",
-    "template_slack",
+    "constraint_slack",
 ]
 
 
@@ -72,16 +72,16 @@ def ecw_costs(gaps: Array) -> Array:
     array([15.00997833,         inf,         inf])
     """
     xp, gaps = gap_table(gaps, cubed=True)
-    pools = pools_by_counting(gaps)
+    superiors = superiors_by_counting(gaps)
     arms = xp.arange(gaps.shape[0], dtype=xp.int32)
-    turned = xp.permute_dims(pools.ranks, (1, 0))
-    blocks = solve_blocks(pools, arms, gaps > 0, pools.costs, turned)
-    own = xp.sum(xp.where(gaps > 0, pools.costs, 0.0), axis=-1)
+    turned = xp.permute_dims(superiors.ranks, (1, 0))
+    blocks = solve_blocks(superiors, arms, gaps > 0, superiors.costs, turned)
+    own = xp.sum(xp.where(gaps > 0, superiors.costs, 0.0), axis=-1)
     totals = own + xp.sum(blocks.values, axis=-1)
-    return xp.where(pools.counts == xp.min(pools.counts), totals, math.inf)
+    return xp.where(superiors.counts == xp.min(superiors.counts), totals, math.inf)
 
 
-def ecw_cost(gaps: Array, winner: Array | int, pools: Pools) -> Array:
+def ecw_cost(gaps: Array, winner: Array | int, superiors: RankedSuperiors) -> Array:
     """Compute the constant C_E of the efficient program for one winner.
 
     Parameters
@@ -91,9 +91,9 @@ def ecw_cost(gaps: Array, winner: Array | int, pools: Pools) -> Array:
     winner : int
         The arm i1, one with the fewest losses; it may be traced. For another arm the
         result has no meaning.
-    pools : Pools
-        The `theory.copeland_program._superiors.pools_by_counting` of these gaps: O(K^2)
-        operations then.
+    superiors : RankedSuperiors
+        The `theory.copeland_program._superiors.superiors_by_counting` of these gaps:
+        O(K^2) operations then.
 
     Returns
     -------
@@ -109,17 +109,19 @@ def ecw_cost(gaps: Array, winner: Array | int, pools: Pools) -> Array:
     --------
     >>> import numpy as np
     >>> gaps = np.array([[0.0, 0.1, 0.3], [-0.1, 0.0, 0.2], [-0.3, -0.2, 0.0]])
-    >>> round(float(ecw_cost(gaps, 0, pools_by_counting(gaps))), 6)
+    >>> round(float(ecw_cost(gaps, 0, superiors_by_counting(gaps))), 6)
     15.009978
     """
     xp, gaps = floating(gaps)
     arm = xp.reshape(xp.asarray(winner, dtype=xp.int32), (1,))
     beaten = xp.take(gaps, arm, axis=0) > 0
-    own = xp.where(beaten, xp.take(pools.costs, arm, axis=0), 0.0)
-    return xp.sum(own) + xp.sum(blocks_of(pools, gaps, winner).values)
+    own = xp.where(beaten, xp.take(superiors.costs, arm, axis=0), 0.0)
+    return xp.sum(own) + xp.sum(blocks_of(superiors, gaps, winner).values)
 
 
-def ecw_evidence(gaps: Array, winner: Array | int, pools: Pools | None = None) -> Array:
+def ecw_evidence(
+    gaps: Array, winner: Array | int, superiors: RankedSuperiors | None = None
+) -> Array:
     """Compute an optimal allocation of evidence of the efficient program.
 
     Parameters
@@ -129,9 +131,9 @@ def ecw_evidence(gaps: Array, winner: Array | int, pools: Pools | None = None) -
     winner : int
         The arm i1, one with the fewest losses; it may be traced. For another arm the
         result has no meaning.
-    pools : Pools, optional
-        The `theory.copeland_program._superiors.pools_by_counting` of these gaps, where
-        they are known: O(K^2) operations then.
+    superiors : RankedSuperiors, optional
+        The `theory.copeland_program._superiors.superiors_by_counting` of these gaps,
+        where they are known: O(K^2) operations then.
 
     Returns
     -------
@@ -156,9 +158,9 @@ def ecw_evidence(gaps: Array, winner: Array | int, pools: Pools | None = None) -
            [1., 0., 0.],
            [1., 0., 0.]])
     """
-    gaps = gap_table(gaps, cubed=pools is None)[1]
+    gaps = gap_table(gaps, cubed=superiors is None)[1]
     winner = arm_of(winner, gaps.shape[0], "winner")
-    if pools is None:
-        pools = pools_by_counting(gaps)
-    pools = instance_of(pools, Pools, "pools")
-    return allocate(pools, gaps, winner)[1]
+    if superiors is None:
+        superiors = superiors_by_counting(gaps)
+    superiors = instance_of(superiors, RankedSuperiors, "superiors")
+    return allocate(superiors, gaps, winner)[1]

@@ -42,7 +42,7 @@ def counts_suffice(
     winner : int
         An arm with the fewest losses.
     program : {"cw", "ecw"}
-        "cw": all templates (P) of `theory.copeland_program._constraints` (Komiyama
+        "cw": all families (P) of `theory.copeland_program._constraints` (Komiyama
         et al. 2016, eq. 2); this is the test of CW-RMED and of ECW-RMED. "ecw": the
         stronger demands of the efficient program (eqs. 4 and 5).
 

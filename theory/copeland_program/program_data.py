@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import arm_index, one_of
-from theory.copeland_program._superiors import Pools, pools_by_sorting
+from theory.copeland_program._superiors import RankedSuperiors, superiors_by_sorting
 from theory.errors import InvalidPreferenceError, TieError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
@@ -17,14 +17,14 @@ TIE_RULES: tuple[str, ...] = ("error", "ignore")
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
+class ProgramData:
     """A preference matrix as the exploration programs see it.
 
     Attributes
     ----------
     gaps : float64 (K, K)
         Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
-    pools : Pools
+    superiors : RankedSuperiors
         Costs of evidence, and the superiors of every arm in the order of their cost.
     losses : int64 (K,)
         Number of superiors of every arm.
@@ -35,7 +35,7 @@ class Instance:
     """
 
     gaps: NDArray[np.float64]
-    pools: Pools
+    superiors: RankedSuperiors
     losses: NDArray[np.int64]
     least: int
     second: int
@@ -49,10 +49,12 @@ class Instance:
     @property
     def costs(self) -> NDArray[np.float64]:
         """Price of one unit of evidence on every pair, float64 (K, K)."""
-        return self.pools.costs
+        return self.superiors.costs
 
     @classmethod
-    def from_matrix(cls, matrix: PreferenceMatrix | ArrayLike, ties: str) -> Instance:
+    def from_matrix(
+        cls, matrix: PreferenceMatrix | ArrayLike, ties: str
+    ) -> ProgramData:
         """Prepare the programs of a matrix.
 
         Parameters
@@ -64,7 +66,7 @@ class Instance:
 
         Returns
         -------
-        Instance
+        ProgramData
             Gaps, costs and counts.
 
         Raises
@@ -76,10 +78,12 @@ class Instance:
         """
         checked = as_preference_matrix(matrix)
         check_ties(checked, ties)
-        return cls.from_pools(checked.gaps, pools_by_sorting(checked.gaps))
+        return cls.from_superiors(checked.gaps, superiors_by_sorting(checked.gaps))
 
     @classmethod
-    def from_pools(cls, gaps: NDArray[np.float64], pools: Pools) -> Instance:
+    def from_superiors(
+        cls, gaps: NDArray[np.float64], superiors: RankedSuperiors
+    ) -> ProgramData:
         """Prepare the programs of gaps, estimated ones for instance, as they are.
 
         Parameters
@@ -87,18 +91,18 @@ class Instance:
         gaps : float (K, K)
             Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie. Ties may
             stand anywhere.
-        pools : Pools
+        superiors : RankedSuperiors
             Costs, and the superiors of every arm in the order of their cost.
 
         Returns
         -------
-        Instance
+        ProgramData
             Gaps, costs and counts.
         """
         losses = np.count_nonzero(gaps < 0, axis=1)
         least, second = np.partition(losses, 1)[:2].tolist()
         winners = tuple(np.flatnonzero(losses == least).tolist())
-        return cls(gaps, pools, losses, least, second, winners)
+        return cls(gaps, superiors, losses, least, second, winners)
 
     def candidates(self, winner: int | None) -> tuple[int, ...]:
         """Return the winners that a program must be solved for.

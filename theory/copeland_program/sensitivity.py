@@ -30,13 +30,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import arm_index, items_of, one_of
-from theory.copeland_program._superiors import pools_of_costs
+from theory.copeland_program._superiors import superiors_of_costs
 from theory.copeland_program.constants import (
     Solved,
     solve_efficient,
     solve_with_prefixes,
 )
-from theory.copeland_program.program_data import Instance
+from theory.copeland_program.program_data import ProgramData
 from theory.divergences import kl_to_half
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
@@ -230,13 +230,13 @@ def one_sided_derivatives(
 
 def _instance(
     matrix: PreferenceMatrix | ArrayLike, program: str
-) -> tuple[Instance, Callable[[Instance, int], Solved]]:
+) -> tuple[ProgramData, Callable[[ProgramData, int], Solved]]:
     one_of(program, PROGRAMS, "program")
     checked = as_preference_matrix(matrix)
-    return Instance.from_matrix(checked, "error"), PROGRAMS[program]
+    return ProgramData.from_matrix(checked, "error"), PROGRAMS[program]
 
 
-def _best_winners(instance: Instance, program: str) -> dict[int, Solved]:
+def _best_winners(instance: ProgramData, program: str) -> dict[int, Solved]:
     """Solve for every winner, and keep those with the smallest value."""
     solved = {arm: PROGRAMS[program](instance, arm) for arm in instance.winners}
     least = min(part.certificate.primal_value for part in solved.values())
@@ -247,8 +247,8 @@ def _best_winners(instance: Instance, program: str) -> dict[int, Solved]:
     }
 
 
-def _with_costs(instance: Instance, costs: NDArray[np.float64]) -> Instance:
-    return replace(instance, pools=pools_of_costs(instance.gaps, costs))
+def _with_costs(instance: ProgramData, costs: NDArray[np.float64]) -> ProgramData:
+    return replace(instance, superiors=superiors_of_costs(instance.gaps, costs))
 
 
 def _same(
@@ -257,7 +257,7 @@ def _same(
     return bool((np.abs(first - second)[where] <= _EQUAL_EVIDENCE).all())
 
 
-def _price_slopes(instance: Instance) -> NDArray[np.float64]:
+def _price_slopes(instance: ProgramData) -> NDArray[np.float64]:
     """Return dc/d|g| of every pair; 0 where a duel has no regret."""
     sizes = np.abs(instance.gaps)
     priced = instance.costs > 0

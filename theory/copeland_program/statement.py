@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.copeland_program.program_data import Instance
+from theory.copeland_program.program_data import ProgramData
 from theory.errors import ProgramError
 
 if TYPE_CHECKING:
     import cvxpy
 
 
-def solve(instance: Instance, winner: int) -> tuple[NDArray[np.float64], str]:
+def solve(instance: ProgramData, winner: int) -> tuple[NDArray[np.float64], str]:
     """Solve the program of a winner with CVXPY, slowly and legibly.
 
     One variable per pair that occurs: y on the inferiors of the winner i1, and z on the
@@ -30,7 +30,7 @@ def solve(instance: Instance, winner: int) -> tuple[NDArray[np.float64], str]:
 
     Parameters
     ----------
-    instance : Instance
+    instance : ProgramData
         The matrix.
     winner : int
         The arm i1.

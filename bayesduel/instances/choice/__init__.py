@@ -12,7 +12,7 @@ from bayesduel.instances.choice.catalog import (
     load_world,
     world_names,
 )
-from bayesduel.instances.choice.choice_instance import SubsetWorld
+from bayesduel.instances.choice.choice_instance import ChoiceWorld
 from bayesduel.instances.choice.custom import (
     choice_table,
     gaussian_utility,
@@ -42,7 +42,7 @@ __all__ = [
     "GaussianRule",
     "IndependentRule",
     "LogitRule",
-    "SubsetWorld",
+    "ChoiceWorld",
     "TableRule",
     "WorldDescription",
     "camera",

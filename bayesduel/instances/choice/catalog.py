@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesduel.errors import UnknownNameError
 from bayesduel.instances.choice import published
-from bayesduel.instances.choice.choice_instance import SubsetWorld
+from bayesduel.instances.choice.choice_instance import ChoiceWorld
 from bayesduel.instances.choice.random_tables import random_table
 from bayesduel.instances.families import REQUIRED, parse_parameters
 from bayesduel.instances.generators.instance import check_integer
@@ -20,7 +20,7 @@ from theory.arguments import shown
 class WorldFamily(NamedTuple):
     """A world that can be made by name."""
 
-    make: Callable[..., SubsetWorld]
+    make: Callable[..., ChoiceWorld]
     title: str
 
 
@@ -108,7 +108,7 @@ def is_world_name(text: str) -> bool:
     return isinstance(text, str) and text.partition(":")[0].strip() in _FAMILIES
 
 
-def load_world(text: str) -> SubsetWorld:
+def load_world(text: str) -> ChoiceWorld:
     """Return a world of subset choice by name.
 
     Parameters
@@ -119,7 +119,7 @@ def load_world(text: str) -> SubsetWorld:
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Named by the text.
 
     Raises

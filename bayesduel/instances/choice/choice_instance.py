@@ -24,14 +24,14 @@ from theory.choice.regret import SUBSET_REGRET_NOTIONS
 from theory.choice.tables import ChoiceTable
 
 FEEDBACKS = ("winner", "ranking", "independent")
-"""What is observed of an offered set, see :class:`SubsetWorld`."""
+"""What is observed of an offered set, see :class:`ChoiceWorld`."""
 
 MOST_SETS = 200_000
 """Sets that are tabulated at most."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SubsetWorld:
+class ChoiceWorld:
     """Offer up to k of n arms; some are chosen, or rewarded, with fixed probabilities.
 
     Parameters
@@ -110,7 +110,7 @@ class SubsetWorld:
         self.check_notion(self.regret)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SubsetWorld) and self.checksum == other.checksum
+        return isinstance(other, ChoiceWorld) and self.checksum == other.checksum
 
     def __hash__(self) -> int:
         return hash(self.checksum)
@@ -346,7 +346,7 @@ def _check_size(size: object, num_arms: int) -> None:
         )
 
 
-def _check_ranking(world: SubsetWorld) -> None:
+def _check_ranking(world: ChoiceWorld) -> None:
     rule = world.rule
     if not isinstance(rule, LogitRule) or rule.has_no_choice:
         raise ChoiceWorldError(
@@ -362,7 +362,7 @@ def _check_ranking(world: SubsetWorld) -> None:
         )
 
 
-def _check_rewards(world: SubsetWorld) -> None:
+def _check_rewards(world: ChoiceWorld) -> None:
     levels, largest = world.levels, world.largest_reward
     whole = isinstance(levels, int | np.integer) and not isinstance(levels, bool)
     if not whole or levels < 1:

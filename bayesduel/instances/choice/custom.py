@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from bayesduel.instances.choice.choice_instance import SubsetWorld
+from bayesduel.instances.choice.choice_instance import ChoiceWorld
 from bayesduel.instances.choice.rules import (
     GaussianRule,
     IndependentRule,
@@ -23,7 +23,7 @@ def multinomial_logit(
     no_choice_weight: float = 1.0,
     revenues: Sequence[float] | None = None,
     name: str = "logit",
-) -> SubsetWorld:
+) -> ChoiceWorld:
     """Return a world with P(i|s) = v_i / (v_0 + sum of v_j over s).
 
     Parameters
@@ -41,7 +41,7 @@ def multinomial_logit(
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Regret ``mnl_no_choice``; ``revenue`` with revenues, ``winner`` without a
         no-choice option.
 
@@ -59,7 +59,7 @@ def multinomial_logit(
     regret = "mnl_no_choice" if rule.has_no_choice else "winner"
     if revenues is not None:
         revenues = tuple(arm_vector("revenues", revenues).tolist())
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=rule,
         subset_size=subset_size,
         revenues=revenues,
@@ -74,7 +74,7 @@ def plackett_luce(
     *,
     depth: int | None = None,
     name: str = "plackett-luce",
-) -> SubsetWorld:
+) -> ChoiceWorld:
     """Return a world in which offered sets are ranked.
 
     Arms are drawn without replacement with probabilities in proportion to their
@@ -93,7 +93,7 @@ def plackett_luce(
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Regret ``topk``.
 
     Raises
@@ -106,7 +106,7 @@ def plackett_luce(
     >>> plackett_luce([0.9, 0.5, 0.2], 2).places
     1
     """
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=LogitRule.of(weights, 0.0),
         subset_size=subset_size,
         feedback="ranking",
@@ -122,7 +122,7 @@ def gaussian_utility(
     *,
     no_choice_mean: float | None = None,
     name: str = "gaussian",
-) -> SubsetWorld:
+) -> ChoiceWorld:
     """Return a world in which the largest of independent normal utilities is chosen.
 
     Parameters
@@ -138,7 +138,7 @@ def gaussian_utility(
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Regret ``utility_sum``.
 
     Raises
@@ -151,7 +151,7 @@ def gaussian_utility(
     >>> gaussian_utility([0.5, 0.0, -0.3], 2).chances((0, 1))[0].round(4)
     np.float64(0.6382)
     """
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=GaussianRule.of(means, no_choice_mean),
         subset_size=subset_size,
         regret="utility_sum",
@@ -161,7 +161,7 @@ def gaussian_utility(
 
 def choice_table(
     table: ChoiceTable, *, feedback: str = "winner", name: str = "table"
-) -> SubsetWorld:
+) -> ChoiceWorld:
     """Return a world given by the probabilities of all sets of k arms.
 
     Parameters
@@ -175,7 +175,7 @@ def choice_table(
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Regret ``expected_reward``.
 
     Raises
@@ -192,7 +192,7 @@ def choice_table(
     (0, 1)
     """
     check_word("feedback", feedback, ("winner", "independent"))
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=TableRule.of(table, exclusive=feedback != "independent"),
         subset_size=table.set_size,
         feedback=feedback,
@@ -207,7 +207,7 @@ def independent_rewards(
     levels: int = 1,
     largest_reward: float = 1.0,
     name: str = "independent",
-) -> SubsetWorld:
+) -> ChoiceWorld:
     """Return a world in which every offered arm has a reward of its own.
 
     The reward of arm i is ``largest_reward`` times a Binomial(levels, means[i]) share:
@@ -228,7 +228,7 @@ def independent_rewards(
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Regret ``topk_means``.
 
     Raises
@@ -243,7 +243,7 @@ def independent_rewards(
     ... ).best
     2.8
     """
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=IndependentRule.of(means),
         subset_size=subset_size,
         feedback="independent",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesduel.errors import ChoiceWorldError
-from bayesduel.instances.choice.choice_instance import SubsetWorld
+from bayesduel.instances.choice.choice_instance import ChoiceWorld
 from bayesduel.instances.choice.rules import (
     GaussianRule,
     IndependentRule,
@@ -46,7 +46,7 @@ _PAIRS = """
 """
 
 
-def camera() -> SubsetWorld:
+def camera() -> ChoiceWorld:
     """Return the camera example: three of six results of a search are shown.
 
     A result named "digital camera" is clicked by everybody who finds nothing better:
@@ -55,7 +55,7 @@ def camera() -> SubsetWorld:
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Best set (0, 1, 2) with 0.90; every set with the digital camera has 0.85.
 
     Examples
@@ -71,7 +71,7 @@ def camera() -> SubsetWorld:
         rest = 0.85 - chances.sum(axis=1, keepdims=True)
         return np.where(sets == 3, rest, chances)
 
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=TableRule.of(ChoiceTable.from_rule(6, 3, rule), exclusive=True),
         subset_size=3,
         name="camera",
@@ -82,7 +82,7 @@ def camera() -> SubsetWorld:
 
 def mnl(
     num_arms: int = 20, subset_size: int = 10, top: float = 0.96, step: float = 0.04
-) -> SubsetWorld:
+) -> ChoiceWorld:
     """Return D.1: multinomial logit with weights in arithmetic progression.
 
     v_i = top - step i for i = 0, 1, ...; P(i|s) = v_i / (1 + sum of v over s).
@@ -96,7 +96,7 @@ def mnl(
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Regret ``mnl_no_choice``.
 
     Raises
@@ -112,7 +112,7 @@ def mnl(
     """
     n = check_num_arms(num_arms, 1)
     weights = _progression("top", top, step, n)
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=LogitRule.of(weights, 1.0),
         subset_size=subset_size,
         regret="mnl_no_choice",
@@ -129,7 +129,7 @@ def random_utility(
     top: float = 0.96,
     step: float = 0.04,
     no_choice_mean: float = 2.0,
-) -> SubsetWorld:
+) -> ChoiceWorld:
     """Return D.2: Gaussian random utilities with means in arithmetic progression.
 
     The largest of the utilities Normal(mu_i, 1) of the offered arms and Normal(mu_0, 1)
@@ -146,7 +146,7 @@ def random_utility(
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Regret ``utility_sum``, a surrogate: no difference of choice probabilities.
 
     Raises
@@ -166,7 +166,7 @@ def random_utility(
         for name, value in (("top", top), ("step", step))
     )
     means = top - step * np.arange(n)
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=GaussianRule.of(means, no_choice_mean),
         subset_size=subset_size,
         regret="utility_sum",
@@ -182,7 +182,7 @@ def random_utility(
     )
 
 
-def preference_pairs() -> SubsetWorld:
+def preference_pairs() -> ChoiceWorld:
     """Return D.3: two of ten arms, by a preference matrix with a no-choice option.
 
     P(0|s) = 0.08 for the best pair and 0.10 for all others. Arm 2 looks best in most
@@ -190,7 +190,7 @@ def preference_pairs() -> SubsetWorld:
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Best set (0, 1); every other pair has regret 0.02 (``no_choice``).
 
     Examples
@@ -210,7 +210,7 @@ def preference_pairs() -> SubsetWorld:
         lead = margins[first, second]
         return np.stack([(some + lead) / 2, (some - lead) / 2], axis=1)
 
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=TableRule.of(ChoiceTable.from_rule(10, 2, rule), exclusive=True),
         subset_size=2,
         regret="no_choice",
@@ -221,7 +221,7 @@ def preference_pairs() -> SubsetWorld:
 
 def exclusive_gap(
     num_arms: int = 10, subset_size: int = 3, gap: float = 0.05, special: int = 0
-) -> SubsetWorld:
+) -> ChoiceWorld:
     """Return C.1, the lower-bound environment with at most one reward per round.
 
     Optimal are the arm ``special`` and the last k - 1 arms; in any set optimal arms
@@ -238,7 +238,7 @@ def exclusive_gap(
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
 
     Raises
     ------
@@ -258,7 +258,7 @@ def exclusive_gap(
         return chances[sets]
 
     table = ChoiceTable.from_rule(num_arms, subset_size, rule)
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=TableRule.of(table, exclusive=True),
         subset_size=subset_size,
         name=_gap_name("exclusive-gap", num_arms, subset_size, gap, special),
@@ -268,7 +268,7 @@ def exclusive_gap(
 
 def independent_gap(
     num_arms: int = 10, subset_size: int = 3, gap: float = 0.05, special: int = 0
-) -> SubsetWorld:
+) -> ChoiceWorld:
     """Return C.2, the lower-bound environment with several rewards per round.
 
     As `exclusive_gap` with 1/2 and 1/2 - gap; the offered arms are rewarded
@@ -281,7 +281,7 @@ def independent_gap(
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
 
     Raises
     ------
@@ -294,7 +294,7 @@ def independent_gap(
     [0.5, 0.4, 0.0, 0.0, 0.0]
     """
     arguments = _gap_arguments(num_arms, subset_size, gap, special, 1, 2)
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=IndependentRule.of(_gap_chances(*arguments, 0.5)),
         subset_size=subset_size,
         feedback="independent",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesduel.errors import ChoiceWorldError
-from bayesduel.instances.choice.choice_instance import MOST_SETS, SubsetWorld
+from bayesduel.instances.choice.choice_instance import MOST_SETS, ChoiceWorld
 from bayesduel.instances.choice.rules import TableRule
 from bayesduel.instances.generators.instance import (
     check_generator,
@@ -20,7 +20,7 @@ from theory.choice.tables import ChoiceTable
 
 def random_table(
     rng: np.random.Generator, num_arms: int = 10, subset_size: int = 5
-) -> SubsetWorld:
+) -> ChoiceWorld:
     """Draw D.4: the best set, and then every other set given that it is no better.
 
     The arms 0, ..., k - 1 are best, with P(a|s*) uniform on (0, 1/k). For every other
@@ -36,7 +36,7 @@ def random_table(
 
     Returns
     -------
-    SubsetWorld
+    ChoiceWorld
         Regret ``expected_reward``. (The regret is printed with the opposite sign.)
 
     Raises
@@ -77,7 +77,7 @@ def random_table(
         slack = best.sum() - lower.sum()
         excess = uniform_below(generator, 1 / k - lower, slack)
         chances[row] = lower + excess
-    return SubsetWorld(
+    return ChoiceWorld(
         rule=TableRule.of(ChoiceTable(sets, chances), exclusive=True),
         subset_size=k,
         name=spell("random-table", num_arms=n, subset_size=k),

@@ -1,8 +1,8 @@
 """Families of preference matrices: by formula or drawn at random.
 
 A function that draws or shuffles takes a ``numpy.random.Generator`` as its first
-argument and returns an `Instance`, the matrix together with the permutation of its
-arms. The fixed instances `zoghi500` and ``batched_*`` return the matrix itself.
+argument and returns an `GeneratedInstance`, the matrix together with the permutation of
+its arms. The fixed instances `zoghi500` and ``batched_*`` return the matrix itself.
 """
 
 from bayesduel.instances.generators.batched import (
@@ -12,7 +12,7 @@ from bayesduel.instances.generators.batched import (
     batched_two_levels,
     syn_cd,
 )
-from bayesduel.instances.generators.instance import Instance
+from bayesduel.instances.generators.instance import GeneratedInstance
 from bayesduel.instances.generators.orders import (
     equal_gap,
     hard_condorcet,
@@ -35,7 +35,7 @@ __all__ = [
     "LINKS",
     "UTILITY_PROFILES",
     "WINNERS",
-    "Instance",
+    "GeneratedInstance",
     "batched_all_ties",
     "batched_gap",
     "batched_one_winner",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesduel.instances.generators.instance import (
-    Instance,
+    GeneratedInstance,
     check_generator,
     check_index,
     check_integer,
@@ -28,7 +28,7 @@ _SOURCE = "Agarwal, Ghuge and Nagarajan (2022), Batched Dueling Bandits, ICML"
 
 def syn_cd(
     rng: np.random.Generator, num_arms: int = 100, *, shuffle: bool = True
-) -> Instance:
+) -> GeneratedInstance:
     """Draw SYN-CD: one arm beats all others by the same random margin, the rest tie.
 
     The margin is uniform on (0, 1/2) and the winner is uniform (Section 5).
@@ -44,7 +44,7 @@ def syn_cd(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation; the winner stands where the permutation is 0.
 
     Raises

@@ -14,7 +14,7 @@ from theory.preferences import PreferenceMatrix
 from theory.validation import MOST_ARMS, numeric_array
 
 
-class Instance(NamedTuple):
+class GeneratedInstance(NamedTuple):
     """A generated matrix and the order in which its arms stand.
 
     Attributes
@@ -151,7 +151,7 @@ def make_instance(
     shuffle: bool,
     name: str,
     source: str,
-) -> Instance:
+) -> GeneratedInstance:
     """Relabel the arms at random if `shuffle`, and validate."""
     num_arms = len(values)
     if check_flag("shuffle", shuffle):
@@ -166,7 +166,7 @@ def make_instance(
     matrix = PreferenceMatrix(
         values[np.ix_(permutation, permutation)], name=name, source=source
     )
-    return Instance(matrix, permutation)
+    return GeneratedInstance(matrix, permutation)
 
 
 def from_upper_triangle(upper: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,13 +1,13 @@
 """Matrices in which the arms have a known order: by formula, without noise.
 
-Every function here returns an `Instance` with the arms shuffled by `rng`. Without
-shuffling, arm 0 is the best one, arm 1 the next and so on.
+Every function here returns an `GeneratedInstance` with the arms shuffled by `rng`.
+Without shuffling, arm 0 is the best one, arm 1 the next and so on.
 """
 
 import numpy as np
 
 from bayesduel.instances.generators.instance import (
-    Instance,
+    GeneratedInstance,
     check_flag,
     check_num_arms,
     check_number,
@@ -26,7 +26,7 @@ def linear_order(
     *,
     clip: bool = False,
     shuffle: bool = True,
-) -> Instance:
+) -> GeneratedInstance:
     """Return p_ij = 1/2 + step (j - i).
 
     A total order with strong stochastic transitivity (SST) and the stochastic
@@ -49,7 +49,7 @@ def linear_order(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation.
 
     Raises
@@ -92,7 +92,7 @@ def equal_gap(
     gap: float,
     *,
     shuffle: bool = True,
-) -> Instance:
+) -> GeneratedInstance:
     """Return p_ij = 1/2 + gap for every i better than j.
 
     A total order in which every duel is equally hard. SST and STI hold.
@@ -110,7 +110,7 @@ def equal_gap(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation.
 
     Raises
@@ -139,7 +139,7 @@ def equal_gap(
 
 def hard_condorcet(
     rng: np.random.Generator | None, num_arms: int, *, shuffle: bool = True
-) -> Instance:
+) -> GeneratedInstance:
     """Return p_ij = 1/2 + j / (2 K) for i better than j, j counted from 1.
 
     The gap depends only on the position of the worse arm; the two best arms are the
@@ -158,7 +158,7 @@ def hard_condorcet(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation.
 
     Raises
@@ -190,7 +190,7 @@ def mallows(
     phi: float,
     *,
     shuffle: bool = True,
-) -> Instance:
+) -> GeneratedInstance:
     """Return the pairwise probabilities of a Mallows model.
 
     A ranking at Kendall distance d from the central one has a probability in
@@ -216,7 +216,7 @@ def mallows(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation.
 
     Raises

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesduel.instances.generators.instance import (
-    Instance,
+    GeneratedInstance,
     check_generator,
     check_num_arms,
     check_number,
@@ -29,7 +29,7 @@ def uniform_random(
     winner: str = "unique_copeland",
     min_gap: float = 0.0,
     shuffle: bool = True,
-) -> Instance:
+) -> GeneratedInstance:
     """Draw p_ij uniformly from (0, 1) for i < j, given a condition on the winner.
 
     After Agrawal and Chaporkar (2019), Section 4, who say that the matrix is random
@@ -57,7 +57,7 @@ def uniform_random(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation; unshuffled, the arms stand as drawn.
 
     Raises

@@ -1,7 +1,7 @@
 """Matrices that come from one number per arm: Bradley-Terry, links, random utility.
 
-Every function here returns an `Instance` with the arms shuffled by `rng`. Without
-shuffling, the arms stand in the order of the numbers given.
+Every function here returns an `GeneratedInstance` with the arms shuffled by `rng`.
+Without shuffling, the arms stand in the order of the numbers given.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.instances.generators.instance import (
-    Instance,
+    GeneratedInstance,
     check_generator,
     check_num_arms,
     check_number,
@@ -42,7 +42,7 @@ LINKS = ("linear", "natural", "logit")
 
 def bradley_terry(
     rng: np.random.Generator | None, weights: ArrayLike, *, shuffle: bool = True
-) -> Instance:
+) -> GeneratedInstance:
     """Return p_ij = w_i / (w_i + w_j).
 
     The model of Bradley and Terry (1952); with x = log w it is logistic in x_i - x_j.
@@ -59,7 +59,7 @@ def bradley_terry(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation.
 
     Raises
@@ -87,7 +87,7 @@ def bradley_terry(
 
 def syn_btl(
     rng: np.random.Generator, num_arms: int = 100, *, shuffle: bool = True
-) -> Instance:
+) -> GeneratedInstance:
     """Draw a Bradley-Terry matrix with weights uniform on (0, 1].
 
     SYN-BTL of Agarwal, Ghuge and Nagarajan (2022), Section 5, with 100 arms.
@@ -103,7 +103,7 @@ def syn_btl(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation; unshuffled, the arms stand as drawn.
 
     Raises
@@ -138,7 +138,7 @@ def from_utilities(
     *,
     link: str = "linear",
     shuffle: bool = True,
-) -> Instance:
+) -> GeneratedInstance:
     """Return the matrix of utilities v in [0, 1] under a link function.
 
     Ailon, Karnin and Joachims (2014), Reducing Dueling Bandits to Cardinal Bandits:
@@ -159,7 +159,7 @@ def from_utilities(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation.
 
     Raises
@@ -211,7 +211,7 @@ def geometric_order(
     ratio: float = 0.8,
     link: str = "linear",
     shuffle: bool = True,
-) -> Instance:
+) -> GeneratedInstance:
     """Return the matrix of utilities v_i = top * ratio^i, i = 0, 1, ..., K-1.
 
     Parameters
@@ -231,7 +231,7 @@ def geometric_order(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation.
 
     Raises
@@ -267,7 +267,7 @@ def geometric_order(
 
 def rum_gaussian(
     rng: np.random.Generator | None, means: ArrayLike, *, shuffle: bool = True
-) -> Instance:
+) -> GeneratedInstance:
     """Return p_ij = Phi((mu_i - mu_j) / sqrt 2).
 
     Random utility with independent normal utilities of variance 1 (Thurstone 1927,
@@ -286,7 +286,7 @@ def rum_gaussian(
 
     Returns
     -------
-    Instance
+    GeneratedInstance
         The matrix and the permutation.
 
     Raises

@@ -34,7 +34,7 @@ from bayesduel.policies.pair_evidence import (
     estimated_gaps,
 )
 from bayesduel.policies.play_lists import (
-    Passes,
+    PlayLists,
     append,
     begin_pass_if_over,
     element_to_play,
@@ -42,7 +42,11 @@ from bayesduel.policies.play_lists import (
     is_only_element,
 )
 from bayesduel.types import Arm, Duel, Outcome, RoundCount
-from theory.copeland_program import Pools, pools_by_counting, superior_sums
+from theory.copeland_program import (
+    RankedSuperiors,
+    superior_sums,
+    superiors_by_counting,
+)
 from theory.copeland_program.efficient import candidate_slack, ecw_cost
 
 _SLACK = 1e-12
@@ -62,7 +66,7 @@ class CopelandLists(NamedTuple):
     slack: Float[Array, " K"]
     """The largest log t that the evidence can answer for, per estimated winner."""
 
-    passes: Passes
+    passes: PlayLists
     winner: Arm
     """Minimizer of the last program, or the arm whose test passed; -1 before."""
 
@@ -183,7 +187,7 @@ class CopelandRMED(Policy):
 
     def _count(
         self, lists: CopelandLists, round_: RoundCount, duel: Duel, outcome: Outcome
-    ) -> tuple[CopelandLists, Pools]:
+    ) -> tuple[CopelandLists, RankedSuperiors]:
         """Count the outcome and, if the duel was in turn, test and name the winner.
 
         The second result is what the efficient program knows of the new estimates.
@@ -199,11 +203,11 @@ class CopelandRMED(Policy):
         slack = _slack_of_winners(pairs, gaps, sums)
         passing = _passes_test(pairs, slack, round_)
         passed = jnp.any(passing)
-        pools = pools_by_counting(gaps)
+        superiors = superiors_by_counting(gaps)
         winner = jnp.where(
             passed,
             jnp.argmax(passing).astype(jnp.int32),
-            _cheapest_winner(pairs, gaps, pools),
+            _cheapest_winner(pairs, gaps, superiors),
         )
         lists = lists._replace(
             pairs=pairs,
@@ -212,7 +216,7 @@ class CopelandRMED(Policy):
             winner=jnp.where(duel.note, winner, lists.winner),
             passed=passed,
         )
-        return lists, pools
+        return lists, superiors
 
 
 def extended(lists: Any, wanted: Any, log_t: Any, applies: Any) -> Any:
@@ -257,12 +261,12 @@ def _slack_of_winners(
 
 
 def _cheapest_winner(
-    pairs: PairEvidence, gaps: Float[Array, "K K"], pools: Pools
+    pairs: PairEvidence, gaps: Float[Array, "K K"], superiors: RankedSuperiors
 ) -> Arm:
     """Return the estimated winner with the least constant of the efficient program."""
     is_winner = is_estimated_winner(pairs)
     several = jnp.sum(is_winner, dtype=jnp.int32) > 1
-    costs = _one_by_one(is_winner & several, lambda arm: ecw_cost(gaps, arm, pools))
+    costs = _one_by_one(is_winner & several, lambda arm: ecw_cost(gaps, arm, superiors))
     return jnp.where(several, lowest(costs), jnp.argmax(is_winner).astype(jnp.int32))
 
 

@@ -209,7 +209,7 @@ class CWRMED(CopelandRMED):
         outcome: Outcome,
     ) -> CWRMEDState:
         """Count the outcome, then extend the next list or ask for a new program."""
-        lists, pools = self._count(state.lists, round_, duel, outcome)
+        lists, superiors = self._count(state.lists, round_, duel, outcome)
         program = state.program
         learnt = (duel.first != duel.second) & (outcome.rounds > 0)
         gaps = estimated_gaps(lists.pairs.wins)
@@ -230,7 +230,7 @@ class CWRMED(CopelandRMED):
         own = jnp.where(fits, program.blocks + program.blocks.T, program.wanted)
         wanted = compute_if(
             ~is_alone & in_turn & ~lists.passed,
-            lambda: ecw_evidence(gaps, lists.winner, pools),
+            lambda: ecw_evidence(gaps, lists.winner, superiors),
             own,
         )
         is_new = program.is_new | learnt
@@ -264,7 +264,7 @@ class CWRMED(CopelandRMED):
         """Say whether the host must solve the program."""
         return state.program.is_asked
 
-    def assist(self, state: CWRMEDState) -> CWRMEDState:
+    def host_step(self, state: CWRMEDState) -> CWRMEDState:
         """Solve the program of the estimates, and extend the next list by it."""
         gaps = estimated_gaps(np.asarray(state.lists.pairs.wins))
         program = state.program

@@ -79,10 +79,10 @@ class ECWRMED(CopelandRMED):
         outcome: Outcome,
     ) -> CopelandLists:
         """Count the outcome, then find what is due in the next pass."""
-        lists, pools = self._count(state, round_, duel, outcome)
+        lists, superiors = self._count(state, round_, duel, outcome)
         # After a forced draw nothing is appended, so any winner will do.
         gaps = estimated_gaps(lists.pairs.wins)
-        wanted = ecw_evidence(gaps, lists.winner, pools)
+        wanted = ecw_evidence(gaps, lists.winner, superiors)
         return extended(lists, wanted, log_of(round_), duel.note)
 
     def recommend(self, rng_key: RunKey, state: CopelandLists) -> Arm:

@@ -24,7 +24,7 @@ from bayesduel.policies.pair_evidence import (
     estimated_gaps,
 )
 from bayesduel.policies.play_lists import (
-    Passes,
+    PlayLists,
     append,
     begin_pass_if_over,
     element_to_play,
@@ -38,7 +38,7 @@ class RMED1State(NamedTuple):
     """Evidence per pair and the place in the lists."""
 
     pairs: PairEvidence
-    passes: Passes
+    passes: PlayLists
 
 
 @policy_class
@@ -119,7 +119,7 @@ class RMED1(Policy):
         return duel, state._replace(passes=passes._replace(place=place))
 
     def _out_of_turn(
-        self, state: State, passes: Passes, round_: RoundCount
+        self, state: State, passes: PlayLists, round_: RoundCount
     ) -> tuple[Bool[Array, ""], Arm, Arm]:
         """Say whether a pair is to be drawn outside the lists, and which."""
         row, column = np.triu_indices(state.pairs.wins.shape[0], 1)

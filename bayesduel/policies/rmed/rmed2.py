@@ -25,7 +25,7 @@ from bayesduel.policies.pair_evidence import (
     empty_evidence,
     estimated_gaps,
 )
-from bayesduel.policies.play_lists import Passes, first_pass
+from bayesduel.policies.play_lists import PlayLists, first_pass
 from bayesduel.policies.rmed.rmed1 import RMED1
 from bayesduel.types import Arm, Duel, RoundCount, RunKey, State
 
@@ -37,7 +37,7 @@ class RMED2State(NamedTuple):
     asked: Int[Array, "K K"]
     """N_ij: duels asked for, whether their outcomes are known or not; symmetric."""
 
-    passes: Passes
+    passes: PlayLists
 
 
 @policy_class
@@ -113,7 +113,7 @@ class RMED2(RMED1):
         return duel, state._replace(asked=add_asked(state.asked, duel))
 
     def _out_of_turn(
-        self, state: State, passes: Passes, round_: RoundCount
+        self, state: State, passes: PlayLists, round_: RoundCount
     ) -> tuple[Bool[Array, ""], Arm, Arm]:
         """Return a pair of the initial sweep, or a rare one at the head of a pass."""
         sweeping, row, column = super()._out_of_turn(state, passes, round_)

@@ -17,7 +17,7 @@ from bayesduel.policies.base import (
 )
 from bayesduel.policies.pair_counts import add_asked, lowest
 from bayesduel.policies.pair_evidence import PairEvidence, empty_evidence
-from bayesduel.policies.play_lists import Passes, first_pass
+from bayesduel.policies.play_lists import PlayLists, first_pass
 from bayesduel.policies.rmed.rmed1 import RMED1, evidence_against
 from bayesduel.policies.rmed.rmed2 import is_pursued, proof_costs
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
@@ -32,7 +32,7 @@ class RMED2FHState(NamedTuple):
     asked: Int[Array, "K K"]
     """Duels asked for, whether their outcomes are known or not; symmetric."""
 
-    passes: Passes
+    passes: PlayLists
     horizon: RoundCount
     targets: Int[Array, " K"]
     """b_l, the arm that proves l not to be the best at the least cost; -1 for none."""
@@ -117,7 +117,7 @@ class RMED2FH(RMED1):
         return jnp.maximum(1, jnp.ceil(self.alpha * scale)).astype(jnp.int64)
 
     def _out_of_turn(
-        self, state: State, passes: Passes, round_: RoundCount
+        self, state: State, passes: PlayLists, round_: RoundCount
     ) -> tuple[Bool[Array, ""], Arm, Arm]:
         """Return a pair of the initial sweeps."""
         row, column = np.triu_indices(state.pairs.wins.shape[0], 1)

@@ -12,7 +12,7 @@ from bayesduel.policies.base import check_at_least, others_mask, policy_class
 from bayesduel.policies.pair_counts import lowest
 from bayesduel.policies.pair_evidence import estimated_gaps
 from bayesduel.policies.play_lists import (
-    Passes,
+    PlayLists,
     append,
     begin_pass_if_over,
     element_to_play,
@@ -41,7 +41,7 @@ class ChoiceState(NamedTuple):
     wins: Int[Array, "n n"]
     """[i, j]: rounds in which both were offered and i was chosen."""
 
-    passes: Passes
+    passes: PlayLists
     slots: Int[Array, " k"]
 
 

@@ -18,7 +18,7 @@ from bayesduel.policies.subsets._reward_counts import (
 from bayesduel.types import RoundCount
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import SubsetWorld
+    from bayesduel.instances.choice import ChoiceWorld
 
 
 @policy_class
@@ -71,7 +71,7 @@ class CombinatorialUCB(IndexPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("scale", self.scale, 0.0)
 
-    def warn_about(self, world: "SubsetWorld") -> None:
+    def warn_about(self, world: "ChoiceWorld") -> None:
         """Warn where rewards exceed 1."""
         super().warn_about(world)
         warn_above_one(self.label, world)

@@ -29,7 +29,7 @@ from bayesduel.policies.subsets._reward_counts import (
 from bayesduel.types import Offer, RoundCount, RunKey
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import SubsetWorld
+    from bayesduel.instances.choice import ChoiceWorld
 
 _HALVINGS = 60
 """Steps of the bisection of the multiplier of ESCB-1."""
@@ -96,7 +96,7 @@ class ESCB(CountingPolicy):
                 f"most_sets must not be negative, got {self.most_sets!r}"
             )
 
-    def warn_about(self, world: "SubsetWorld") -> None:
+    def warn_about(self, world: "ChoiceWorld") -> None:
         """Warn where rewards exceed 1."""
         super().warn_about(world)
         warn_above_one(self.label, world)

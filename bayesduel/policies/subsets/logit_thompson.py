@@ -22,7 +22,7 @@ from bayesduel.policies.subset_base import (
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import SubsetWorld
+    from bayesduel.instances.choice import ChoiceWorld
 
 MOST_SETS = 1000
 """Different sets whose choices are kept; the likelihood is a sum over them."""
@@ -90,7 +90,7 @@ class LogitThompson(SubsetPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("prior_scale", self.prior_scale, 0.0)
 
-    def check_world(self, world: "SubsetWorld", horizon: int) -> None:
+    def check_world(self, world: "ChoiceWorld", horizon: int) -> None:
         """Raise where the model does not fit a world, or there are too many sets.
 
         Raises

@@ -19,7 +19,7 @@ from bayesduel.policies.subsets._reward_counts import (
 from bayesduel.types import RoundCount
 
 if TYPE_CHECKING:
-    from bayesduel.instances.choice import SubsetWorld
+    from bayesduel.instances.choice import ChoiceWorld
 
 
 @policy_class
@@ -72,7 +72,7 @@ class UCBWithoutOrder(IndexPolicy):
         check_above("alpha", self.alpha, 0.0)
         check_above("largest_reward", self.largest_reward, 0.0)
 
-    def warn_about(self, world: "SubsetWorld") -> None:
+    def warn_about(self, world: "ChoiceWorld") -> None:
         """Warn outside the theory, and where rewards exceed Bmax."""
         super().warn_about(world)
         if world.largest_reward > self.largest_reward:

@@ -88,7 +88,7 @@ def _program(environment, policy, horizon, most_events):
                 offer.subset, jnp.where(active, rounds, 0), rewards.rewards
             )
 
-        state = environment.introduce(policy, key_init, lane, end)
+        state = environment.init_policy(policy, key_init, lane, end)
         numbers = jnp.arange(most_events, dtype=jnp.uint32)
         return jax.lax.scan(advance, (state, jnp.int64(0)), numbers)[1]
 

@@ -1,4 +1,4 @@
-"""Slack of every template against the enumeration of all constraints."""
+"""Slack of every family against the enumeration of all constraints."""
 
 from itertools import combinations
 
@@ -21,10 +21,10 @@ from tests.theory.matrices import (
 from theory import (
     InvalidPreferenceError,
     candidate_slack,
+    constraint_slack,
     counts_suffice,
     ecw_slack,
     kl_to_half,
-    template_slack,
 )
 from theory.copeland_program._constraints import rank_by_counting, sums_of_smallest
 
@@ -53,7 +53,7 @@ def test_slack_against_enumeration(name, kind):
         matrix = shaped(name, seed)
         gaps = gaps_of(matrix)
         x = random_evidence(np.random.default_rng(seed), len(matrix), kind)
-        slack = template_slack(x, gaps)
+        slack = constraint_slack(x, gaps)
         for arm in range(len(matrix)):
             if arm in winners(matrix):
                 exact = slack_by_enumeration(matrix, x, arm)
@@ -75,7 +75,7 @@ def test_slack_with_ties(seed, num_arms, tie_a_winner):
         other = (arm + 1) % num_arms
         gaps[arm, other] = gaps[other, arm] = 0
     x = random_evidence(rng, num_arms, "units")
-    slack = template_slack(x, gaps)
+    slack = constraint_slack(x, gaps)
     counts = (gaps < 0).sum(axis=1)
     for arm in np.flatnonzero(counts == counts.min()):
         exact = slack_by_enumeration(0.5 + gaps, x, arm)
@@ -83,16 +83,16 @@ def test_slack_with_ties(seed, num_arms, tie_a_winner):
 
 
 def test_no_decided_pair_leaves_no_constraint():
-    assert template_slack(np.zeros((3, 3)), np.zeros((3, 3))).tolist() == [np.inf] * 3
+    assert constraint_slack(np.zeros((3, 3)), np.zeros((3, 3))).tolist() == [np.inf] * 3
 
 
 def test_candidates_select():
     matrix = shaped("two winners", 0)
     x = np.full((5, 5), 0.3)
-    slack = template_slack(x, gaps_of(matrix))
+    slack = constraint_slack(x, gaps_of(matrix))
     for chosen in (np.zeros(5, bool), np.arange(5) == winners(matrix)[1]):
         expected = np.where(chosen, slack, np.inf)
-        got = template_slack(x, gaps_of(matrix), candidates=chosen)
+        got = constraint_slack(x, gaps_of(matrix), candidates=chosen)
         assert np.array_equal(got, expected)
 
 
@@ -101,10 +101,12 @@ def test_slack_is_homogeneous_and_monotone(seed, num_arms, factor):
     rng = np.random.default_rng(seed)
     gaps = gaps_of(random_matrix(rng, num_arms))
     x = random_evidence(rng, num_arms, "units")
-    slack = template_slack(x, gaps)
-    assert template_slack(factor * x, gaps) == pytest.approx(factor * slack, rel=1e-12)
+    slack = constraint_slack(x, gaps)
+    assert constraint_slack(factor * x, gaps) == pytest.approx(
+        factor * slack, rel=1e-12
+    )
     more = x + random_evidence(rng, num_arms, "repeated")
-    assert (template_slack(more, gaps) >= slack - 1e-12).all()
+    assert (constraint_slack(more, gaps) >= slack - 1e-12).all()
 
 
 @given(st.integers(0, 10**6), st.integers(2, 9))
@@ -124,21 +126,21 @@ def test_same_numbers_under_jit_and_vmap(num_arms):
     rng = np.random.default_rng(num_arms)
     gaps = np.stack([gaps_of(random_matrix(rng, num_arms)) for _ in range(16)])
     x = np.stack([random_evidence(rng, num_arms, "units") for _ in range(16)])
-    plain = np.stack([template_slack(e, g) for e, g in zip(x, gaps, strict=True)])
+    plain = np.stack([constraint_slack(e, g) for e, g in zip(x, gaps, strict=True)])
     arms = (gaps < 0).sum(axis=-1).argmin(axis=-1)
     with jax.enable_x64(True), jax.numpy_dtype_promotion("strict"):
         e, g, a = map(jax.numpy.asarray, (x, gaps, arms))
-        traced = jax.jit(jax.vmap(template_slack))(e, g)
+        traced = jax.jit(jax.vmap(constraint_slack))(e, g)
         assert traced.dtype == np.float64
         assert np.asarray(traced) == pytest.approx(plain, rel=1e-13)
         mask = jax.nn.one_hot(a, num_arms, dtype=bool)
-        masked = jax.jit(jax.vmap(template_slack))(e, g, mask)
+        masked = jax.jit(jax.vmap(constraint_slack))(e, g, mask)
         one = np.asarray(jax.jit(jax.vmap(candidate_slack))(e, g, a))
         assert np.asarray(masked).min(axis=1) == pytest.approx(one, rel=1e-13)
         assert one == pytest.approx(plain[np.arange(16), arms], rel=1e-13)
 
 
-# The identity behind the two cases of a template.
+# The identity behind the two cases of a family.
 
 
 def smallest(values, size):
@@ -253,6 +255,6 @@ def test_every_small_tournament():
         for bit, pair in enumerate(combinations(range(4), 2)):
             upper[pair] = 0.2 if signs >> bit & 1 else -0.2
         matrix = from_upper(upper)
-        slack = template_slack(x, gaps_of(matrix))
+        slack = constraint_slack(x, gaps_of(matrix))
         for arm in winners(matrix):
             assert slack[arm] == slack_by_enumeration(matrix, x, arm)

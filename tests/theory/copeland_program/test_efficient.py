@@ -23,11 +23,11 @@ from theory import ecw_costs, ecw_evidence, ecw_rmed_constant, ecw_slack
 from theory.copeland_program._constraints import rank_by_counting
 from theory.copeland_program._costs import evidence_costs, losses, two_smallest
 from theory.copeland_program._superiors import (
-    Pools,
+    RankedSuperiors,
     allocate,
-    pools_by_counting,
-    pools_by_sorting,
     solve_blocks,
+    superiors_by_counting,
+    superiors_by_sorting,
 )
 from theory.copeland_program.efficient import ecw_cost
 
@@ -61,7 +61,7 @@ def block_by_enumeration(costs, k):
 
 
 def one_block(costs, k, *, winner_cost=None):
-    """Pools in which arm 0 has the given costs, and its k is as wanted.
+    """RankedSuperiors in which arm 0 has the given costs, and its k is as wanted.
 
     Arm 1 is the winner. With a `winner_cost` it is among the superiors of arm 0.
     """
@@ -76,14 +76,16 @@ def one_block(costs, k, *, winner_cost=None):
     prefixes = np.where(upto, table[:, None, :], 0.0).sum(axis=-1)
     least = k + 1 + (winner_cost is not None)
     counts = np.full(num_arms, least, dtype=np.int32)
-    return Pools(table, members, ranks, prefixes, counts)
+    return RankedSuperiors(table, members, ranks, prefixes, counts)
 
 
-def solve_one(pools, beaten):
+def solve_one(superiors, beaten):
     arms = np.array([1], dtype=np.int32)
-    row = np.zeros((1, len(pools.costs)), dtype=bool)
+    row = np.zeros((1, len(superiors.costs)), dtype=bool)
     row[0, 0] = beaten
-    return solve_blocks(pools, arms, row, pools.costs[:, :1].T, pools.ranks[:, 1:2].T)
+    return solve_blocks(
+        superiors, arms, row, superiors.costs[:, :1].T, superiors.ranks[:, 1:2].T
+    )
 
 
 @pytest.mark.parametrize("n", range(1, 10))
@@ -104,28 +106,28 @@ def test_block_against_enumeration(n):
             assert value == pytest.approx(exact, rel=1e-9, abs=1e-12)
             # The same with the winner among the superiors, where it does not count.
             for winner_cost in (0.0, costs.min(), np.median(costs), 1e6):
-                pools = one_block(costs, k, winner_cost=winner_cost)
-                pools.costs[:, 0] = pools.costs[0]
+                superiors = one_block(costs, k, winner_cost=winner_cost)
+                superiors.costs[:, 0] = superiors.costs[0]
                 arms = np.array([1], dtype=np.int32)
                 beaten = np.zeros((1, n + 2), dtype=bool)
                 beaten[0, 0] = True
                 ranks = np.full((1, n + 2), n + 2)
-                ranks[0, 0] = pools.ranks[0, 1]
+                ranks[0, 0] = superiors.ranks[0, 1]
                 price = np.zeros((1, n + 2))
                 price[0, 0] = winner_cost
-                blocks = solve_blocks(pools, arms, beaten, price, ranks)
+                blocks = solve_blocks(superiors, arms, beaten, price, ranks)
                 assert blocks.values[0, 0] == pytest.approx(exact, rel=1e-9, abs=1e-12)
 
 
 def test_no_digits_are_lost_when_an_expensive_winner_is_removed():
     costs = np.array([1.0, 2.0, 3.0])
-    pools = one_block(costs, 1, winner_cost=1e16)
+    superiors = one_block(costs, 1, winner_cost=1e16)
     beaten = np.zeros((1, 5), dtype=bool)
     beaten[0, 0] = True
     price = np.full((1, 5), 1e16)
-    ranks = np.full((1, 5), pools.ranks[0, 1])
+    ranks = np.full((1, 5), superiors.ranks[0, 1])
     arms = np.array([1], dtype=np.int32)
-    blocks = solve_blocks(pools, arms, beaten, price, ranks)
+    blocks = solve_blocks(superiors, arms, beaten, price, ranks)
     assert blocks.values[0, 0] == 3.0  # min(1 + 2, (1 + 2 + 3) / 2), exactly
 
 
@@ -135,17 +137,17 @@ def test_whole_program_against_enumeration(name, grid):
     for seed in range(6):
         matrix = shaped(name, seed, grid=grid)
         gaps = gaps_of(matrix)
-        costs, pools = ecw_costs(gaps), pools_by_counting(gaps)
+        costs, superiors = ecw_costs(gaps), superiors_by_counting(gaps)
         for arm in range(len(matrix)):
             if arm not in winners(matrix):
                 assert costs[arm] == np.inf
                 continue
             exact = enumerate_efficient_program(matrix, arm)
             assert costs[arm] == pytest.approx(exact, rel=1e-9, abs=1e-9)
-            alone = ecw_cost(gaps, arm, pools)
+            alone = ecw_cost(gaps, arm, superiors)
             assert alone == pytest.approx(exact, rel=1e-9, abs=1e-9)
             x = ecw_evidence(gaps, arm)
-            assert np.array_equal(x, ecw_evidence(gaps, arm, pools))
+            assert np.array_equal(x, ecw_evidence(gaps, arm, superiors))
             assert np.array_equal(x, x.T)
             assert x.min() >= 0 and x.max() <= 1 and (np.diagonal(x) == 0).all()
             value = np.triu(x * quantities(matrix)[2]).sum()
@@ -180,7 +182,7 @@ def test_sorting_and_counting_agree():
         for num_arms in (2, 3, 6, 12):
             gaps = random_gaps(rng, num_arms, grid=grid)
             gaps[np.abs(gaps) < 0.05] = 0
-            first, second = pools_by_counting(gaps), pools_by_sorting(gaps)
+            first, second = superiors_by_counting(gaps), superiors_by_sorting(gaps)
             members = first.members
             assert np.array_equal(members, second.members)
             assert np.array_equal(first.ranks[members], second.ranks[members])
@@ -209,7 +211,9 @@ def test_same_numbers_under_jit_and_vmap(num_arms):
         # The winner may be a traced integer of any width.
         for dtype in ("int32", "int64"):
             chosen = jax.numpy.asarray(arms.astype(dtype))
-            one = jax.jit(jax.vmap(lambda g, a: ecw_cost(g, a, pools_by_counting(g))))
+            one = jax.jit(
+                jax.vmap(lambda g, a: ecw_cost(g, a, superiors_by_counting(g)))
+            )
             found = np.asarray(one(jax.numpy.asarray(batch), chosen))
             assert found == pytest.approx(costs.min(axis=1), rel=1e-13)
             program = jax.jit(jax.vmap(ecw_evidence))

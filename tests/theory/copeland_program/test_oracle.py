@@ -10,9 +10,9 @@ from tests.theory.brute_force import constraints, quantities
 from tests.theory.matrices import GAP, SHAPES, gaps_of, random_matrix, shaped, winners
 from theory import ProgramError, candidate_slack, ecw_slack, find_violations
 from theory.copeland_program._cutting_planes import solve, surviving_prefixes
-from theory.copeland_program._oracle import Templates
+from theory.copeland_program._oracle import ConstraintFamilies
 from theory.copeland_program.certificate import Multipliers, certify, dual_bound
-from theory.copeland_program.program_data import Instance
+from theory.copeland_program.program_data import ProgramData
 
 
 def random_evidence(rng, num_arms):
@@ -62,13 +62,13 @@ def test_sorting_agrees_with_counting():
     for _ in range(60):
         matrix = random_matrix(rng, int(rng.integers(2, 14)))
         gaps, x = gaps_of(matrix), random_evidence(rng, len(matrix))
-        instance = Instance.from_matrix(matrix, "error")
+        instance = ProgramData.from_matrix(matrix, "error")
         for arm in winners(matrix):
-            templates = Templates(instance, arm)
+            families = ConstraintFamilies(instance, arm)
             slack = candidate_slack(x, gaps, arm)
-            assert templates.slack(x) == pytest.approx(slack, rel=1e-12)
+            assert families.slack(x) == pytest.approx(slack, rel=1e-12)
             slack = ecw_slack(x, gaps, arm)
-            assert templates.efficient_slack(x) == pytest.approx(slack, rel=1e-12)
+            assert families.efficient_slack(x) == pytest.approx(slack, rel=1e-12)
 
 
 # Prefixes.
@@ -97,16 +97,16 @@ def test_dropped_prefixes_are_never_missed(name):
     kept = total = 0
     for seed in range(8):
         matrix = shaped(name, seed, grid=[0.1, 0.2, 0.4] if seed % 2 else None)
-        instance = Instance.from_matrix(matrix, "error")
+        instance = ProgramData.from_matrix(matrix, "error")
         (arm,) = instance.winners
-        templates = Templates(instance, arm)
-        prefixes = surviving_prefixes(templates)
+        families = ConstraintFamilies(instance, arm)
+        prefixes = surviving_prefixes(families)
         for rival in set(range(len(matrix))) - {arm}:
             mine = prefixes.left_out[
                 prefixes.starts[rival] : prefixes.starts[rival + 1]
             ]
-            exists = templates.exists[:, rival]
-            b = int(instance.losses[rival]) - templates.low
+            exists = families.exists[:, rival]
+            b = int(instance.losses[rival]) - families.low
             sizes = {b - c for c in np.flatnonzero(exists[0] | exists[2])}
             sizes |= {b - c - 1 for c in np.flatnonzero(exists[1])}
             sizes = sorted(sizes - {0})
@@ -135,9 +135,9 @@ def test_single_size_keeps_the_prefix_of_the_closed_form():
     # Condorcet winner, L(2) = 1: every rival needs one size, L_i2 - 1, with (i1, i2).
     for grid in (None, [0.1, 0.4], [0.2]):
         matrix = shaped("condorcet", 0, grid=grid)
-        instance = Instance.from_matrix(matrix, "error")
+        instance = ProgramData.from_matrix(matrix, "error")
         (arm,) = instance.winners
-        prefixes = surviving_prefixes(Templates(instance, arm))
+        prefixes = surviving_prefixes(ConstraintFamilies(instance, arm))
         for rival, losses in enumerate(instance.losses):
             mine = slice(prefixes.starts[rival], prefixes.starts[rival + 1])
             if losses <= 1:
@@ -155,7 +155,7 @@ def test_single_size_keeps_the_prefix_of_the_closed_form():
 
 
 def multipliers_of(matrix):
-    instance = Instance.from_matrix(matrix, "error")
+    instance = ProgramData.from_matrix(matrix, "error")
     (arm,) = instance.winners
     return instance, arm, solve(instance, arm).multipliers
 
@@ -175,7 +175,7 @@ def test_dual_bound_is_a_bound_for_any_multipliers():
 
 def test_dual_bound_by_hand():
     # Two arms: the constraint x_01 >= 1 with cost c can carry the multiplier c.
-    instance = Instance.from_matrix([[0.5, 0.7], [0.3, 0.5]], "error")
+    instance = ProgramData.from_matrix([[0.5, 0.7], [0.3, 0.5]], "error")
     cost = instance.costs[0, 1]
     row = np.array([[False, True]])
     for value, bound in [(cost, cost), (cost / 2, cost / 2), (9.0, cost), (-1.0, 0.0)]:
@@ -186,7 +186,7 @@ def test_dual_bound_by_hand():
 def test_dual_bound_of_a_block_by_hand():
     # Constraints with H empty are the efficient ones; the closed form is tight.
     matrix = shaped("one loss", 1)
-    instance = Instance.from_matrix(matrix, "error")
+    instance = ProgramData.from_matrix(matrix, "error")
     (arm,) = instance.winners
     gaps, losses, costs = quantities(matrix)
     rival = int(np.flatnonzero(gaps[:, arm] > 0)[0])
