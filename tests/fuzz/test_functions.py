@@ -188,14 +188,14 @@ def of_bayesduel() -> dict[str, Callable[..., Any]]:
         "policies.get": lambda name, alpha, every: policies.get(
             name, alpha=alpha, every=every
         ),
-        "datasets.SubmatrixSampler": lambda matrix, size, min_gap, seed: (
+        "instances.SubmatrixSampler": lambda matrix, size, min_gap, seed: (
             instances.SubmatrixSampler.of(matrix, size, min_gap=min_gap, seed=seed)
         ),
     }
     modules = {
-        "datasets": (instances, ("describe", "load", "matrix_of_table")),
+        "instances": (instances, ("describe", "load", "matrix_of_table")),
         "generators": (instances.generators, instances.generators.__all__),
-        "worlds": (instances.choice, instances.choice.__all__),
+        "choice": (instances.choice, instances.choice.__all__),
         "policies": (policies, ("parse", "label_of", "name_of", "parameters")),
         "results": (results, ("load", "save")),
     }

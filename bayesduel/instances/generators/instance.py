@@ -139,7 +139,7 @@ def check_vector(argument: str, values: object, minimum_length: int) -> NDArray:
 
 
 def spell(family: str, **parameters: object) -> str:
-    """Return ``family:key=value,...``, the spelling that `datasets.load` reads."""
+    """Return ``family:key=value,...``, the spelling that `instances.load` reads."""
     listed = ",".join(f"{key}={value}" for key, value in parameters.items())
     return f"{family}:{listed}" if listed else family
 
