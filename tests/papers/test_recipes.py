@@ -34,7 +34,7 @@ def test_environments_exist(name):
         if kind == "matrix":
             assert instances.load(what).num_arms > 1
         elif kind == "world":
-            world = instances.worlds.load_world(what)
+            world = instances.choice.load_world(what)
             world.check_notion(recipe.notion)
             for text in panel.policies:
                 policies.parse(text).check_world(world, panel.horizon)

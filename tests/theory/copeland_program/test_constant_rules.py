@@ -187,7 +187,7 @@ def test_wrong_allocation_is_refused(monkeypatch):
         solution.evidence[:] *= 0.999
         return solution
 
-    monkeypatch.setattr(constants.prefix_program, "solve", careless)
+    monkeypatch.setattr(constants._cutting_planes, "solve", careless)
     with pytest.raises(ProgramError, match="smallest left-hand side 0.999"):
         copeland_lower_bound(GAP)
 
@@ -202,7 +202,7 @@ def test_too_expensive_allocation_is_refused(monkeypatch):
         solution.evidence[0, 3] = solution.evidence[3, 0] = 1e-6
         return solution
 
-    monkeypatch.setattr(constants.prefix_program, "solve", wasteful)
+    monkeypatch.setattr(constants._cutting_planes, "solve", wasteful)
     with pytest.raises(ProgramError, match="relative gap"):
         copeland_lower_bound(GAP)
 
@@ -217,7 +217,7 @@ def test_rounding_errors_of_a_solver_are_scaled_away(monkeypatch):
         solution.evidence[:] *= 1 - 1e-9
         return solution
 
-    monkeypatch.setattr(constants.prefix_program, "solve", rounded)
+    monkeypatch.setattr(constants._cutting_planes, "solve", rounded)
     optimum = copeland_lower_bound(GAP)
     assert optimum.certificate.slack >= 1 - 1e-15
     assert optimum.value == pytest.approx(11.024943, rel=1e-6)
