@@ -60,6 +60,13 @@ from theory.theorems.batched import (
     scomp2_order,
     scomp_order,
 )
+from theory.theorems.catalog import (
+    AppliedTheorem,
+    Theorem,
+    all_bounds,
+    known_theorems,
+    theorem,
+)
 from theory.theorems.concentration import (
     ComparisonCounts,
     copeland_score_failure,
@@ -69,15 +76,8 @@ from theory.theorems.concentration import (
     relative_bound_failures,
     unoffered_index_range,
 )
-from theory.theorems.rmed import (
-    ccb_order,
-    condorcet_lower_bound,
-    double_thompson_bound,
-    double_thompson_refined_bound,
-    ecw_kl_sum_bound,
-    ecw_kl_worst_case_bound,
-    rmed1_bound,
-)
+from theory.theorems.lower_bounds import condorcet_lower_bound
+from theory.theorems.rmed import ecw_kl_sum_bound, ecw_kl_worst_case_bound, rmed1_bound
 from theory.theorems.subsets import (
     bounded_reward_order,
     choice_table_bounds,
@@ -85,10 +85,20 @@ from theory.theorems.subsets import (
     subset_gap_free_bound,
     subset_lower_order,
 )
-from theory.theorems.ucb import kl_ucb_constant, rucb_bound, sup_klucb_constant
+from theory.theorems.thompson import (
+    double_thompson_bound,
+    double_thompson_refined_bound,
+)
+from theory.theorems.ucb import (
+    ccb_order,
+    kl_ucb_constant,
+    rucb_bound,
+    sup_klucb_constant,
+)
 from theory.transitivity import find_cycle, find_intransitive_triple
 
 __all__ = [
+    "AppliedTheorem",
     "REGRET_NOTIONS",
     "SUBSET_REGRET_NOTIONS",
     "AllocationRecord",
@@ -107,7 +117,9 @@ __all__ = [
     "RegretBound",
     "Sensitivity",
     "TieError",
+    "Theorem",
     "Violation",
+    "all_bounds",
     "allocation_table",
     "batch_radius",
     "batch_ratio",
@@ -145,6 +157,7 @@ __all__ = [
     "kl_ucb_constant",
     "kl_upper",
     "kl_upper_log",
+    "known_theorems",
     "log_inverse_delta",
     "lowest_index",
     "one_sided_derivatives",
@@ -163,5 +176,6 @@ __all__ = [
     "subset_lower_order",
     "sup_klucb_constant",
     "constraint_slack",
+    "theorem",
     "unoffered_index_range",
 ]

@@ -58,7 +58,11 @@ class PowerTerm:
         return value * np.log(rounds) ** self.log_power if self.log_power else value
 
     def __str__(self) -> str:
-        parts = [f"{self.coefficient:.4g}"]
+        return self.text(4)
+
+    def text(self, digits: int) -> str:
+        """Return the term with so many significant digits, e.g. "2.5 T^0.5 log T"."""
+        parts = [f"{self.coefficient:.{digits}g}"]
         if self.power:
             parts.append("T" if self.power == 1 else f"T^{self.power:.4g}")
         if self.log_power:
@@ -193,14 +197,41 @@ class RegretBound:
     @property
     def formula(self) -> str:
         """The leading terms as text, the fastest first, e.g. "8 T^0.5 log T + 3"."""
-        terms = [str(term) for term in self.power_terms]
+        return self.formula_to(4)
+
+    def formula_to(self, digits: int) -> str:
+        """Return `formula` with so many significant digits of every coefficient.
+
+        Parameters
+        ----------
+        digits : int
+            At least 1.
+
+        Returns
+        -------
+        str
+            For instance "8 T^0.5 log T + 3".
+
+        Examples
+        --------
+        >>> bound = RegretBound(
+        ...     name="RMED1",
+        ...     log_coefficient=11.15307,
+        ...     kind="asymptotic upper",
+        ...     regret="condorcet_mean",
+        ... )
+        >>> bound.formula, bound.formula_to(6)
+        ('11.15 log T', '11.1531 log T')
+        """
+        precision = integer_from(digits, 1, "digits")
+        terms = [term.text(precision) for term in self.power_terms]
         for coefficient, name in (
             (self.log_coefficient, " log T"),
             (self.loglog_coefficient, " log log T"),
             (self.constant, ""),
         ):
             if coefficient:
-                terms.append(f"{coefficient:.4g}{name}")
+                terms.append(f"{coefficient:.{precision}g}{name}")
         return " + ".join(terms).replace("+ -", "- ") or "0"
 
     def __call__(self, horizons: ArrayLike) -> NDArray[np.float64]:

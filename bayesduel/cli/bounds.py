@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["bounds"]
 
+_CONSTANTS = ("Copeland lower bound", "ECW-RMED")
+"""Theorems with a table of their own, one row per winner."""
+
+_BATCHES = 16
+"""As the batched policies have it."""
+
 _MANY_ARMS = 500
 """From here on the constants take more than a few seconds."""
 
@@ -44,6 +49,15 @@ def bounds(
     everything: Annotated[
         bool, flag("--all", help="Every pair of a long allocation.")
     ] = False,
+    num_batches: Annotated[
+        int,
+        typer.Option(
+            "--batches",
+            metavar="B",
+            min=1,
+            help="Of the theorems on batched algorithms.",
+        ),
+    ] = _BATCHES,
     num_submatrices: Annotated[
         int | None,
         integer_option(
@@ -114,7 +128,7 @@ def bounds(
     _print_head(screen, matrix, preference)
     if lower is not None and efficient is not None:
         _show_constants(screen, lower, efficient)
-    _show_others(screen, preference)
+    _show_others(screen, preference, num_batches)
     if lower is not None and efficient is not None:
         show_allocations(screen, preference, lower, efficient, everything=everything)
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
@@ -192,20 +206,20 @@ def _show_constants(screen: Console, lower: Optimum, efficient: Optimum) -> None
     show(screen, title, table, "* the smallest: what a policy may aim at")
 
 
-def _show_others(screen: Console, preference: PreferenceMatrix) -> None:
+def _show_others(
+    screen: Console, preference: PreferenceMatrix, num_batches: int
+) -> None:
     """Print the other bounds, and in words why one is not defined."""
     from bayesduel.cli.tables import new_table, show
 
-    rows, missing = _other_bounds(preference)
+    rows, missing = _other_bounds(preference, num_batches)
     letters: dict[str, str] = {}
     table = new_table()
     table.add_column("bound", min_width=12)
-    for header in ("log T", "log log T"):
-        table.add_column(header, justify="right", no_wrap=True)
-    for header in ("kind", "regret", "if"):
-        table.add_column(header)
+    table.add_column("growth", min_width=18)
+    for header, width in (("kind", 10), ("regret", 14), ("if", 2)):
+        table.add_column(header, min_width=width)
     for bound in rows:
-        loglog = bound.loglog_coefficient
         needs = [
             letters.setdefault(text, chr(ord("a") + len(letters)))
             for text in (bound.condition, *bound.assumptions)
@@ -213,8 +227,7 @@ def _show_others(screen: Console, preference: PreferenceMatrix) -> None:
         ]
         table.add_row(
             bound.name,
-            bound.formula if bound.power_terms else f"{bound.log_coefficient:.6g}",
-            f"{loglog:.6g}" if loglog and not bound.power_terms else "",
+            bound.formula_to(6),
             bound.kind,
             bound.regret,
             "".join(sorted(needs)),
@@ -223,34 +236,30 @@ def _show_others(screen: Console, preference: PreferenceMatrix) -> None:
     notes.append("D-TS with epsilon = 0.1, beta = 2.5")
     notes.append("asymptotic: of the growth, not of the level at a finite horizon")
     if rows:
-        show(screen, "Other bounds: coefficients of log T and log log T", table, *notes)
+        show(
+            screen,
+            "Other bounds: the terms that grow, with natural logarithms",
+            table,
+            *notes,
+        )
     for text in missing:
         screen.print(text, style="yellow", markup=False)
     if missing:
         screen.print()
 
 
-def _other_bounds(preference: PreferenceMatrix) -> tuple[list[RegretBound], list[str]]:
+def _other_bounds(
+    preference: PreferenceMatrix, num_batches: int
+) -> tuple[list[RegretBound], list[str]]:
     """Return the bounds that are defined, and why the others are not."""
-    from theory.theorems import rmed as theorems
+    from theory import all_bounds
 
-    makers = {
-        "Condorcet lower bound": theorems.condorcet_lower_bound,
-        "the same for Copeland regret": partial(
-            theorems.condorcet_lower_bound, regret="copeland"
-        ),
-        "RMED1": theorems.rmed1_bound,
-        "D-TS": theorems.double_thompson_bound,
-        "D-TS, refined": theorems.double_thompson_refined_bound,
-        "ECW-RMED, sum over losses": theorems.ecw_kl_sum_bound,
-        "ECW-RMED, worst case": theorems.ecw_kl_worst_case_bound,
-        "CCB": theorems.ccb_order,
-    }
     rows: list[RegretBound] = []
     missing: dict[str, list[str]] = {}
-    for name, make in makers.items():
-        try:
-            rows.append(make(preference))
-        except ValueError as error:
-            missing.setdefault(str(error), []).append(name)
+    for applied in all_bounds(preference, parameters={"num_batches": num_batches}):
+        if applied.theorem.name in _CONSTANTS:
+            continue
+        rows.extend(applied.bounds)
+        if applied.reason:
+            missing.setdefault(applied.reason, []).append(applied.theorem.name)
     return rows, [f"{'; '.join(n)}: not defined ({why})" for why, n in missing.items()]

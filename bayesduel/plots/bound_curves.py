@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,8 @@ _NOT_DRAWN = {
 }
 # Two constants closer than this (relative) share one line.
 _SAME = 1e-6
+# How far above the highest line a bound may end.
+_ROOM = 1.05
 
 
 @dataclass(frozen=True)
@@ -137,20 +139,42 @@ def bounds_of_panel(
 
 
 def _automatic(panel: Panel, notion: str, anchor: int | None) -> list[DrawnBound]:
-    """Give the Copeland lower bound, and the ECW-RMED constant where it differs."""
-    if notion not in BOUNDED_NOTIONS or panel.first.preference is None:
+    """Give the lower bound, and what theorems on the policies shown fit on the axes."""
+    if panel.first.preference is None:
         return []
-    optimum, note = lower_bound(panel.first.preference, panel.first.arms)
-    if optimum is None:
-        return [_words(note)]
-    shown = [_drawn(optimum.bound, panel, notion, anchor)]
-    if _to_the_end(panel, "ECW-RMED"):
-        from theory import ecw_rmed_constant
+    matrix, shown, drawn = panel.first.preference, [], []
+    if notion in BOUNDED_NOTIONS:
+        optimum, note = lower_bound(matrix, panel.first.arms)
+        if optimum is None:
+            return [_words(note)]
+        shown.append(optimum.bound.log_coefficient)
+        drawn.append(_drawn(optimum.bound, panel, notion, anchor))
+    for bound in _theorems_on(panel):
+        # A bound whose line is there already says nothing new.
+        level = bound.log_coefficient
+        if _is_of(bound, notion) and not any(
+            abs(level - x) <= _SAME * x for x in shown
+        ):
+            found = _drawn(bound, panel, notion, anchor)
+            if found.rounds.size and float(found.values.max()) <= panel.top * _ROOM:
+                shown.append(level)
+                drawn.append(found)
+    return drawn
 
-        efficient = ecw_rmed_constant(panel.first.preference)
-        if efficient.value > optimum.value * (1 + _SAME):
-            shown.append(_drawn(efficient.bound, panel, notion, anchor))
-    return shown
+
+def _theorems_on(panel: Panel) -> Iterator[RegretBound]:
+    """Apply the theorems on the policies shown, with the parameters of each."""
+    from theory import all_bounds, known_theorems
+
+    for policy in dict.fromkeys(each.policy for each in known_theorems()):
+        own = [x for x in panel.lines if x.policy.partition(":")[0] == policy]
+        if policy and len(own) == 1 and own[0].rounds[-1] == panel.horizon:
+            for applied in all_bounds(
+                np.asarray(panel.first.preference),
+                policy=policy,
+                parameters=own[0].parameters,
+            ):
+                yield from applied.bounds
 
 
 def _drawn(
@@ -164,12 +188,15 @@ def _drawn(
     return _upper(bound, panel)
 
 
+def _is_of(bound: RegretBound, notion: str) -> bool:
+    return bound.regret == notion or {bound.regret, notion} <= set(BOUNDED_NOTIONS)
+
+
 def check_notion(bound: RegretBound, notion: str) -> None:
     """Raise a ``ValueError`` when a bound speaks of another regret than the figure."""
-    speaks_of = str(bound.regret)
-    if speaks_of != notion and not {speaks_of, notion} <= set(BOUNDED_NOTIONS):
+    if not _is_of(bound, notion):
         raise ValueError(
-            f"bounds: {bound.name} speaks of {speaks_of} regret, the figure shows "
+            f"bounds: {bound.name} speaks of {bound.regret} regret, the figure shows "
             f"{notion}; draw a bound only over its own regret"
         )
 
@@ -243,6 +270,6 @@ def _upper(bound: RegretBound, panel: Panel) -> DrawnBound:
         rounds = np.array([first, float(panel.horizon)])
         values = np.full(2, float(bound(panel.horizon)))
         text += f" at t = {power_text(panel.horizon)}"
-    if float(values.max()) > panel.top * 1.05:
+    if float(values.max()) > panel.top * _ROOM:
         return _words(f"{text} (above the axes)")
     return DrawnBound(text, rounds, values, slope=False)

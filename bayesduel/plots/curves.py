@@ -65,8 +65,9 @@ def regret(
         and how many runs.
     bounds : "auto", None, bound, list of bounds or mapping, default "auto"
         ``theory.RegretBound`` or ``theory.Optimum``, or per environment. "auto" is the
-        Copeland lower bound of the stored matrix, and the constant of ECW-RMED where
-        it differs and that policy is shown. Asymptotic bounds, lower and upper, are
+        Copeland lower bound of the stored matrix, and of the theorems on the policies
+        shown (`theory.all_bounds`, with the parameters of each) those that speak of
+        this regret and fit on the axes. Asymptotic bounds, lower and upper, are
         dashed slopes from one checkpoint on: from the mean of the policy that the
         bound is of, from the lowest mean if it is of any. Bounds that hold at finite
         horizons are solid curves (a level, where the policy was told the horizon) if

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +40,8 @@ class Line:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     num_runs: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Of the policy, by name."""
 
     @property
     def has_band(self) -> bool:
@@ -98,4 +102,5 @@ def _line(measured: Measurement, notion: str, band: str) -> Line:
         low, high = mean - error, mean + error
     elif band in _QUANTILES and runs > 1:
         low, high = np.quantile(regret, _QUANTILES[band], axis=0)
-    return Line(measured.policy, measured.rounds, mean, low, high, runs)
+    parameters = json.loads(measured.data.attrs.get("parameters", "{}"))
+    return Line(measured.policy, measured.rounds, mean, low, high, runs, parameters)

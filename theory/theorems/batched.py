@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.arguments import integer_from, number_from, one_of, true_or_false
-from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret_bound import PowerTerm, RegretBound
+from theory.theorems._assumptions import condorcet_winner
+from theory.theorems.catalog import theorem
 from theory.transitivity import require_strong_transitivity
 
 __all__ = [
@@ -35,6 +36,8 @@ _PAPER = "Agarwal, Ghuge and Nagarajan (2022)"
 _LIKELY_BATCH = "batch {j} is the first past T^({j}/{b}) with probability >= 0.914/{b}"
 
 
+@theorem("PCOMP, worst case", policy="PCOMP", worst_case=True)
+@theorem("PCOMP", policy="PCOMP")
 def pcomp_bound(
     matrix: PreferenceMatrix | ArrayLike, num_batches: int, *, worst_case: bool = False
 ) -> RegretBound:
@@ -79,7 +82,7 @@ def pcomp_bound(
     >>> round(float(bound(10**5)), 2)
     6334.06
     """
-    checked, gaps = _condorcet_gaps(matrix, "the bound of PCOMP")
+    checked, gaps = _condorcet_gaps(matrix)
     # T >= 2^B: the largest horizon that is counted.
     batches = integer_from(num_batches, 2, "num_batches", 62)
     true_or_false(worst_case, "worst_case")
@@ -104,6 +107,7 @@ def pcomp_bound(
     )
 
 
+@theorem("SCOMP", policy="SCOMP")
 def scomp_order(
     matrix: PreferenceMatrix | ArrayLike,
     num_batches: int,
@@ -163,6 +167,7 @@ def scomp_order(
     return _order("SCOMP" + label, factors[form], batches, batches + 1, theorem)
 
 
+@theorem("SCOMP2", policy="SCOMP2")
 def scomp2_order(matrix: PreferenceMatrix | ArrayLike, num_batches: int) -> RegretBound:
     """Return the order of growth of the regret of SCOMP2, K B T^(1/B) log T / eps_min.
 
@@ -356,26 +361,18 @@ def _order(
 
 
 def _condorcet_gaps(
-    matrix: PreferenceMatrix | ArrayLike, bound: str
+    matrix: PreferenceMatrix | ArrayLike,
 ) -> tuple[PreferenceMatrix, np.ndarray]:
     """Return the matrix and the gaps of the winner to the other arms, all positive."""
     checked = as_preference_matrix(matrix)
-    winner = checked.condorcet_winner
-    if winner is None:
-        best = checked.copeland_winners[0]
-        other = int(np.flatnonzero(np.delete(checked.gaps[best], best) <= 0)[0])
-        other += other >= best
-        raise InvalidPreferenceError(
-            f"{bound} needs an arm that beats all others; the best arm {best} does not "
-            f"beat arm {other} (P = {checked.values[best, other]:.10g})."
-        )
+    winner = condorcet_winner(checked)
     return checked, np.delete(checked.gaps[winner], winner)
 
 
 def _transitive_gaps(
     matrix: PreferenceMatrix | ArrayLike, bound: str
 ) -> tuple[PreferenceMatrix, np.ndarray]:
-    checked, gaps = _condorcet_gaps(matrix, bound)
+    checked, gaps = _condorcet_gaps(matrix)
     require_strong_transitivity(checked, bound)
     return checked, gaps
 

@@ -1,4 +1,4 @@
-"""Regret bounds of the literature for one preference matrix, one function per theorem.
+"""Regret bounds of the family of RMED, one function per theorem.
 
 Every function takes a preference matrix, checks the assumptions that can be read from
 it, and returns a `RegretBound` that says which regret it speaks of. Natural logarithms.
@@ -11,83 +11,27 @@ divergence of 1/2 + Delta from 1/2; Delta^2 <= D / 2.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from theory.arguments import one_of
-from theory.copeland_program._costs import evidence_costs
-from theory.copeland_program.constants import UNIQUE_OPTIMUM
+from theory.copeland_program.constants import UNIQUE_OPTIMUM, ecw_rmed_constant
 from theory.copeland_program.program_data import matrix_without_ties
 from theory.divergences import kl_to_half
-from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
-from theory.theorems.thompson import (
-    double_thompson_bound,
-    double_thompson_refined_bound,
+from theory.theorems._assumptions import (
+    CONDORCET,
+    NO_TIES,
+    condorcet_winner,
+    smallest_gap,
 )
+from theory.theorems.catalog import theorem
 
-__all__ = [
-    "ccb_order",
-    "condorcet_lower_bound",
-    "double_thompson_bound",
-    "double_thompson_refined_bound",
-    "ecw_kl_sum_bound",
-    "ecw_kl_worst_case_bound",
-    "rmed1_bound",
-]
+__all__ = ["ecw_kl_sum_bound", "ecw_kl_worst_case_bound", "rmed1_bound"]
 
-_NO_TIES = "no two arms tie"
-_CONDORCET = "a Condorcet winner exists"
+theorem("ECW-RMED", policy="ECW-RMED")(ecw_rmed_constant)
 
 
-def ccb_order(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
-    """Return the order of growth of the regret of CCB, K (C + L(1) + 1) / Delta^2.
-
-    Parameters
-    ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
-
-    Returns
-    -------
-    RegretBound
-        Copeland regret; kind "order only", because a constant factor is missing: fit
-        for slopes and shapes, never to be compared as a number.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix.
-    TieError
-        If two arms tie.
-
-    References
-    ----------
-    Zoghi, Karnin, Whiteson and de Rijke (2015), "Copeland dueling bandits", NIPS,
-    Theorem 3, with the somewhat looser Delta of Komiyama, Honda and Nakagawa (2016),
-    eq. 10.
-
-    Examples
-    --------
-    >>> bound = ccb_order([[0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.3, 0.4, 0.5]])
-    >>> round(bound.log_coefficient, 6), bound.order_only
-    (600.0, True)
-    """
-    checked = matrix_without_ties(matrix)
-    winners, least = len(checked.loss_winners), int(checked.losses.min())
-    order = checked.num_arms * (winners + least + 1) / _smallest_gap(checked) ** 2
-    return RegretBound(
-        name="CCB",
-        log_coefficient=order,
-        kind="order only",
-        regret="copeland",
-        assumptions=(_NO_TIES,),
-        remainder="unspecified constant factor",
-        policy="CCB",
-        source="Zoghi et al. (2015), Theorem 3; Komiyama et al. (2016), eq. 10",
-    )
-
-
+@theorem("ECW-RMED, sum over losses", policy="ECW-RMED")
 def ecw_kl_sum_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
     """Bound the constant of ECW-RMED by losses and the smallest gap.
 
@@ -127,6 +71,7 @@ def ecw_kl_sum_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
     return _ecw_bound("ECW-RMED, sum over losses", checked, terms.sum(), "eq. 11")
 
 
+@theorem("ECW-RMED, worst case", policy="ECW-RMED")
 def ecw_kl_worst_case_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
     """Bound the constant of ECW-RMED by the smallest number of losses and gap.
 
@@ -167,77 +112,7 @@ def ecw_kl_worst_case_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound
     return _ecw_bound("ECW-RMED, worst case", checked, factor, "eq. 12")
 
 
-def condorcet_lower_bound(
-    matrix: PreferenceMatrix | ArrayLike, *, regret: str = "condorcet_mean"
-) -> RegretBound:
-    """Compute the lower bound for algorithms that expect a Condorcet winner.
-
-    With the Condorcet winner w, every other arm i needs evidence from its cheapest
-    superior: the sum over i != w of the minimum over j with g_ij < 0 of rho_ij / d_ij.
-    Here rho is the regret of a duel: (g_wi + g_wj) / 2 for "condorcet_mean", and r_ij
-    for "copeland".
-
-    Parameters
-    ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
-    regret : {"condorcet_mean", "copeland"}
-        Notion of regret.
-
-    Returns
-    -------
-    RegretBound
-        In Copeland regret it is at most the constant of `theory.copeland_lower_bound`:
-        it asks for consistency on matrices with a Condorcet winner only, a weaker
-        demand.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix, or has no Condorcet winner.
-    TieError
-        If two arms tie.
-    ValueError
-        If the notion of regret is another one.
-
-    References
-    ----------
-    Komiyama, Honda, Kashima and Nakagawa (2015), "Regret lower bound and optimal
-    algorithm in dueling bandit problem", COLT, arXiv:1506.02550.
-
-    Examples
-    --------
-    >>> matrix = [[0.5, 0.6, 0.9], [0.4, 0.5, 0.7], [0.1, 0.3, 0.5]]
-    >>> bound = condorcet_lower_bound(matrix)
-    >>> round(bound.log_coefficient, 6), bound.regret
-    (3.026558, 'condorcet_mean')
-    """
-    one_of(regret, ("condorcet_mean", "copeland"), "regret")
-    checked = matrix_without_ties(matrix)
-    winner = _condorcet_winner(checked, "the Condorcet lower bound")
-    gaps = checked.gaps
-    if regret == "condorcet_mean":
-        to_winner = gaps[winner]
-        prices = (to_winner[:, None] + to_winner[None, :]) / (2 * _divergences(gaps))
-    else:
-        prices = evidence_costs(gaps)
-    cheapest = np.where(gaps < 0, prices, np.inf).min(axis=1)
-    return RegretBound(
-        name="Condorcet lower bound",
-        log_coefficient=float(np.delete(cheapest, winner).sum()),
-        kind="asymptotic lower",
-        regret=regret,
-        assumptions=(
-            _CONDORCET,
-            _NO_TIES,
-            "expected regret o(T^a) for each a > 0 on every matrix with a Condorcet "
-            "winner",
-        ),
-        remainder="- o(log T)",
-        source="Komiyama, Honda, Kashima and Nakagawa (2015)",
-    )
-
-
+@theorem("RMED1", policy="RMED1")
 def rmed1_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
     """Compute the asymptotic upper bound of RMED1, the sum of g_wi / (2 d_wi), i != w.
 
@@ -278,14 +153,14 @@ def rmed1_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
     3.026558
     """
     checked = matrix_without_ties(matrix)
-    winner = _condorcet_winner(checked, "the bound of RMED1")
+    winner = condorcet_winner(checked)
     gaps = np.delete(checked.gaps[winner], winner)
     return RegretBound(
         name="RMED1",
         log_coefficient=float((gaps / (2 * kl_to_half(gaps))).sum()),
         kind="asymptotic upper",
         regret="condorcet_mean",
-        assumptions=(_CONDORCET, _NO_TIES),
+        assumptions=(CONDORCET, NO_TIES),
         remainder=(
             "times (1 + delta), + O(K^2) + O(K / delta^2) + a term of the exploration "
             "function f(K), for any small delta > 0"
@@ -295,35 +170,15 @@ def rmed1_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
     )
 
 
-def _condorcet_winner(matrix: PreferenceMatrix, bound: str) -> int:
-    winner = matrix.condorcet_winner
-    if winner is None:
-        raise InvalidPreferenceError(
-            f"{bound} needs an arm that beats all others; the best arm "
-            f"{matrix.loss_winners[0]} still loses to {matrix.losses.min()}: use "
-            "copeland_lower_bound or ecw_rmed_constant."
-        )
-    return winner
-
-
-def _smallest_gap(matrix: PreferenceMatrix) -> float:
-    return float(np.abs(matrix.gaps[~np.eye(matrix.num_arms, dtype=bool)]).min())
-
-
-def _divergences(gaps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divergence of every pair from 1/2; 1 on the diagonal, which is never used."""
-    return np.where(gaps != 0, kl_to_half(gaps), 1.0)
-
-
 def _ecw_bound(
     name: str, matrix: PreferenceMatrix, factor: float, equation: str
 ) -> RegretBound:
     return RegretBound(
         name=name,
-        log_coefficient=float(factor / kl_to_half(_smallest_gap(matrix))),
+        log_coefficient=float(factor / kl_to_half(smallest_gap(matrix))),
         kind="asymptotic upper",
         regret="copeland",
-        assumptions=(_NO_TIES, UNIQUE_OPTIMUM),
+        assumptions=(NO_TIES, UNIQUE_OPTIMUM),
         remainder="+ o(log T)",
         policy="ECW-RMED",
         source=f"Komiyama, Honda and Nakagawa (2016), {equation}",

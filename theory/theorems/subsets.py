@@ -21,6 +21,7 @@ from theory.arguments import (
 )
 from theory.choice.tables import ChoiceTable, find_inconsistency, find_missing_set
 from theory.regret_bound import PowerTerm, RegretBound
+from theory.theorems.catalog import theorem
 
 __all__ = [
     "bounded_reward_order",
@@ -322,6 +323,7 @@ def subset_lower_order(
     )
 
 
+@theorem("UCB without total order", policy=_POLICY, about=ChoiceTable)
 def choice_table_bounds(
     table: ChoiceTable, *, alpha: float = 2.0
 ) -> tuple[RegretBound, RegretBound]:

@@ -16,10 +16,12 @@ from theory.divergences import bernoulli_kl, kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.preferences import TIE_TOLERANCE, PreferenceMatrix
 from theory.regret_bound import RegretBound
+from theory.theorems.catalog import theorem
 
 _NO_TIES = "no two arms tie"
 
 
+@theorem("D-TS", policy="D-TS")
 def double_thompson_bound(
     matrix: PreferenceMatrix | ArrayLike, *, alpha: float = 0.51, epsilon: float = 0.1
 ) -> RegretBound:
@@ -80,6 +82,7 @@ def double_thompson_bound(
     )
 
 
+@theorem("D-TS, refined", policy="D-TS")
 def double_thompson_refined_bound(
     matrix: PreferenceMatrix | ArrayLike,
     *,

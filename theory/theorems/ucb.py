@@ -1,6 +1,7 @@
-"""Regret bounds of index policies: RUCB, KL-UCB, and the reduction of Sup-KLUCB.
+"""Regret bounds of optimistic policies: RUCB, CCB, KL-UCB and Sup-KLUCB.
 
-Natural logarithms. `theory.theorems.rmed` has the bounds of the other algorithms.
+Natural logarithms. L(1) is the smallest number of losses of an arm, C the number of
+Copeland winners, Delta the smallest abs(P - 1/2) over pairs of different arms.
 """
 
 from __future__ import annotations
@@ -11,19 +12,77 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import number_above, one_of
+from theory.copeland_program.program_data import matrix_without_ties
 from theory.divergences import bernoulli_kl
 from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret import REGRET_NOTIONS, pair_regret
 from theory.regret_bound import RegretBound
+from theory.theorems._assumptions import (
+    CONDORCET,
+    NO_TIES,
+    condorcet_winner,
+    smallest_gap,
+)
+from theory.theorems.catalog import theorem
 from theory.validation import numeric_array
 
-__all__ = ["kl_ucb_constant", "rucb_bound", "sup_klucb_constant"]
+__all__ = ["ccb_order", "kl_ucb_constant", "rucb_bound", "sup_klucb_constant"]
 
 SCORES: tuple[str, ...] = ("copeland", "borda")
 """Scores of Sup-KLUCB; the Condorcet winner is the one with Copeland score 1."""
 
 
+@theorem("CCB", policy="CCB")
+def ccb_order(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
+    """Return the order of growth of the regret of CCB, K (C + L(1) + 1) / Delta^2.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K)
+        Entry (i, j) is the probability that arm i beats arm j.
+
+    Returns
+    -------
+    RegretBound
+        Copeland regret; kind "order only", because a constant factor is missing: fit
+        for slopes and shapes, never to be compared as a number.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If it is no preference matrix.
+    TieError
+        If two arms tie.
+
+    References
+    ----------
+    Zoghi, Karnin, Whiteson and de Rijke (2015), "Copeland dueling bandits", NIPS,
+    Theorem 3, with the somewhat looser Delta of Komiyama, Honda and Nakagawa (2016),
+    eq. 10.
+
+    Examples
+    --------
+    >>> bound = ccb_order([[0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.3, 0.4, 0.5]])
+    >>> round(bound.log_coefficient, 6), bound.order_only
+    (600.0, True)
+    """
+    checked = matrix_without_ties(matrix)
+    winners, least = len(checked.loss_winners), int(checked.losses.min())
+    order = checked.num_arms * (winners + least + 1) / smallest_gap(checked) ** 2
+    return RegretBound(
+        name="CCB",
+        log_coefficient=order,
+        kind="order only",
+        regret="copeland",
+        assumptions=(NO_TIES,),
+        remainder="unspecified constant factor",
+        policy="CCB",
+        source="Zoghi et al. (2015), Theorem 3; Komiyama et al. (2016), eq. 10",
+    )
+
+
+@theorem("RUCB", policy="RUCB")
 def rucb_bound(
     matrix: PreferenceMatrix | ArrayLike, *, alpha: float = 2.0
 ) -> RegretBound:
@@ -76,13 +135,7 @@ def rucb_bound(
     """
     checked = as_preference_matrix(matrix)
     width = number_above(alpha, 1.0, "alpha")
-    winner = checked.condorcet_winner
-    if winner is None:
-        raise InvalidPreferenceError(
-            "the bound of RUCB needs an arm that beats all others; the best arm "
-            f"{checked.copeland_winners[0]} beats {checked.wins.max()} of "
-            f"{checked.num_arms - 1}."
-        )
+    winner = condorcet_winner(checked)
     gaps = checked.gaps[winner]
     # Infinity for the winner leaves its gap out of the minimum.
     squares = np.where(gaps > 0, gaps, np.inf) ** 2
@@ -96,7 +149,7 @@ def rucb_bound(
         constant=float(gaps.max() * start),
         kind="upper",
         regret="condorcet_mean",
-        assumptions=("a Condorcet winner exists", "alpha > 1"),
+        assumptions=(CONDORCET, "alpha > 1"),
         policy="RUCB",
         condition=f"alpha = {width:g}",
         source="Zoghi et al. (2014); Agrawal and Chaporkar (2019), eq. 3",
@@ -159,6 +212,7 @@ def kl_ucb_constant(means: ArrayLike) -> RegretBound:
     )
 
 
+@theorem("Sup-KLUCB", policy="Sup-KLUCB")
 def sup_klucb_constant(
     matrix: PreferenceMatrix | ArrayLike,
     *,

@@ -1,0 +1,87 @@
+"""The catalog of theorems: complete, and honest about what does not apply."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import theory
+from bayesduel import policies
+from bayesduel.policies.registry import entries
+from theory.theorems import batched, lower_bounds, rmed, subsets, thompson, ucb
+
+CYCLIC = np.array([[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]])
+ORDERED = np.array([[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]])
+TABLE = theory.ChoiceTable([[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0.3, 0]])
+
+
+def test_every_function_of_one_instance_that_returns_a_bound_is_in_the_catalog():
+    public = {
+        function
+        for module in (batched, lower_bounds, rmed, subsets, thompson, ucb)
+        for name, function in vars(module).items()
+        if inspect.isfunction(function)
+        and not name.startswith("_")
+        and function.__module__ == module.__name__
+        and next(iter(inspect.signature(function).parameters)) in {"matrix", "table"}
+        and "RegretBound" in str(inspect.signature(function).return_annotation)
+    }
+    assert len(public) == 13
+    listed = {each.function for each in theory.known_theorems()}
+    assert public | {theory.copeland_lower_bound, theory.ecw_rmed_constant} == listed
+
+
+def test_policies_name_their_theorems_and_theorems_their_policies():
+    """Both ways: by acronym in the catalog, by function at the policy."""
+    for entry in entries().values():
+        listed = {x.function for x in theory.known_theorems(entry.acronym)}
+        assert listed == set(entry.theorems), entry.acronym
+    acronyms = {entry.acronym for entry in entries().values()}
+    assert {each.policy for each in theory.known_theorems()} <= acronyms | {""}
+
+
+@pytest.mark.parametrize("instance", [CYCLIC, ORDERED, TABLE])
+def test_a_theorem_gives_bounds_or_a_reason(instance):
+    found = theory.all_bounds(instance, parameters={"num_batches": 4})
+    assert any(each.bounds for each in found)
+    for each in found:
+        assert bool(each.bounds) != bool(each.reason)
+        for bound in each.bounds:
+            assert bound.policy == each.theorem.policy
+
+
+def test_what_applies_is_what_the_functions_say():
+    found = {x.theorem.name: x for x in theory.all_bounds(CYCLIC)}
+    assert found["Copeland lower bound"].bounds == (
+        theory.copeland_lower_bound(CYCLIC).bound,
+    )
+    assert found["D-TS"].bounds == (theory.double_thompson_bound(CYCLIC),)
+    assert "beats all others" in found["RMED1"].reason
+    assert "num_batches" in found["PCOMP"].reason
+    ordered = {
+        x.theorem.name: x
+        for x in theory.all_bounds(ORDERED, parameters={"num_batches": 3})
+    }
+    assert ordered["PCOMP"].bounds == (theory.pcomp_bound(ORDERED, 3),)
+    assert ordered["Condorcet lower bound, Copeland regret"].bounds == (
+        theory.condorcet_lower_bound(ORDERED, regret="copeland"),
+    )
+
+
+def test_parameters_of_the_policy_reach_the_theorems_that_have_them():
+    (first, _) = theory.all_bounds(CYCLIC, policy="D-TS", parameters={"alpha": 0.75})
+    assert first.bounds == (theory.double_thompson_bound(CYCLIC, alpha=0.75),)
+    # RUCB plays with 0.51 as its authors do; the theorem needs alpha > 1.
+    (rucb,) = theory.all_bounds(
+        ORDERED, policy="RUCB", parameters=policies.parameters(policies.get("rucb"))
+    )
+    assert not rucb.bounds and "alpha" in rucb.reason
+
+
+def test_errors_name_what_is_wrong():
+    with pytest.raises(ValueError, match="policy must be one .*D-TS.*; got 'DTS'"):
+        theory.all_bounds(CYCLIC, policy="DTS")
+    with pytest.raises(ValueError, match="parameters must be a mapping"):
+        theory.all_bounds(CYCLIC, parameters=[3])  # pyright: ignore
+    with pytest.raises(ValueError, match="name must be new; 'D-TS'"):
+        theory.theorem("D-TS")(theory.double_thompson_bound)

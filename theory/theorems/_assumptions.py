@@ -1,0 +1,48 @@
+"""What several theorems assume of a matrix: checked, and in words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from theory.errors import InvalidPreferenceError
+from theory.preferences import PreferenceMatrix
+
+NO_TIES = "no two arms tie"
+CONDORCET = "a Condorcet winner exists"
+
+
+def condorcet_winner(matrix: PreferenceMatrix) -> int:
+    """Return the arm that beats all others.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix
+        The matrix.
+
+    Returns
+    -------
+    int
+        The arm.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If no arm does; one that the best arm does not beat is named.
+    """
+    winner = matrix.condorcet_winner
+    if winner is None:
+        best = matrix.copeland_winners[0]
+        other = int(np.flatnonzero(np.delete(matrix.gaps[best], best) <= 0)[0])
+        other += other >= best
+        raise InvalidPreferenceError(
+            "the theorem needs an arm that beats all others; the best arm "
+            f"{best} does not beat arm {other} (P = "
+            f"{matrix.values[best, other]:.10g}): copeland_lower_bound and "
+            "ecw_rmed_constant need none."
+        )
+    return winner
+
+
+def smallest_gap(matrix: PreferenceMatrix) -> float:
+    """Return Delta, the smallest abs(P - 1/2) over pairs of different arms."""
+    return float(np.abs(matrix.gaps[~np.eye(matrix.num_arms, dtype=bool)]).min())

@@ -1,0 +1,225 @@
+"""Which theorem bounds the regret of an instance, and which assumption fails.
+
+A theorem enters the catalog where it is written, by `theorem`. What a command or a
+figure shows of theory follows from the catalog alone; no other list of bounds exists.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from theory.choice.tables import ChoiceTable
+from theory.copeland_program.optimum import Optimum
+from theory.errors import InvalidPreferenceError
+from theory.preferences import PreferenceMatrix, as_preference_matrix
+from theory.regret_bound import RegretBound
+
+__all__ = ["AppliedTheorem", "Theorem", "all_bounds", "known_theorems", "theorem"]
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A bound of the literature, as a function of an instance.
+
+    Attributes
+    ----------
+    name : str
+        In tables, also where it does not apply.
+    policy : str
+        Acronym of the algorithm that it is about; empty for a bound on all of them.
+    function : callable
+        Takes the instance first. Further parameters are those of the policy, by name.
+    fixed : mapping
+        Arguments that make this form of the function.
+    about : type
+        `PreferenceMatrix` or `ChoiceTable`.
+    """
+
+    name: str
+    policy: str
+    function: Callable[..., Any]
+    fixed: Mapping[str, Any]
+    about: type
+
+    def apply(
+        self, instance: Any, parameters: Mapping[str, Any] | None = None
+    ) -> AppliedTheorem:
+        """Apply it to an instance.
+
+        Parameters
+        ----------
+        instance : PreferenceMatrix or ChoiceTable
+            What the theorem is about.
+        parameters : mapping, optional
+            Parameters of the policy by name; those that the theorem does not have are
+            left aside.
+
+        Returns
+        -------
+        AppliedTheorem
+            With bounds, or with the reason why there are none.
+        """
+        known = list(inspect.signature(self.function).parameters.values())[1:]
+        given = {
+            each.name: (parameters or {})[each.name]
+            for each in known
+            if each.name in (parameters or {})
+        } | dict(self.fixed)
+        for each in known:
+            if each.default is inspect.Parameter.empty and each.name not in given:
+                reason = f"it depends on {each.name}; give it among the parameters"
+                return AppliedTheorem(self, (), reason)
+        try:
+            found = self.function(instance, **given)
+        except ValueError as error:
+            return AppliedTheorem(self, (), str(error))
+        many = found if isinstance(found, tuple) else (found,)
+        return AppliedTheorem(
+            self, tuple(x.bound if isinstance(x, Optimum) else x for x in many)
+        )
+
+
+@dataclass(frozen=True)
+class AppliedTheorem:
+    """What a theorem says of one instance.
+
+    Attributes
+    ----------
+    theorem : Theorem
+        The theorem.
+    bounds : tuple of RegretBound
+        Empty where it does not apply.
+    reason : str
+        Which assumption fails then; empty where it applies.
+    """
+
+    theorem: Theorem
+    bounds: tuple[RegretBound, ...]
+    reason: str = ""
+
+
+_CATALOG: dict[str, Theorem] = {}
+
+
+def theorem[F: Callable[..., Any]](
+    name: str, *, policy: str = "", about: type = PreferenceMatrix, **fixed: Any
+) -> Callable[[F], F]:
+    """Enter a function into the catalog; several times, if it has several forms.
+
+    Parameters
+    ----------
+    name : str
+        In tables.
+    policy : str
+        Acronym of the algorithm; empty for a bound on all algorithms.
+    about : type
+        `PreferenceMatrix` or `ChoiceTable`, the first argument of the function.
+    **fixed
+        Arguments of this form.
+
+    Returns
+    -------
+    callable
+        A decorator that returns the function as it is.
+
+    Raises
+    ------
+    ValueError
+        If the name is taken.
+    """
+
+    def enter(function: F) -> F:
+        if name in _CATALOG:
+            raise ValueError(f"name must be new; {name!r} is in the catalog already.")
+        _CATALOG[name] = Theorem(name, policy, function, fixed, about)
+        return function
+
+    return enter
+
+
+def known_theorems(policy: str | None = None) -> tuple[Theorem, ...]:
+    """Return the catalog, or the theorems on one algorithm.
+
+    Parameters
+    ----------
+    policy : str, optional
+        Acronym, "D-TS" for instance; empty for the bounds on all algorithms.
+
+    Returns
+    -------
+    tuple of Theorem
+        Bounds on all algorithms first, then by algorithm.
+
+    Examples
+    --------
+    >>> import theory
+    >>> [each.name for each in theory.known_theorems("D-TS")]
+    ['D-TS', 'D-TS, refined']
+    """
+    found = [x for x in _CATALOG.values() if policy is None or x.policy == policy]
+    return tuple(sorted(found, key=lambda each: each.policy))
+
+
+def all_bounds(
+    instance: PreferenceMatrix | ChoiceTable | ArrayLike,
+    *,
+    policy: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> tuple[AppliedTheorem, ...]:
+    """Apply every theorem to an instance: its bound, or which assumption fails.
+
+    Parameters
+    ----------
+    instance : PreferenceMatrix or array-like (K, K), or ChoiceTable
+        Preferences for duels, or the choice probabilities of all offered sets.
+    policy : str, optional
+        Only the theorems on this algorithm, by its acronym.
+    parameters : mapping, optional
+        Parameters of the algorithm by name, such as ``alpha`` or ``num_batches``;
+        theorems without such a parameter are not affected, and the others take their
+        defaults.
+
+    Returns
+    -------
+    tuple of AppliedTheorem
+        One per theorem on this kind of instance, in the order of `known_theorems`.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If it is no preference matrix.
+    ValueError
+        For an algorithm that no theorem is about; all that have one are named.
+
+    Examples
+    --------
+    >>> import theory
+    >>> cyclic = [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
+    >>> for each in theory.all_bounds(cyclic, policy="RMED1"):
+    ...     print(each.bounds, each.reason)
+    () the theorem needs an arm that beats all others; the best arm 0 does not ...
+    """
+    known = {each.policy for each in _CATALOG.values()} - {""}
+    if policy and policy not in known:
+        raise ValueError(
+            f"policy must be one that a theorem is about, one of "
+            f"{', '.join(sorted(known))}; got {policy!r}."
+        )
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise InvalidPreferenceError(
+            f"parameters must be a mapping from names to values; got {parameters!r}."
+        )
+    if isinstance(instance, ChoiceTable):
+        checked, about = instance, ChoiceTable
+    else:
+        checked, about = as_preference_matrix(instance), PreferenceMatrix
+    return tuple(
+        each.apply(checked, parameters)
+        for each in known_theorems(policy)
+        if each.about is about
+    )
