@@ -11,7 +11,7 @@ from bayesduel.errors import SimulationArgumentError, UnknownNameError
 from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
 from bayesduel.limits import LONGEST_HORIZON, MOST_CHECKPOINTS
 from bayesduel.policies.base import Policy, check_kinds
-from bayesduel.policies.registry import parse
+from bayesduel.policies.lookup import parse
 from bayesduel.policies.subset_base import SubsetPolicy
 from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import shown

@@ -14,9 +14,8 @@ from typing import Any
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from bayesduel import results
 from bayesduel.errors import OutputWriteError
-from bayesduel.experiments import checks
+from bayesduel.experiments import checks, results
 from bayesduel.experiments._code_digest import code_digest
 from bayesduel.experiments.checks import Instance
 from bayesduel.experiments.engines import Job, JobResult, run_jobs

@@ -8,8 +8,8 @@ from typing import Any
 
 import xarray as xr
 
-from bayesduel import results
 from bayesduel.errors import OutputFolderError
+from bayesduel.experiments import results
 from bayesduel.experiments.engines import Job, JobResult
 from bayesduel.experiments.owned_folder import ReleasesFolder, claimed
 

@@ -11,11 +11,7 @@ from bayesduel.policies.elimination.savage import Savage
 from bayesduel.policies.elimination.scalable_copeland_bandits import (
     ScalableCopelandBandits,
 )
-from bayesduel.policies.random_pairs import RandomPairs
-from bayesduel.policies.reductions.doubler import Doubler
-from bayesduel.policies.reductions.multi_sbm import MultiSBM
-from bayesduel.policies.reductions.sparring import Sparring
-from bayesduel.policies.registry import (
+from bayesduel.policies.lookup import (
     get,
     label_of,
     name_of,
@@ -23,6 +19,11 @@ from bayesduel.policies.registry import (
     parse,
     subset_names,
 )
+from bayesduel.policies.random_pairs import RandomPairs
+from bayesduel.policies.reductions.doubler import Doubler
+from bayesduel.policies.reductions.multi_sbm import MultiSBM
+from bayesduel.policies.reductions.sparring import Sparring
+from bayesduel.policies.registry import register
 from bayesduel.policies.rmed.copeland_winner import CWRMED
 from bayesduel.policies.rmed.efficient_copeland_winner import ECWRMED
 from bayesduel.policies.rmed.rmed1 import RMED1
@@ -95,5 +96,6 @@ __all__ = [
     "names",
     "parameters",
     "parse",
+    "register",
     "subset_names",
 ]

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Int
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.sampling import choose_among
+from bayesduel.policies.registry import own_label, registered_label, registered_name
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 from theory.arguments import as_number, shown
 
@@ -39,17 +40,13 @@ class Policy:
 
     @property
     def name(self) -> str:
-        """Name in the registry."""
-        from bayesduel.policies.registry import name_of
-
-        return name_of(self)
+        """Name in the registry, or that of the class."""
+        return registered_name(self) or type(self).__name__
 
     @property
     def label(self) -> str:
-        """Acronym with the parameters that are not the default ones."""
-        from bayesduel.policies.registry import label_of
-
-        return label_of(self)
+        """Acronym, or title, with the parameters that are not the default ones."""
+        return registered_label(self) or own_label(self)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` where a parameter does not fit the problem.

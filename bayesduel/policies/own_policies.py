@@ -1,43 +1,13 @@
-"""Policies that users bring along: their labels, and how the command finds them.
+"""Policies that users bring along: how the command finds them.
 
-A policy of one's own needs no registration. Its label is its title (or, where its class
-has none of its own, the name of that) with the fields that differ from their defaults,
-so that two forms of one class can be compared; ``module:Class`` names it on the command
-line.
+A policy of one's own needs no registration; ``module:Class`` names it.
 """
 
-import hashlib
 import importlib
-from dataclasses import MISSING, Field, fields
-from typing import Any
-
-import numpy as np
+from dataclasses import MISSING, fields
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError
 from bayesduel.policies.base import Policy
-
-
-def own_label(policy: Policy) -> str:
-    """Return the title of a policy with its fields that are not the default ones.
-
-    Examples
-    --------
-    >>> from bayesduel.policies.base import policy_class
-    >>> @policy_class
-    ... class ExploreFirst(Policy):
-    ...     title = "ETC"
-    ...     rounds: int = 100
-    >>> own_label(ExploreFirst()), own_label(ExploreFirst(rounds=50))
-    ('ETC', 'ETC:rounds=50')
-    """
-    changed = [
-        f"{field.name}={_text(getattr(policy, field.name))}"
-        for field in fields(policy)  # pyright: ignore[reportArgumentType]
-        if not _is_default(getattr(policy, field.name), field)
-    ]
-    # A title that is inherited is the one of another policy.
-    title = vars(type(policy)).get("title") or type(policy).__name__
-    return title + (":" + ",".join(changed) if changed else "")
 
 
 def is_own_name(text: str) -> bool:
@@ -118,25 +88,4 @@ def default_of(kind: type[Policy]) -> Policy:
     return kind()
 
 
-def _is_default(value: Any, field: Field) -> bool:
-    if field.default is not MISSING:
-        return _text(value) == _text(field.default)
-    if field.default_factory is not MISSING:
-        return _text(value) == _text(field.default_factory())
-    return False
-
-
-def _text(value: Any) -> str:
-    """Return a value as a label shows it; equal texts mean equal values."""
-    if isinstance(value, Policy):
-        return value.label
-    if isinstance(value, np.generic) or getattr(value, "shape", None) == ():
-        return str(value.item())
-    if hasattr(value, "__array__"):
-        array = np.asarray(value)
-        digest = hashlib.sha256(array.tobytes()).hexdigest()[:6]
-        return f"array {digest}"
-    return getattr(value, "__name__", None) or str(value)
-
-
-__all__ = ["default_of", "is_own_name", "own_label", "own_policy"]
+__all__ = ["default_of", "is_own_name", "own_policy"]

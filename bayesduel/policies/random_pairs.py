@@ -10,6 +10,7 @@ from jaxtyping import Int
 
 from bayesduel.policies.base import Policy, most_beaten, one_round, policy_class
 from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
@@ -19,6 +20,7 @@ class RandomPairsState(NamedTuple):
     wins: Int[Array, "K K"]
 
 
+@register("random", acronym="Random")
 @policy_class
 class RandomPairs(Policy):
     """Uniformly random pairs, a yardstick.

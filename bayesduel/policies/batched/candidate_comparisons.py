@@ -19,9 +19,12 @@ from bayesduel.policies.batched._batches import (
     without,
 )
 from bayesduel.policies.batched.seeded_comparisons import SeededPolicy
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, RoundCount, RunKey
+from theory import scomp2_order
 
 
+@register("scomp2", acronym="SCOMP2", theorems=(scomp2_order,))
 @policy_class
 class CandidateComparisons(SeededPolicy):
     """Batched dueling bandits under SST and STI with two batches a round, SCOMP2.

@@ -4,8 +4,11 @@ from typing import ClassVar
 
 from bayesduel.policies.base import policy_class
 from bayesduel.policies.batched._batches import BatchedPolicy
+from bayesduel.policies.registry import register
+from theory import pcomp_bound
 
 
+@register("pcomp", acronym="PCOMP", theorems=(pcomp_bound,))
 @policy_class
 class PairwiseComparisons(BatchedPolicy):
     """Batched dueling bandits with a Condorcet winner, PCOMP.

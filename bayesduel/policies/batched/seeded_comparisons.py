@@ -17,7 +17,9 @@ from bayesduel.policies.batched._batches import (
     where_state,
     without,
 )
+from bayesduel.policies.registry import register
 from bayesduel.types import RoundCount, RunKey
+from theory import scomp_order
 
 
 @policy_class
@@ -54,6 +56,7 @@ class SeededPolicy(BatchedPolicy):
         raise NotImplementedError
 
 
+@register("scomp", acronym="SCOMP", theorems=(scomp_order,))
 @policy_class
 class SeededComparisons(SeededPolicy):
     """Batched dueling bandits under SST and STI, SCOMP.

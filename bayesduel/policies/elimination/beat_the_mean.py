@@ -17,6 +17,7 @@ from bayesduel.policies.base import (
     policy_class,
 )
 from bayesduel.policies.commitment import commit
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
@@ -37,6 +38,7 @@ class BeatTheMeanState(NamedTuple):
     """log(1/delta) = log(2 T K)."""
 
 
+@register("beat-the-mean", acronym="BTM")
 @policy_class
 class BeatTheMean(Policy):
     """Beat the Mean Bandit (BTM).

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 
 from bayesduel.policies.base import Policy, check_choice, one_round, policy_class
 from bayesduel.policies.commitment import commit
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 VARIANTS = ("if1", "if2")
@@ -40,6 +41,7 @@ class _Verdict(NamedTuple):
     """Whether the incumbent was replaced."""
 
 
+@register("interleaved-filter", acronym="IF")
 @policy_class
 class InterleavedFilter(Policy):
     """Interleaved Filter (IF1, IF2).

@@ -21,6 +21,7 @@ from bayesduel.policies.base import (
 )
 from bayesduel.policies.commitment import commit
 from bayesduel.policies.pair_counts import add_asked, add_wins
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 GOALS = ("condorcet", "copeland")
@@ -58,6 +59,8 @@ class _Bounds(NamedTuple):
     """Opponents that it beats for sure."""
 
 
+@register("savage-copeland", acronym="SAVAGE-Copeland", goal="copeland")
+@register("savage", acronym="SAVAGE")
 @policy_class
 class Savage(Policy):
     """Sensitivity analysis of variables for generic exploration (SAVAGE).

@@ -33,6 +33,7 @@ from bayesduel.policies.elimination._sequential_test import (
     sign_evidence,
 )
 from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
@@ -49,6 +50,7 @@ class ScalableCopelandBanditsState(NamedTuple):
     search: Elimination
 
 
+@register("scb", acronym="SCB")
 @policy_class
 class ScalableCopelandBandits(Policy):
     """Scalable Copeland Bandits (SCB).

@@ -16,6 +16,7 @@ from bayesduel.policies.reductions.bandit_machines import (
     fresh_machine,
     most_pulled,
 )
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
@@ -30,6 +31,7 @@ class DoublerState(NamedTuple):
     """How often each arm was right in this epoch."""
 
 
+@register("doubler", acronym="Doubler")
 @policy_class
 class Doubler(Policy):
     """Doubler: a bandit machine against the choices it made an epoch earlier.

@@ -15,6 +15,7 @@ from bayesduel.policies.reductions.bandit_machines import (
     advance_ucb,
     most_pulled,
 )
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
@@ -28,6 +29,7 @@ class MultiSBMState(NamedTuple):
     last: Arm
 
 
+@register("multisbm", acronym="MultiSBM")
 @policy_class
 class MultiSBM(Policy):
     """MultiSBM: one ordinary bandit machine (UCB) per left arm.

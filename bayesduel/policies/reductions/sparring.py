@@ -22,6 +22,7 @@ from bayesduel.policies.reductions.bandit_machines import (
     fresh_machine,
     most_pulled,
 )
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
@@ -32,6 +33,7 @@ class SparringState(NamedTuple):
     right: Machine
 
 
+@register("sparring", acronym="Sparring")
 @policy_class
 class Sparring(Policy):
     """Sparring: two ordinary bandit machines, each of which names one arm of the duel.

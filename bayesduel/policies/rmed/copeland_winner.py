@@ -12,6 +12,7 @@ from bayesduel.errors import PolicyParameterError, ProgramError
 from bayesduel.ops.masks import compute_if, with_rows
 from bayesduel.policies.base import policy_class
 from bayesduel.policies.pair_evidence import estimated_gaps
+from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._copeland_rmed import (
     CopelandLists,
     CopelandRMED,
@@ -86,6 +87,7 @@ class CWRMEDState(NamedTuple):
     program: Program
 
 
+@register("cw-rmed", acronym="CW-RMED")
 @policy_class
 class CWRMED(CopelandRMED):
     """Copeland Winners Relative Minimum Empirical Divergence (CW-RMED).

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from bayesduel.policies.base import policy_class
 from bayesduel.policies.pair_evidence import estimated_gaps
+from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._copeland_rmed import (
     CopelandLists,
     CopelandRMED,
@@ -12,9 +13,15 @@ from bayesduel.policies.rmed._copeland_rmed import (
     recommended,
 )
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from theory import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_constant
 from theory.copeland_program.efficient import ecw_evidence
 
 
+@register(
+    "ecw-rmed",
+    acronym="ECW-RMED",
+    theorems=(ecw_rmed_constant, ecw_kl_sum_bound, ecw_kl_worst_case_bound),
+)
 @policy_class
 class ECWRMED(CopelandRMED):
     """Efficient Copeland Winners Relative Minimum Empirical Divergence (ECW-RMED).

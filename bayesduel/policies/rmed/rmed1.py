@@ -31,7 +31,9 @@ from bayesduel.policies.play_lists import (
     first_pass,
     is_only_element,
 )
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
+from theory import rmed1_bound
 
 
 class RMED1State(NamedTuple):
@@ -41,6 +43,7 @@ class RMED1State(NamedTuple):
     passes: PlayLists
 
 
+@register("rmed1", acronym="RMED1", theorems=(rmed1_bound,))
 @policy_class
 class RMED1(Policy):
     """Relative Minimum Empirical Divergence, first version (RMED1).

@@ -26,6 +26,7 @@ from bayesduel.policies.pair_evidence import (
     estimated_gaps,
 )
 from bayesduel.policies.play_lists import PlayLists, first_pass
+from bayesduel.policies.registry import register
 from bayesduel.policies.rmed.rmed1 import RMED1
 from bayesduel.types import Arm, Duel, RoundCount, RunKey, State
 
@@ -40,6 +41,7 @@ class RMED2State(NamedTuple):
     passes: PlayLists
 
 
+@register("rmed2", acronym="RMED2")
 @policy_class
 class RMED2(RMED1):
     """Relative Minimum Empirical Divergence, second version (RMED2).

@@ -18,6 +18,7 @@ from bayesduel.policies.base import (
 from bayesduel.policies.pair_counts import add_asked, lowest
 from bayesduel.policies.pair_evidence import PairEvidence, empty_evidence
 from bayesduel.policies.play_lists import PlayLists, first_pass
+from bayesduel.policies.registry import register
 from bayesduel.policies.rmed.rmed1 import RMED1, evidence_against
 from bayesduel.policies.rmed.rmed2 import is_pursued, proof_costs
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
@@ -41,6 +42,7 @@ class RMED2FHState(NamedTuple):
     """Whether the targets were computed."""
 
 
+@register("rmed2fh", acronym="RMED2FH")
 @policy_class
 class RMED2FH(RMED1):
     """Relative Minimum Empirical Divergence 2, fixed horizon (RMED2FH).

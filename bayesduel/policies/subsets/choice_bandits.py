@@ -19,6 +19,7 @@ from bayesduel.policies.play_lists import (
     first_pass,
     is_only_element,
 )
+from bayesduel.policies.registry import register
 from bayesduel.policies.rmed.rmed1 import (
     log_round_needed,
     opponent_of,
@@ -45,6 +46,7 @@ class ChoiceState(NamedTuple):
     slots: Int[Array, " k"]
 
 
+@register("choice-bandits", acronym="WBA")
 @policy_class
 class ChoiceBandits(SubsetPolicy):
     """Sets around an anchor, WBA: the winner beats all others of its set.

@@ -8,6 +8,7 @@ from jax import Array
 from jaxtyping import Bool, Float
 
 from bayesduel.policies.base import check_above, policy_class
+from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import warn_above_one
 from bayesduel.policies.subsets._index_stretches import index_values, safe_rounds
 from bayesduel.policies.subsets._reward_counts import (
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
 
 
+@register("combucb1", acronym="CombUCB1", previous_round=True)
+@register("cucb", acronym="CUCB")
 @policy_class
 class CombinatorialUCB(IndexPolicy):
     """UCB for sets of independent arms, CUCB and CombUCB1.

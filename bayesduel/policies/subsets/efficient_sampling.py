@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import check_choice, policy_class
+from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import (
     one_offer,
     tie_breakers,
@@ -45,6 +46,7 @@ class _Climb(NamedTuple):
     going: Bool[Array, ""]
 
 
+@register("escb", acronym="ESCB")
 @policy_class
 class ESCB(CountingPolicy):
     """The set with the largest index of sets, for independent arms.

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 
 from bayesduel.errors import PolicyParameterError, SimulationArgumentError
 from bayesduel.policies.base import check_above, policy_class
+from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import (
     SubsetPolicy,
     one_offer,
@@ -44,6 +45,7 @@ class LogitState(NamedTuple):
     slots: Int[Array, " k"]
 
 
+@register("logit-ts", acronym="Logit-TS")
 @policy_class
 class LogitThompson(SubsetPolicy):
     """Posterior sampling for multinomial logit with a normal prior of utilities.

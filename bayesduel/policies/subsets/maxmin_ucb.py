@@ -9,6 +9,7 @@ from jax import Array
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.policies.base import check_above, most_beaten, policy_class
+from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import (
     SubsetPolicy,
     one_offer,
@@ -68,6 +69,7 @@ class WinsPolicy(SubsetPolicy):
         return state._replace(wins=break_ranking(state.wins, offer, rewards))
 
 
+@register("maxmin-ucb", acronym="MaxMin-UCB")
 @policy_class
 class MaxMinUCB(WinsPolicy):
     """Sets of arms that may be best and challenge each other most.
@@ -132,6 +134,7 @@ class MaxMinUCB(WinsPolicy):
         return arms == most_beaten(rng_key, state.wins)
 
 
+@register("rec-maxmin-ucb", acronym="Rec-MaxMin-UCB")
 @policy_class
 class RecursiveMaxMinUCB(WinsPolicy):
     """Rec-MaxMin-UCB: sets of exactly k arms, filled up level by level.

@@ -8,6 +8,7 @@ from jax import Array
 from jaxtyping import Bool, Float
 
 from bayesduel.policies.base import check_above, check_choice, policy_class
+from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import (
     SubsetPolicy,
     offer_until_no_choice,
@@ -23,6 +24,7 @@ from bayesduel.policies.subsets._epochs import (
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey
 
 
+@register("mnl-ee", acronym="MNL-EE")
 @policy_class
 class MNLExploration(SubsetPolicy):
     """Optimistic assortments in epochs, for multinomial logit.

@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from bayesduel.ops.masks import first_marked
 from bayesduel.policies.base import check_choice, policy_class
+from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import (
     SubsetPolicy,
     offer_until_no_choice,
@@ -34,6 +35,7 @@ class SampledState(NamedTuple):
     """log(T k)."""
 
 
+@register("mnl-ts", acronym="MNL-TS")
 @policy_class
 class MNLThompson(SubsetPolicy):
     """Thompson sampling in epochs for multinomial logit, MNL-TS.

@@ -5,11 +5,13 @@ from typing import ClassVar
 import jax.numpy as jnp
 
 from bayesduel.policies.base import policy_class
+from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import one_offer, tie_breakers, top
 from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
 from bayesduel.types import Offer, RoundCount, RunKey
 
 
+@register("random-subsets", acronym="Random subsets")
 @policy_class
 class RandomSubsets(CountingPolicy):
     """Offers k arms uniformly at random in every round.

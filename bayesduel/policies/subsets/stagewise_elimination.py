@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import check_choice, policy_class
+from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import (
     SubsetPolicy,
     one_offer,
@@ -49,6 +50,7 @@ class StageState(NamedTuple):
     slots: Int[Array, " k"]
 
 
+@register("stagewise", acronym="Stagewise Elimination")
 @policy_class
 class StagewiseElimination(SubsetPolicy):
     """Uniform play in stages, accepting and rejecting arms by confidence intervals.

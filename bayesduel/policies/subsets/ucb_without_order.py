@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from bayesduel.errors import AssumptionWarning
 from bayesduel.policies.base import check_above, policy_class
+from bayesduel.policies.registry import register
 from bayesduel.policies.subsets._index_stretches import index_values, safe_rounds
 from bayesduel.policies.subsets._reward_counts import (
     IndexPolicy,
@@ -17,11 +18,13 @@ from bayesduel.policies.subsets._reward_counts import (
     best_outside,
 )
 from bayesduel.types import RoundCount
+from theory import choice_table_bounds
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
 
 
+@register("ucb-no-order", acronym="UCB-no-order", theorems=(choice_table_bounds,))
 @policy_class
 class UCBWithoutOrder(IndexPolicy):
     """The index rule that needs no total order of the arms.

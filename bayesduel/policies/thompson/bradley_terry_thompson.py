@@ -18,6 +18,7 @@ from bayesduel.policies.base import (
     policy_class,
 )
 from bayesduel.policies.confidence_bounds import resolutions
+from bayesduel.policies.registry import register
 from bayesduel.policies.thompson._idle_rounds import RoundSets, round_sets
 from bayesduel.posteriors.beta_pairs import empty_beliefs
 from bayesduel.posteriors.bradley_terry import (
@@ -41,6 +42,7 @@ class BradleyTerryState(NamedTuple):
     """Two independent draws from the posterior with "mcmc"; else none."""
 
 
+@register("bt-ts", acronym="BT-TS")
 @policy_class
 class BayesianBradleyTerry(Policy):
     """Double Thompson sampling over utilities (Bradley-Terry).

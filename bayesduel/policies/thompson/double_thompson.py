@@ -20,6 +20,7 @@ from bayesduel.policies.base import (
     one_round,
     policy_class,
 )
+from bayesduel.policies.registry import register
 from bayesduel.policies.thompson._events import (
     CONTESTANTS,
     MANY_ARMS,
@@ -38,6 +39,7 @@ from bayesduel.policies.thompson.bradley_terry_thompson import (
 from bayesduel.posteriors.beta_above_half import attempt, offsets_above_half
 from bayesduel.posteriors.beta_pairs import PairBeliefs, add_outcome, empty_beliefs
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from theory import double_thompson_bound, double_thompson_refined_bound
 
 
 class DoubleThompsonState(NamedTuple):
@@ -57,6 +59,13 @@ POSTERIORS = {"beta": "", "bradley-terry": "laplace", "bradley-terry-mcmc": "mcm
 """What samples may come from, and how the utilities of a scale are then drawn."""
 
 
+@register("pure-d-ts", acronym="Pure D-TS", elimination=False)
+@register("d-ts+", acronym="D-TS+", tie_break="regret")
+@register(
+    "d-ts",
+    acronym="D-TS",
+    theorems=(double_thompson_bound, double_thompson_refined_bound),
+)
 @policy_class
 class DoubleThompson(Policy):
     """Double Thompson Sampling (D-TS, D-TS+).

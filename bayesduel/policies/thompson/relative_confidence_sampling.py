@@ -25,6 +25,7 @@ from bayesduel.policies.confidence_bounds import (
     surely_beaten,
     upper_bounds_around_half,
 )
+from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_pairs import PairBeliefs, add_outcome, empty_beliefs
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
@@ -37,6 +38,7 @@ class RelativeConfidenceSamplingState(NamedTuple):
     """Rounds in which each arm was the champion, counted when it is chosen."""
 
 
+@register("rcs", acronym="RCS")
 @policy_class
 class RelativeConfidenceSampling(Policy):
     """Relative Confidence Sampling (RCS).

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import Policy, check_above, one_round, policy_class
+from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_draws import draw_betas
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
@@ -20,6 +21,7 @@ class SelfSparringState(NamedTuple):
     losses: Float[Array, " K"]
 
 
+@register("self-sparring", acronym="Self-Sparring")
 @policy_class
 class SelfSparring(Policy):
     """Self-Sparring with independent Beta arms (IndSelfSparring), two arms per round.

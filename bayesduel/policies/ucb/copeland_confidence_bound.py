@@ -17,6 +17,7 @@ from bayesduel.policies.confidence_bounds import (
     with_pair,
 )
 from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.registry import register
 from bayesduel.policies.ucb._believed_signs import (
     BelievedLosses,
     SureSigns,
@@ -26,6 +27,7 @@ from bayesduel.policies.ucb._believed_signs import (
     sure_signs,
 )
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from theory import ccb_order
 
 _CHECK = 0.25
 """How often a believed loss is checked, if there is an open one (line 5)."""
@@ -59,6 +61,7 @@ class _Draws(NamedTuple):
     idle: Float[Array, ""]
 
 
+@register("ccb", acronym="CCB", theorems=(ccb_order,))
 @policy_class
 class CopelandConfidenceBound(Policy):
     """Copeland Confidence Bound (CCB).

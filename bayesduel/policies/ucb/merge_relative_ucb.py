@@ -25,6 +25,7 @@ from bayesduel.policies.confidence_bounds import (
     upper_bounds_against,
 )
 from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.registry import register
 from bayesduel.policies.ucb._arm_groups import (
     REMOVED,
     ArmGroups,
@@ -49,6 +50,7 @@ class MergeRUCBState(NamedTuple):
     turn: Int[Array, ""]
 
 
+@register("merge-rucb", acronym="MergeRUCB")
 @policy_class
 class MergeRUCB(Policy):
     """MergeRUCB: relative upper confidence bounds within small groups of arms.

@@ -24,7 +24,9 @@ from bayesduel.policies.confidence_bounds import (
     upper_bounds_around_half,
 )
 from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from theory import rucb_bound
 
 _NOBODY = -1
 
@@ -40,6 +42,7 @@ class RelativeUCBState(NamedTuple):
     """The arm taken for the best one, or -1."""
 
 
+@register("rucb", acronym="RUCB", theorems=(rucb_bound,))
 @policy_class
 class RelativeUCB(Policy):
     """Relative Upper Confidence Bound (RUCB).

@@ -21,7 +21,9 @@ from bayesduel.policies.base import (
 from bayesduel.policies.commitment import commit
 from bayesduel.policies.pair_counts import add_wins
 from bayesduel.policies.pair_evidence import estimated_gaps
+from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from theory import sup_klucb_constant
 from theory.divergences import kl_upper_log
 
 SCORES = ("copeland", "condorcet", "borda")
@@ -38,6 +40,7 @@ class SupKLUCBState(NamedTuple):
     """Plays of the super-arms (i, j), i <= j, in lexicographic order."""
 
 
+@register("sup-klucb", acronym="Sup-KLUCB", theorems=(sup_klucb_constant,))
 @policy_class
 class SupKLUCB(Policy):
     """Sup-KLUCB: KL-UCB on pairs of arms, self-pairs included.

@@ -1,0 +1,191 @@
+"""Finding a policy: by name, by text, by a class of one's own."""
+
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from bayesduel.errors import PolicyParameterError, UnknownNameError
+from bayesduel.literals import literal
+from bayesduel.policies.base import Policy, check_policy
+from bayesduel.policies.delayed_feedback import DelayedFeedback
+from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
+from bayesduel.policies.registry import entries
+from bayesduel.policies.subset_base import SubsetPolicy
+from theory.arguments import as_number, shown
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all policies of dueling bandits.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> "d-ts" in policies.names()
+    True
+    """
+    return tuple(
+        name
+        for name, entry in entries().items()
+        if not isinstance(entry.default, SubsetPolicy)
+    )
+
+
+def subset_names() -> tuple[str, ...]:
+    """Return the names of all policies that offer subsets.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> "ucb-no-order" in policies.subset_names()
+    True
+    """
+    return tuple(
+        name
+        for name, entry in entries().items()
+        if isinstance(entry.default, SubsetPolicy)
+    )
+
+
+def get(name: str, **parameters: Any) -> Policy:
+    """Return the policy called ``name``, with some of its parameters changed.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names` or :func:`subset_names`.
+    **parameters
+        Fields of the policy; the others keep their defaults. A policy of dueling
+        bandits also takes ``every``: it is told the outcomes only every so many rounds
+        (:class:`DelayedFeedback`).
+
+    Raises
+    ------
+    UnknownNameError
+        For an unknown name; near ones are suggested.
+    PolicyParameterError
+        For a parameter that the policy does not have, or a value of the wrong kind.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.get("rucb", alpha=1.0)
+    RelativeUCB(alpha=1.0, look_ahead=True)
+    >>> policies.get("rucb", every=100).label
+    'RUCB, told every 100 rounds'
+    """
+    known = entries()
+    if not isinstance(name, str) or name not in known:
+        raise UnknownNameError(
+            f"there is no policy {shown(name)}; {_near(str(name), known)}all: "
+            f"{', '.join(known)}"
+        )
+    default = known[name].default
+    told = not isinstance(default, SubsetPolicy)
+    return _changed(name, default, parameters, told=told)
+
+
+def _changed(
+    name: str, default: Policy, parameters: dict[str, Any], *, told: bool
+) -> Policy:
+    """Return ``default`` with other parameters; ``told`` allows ``every``."""
+    known = {field.name for field in fields(default)}  # pyright: ignore
+    every = None
+    if told and "every" in parameters and "every" not in known:
+        every = _as_kind(name, "every", parameters.pop("every"), 1)
+    for parameter, value in parameters.items():
+        if parameter not in known:
+            raise PolicyParameterError(
+                f"{name} has no parameter {parameter!r}; {_near(parameter, known)}"
+                f"all: {', '.join(sorted(known))}"
+            )
+        parameters[parameter] = _as_kind(
+            name, parameter, value, getattr(default, parameter)
+        )
+    policy = replace(default, **parameters)  # pyright: ignore[reportArgumentType]
+    return policy if every is None else DelayedFeedback(policy, every)
+
+
+def parse(text: str) -> Policy:
+    """Read a policy with parameters, as the command line writes it.
+
+    Parameters
+    ----------
+    text : str
+        ``name`` or ``name:parameter=value,parameter=value``. A policy of one's own is
+        named ``module:Class`` or ``module:Class:parameter=value``.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.parse("d-ts:alpha=0.6,look_ahead=false").alpha
+    0.6
+    >>> policies.parse("ecw-rmed:every=300").label
+    'ECW-RMED, told every 300 rounds'
+    """
+    if not isinstance(text, str):
+        raise UnknownNameError(
+            f"a policy must be named by a text such as 'd-ts', got {shown(text)}"
+        )
+    name, _, rest = text.strip().partition(":")
+    name = name.strip().lower()
+    known = entries()
+    if name not in known and is_own_name(text):
+        kind, rest = own_policy(text)
+        default = default_of(kind)
+        parameters = _parameters(text, rest, default)
+        told = not isinstance(default, SubsetPolicy)
+        return _changed(kind.__name__, default, parameters, told=told)
+    default = known[name].default if name in known else None
+    return get(name, **_parameters(text, rest, default))
+
+
+def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
+    """Read ``parameter=value`` between commas."""
+    parameters: dict[str, Any] = {}
+    for part in filter(None, (each.strip() for each in rest.split(","))):
+        parameter, equals, value = (each.strip() for each in part.partition("="))
+        if not equals or not parameter or not value:
+            raise PolicyParameterError(
+                f"{text!r}: {part!r} is not of the form parameter=value"
+            )
+        if parameter in parameters:
+            raise PolicyParameterError(f"{text!r} gives {parameter} twice")
+        # A word stays one, even "inf".
+        word = isinstance(getattr(default, parameter, None), str)
+        parameters[parameter] = value.lower() if word else literal(value)
+    return parameters
+
+
+def name_of(policy: Policy) -> str:
+    """Return the registered name that fits ``policy`` best, or its class's name.
+
+    Among forms of one class, the one that shares the most parameters.
+    """
+    return check_policy(policy).name
+
+
+def label_of(policy: Policy) -> str:
+    """Return the acronym, with the parameters that are not the default ones.
+
+    Of a policy that is not registered, its title with them.
+    """
+    return check_policy(policy).label
+
+
+def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
+    """Check ``value`` against the kind of the default; ints become floats."""
+    kind = type(default)
+    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return as_number(value)
+    if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        return value
+    words = {bool: "true or false", float: "a number", int: "an integer", str: "a word"}
+    raise PolicyParameterError(
+        f"{policy}: {parameter} must be {words.get(kind, kind.__name__)}, got "
+        f"{shown(value)}"
+    )
+
+
+def _near(name: str, known: Any) -> str:
+    close = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(close)}? " if close else ""
