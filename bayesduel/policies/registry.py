@@ -86,16 +86,15 @@ def register[T: type](
     ValueError
         If the name is taken by another class.
 
-    Examples
-    --------
-    >>> from bayesduel import policies
-    >>> from bayesduel.policies.base import Policy, policy_class
-    >>> @policies.register("etc", acronym="ETC")
-    ... @policy_class
-    ... class ExploreFirst(Policy):
-    ...     rounds: int = 100
-    >>> policies.get("etc", rounds=50).label
-    'ETC:rounds=50'
+    Notes
+    -----
+    A class of one's own registers in the same way; then its name works wherever those
+    of the package do::
+
+        @policies.register("etc", acronym="ETC")
+        @policy_class
+        class ExploreFirst(Policy):
+            rounds: int = 100
     """
 
     def enter(cls: T) -> T:

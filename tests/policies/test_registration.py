@@ -1,0 +1,56 @@
+"""Policies enter the registry where they are written; users' policies too."""
+
+from itertools import groupby
+
+import pytest
+
+from bayesduel import policies
+from bayesduel.policies import registry
+from bayesduel.policies.base import Policy, policy_class
+from bayesduel.policies.thompson.double_thompson import DoubleThompson
+
+
+@pytest.fixture
+def own_registry(monkeypatch):
+    """Let a test register what the others never see."""
+    monkeypatch.setattr(registry, "_ENTRIES", dict(registry._ENTRIES))
+
+
+@policy_class
+class ExploreFirst(Policy):
+    rounds: int = 100
+
+
+def test_a_class_of_ones_own_registers_and_is_found(own_registry):
+    before = policies.names()
+    kind = policies.register("etc", acronym="ETC")(ExploreFirst)
+    kind = policies.register("etc-long", acronym="ETC, long", rounds=1000)(kind)
+    assert kind is ExploreFirst
+    assert policies.names() == (*before, "etc", "etc-long")
+    assert policies.parse("etc:rounds=50") == ExploreFirst(rounds=50)
+    assert policies.get("etc", rounds=50).label == "ETC:rounds=50"
+    assert policies.get("etc-long").label == "ETC, long"
+    assert policies.get("etc-long").name == "etc-long"
+
+
+def test_a_name_belongs_to_one_class(own_registry):
+    with pytest.raises(ValueError, match="'d-ts' is DoubleThompson; choose another"):
+        policies.register("d-ts", acronym="D-TS")(ExploreFirst)
+    # A module that is loaded again registers its class again.
+    policies.register("d-ts", acronym="D-TS")(DoubleThompson)
+
+
+def test_outside_the_registry_a_class_speaks_for_itself():
+    assert "etc" not in policies.names()
+    assert ExploreFirst(rounds=50).label == "ExploreFirst:rounds=50"
+    assert ExploreFirst().name == "ExploreFirst"
+
+
+def test_families_are_listed_one_after_the_other():
+    families = [registry.entries()[name].family for name in policies.names()]
+    runs = [family for family, _ in groupby(families)]
+    assert runs == [*dict.fromkeys(families)]
+    assert runs[0] == "thompson" and runs[-1] == ""
+    assert {registry.entries()[x].family for x in policies.subset_names()} == {
+        "subsets"
+    }
