@@ -103,7 +103,11 @@ def regret_bound(bound: object) -> RegretBound:
 
 
 def lower_bound(
-    preference: ArrayLike | PreferenceMatrix, arms: tuple[str, ...] = ()
+    preference: ArrayLike | PreferenceMatrix,
+    arms: tuple[str, ...] = (),
+    *,
+    method: str = "prefix",
+    verify: bool = False,
 ) -> tuple[Optimum | None, str]:
     """Return the Copeland lower bound, or say why there is none.
 
@@ -113,6 +117,9 @@ def lower_bound(
         The matrix.
     arms : tuple of str, optional
         Labels for the text; otherwise the names of the matrix, or indices (zero-based).
+    method : {"prefix", "cvxpy"}
+    verify : bool
+        As for `theory.copeland_lower_bound`.
 
     Returns
     -------
@@ -137,6 +144,6 @@ def lower_bound(
         pair = f"tie between {labels[first]} and {labels[second]}{more}"
         return None, f"lower bound: not defined ({pair})"
     try:
-        return copeland_lower_bound(matrix), ""
+        return copeland_lower_bound(matrix, method=method, verify=verify), ""
     except (TieError, ProgramError) as error:
         return None, f"lower bound: not computed ({error})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,6 +37,14 @@ _CONSTANTS = ("Copeland lower bound", "ECW-RMED")
 _BATCHES = 16
 """As the batched policies have it."""
 
+
+class Solver(StrEnum):
+    """Ways to solve the optimal program."""
+
+    prefix = "prefix"
+    cvxpy = "cvxpy"
+
+
 _MANY_ARMS = 500
 """From here on the constants take more than a few seconds."""
 
@@ -48,6 +57,13 @@ def bounds(
     repair: Annotated[bool, repair_flag] = False,
     everything: Annotated[
         bool, flag("--all", help="Every pair of a long allocation.")
+    ] = False,
+    solver: Annotated[
+        Solver,
+        typer.Option(help="Of the optimal program; cvxpy states it as it reads."),
+    ] = Solver.prefix,
+    verify: Annotated[
+        bool, flag("--verify", help="Solve it both ways; fail where they differ.")
     ] = False,
     num_batches: Annotated[
         int,
@@ -115,7 +131,7 @@ def bounds(
         check_folder(out, kind="bounds", overwrite=overwrite)
     if preference.num_arms >= _MANY_ARMS:
         say(_cost(preference.num_arms), quiet=quiet)
-    lower, efficient, note = _constants(preference)
+    lower, efficient, note = _constants(preference, solver, verify=verify)
     if note:
         say_warning(note)
     record = _json(preference, lower, efficient)
@@ -144,14 +160,16 @@ def _cost(num_arms: int) -> str:
 
 
 def _constants(
-    preference: PreferenceMatrix,
+    preference: PreferenceMatrix, solver: Solver, *, verify: bool
 ) -> tuple[Optimum | None, Optimum | None, str]:
     """Return both optima, or why they are not defined."""
     from bayesduel.analysis import lower_bound
     from theory import ecw_rmed_constant
 
     labels = preference.arm_names or ()
-    lower, note = lower_bound(preference, tuple(labels))
+    lower, note = lower_bound(
+        preference, tuple(labels), method=solver.value, verify=verify
+    )
     if lower is None:
         return None, None, note
     return lower, ecw_rmed_constant(preference), ""

@@ -66,6 +66,19 @@ def test_bounds_tables(run):
     assert "407.83" in condorcet
 
 
+def test_bounds_by_the_program_as_it_reads(run):
+    plain = json.loads(run("bounds", "gap", "--json").stdout)
+    result = run("bounds", "gap", "--solver", "cvxpy", "--verify", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["copeland_lower_bound"] == pytest.approx(
+        plain["copeland_lower_bound"], rel=1e-8
+    )
+    unknown = run("bounds", "gap", "--solver", "simplex")
+    assert unknown.exit_code == 2
+    assert "simplex" in unknown.stderr
+
+
 def test_bound_that_grows_with_a_power_of_t_says_so(run, monkeypatch):
     steep = theory.RegretBound(
         name="steep",

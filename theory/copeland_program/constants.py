@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from theory.arguments import one_of
+from theory.arguments import one_of, true_or_false
 from theory.copeland_program import _cutting_planes, statement
 from theory.copeland_program._oracle import ConstraintFamilies
 from theory.copeland_program._superiors import allocate
@@ -21,6 +22,7 @@ from theory.copeland_program.certificate import (
 from theory.copeland_program.optimum import Certificate, Optimum
 from theory.copeland_program.program_data import ProgramData
 from theory.divergences import kl_to_half
+from theory.errors import ProgramError
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
 
@@ -34,6 +36,8 @@ UNIQUE_OPTIMUM = "the best winner and its optimal allocation are unique (not che
 _EQUAL_VALUE = 1e-9
 # The returned evidence is made feasible by scaling; more than this is no rounding.
 _SCALABLE_VIOLATION = 1e-7
+# What `verify` allows between two values, relatively.
+_VERIFIED = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +61,7 @@ def copeland_lower_bound(
     *,
     winner: int | None = None,
     method: str = "prefix",
+    verify: bool = False,
     ties: str = "error",
 ) -> Optimum:
     """Compute the constant C* of the asymptotic lower bound on Copeland regret.
@@ -74,7 +79,10 @@ def copeland_lower_bound(
         Report the program of this Copeland winner instead of the cheapest one.
     method : {"prefix", "cvxpy"}
         "prefix" is the small program of `theory.copeland_program._cutting_planes`;
-        "cvxpy" states the program as it reads and is some hundred times slower.
+        "cvxpy" solves `theory.copeland_program.statement`, the program as it reads,
+        and is some hundred times slower. Each has a certificate of its own.
+    verify : bool
+        Solve in both ways, and raise where the values differ by more than 1e-7 of them.
     ties : {"error", "ignore"}
         "error" refuses matrices with a tied pair, abs(P - 1/2) < 1e-8. "ignore" allows
         ties between arms that are no winners. The constant jumps at a tie: it is not
@@ -130,6 +138,8 @@ def copeland_lower_bound(
     one_of(method, METHODS, "method")
     instance = ProgramData.from_matrix(matrix, ties)
     solve = _solve_with_cvxpy if method == "cvxpy" else solve_with_prefixes
+    if true_or_false(verify, "verify"):
+        _verify(instance)
     return _optimum(
         instance,
         winner,
@@ -255,6 +265,19 @@ def _optimum(
     )
 
 
+def _verify(instance: ProgramData) -> None:
+    """Raise where the two ways to solve the optimal program differ."""
+    for winner in instance.winners:
+        fast = solve_with_prefixes(instance, winner).certificate.primal_value
+        slow = _solve_with_cvxpy(instance, winner).certificate.primal_value
+        if not math.isclose(fast, slow, rel_tol=_VERIFIED, abs_tol=_VERIFIED):
+            raise ProgramError(
+                f"the program of winner {winner} has the value {fast!r} by prefixes "
+                f"and {slow!r} as it reads, by CVXPY; they may differ by {_VERIFIED:g} "
+                "of it. Please report the matrix."
+            )
+
+
 def solve_with_prefixes(instance: ProgramData, winner: int) -> Solved:
     """Solve the optimal program of one winner.
 
@@ -297,20 +320,15 @@ def solve_with_prefixes(instance: ProgramData, winner: int) -> Solved:
 
 
 def _solve_with_cvxpy(instance: ProgramData, winner: int) -> Solved:
-    """Take the allocation from CVXPY and the lower bound from the small program.
-
-    A dual solution certifies any allocation, whoever found it.
-    """
-    families = ConstraintFamilies(instance, winner)
-    found, status = statement.solve(instance, winner)
-    evidence = _feasible(found, families.slack(found))
-    known = solve_with_prefixes(instance, winner).certificate
+    """Take allocation and lower bound from the program as it reads."""
+    found = statement.solve(instance, winner)
+    evidence = _feasible(found.evidence, found.slack)
     certificate = certify(
-        status=status,
+        status=found.status,
         primal_value=allocation_cost(instance.costs, evidence),
-        lower_bound=known.dual_bound,
-        slack=families.slack(evidence),
-        num_constraints=known.num_constraints,
+        lower_bound=found.dual_bound,
+        slack=statement.slack(instance, winner, evidence),
+        num_constraints=found.num_constraints,
         num_rounds=1,
     )
     return Solved(evidence, certificate)

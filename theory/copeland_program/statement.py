@@ -1,7 +1,22 @@
-"""The optimal exploration program as it reads, for CVXPY."""
+"""The optimal exploration program as it reads, in CVXPY, with its own certificate.
+
+Theorem 2 of Komiyama, Honda and Nakagawa (2016): a Copeland winner i1 is told from an
+arm i2 once no preference matrix near the estimates could make i2 at least as good. For
+every rival i2, every level l, every set H of inferiors of i1 and every set O of
+superiors of i2 of the sizes below, the evidence on the pairs of both adds up to 1:
+
+    minimize    sum over pairs of cost_ij x_ij,        0 <= x_ij <= 1,
+    subject to  sum over j in H of x_{i1 j}  +  sum over j in O of x_{i2 j}  >=  1,
+                |H| = l + 1 - L(1),   |O| = L_i2 - l - [i2 in H],   l <= L(2).
+
+There are exponentially many sets; all of one size stand for their smallest sum. This
+file uses nothing of what makes `method="prefix"`, the default, fast: 2.5 against 173 ms
+with 16 arms. It is what a reader opens first, and what `verify=True` compares with.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,19 +29,74 @@ if TYPE_CHECKING:
     import cvxpy
 
 
-def solve(instance: ProgramData, winner: int) -> tuple[NDArray[np.float64], str]:
-    """Solve the program of a winner with CVXPY, slowly and legibly.
+@dataclass(frozen=True)
+class Demand:
+    """One family of constraints: any sets of these sizes, and one pair, add up to 1.
 
-    One variable per pair that occurs: y on the inferiors of the winner i1, and z on the
-    superiors other than i1 of every rival i2. With S_c the sum of the c smallest
-    entries, a = l + 1 - L(1) and b = L_i2 - l, each rival and each level l in max(0,
-    L(1) - 1), ..., L(2) asks for
+    Attributes
+    ----------
+    parts : list of (int array, int)
+        Pairs, and how many of them a set takes.
+    pair : int or None
+        A pair that every set contains.
+    """
 
-    - S_a(y) + S_b(z) >= 1 if i1 does not beat i2;
-    - y_i2 + S_{a-1}(y without i2) + S_{b-1}(z) >= 1 and
-      S_a(y without i2) + S_b(z) >= 1 if it does.
+    parts: list[tuple[NDArray[np.intp], int]]
+    pair: int | None = None
 
-    Negative sizes are 0; a size larger than its set leaves no constraint.
+    def least(self, evidence: NDArray[np.float64]) -> float:
+        """Return the smallest left-hand side over all sets."""
+        sums = [np.sort(evidence[pairs])[:size].sum() for pairs, size in self.parts]
+        return float(sum(sums) + (0.0 if self.pair is None else evidence[self.pair]))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The program of one Copeland winner.
+
+    Attributes
+    ----------
+    rows, columns : int (E,)
+        The pairs that occur in it.
+    costs : float (E,)
+        Regret per unit of evidence on them.
+    demands : list of Demand
+        All constraints.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    costs: NDArray[np.float64]
+    demands: list[Demand] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What CVXPY found.
+
+    Attributes
+    ----------
+    evidence : float64 (K, K)
+        Symmetric, in [0, 1].
+    dual_bound : float
+        A lower bound on the cost of every feasible allocation, from the multipliers.
+    slack : float
+        Smallest left-hand side of all constraints; infinity if there is none.
+    num_constraints : int
+        Families of constraints.
+    status : str
+        Status of CVXPY.
+    """
+
+    evidence: NDArray[np.float64]
+    dual_bound: float
+    slack: float
+    num_constraints: int
+    status: str
+
+
+def state(instance: ProgramData, winner: int) -> Statement:
+    """Write the program down.
 
     Parameters
     ----------
@@ -37,10 +107,69 @@ def solve(instance: ProgramData, winner: int) -> tuple[NDArray[np.float64], str]
 
     Returns
     -------
-    evidence : float64 (K, K)
-        Allocation, symmetric; not certified yet.
-    status : str
-        Status of CVXPY.
+    Statement
+        Pairs, costs, and one demand per rival, level, and whether i2 is in H.
+    """
+    gaps = instance.gaps
+    inferiors = np.flatnonzero(gaps[winner] > 0)
+    rows, columns = [winner] * inferiors.size, list(inferiors)
+    place = {int(arm): index for index, arm in enumerate(inferiors)}
+    own = np.arange(inferiors.size)
+    demands: list[Demand] = []
+    for rival in range(instance.num_arms):
+        if rival == winner:
+            continue
+        superiors = np.flatnonzero(gaps[rival] < 0)
+        superiors = superiors[superiors != winner]
+        theirs = len(rows) + np.arange(superiors.size)
+        rows += [rival] * superiors.size
+        columns += list(superiors)
+        for level in range(max(0, instance.least - 1), instance.second + 1):
+            in_h = level + 1 - instance.least
+            in_o = int(instance.losses[rival]) - level
+            others = own[own != place.get(rival, -1)]
+            demands.append(Demand([(others, in_h), (theirs, in_o)]))
+            if rival in place and in_h >= 1:
+                parts = [(others, in_h - 1), (theirs, in_o - 1)]
+                demands.append(Demand(parts, pair=place[rival]))
+    return Statement(
+        np.array(rows, dtype=np.intp),
+        np.array(columns, dtype=np.intp),
+        instance.costs[rows, columns],
+        [
+            Demand([(pairs, max(size, 0)) for pairs, size in each.parts], each.pair)
+            for each in demands
+            # A size that is larger than its set leaves no constraint.
+            if all(size <= pairs.size for pairs, size in each.parts)
+        ],
+    )
+
+
+def solve(instance: ProgramData, winner: int) -> Solution:
+    """Solve the program of a winner with CVXPY.
+
+    A sum of the b smallest entries of z is max over t of b t - sum of (t - z_j)+. With
+    multipliers lambda of "sum >= 1" and mu_j of "u_j >= t - z_j", where u stands for
+    the positive parts, the dual program is
+
+        maximize sum of lambda  s.t.  0 <= mu <= lambda,  sum over j of mu_j = b lambda,
+                                      sum over families of mu <= cost:
+
+    mu / lambda is a fractional set of size b. What rounding leaves infeasible is paid
+    for at the bounds of the variables, all of which lie in [0, 1], so that the bound
+    holds whatever the solver returned.
+
+    Parameters
+    ----------
+    instance : ProgramData
+        The matrix.
+    winner : int
+        The arm i1.
+
+    Returns
+    -------
+    Solution
+        An allocation, and a lower bound on the cost of all.
 
     Raises
     ------
@@ -49,65 +178,94 @@ def solve(instance: ProgramData, winner: int) -> tuple[NDArray[np.float64], str]
     """
     import cvxpy
 
-    gaps, costs, losses = instance.gaps, instance.costs, instance.losses
-    inferiors = np.flatnonzero(gaps[winner] > 0)
-    y = cvxpy.Variable(inferiors.size, bounds=[0, 1]) if inferiors.size else None
-    objective = [] if y is None else [costs[winner, inferiors] @ y]
-    constraints = []
-    blocks: dict[int, cvxpy.Variable] = {}
-    for rival in range(instance.num_arms):
-        pool = np.flatnonzero(gaps[rival] < 0)
-        pool = pool[pool != winner]
-        if rival == winner:
-            continue
-        z = None
-        if pool.size:
-            z = blocks[rival] = cvxpy.Variable(pool.size, bounds=[0, 1])
-            objective.append(costs[rival, pool] @ z)
-        for level in range(max(0, instance.least - 1), instance.second + 1):
-            a, b = level + 1 - instance.least, int(losses[rival]) - level
-            if gaps[winner, rival] > 0 and y is not None:
-                position = int(np.searchsorted(inferiors, rival))
-                others = y[np.delete(np.arange(inferiors.size), position)]
-                constraints += _at_least_one((others, a), (z, b))
-                if a >= 1:
-                    constraints += _at_least_one(
-                        (others, a - 1), (z, b - 1), y[position]
-                    )
-            else:
-                constraints += _at_least_one((y, a), (z, b))
-    evidence = np.zeros_like(costs)
-    if not constraints:
-        return evidence, "optimal"
-    problem = cvxpy.Problem(cvxpy.Minimize(sum(objective)), constraints)
+    program = state(instance, winner)
+    evidence = np.zeros_like(instance.costs)
+    if not program.demands:
+        return Solution(evidence, 0.0, np.inf, 0, "optimal")
+    x = cvxpy.Variable(program.costs.size, bounds=[0, 1])
+    families = [_family(x, demand) for demand in program.demands]
+    constraints = [each for family in families for each in family.constraints]
+    problem = cvxpy.Problem(cvxpy.Minimize(program.costs @ x), constraints)
     problem.solve(solver=cvxpy.HIGHS)
-    if problem.status != cvxpy.OPTIMAL:
+    if problem.status != cvxpy.OPTIMAL or x.value is None:
         raise ProgramError(
             f"the program was not solved: CVXPY says {problem.status!r}."
         )
-    if y is not None:
-        evidence[winner, inferiors] = y.value
-    for rival, z in blocks.items():
-        pool = np.flatnonzero(gaps[rival] < 0)
-        evidence[rival, pool[pool != winner]] = z.value
-    return np.clip(evidence + evidence.T, 0.0, 1.0), str(problem.status)
+    found = np.clip(x.value, 0.0, 1.0)
+    slack = min(demand.least(found) for demand in program.demands)
+    evidence[program.rows, program.columns] = found
+    bound = _dual_bound(program.costs, program.demands, families)
+    return Solution(
+        evidence + evidence.T, bound, slack, len(families), str(problem.status)
+    )
 
 
-def _at_least_one(
-    *terms: tuple[cvxpy.Expression | None, int] | cvxpy.Expression,
-) -> list[cvxpy.Constraint]:
-    """Return "sums of smallest entries, plus single entries, >= 1", if it exists."""
+def slack(instance: ProgramData, winner: int, evidence: NDArray[np.float64]) -> float:
+    """Return the smallest left-hand side of all constraints, set by set.
+
+    Parameters
+    ----------
+    instance : ProgramData
+        The matrix.
+    winner : int
+        The arm i1.
+    evidence : float (K, K)
+        Symmetric.
+
+    Returns
+    -------
+    float
+        At least 1 if the allocation is feasible; infinity if there is no constraint.
+    """
+    program = state(instance, winner)
+    flat = evidence[program.rows, program.columns]
+    return min((each.least(flat) for each in program.demands), default=np.inf)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """The constraints of one demand: "sum >= 1", and one per part that has a sum."""
+
+    total: cvxpy.Constraint
+    shortfalls: list[cvxpy.Constraint | None]
+
+    @property
+    def constraints(self) -> list[cvxpy.Constraint]:
+        return [self.total, *(each for each in self.shortfalls if each is not None)]
+
+
+def _family(x: cvxpy.Variable, demand: Demand) -> _Family:
     import cvxpy
 
-    total: cvxpy.Expression = cvxpy.Constant(0.0)
-    for term in terms:
-        if not isinstance(term, tuple):
-            total = total + term
+    total = cvxpy.Constant(0.0) if demand.pair is None else x[demand.pair]
+    shortfalls: list[cvxpy.Constraint | None] = []
+    for pairs, size in demand.parts:
+        if size == 0:
+            shortfalls.append(None)
             continue
-        entries, size = term
-        available = 0 if entries is None else entries.size
-        if size > available:
-            return []
-        if size > 0:
-            total = total + cvxpy.sum_smallest(entries, size)
-    return [total >= 1]
+        t, u = cvxpy.Variable(), cvxpy.Variable(pairs.size, nonneg=True)
+        total = total + size * t - cvxpy.sum(u)
+        shortfalls.append(u >= t - x[pairs])
+    return _Family(total >= 1, shortfalls)
+
+
+def _dual_bound(
+    costs: NDArray[np.float64], demands: list[Demand], families: list[_Family]
+) -> float:
+    bound, reduced = 0.0, costs.copy()
+    for demand, family in zip(demands, families, strict=True):
+        multiplier = max(float(family.total.dual_value), 0.0)
+        bound += multiplier
+        if demand.pair is not None:
+            reduced[demand.pair] -= multiplier
+        for (pairs, size), constraint in zip(
+            demand.parts, family.shortfalls, strict=True
+        ):
+            if constraint is None:
+                continue
+            mu = np.maximum(np.atleast_1d(constraint.dual_value), 0.0)
+            reduced[pairs] -= mu
+            # Of the positive parts u, and of t.
+            bound += np.minimum(multiplier - mu, 0.0).sum()
+            bound += min(mu.sum() - size * multiplier, 0.0)
+    return float(bound + np.minimum(reduced, 0.0).sum())

@@ -1,0 +1,140 @@
+"""The program as it reads: independent of what is fast, with its own proof."""
+
+import ast
+import inspect
+from types import SimpleNamespace
+
+import cvxpy
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import theory
+from tests.theory.brute_force import enumerate_program, quantities
+from tests.theory.matrices import REFERENCE, random_matrix, winners
+from theory import ProgramError, copeland_lower_bound, ecw_rmed_constant
+from theory.copeland_program import constants, statement
+from theory.copeland_program.program_data import ProgramData
+
+GAP = REFERENCE["gap"]
+
+
+def test_it_uses_nothing_of_what_makes_it_fast():
+    tree = ast.parse(inspect.getsource(statement))
+    imported = {x.module for x in ast.walk(tree) if isinstance(x, ast.ImportFrom)}
+    ours = {name for name in imported if name and name.startswith("theory")}
+    assert ours == {"theory.copeland_program.program_data", "theory.errors"}
+    solver = inspect.getsource(constants._solve_with_cvxpy)
+    assert "prefix" not in solver and "ConstraintFamilies" not in solver
+
+
+@given(seed=st.integers(0, 10**6), num_arms=st.integers(2, 5))
+def test_both_sides_are_those_of_all_sets_enumerated(seed, num_arms):
+    matrix = random_matrix(np.random.default_rng(seed), num_arms)
+    for winner in winners(matrix):
+        expected = enumerate_program(matrix, winner)
+        found = statement.solve(ProgramData.from_matrix(matrix, "error"), winner)
+        assert found.dual_bound == pytest.approx(expected, rel=1e-7, abs=1e-9)
+        assert found.slack >= 1 - 1e-7
+
+
+@given(seed=st.integers(0, 10**6), scale=st.sampled_from([0.0, 1e-3, 0.3, 30.0]))
+def test_any_multipliers_give_a_lower_bound(seed, scale):
+    """Right ones, slightly wrong ones, and nonsense."""
+    rng = np.random.default_rng(seed)
+    matrix = random_matrix(rng, 5)
+    (winner, *_) = winners(matrix)
+    instance = ProgramData.from_matrix(matrix, "error")
+    program = statement.state(instance, winner)
+
+    def made_up(size):
+        return SimpleNamespace(dual_value=scale * rng.standard_normal(size))
+
+    families = [
+        SimpleNamespace(
+            total=made_up(()),
+            shortfalls=[made_up(len(p)) if size else None for p, size in each.parts],
+        )
+        for each in program.demands
+    ]
+    bound = statement._dual_bound(program.costs, program.demands, families)
+    assert bound <= enumerate_program(matrix, winner) * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_verified_constants_are_the_others(name):
+    matrix = REFERENCE[name]
+    plain = copeland_lower_bound(matrix)
+    assert copeland_lower_bound(matrix, verify=True).value == plain.value
+    slow = copeland_lower_bound(matrix, method="cvxpy", verify=True)
+    assert slow.value == pytest.approx(plain.value, rel=1e-8)
+    # Every Copeland winner has its own program.
+    assert slow.value_by_winner == pytest.approx(plain.value_by_winner, rel=1e-8)
+
+
+@pytest.mark.parametrize(("error", "raises"), [(3e-7, True), (3e-8, False)])
+def test_verify_raises_where_the_two_ways_differ(monkeypatch, error, raises):
+    true = constants.solve_with_prefixes
+
+    def wrong(instance, winner):
+        found = true(instance, winner)
+        value = found.certificate.primal_value * (1 + error)
+        changed = {**vars(found.certificate), "primal_value": value}
+        return constants.Solved(found.evidence, theory.Certificate(**changed))
+
+    monkeypatch.setattr(constants, "solve_with_prefixes", wrong)
+    if raises:
+        with pytest.raises(ProgramError, match="winner 0 has the value .* by prefixes"):
+            copeland_lower_bound(GAP, verify=True)
+    else:
+        copeland_lower_bound(GAP, verify=True)
+
+
+def test_verify_is_true_or_false():
+    with pytest.raises(ValueError, match="verify must be True or False"):
+        copeland_lower_bound(GAP, verify="yes")  # pyright: ignore
+
+
+def efficient_program(matrix, winner):
+    """Equations 4 and 5 of Komiyama, Honda and Nakagawa (2016), literally.
+
+    One unit of evidence on every inferior of i1, and for every rival i2 one unit on any
+    L_i2 - L(1) + 1 of its superiors other than i1.
+    """
+    gaps, losses, costs = quantities(matrix)
+    num_arms = len(gaps)
+    x = cvxpy.Variable((num_arms, num_arms), symmetric=True)
+    demands = [x >= 0]
+    demands += [x[winner, j] >= 1 for j in np.flatnonzero(gaps[winner] > 0)]
+    for rival in range(num_arms):
+        others = [j for j in np.flatnonzero(gaps[rival] < 0) if j != winner]
+        size = int(losses[rival] - losses.min() + 1)
+        if rival != winner and 1 <= size <= len(others):
+            chosen = cvxpy.hstack([x[rival, j] for j in others])
+            demands.append(cvxpy.sum_smallest(chosen, size) >= 1)
+    price = np.triu(costs)
+    # The solver's tolerances are absolute.
+    scale = price.max()
+    problem = cvxpy.Problem(
+        cvxpy.Minimize(cvxpy.sum(cvxpy.multiply(price / scale, x))), demands
+    )
+    problem.solve(solver=cvxpy.HIGHS)
+    assert problem.status == "optimal"
+    return problem.value * scale
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_the_closed_form_of_ecw_is_its_literal_program(name):
+    matrix = REFERENCE[name]
+    found = ecw_rmed_constant(matrix)
+    for winner, value in found.value_by_winner.items():
+        assert value == pytest.approx(efficient_program(matrix, winner), rel=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_closed_form_of_ecw_on_random_matrices(seed):
+    matrix = random_matrix(np.random.default_rng(seed), 4 + seed % 6)
+    found = ecw_rmed_constant(matrix)
+    for winner, value in found.value_by_winner.items():
+        assert value == pytest.approx(efficient_program(matrix, winner), rel=1e-7)
