@@ -36,8 +36,12 @@ _PAPER = "Agarwal, Ghuge and Nagarajan (2022)"
 _LIKELY_BATCH = "batch {j} is the first past T^({j}/{b}) with probability >= 0.914/{b}"
 
 
-@theorem("PCOMP, worst case", policy="PCOMP", worst_case=True)
-@theorem("PCOMP", policy="PCOMP")
+# The proof removes arms by Hoeffding's inequality, not by divergences.
+_HOEFFDING = {"elimination": "hoeffding"}
+
+
+@theorem("PCOMP, worst case", policy="PCOMP", only_if=_HOEFFDING, worst_case=True)
+@theorem("PCOMP", policy="PCOMP", only_if=_HOEFFDING)
 def pcomp_bound(
     matrix: PreferenceMatrix | ArrayLike, num_batches: int, *, worst_case: bool = False
 ) -> RegretBound:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -38,6 +38,8 @@ class Theorem:
         Arguments that make this form of the function.
     about : type
         `PreferenceMatrix` or `ChoiceTable`.
+    only_if : mapping
+        Options of the policy that the theorem presumes, by name.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Theorem:
     function: Callable[..., Any]
     fixed: Mapping[str, Any]
     about: type
+    only_if: Mapping[str, Any] = field(default_factory=dict)
 
     def apply(
         self, instance: Any, parameters: Mapping[str, Any] | None = None
@@ -64,11 +67,16 @@ class Theorem:
         AppliedTheorem
             With bounds, or with the reason why there are none.
         """
+        parameters = parameters or {}
+        for name, value in self.only_if.items():
+            if parameters.get(name, value) != value:
+                reason = f"it is of {name}={value!r}, not of {parameters[name]!r}"
+                return AppliedTheorem(self, (), reason)
         known = list(inspect.signature(self.function).parameters.values())[1:]
         given = {
-            each.name: (parameters or {})[each.name]
+            each.name: parameters[each.name]
             for each in known
-            if each.name in (parameters or {})
+            if each.name in parameters
         } | dict(self.fixed)
         for each in known:
             if each.default is inspect.Parameter.empty and each.name not in given:
@@ -79,9 +87,14 @@ class Theorem:
         except ValueError as error:
             return AppliedTheorem(self, (), str(error))
         many = found if isinstance(found, tuple) else (found,)
-        return AppliedTheorem(
-            self, tuple(x.bound if isinstance(x, Optimum) else x for x in many)
-        )
+        bounds = (x.bound if isinstance(x, Optimum) else x for x in many)
+        return AppliedTheorem(self, tuple(map(self._of_policy, bounds)))
+
+    def _of_policy(self, bound: RegretBound) -> RegretBound:
+        """Name the algorithm, where one function is a theorem on several."""
+        if bound.policy == self.policy:
+            return bound
+        return replace(bound, name=self.name, policy=self.policy)
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,12 @@ _CATALOG: dict[str, Theorem] = {}
 
 
 def theorem[F: Callable[..., Any]](
-    name: str, *, policy: str = "", about: type = PreferenceMatrix, **fixed: Any
+    name: str,
+    *,
+    policy: str = "",
+    about: type = PreferenceMatrix,
+    only_if: Mapping[str, Any] | None = None,
+    **fixed: Any,
 ) -> Callable[[F], F]:
     """Enter a function into the catalog; several times, if it has several forms.
 
@@ -119,6 +137,8 @@ def theorem[F: Callable[..., Any]](
         Acronym of the algorithm; empty for a bound on all algorithms.
     about : type
         `PreferenceMatrix` or `ChoiceTable`, the first argument of the function.
+    only_if : mapping, optional
+        Options of the algorithm that the theorem presumes, by name.
     **fixed
         Arguments of this form.
 
@@ -136,7 +156,7 @@ def theorem[F: Callable[..., Any]](
     def enter(function: F) -> F:
         if name in _CATALOG:
             raise ValueError(f"name must be new; {name!r} is in the catalog already.")
-        _CATALOG[name] = Theorem(name, policy, function, fixed, about)
+        _CATALOG[name] = Theorem(name, policy, function, fixed, about, only_if or {})
         return function
 
     return enter

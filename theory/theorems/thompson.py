@@ -82,6 +82,7 @@ def double_thompson_bound(
     )
 
 
+@theorem("D-TS+, refined", policy="D-TS+")
 @theorem("D-TS, refined", policy="D-TS")
 def double_thompson_refined_bound(
     matrix: PreferenceMatrix | ArrayLike,

@@ -60,7 +60,12 @@ POSTERIORS = {"beta": "", "bradley-terry": "laplace", "bradley-terry-mcmc": "mcm
 
 
 @register("pure-d-ts", acronym="Pure D-TS", elimination=False)
-@register("d-ts+", acronym="D-TS+", tie_break="regret")
+@register(
+    "d-ts+",
+    acronym="D-TS+",
+    tie_break="regret",
+    theorems=(double_thompson_refined_bound,),
+)
 @register(
     "d-ts",
     acronym="D-TS",

@@ -78,6 +78,22 @@ def test_parameters_of_the_policy_reach_the_theorems_that_have_them():
     assert not rucb.bounds and "alpha" in rucb.reason
 
 
+def test_a_theorem_presumes_options_of_its_policy():
+    """PCOMP plays with divergences by default; the theorem is of Hoeffding's form."""
+    for name, applies in (("pcomp", False), ("pcomp:elimination=hoeffding", True)):
+        parameters = policies.parameters(policies.parse(name))
+        found = theory.all_bounds(ORDERED, policy="PCOMP", parameters=parameters)
+        assert [bool(each.bounds) for each in found] == [applies] * 2
+        assert all(("'hoeffding', not of 'kl'" in x.reason) != applies for x in found)
+
+
+def test_one_function_can_be_a_theorem_on_two_policies():
+    (plus,) = theory.all_bounds(CYCLIC, policy="D-TS+")
+    (_, plain) = theory.all_bounds(CYCLIC, policy="D-TS")
+    assert plus.bounds[0].policy == "D-TS+" and plain.bounds[0].policy == "D-TS"
+    assert plus.bounds[0].log_coefficient == plain.bounds[0].log_coefficient
+
+
 def test_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="policy must be one .*D-TS.*; got 'DTS'"):
         theory.all_bounds(CYCLIC, policy="DTS")
