@@ -70,9 +70,9 @@ def __getattr__(name: str) -> Any:
         home = "experiments." if name == "results" else ""
         return import_module(f"bayesduel.{home}{name}")
     if name == "__version__":
-        from importlib.metadata import version
+        from bayesduel.version import package_version
 
-        return version("bayesduel")
+        return package_version()
     raise AttributeError(f"module 'bayesduel' has no attribute {name!r}")
 
 

@@ -67,10 +67,10 @@ def bounds(
     ] = False,
     num_batches: Annotated[
         int,
-        typer.Option(
+        integer_option(
             "--batches",
             metavar="B",
-            min=1,
+            least=1,
             help="Of the theorems on batched algorithms.",
         ),
     ] = _BATCHES,

@@ -28,7 +28,7 @@ _MANY = 40
 
 def as_record(posterior: Posterior, probability: float) -> dict[str, Any]:
     """Return the table and what was fitted as plain values, for JSON."""
-    from bayesduel.inference.standings import parameters, standing_columns
+    from bayesduel.inference.tables import parameters, standing_columns
 
     names, columns, words = standing_columns(posterior, probability)
     rows = [

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayesduel.diagnostics.calibration import Calibration, calibrate
     from bayesduel.diagnostics.cross_validation import compare, leave_pairs_out, loo
-    from bayesduel.diagnostics.datatree import to_datatree
     from bayesduel.diagnostics.fit_report import Report, report
     from bayesduel.diagnostics.total_order import Transitivity, transitivity
+    from bayesduel.inference.datatree import to_datatree
 
 _HOMES = {
-    "Calibration": "calibration",
-    "Report": "fit_report",
-    "Transitivity": "total_order",
-    "calibrate": "calibration",
-    "compare": "cross_validation",
-    "leave_pairs_out": "cross_validation",
-    "loo": "cross_validation",
-    "report": "fit_report",
-    "to_datatree": "datatree",
-    "transitivity": "total_order",
+    "Calibration": "diagnostics.calibration",
+    "Report": "diagnostics.fit_report",
+    "Transitivity": "diagnostics.total_order",
+    "calibrate": "diagnostics.calibration",
+    "compare": "diagnostics.cross_validation",
+    "leave_pairs_out": "diagnostics.cross_validation",
+    "loo": "diagnostics.cross_validation",
+    "report": "diagnostics.fit_report",
+    "to_datatree": "inference.datatree",
+    "transitivity": "diagnostics.total_order",
 }
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"bayesduel.diagnostics.{_HOMES[name]}"), name)
+        return getattr(import_module(f"bayesduel.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'bayesduel.diagnostics' has no attribute {name!r}")
 
 

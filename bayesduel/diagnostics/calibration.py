@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bayesduel.diagnostics.predictions import check_whole, simulate_arrays
 from bayesduel.errors import FitError
 from bayesduel.inference.laplace_draws import from_approximation, sample_laplace
 from bayesduel.inference.latent import log_probabilities
@@ -27,19 +26,19 @@ from bayesduel.inference.numpyro_models import (
     run_nuts,
     sample_prior,
 )
+from bayesduel.inference.predictions import check_whole, simulate_arrays
 from bayesduel.inference.seeds import as_key, generator_of
 from bayesduel.inference.variational import fitted_normal_law
 from bayesduel.limits import MOST_STEPS
 from bayesduel.models.argument_checks import (
     check_flag,
     check_integer,
-    check_model,
     check_numbers,
     check_probability,
     check_seed,
     check_word,
 )
-from bayesduel.models.base import PreferenceModel
+from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.votes.rankings import Rankings
 
 LOG_LIKELIHOOD = "log_likelihood"

@@ -20,7 +20,13 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 from scipy.special import logsumexp as np_logsumexp
 
-from bayesduel.diagnostics.predictions import (
+from bayesduel.errors import FitError
+from bayesduel.inference.fitted import check_posterior
+from bayesduel.inference.laplace import draw_points, laplace, log_normal_density
+from bayesduel.inference.latent import latent_of, log_probabilities
+from bayesduel.inference.numpyro_models import as_jax
+from bayesduel.inference.posterior import Posterior
+from bayesduel.inference.predictions import (
     UNITS,
     Cells,
     cells_of,
@@ -29,22 +35,15 @@ from bayesduel.diagnostics.predictions import (
     log_probabilities_of_rows,
     rows_in_order,
 )
-from bayesduel.errors import FitError
-from bayesduel.inference.laplace import draw_points, laplace, log_normal_density
-from bayesduel.inference.latent import latent_of, log_probabilities
-from bayesduel.inference.numpyro_models import as_jax
-from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.resampling import good_k
 from bayesduel.inference.seeds import as_key
 from bayesduel.models.argument_checks import (
     check_integer,
-    check_model,
     check_numbers,
-    check_posterior,
     check_seed,
     check_word,
 )
-from bayesduel.models.base import PreferenceModel
+from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.pairwise_beta import BetaPosterior, PairwiseBeta
 from bayesduel.models.utilities import Votes
 from bayesduel.votes.comparisons import Comparisons

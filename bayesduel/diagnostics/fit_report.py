@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.resampling import Correction
-from bayesduel.models.argument_checks import check_flag, check_posterior
+from bayesduel.models.argument_checks import check_flag
 
 LARGEST_R_HAT = 1.01
 """Vehtari et al. 2021."""

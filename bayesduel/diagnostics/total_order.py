@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from bayesduel.diagnostics.cross_validation import loo
-from bayesduel.diagnostics.predictions import check_whole, votes_drawn
 from bayesduel.errors import FitError
 from bayesduel.inference.fitting import fit
 from bayesduel.inference.posterior import Posterior
+from bayesduel.inference.predictions import check_whole, votes_drawn
 from bayesduel.inference.resampling import GOOD_K
 from bayesduel.inference.seeds import generator_of
 from bayesduel.models.argument_checks import check_numbers, check_seed, next_seed

@@ -17,6 +17,7 @@ import xarray as xr
 from bayesduel.errors import OutputFolderError
 from bayesduel.folders import as_path, read_checked, read_marker, write_whole
 from bayesduel.instances.choice import ChoiceWorld
+from bayesduel.version import package_version
 from theory import PreferenceMatrix
 
 FILE_NAME = "results.nc"
@@ -63,11 +64,6 @@ class Configuration:
             "shuffle": int(self.shuffle),
             "version": package_version(),
         }
-
-
-def package_version() -> str:
-    """Return the version of this distribution."""
-    return _version("bayesduel")
 
 
 def chunk_dataset(

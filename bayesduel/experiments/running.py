@@ -26,6 +26,7 @@ from bayesduel.limits import MOST_JOBS, MOST_LANES, MOST_RUNS
 from bayesduel.policies.base import Policy, parameters_json
 from bayesduel.progress import progress_reporter
 from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
+from bayesduel.version import package_version
 
 InstanceLike = Instance | str | ArrayLike
 """A matrix or its values, a world of subset choice, or the name or file of one."""
@@ -243,7 +244,7 @@ class _Plan:
             "horizon": first.horizon,
             "seed": first.seed,
             "shuffle": first.shuffle,
-            "version": results.package_version(),
+            "version": package_version(),
         }
 
     def jobs(self, workers: int, finished: Sequence[Job]) -> list[Job]:
@@ -285,7 +286,7 @@ class _Plan:
             "seed": first.seed,
             "num_runs": self.num_runs,
             "horizon": first.horizon,
-            "version": results.package_version(),
+            "version": package_version(),
             "created": _now(),
         }
         return results.build_tree(self.environments, nodes, attributes)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bayesduel.inference.fitting import fit
     from bayesduel.inference.posterior import Posterior
-    from bayesduel.inference.standings import parameters, standings
+    from bayesduel.inference.tables import parameters, standings
 
 _HOMES = {
     "Posterior": "posterior",
     "fit": "fitting",
-    "parameters": "standings",
-    "standings": "standings",
+    "parameters": "tables",
+    "standings": "tables",
 }
 
 __all__ = [

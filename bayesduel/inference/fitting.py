@@ -13,12 +13,8 @@ from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.seeds import seed_words
 from bayesduel.limits import MOST_DRAWS, MOST_FITTED_NUMBERS
-from bayesduel.models.argument_checks import (
-    check_integer,
-    check_model,
-    check_options,
-)
-from bayesduel.models.base import PreferenceModel
+from bayesduel.models.argument_checks import check_integer, check_options
+from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.checks import shortened
 from theory.arguments import shown
@@ -31,13 +27,13 @@ _HOMES = {
     "exact": "draws",
     "laplace": "laplace_draws",
     "svi": "variational",
-    "nuts": "inference",
+    "nuts": "numpyro_models",
 }
 """Modules of the methods; JAX is imported by those that need it."""
 
 
 def _sampler(method: str) -> Callable[..., Sampled]:
-    home = import_module(f"bayesduel.models.{_HOMES[method]}")
+    home = import_module(f"bayesduel.inference.{_HOMES[method]}")
     return getattr(home, f"sample_{method}")
 
 

@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from bayesduel.errors import FitError
 from bayesduel.inference import winners
+from bayesduel.inference.fitted import Fitted
 from bayesduel.inference.resampling import Correction
 from bayesduel.inference.seeds import generator_of, seed_words
 from bayesduel.models.argument_checks import check_numbers, check_probability
@@ -29,7 +30,7 @@ _BLOCK = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Posterior:
+class Posterior(Fitted):
     """Draws from the posterior of a model, as :func:`~bayesduel.inference.fit` returns.
 
     Attributes
@@ -392,7 +393,7 @@ class Posterior:
         **options
             As in :func:`bayesduel.diagnostics.to_datatree`.
         """
-        from bayesduel.diagnostics import to_datatree
+        from bayesduel.inference.datatree import to_datatree
 
         return to_datatree(self, **options)
 

@@ -15,7 +15,7 @@ from bayesduel.limits import MOST_FITTED_NUMBERS, MOST_STEPS
 from theory.arguments import as_number, integer_from, one_of, shown, true_or_false
 
 if TYPE_CHECKING:
-    from bayesduel.inference.posterior import Posterior
+    pass
 
 LARGEST_SEED = 2**63 - 1
 
@@ -82,29 +82,6 @@ def check_real(argument: str, value: Any, low: float, high: float) -> None:
     if not plain or isinstance(value, bool) or not low <= as_number(value) <= high:
         bounds = f"from {low:g} to {high:g}".replace("e-0", "e-").replace("e+0", "e")
         raise FitError(f"{argument} must be a number {bounds}, got {shown(value)}")
-
-
-def check_model(model: Any) -> None:
-    """Raise unless something is a model, and not the class of one."""
-    from bayesduel.models.base import PreferenceModel
-
-    if not isinstance(model, PreferenceModel):
-        raise FitError(
-            f"model must be a model such as BradleyTerry(), got {shown(model)}"
-            + (" (a class: add parentheses)" if isinstance(model, type) else "")
-        )
-
-
-def check_posterior(posterior: Any) -> Posterior:
-    """Return a fit."""
-    from bayesduel.inference.posterior import Posterior
-
-    if not isinstance(posterior, Posterior):
-        raise FitError(
-            "posterior must be a fit, as bayesduel.inference.fit returns it; got "
-            f"{shown(posterior)}"
-        )
-    return posterior
 
 
 def check_tie_prior(values: Any) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_real
+from theory.arguments import shown
 
 if TYPE_CHECKING:
     from jax import Array
@@ -191,3 +192,12 @@ def pairwise(link: Any, utility: Float[np.ndarray, "draw K"]) -> np.ndarray:
     arms = np.arange(utility.shape[1])
     matrix[:, arms, arms] = 0.5
     return matrix
+
+
+def check_model(model: Any) -> None:
+    """Raise unless something is a model, and not the class of one."""
+    if not isinstance(model, PreferenceModel):
+        raise FitError(
+            f"model must be a model such as BradleyTerry(), got {shown(model)}"
+            + (" (a class: add parentheses)" if isinstance(model, type) else "")
+        )

@@ -9,11 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
 
-from bayesduel.models.argument_checks import (
-    check_flag,
-    check_prior,
-    check_tie_prior,
-)
+from bayesduel.models.argument_checks import check_flag, check_prior, check_tie_prior
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,

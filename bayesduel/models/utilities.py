@@ -306,7 +306,7 @@ class PairwiseUtilityModel(UtilityModel):
 
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i beats j in a vote that is no tie), nobody shown first."""
-        from bayesduel.inference.numpyro_models import pairwise_preferences
+        from bayesduel.models._preferences import pairwise_preferences
 
         utility = self.utilities(draws)
         tie = draws[self.tie_name] if self.ties else np.zeros(len(utility))

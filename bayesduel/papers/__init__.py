@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayesduel.papers.figures import reproduction
-    from bayesduel.papers.submatrix_constants import (
+    from bayesduel.papers.random_submatrices import (
         SubmatrixConstants,
         SubmatrixRow,
         submatrix_constants,
     )
 
 _HOMES = {
-    "SubmatrixConstants": "submatrix_constants",
-    "SubmatrixRow": "submatrix_constants",
+    "SubmatrixConstants": "random_submatrices",
+    "SubmatrixRow": "random_submatrices",
     "reproduction": "figures",
-    "submatrix_constants": "submatrix_constants",
+    "submatrix_constants": "random_submatrices",
 }
 
 __all__ = [

@@ -9,9 +9,9 @@ from matplotlib.colors import Normalize
 from scipy.stats import beta
 
 from bayesduel.errors import FitError
+from bayesduel.inference.fitted import check_posterior
 from bayesduel.models.argument_checks import (
     check_integer,
-    check_posterior,
     check_probability,
     check_seed,
 )
@@ -225,7 +225,7 @@ def predictive_check(
     FitError
         If the fit is to other data, or votes are no whole numbers.
     """
-    from bayesduel.diagnostics.predictions import check_whole, votes_drawn
+    from bayesduel.inference.predictions import check_whole, votes_drawn
 
     _check_pairs(posterior, "predictive_check")
     check_whole(posterior.data, "predictive_check")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from bayesduel.models.argument_checks import check_posterior
+from bayesduel.inference.fitted import check_posterior
 from bayesduel.plots.style import (
     FAINT,
     INK,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bayesduel.papers import submatrix_constants as analysis
+from bayesduel.papers import random_submatrices
 
 KEYS = [
     "matrices", "size", "cw_mean", "cw_se", "ecw_mean", "ecw_se", "ccb_mean", "ccb_se",
@@ -48,7 +48,7 @@ def test_table(run):
 
 def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    whole_run, calls = analysis._Chunk.run, []
+    whole_run, calls = random_submatrices._Chunk.run, []
 
     def interrupted(chunk):
         calls.append(chunk)
@@ -56,8 +56,8 @@ def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return whole_run(chunk)
 
-    monkeypatch.setattr(analysis, "_PER_CHUNK", 5)
-    monkeypatch.setattr(analysis._Chunk, "run", interrupted)
+    monkeypatch.setattr(random_submatrices, "_PER_CHUNK", 5)
+    monkeypatch.setattr(random_submatrices._Chunk, "run", interrupted)
     result = run(*BASIC, "--json", "--out", out)
     assert result.exit_code == 130
     assert result.stdout == ""

@@ -34,9 +34,9 @@ RECORDS = {
     "plots": {"StyledFigure"},
     "analysis": {
         *("AnchoredBound", "Difference", "FinalRegret", "Measurement", "Ranking"),
-        *("PairedIntervals", "RankedPolicy", "Slope", "SubmatrixConstants"),
-        *("SubmatrixRow", "Summary", "SummaryRow"),
+        *("PairedIntervals", "RankedPolicy", "Slope", "Summary", "SummaryRow"),
     },
+    "papers": {"SubmatrixConstants", "SubmatrixRow"},
 }
 """Classes of results, which nobody but a function makes."""
 
@@ -44,10 +44,10 @@ FOREIGN = {f"StyledFigure.{name}" for name in ("draw", "savefig", "set")}
 """Methods of matplotlib."""
 
 STARTED = (
-    "bayesduel.papers.submatrix_constants._run",
+    "bayesduel.papers.random_submatrices._run",
     "bayesduel.diagnostics.calibration.sample_prior",
     "bayesduel.diagnostics.cross_validation._refits",
-    "bayesduel.diagnostics.datatree.sample_prior",
+    "bayesduel.inference.datatree.sample_prior",
 )
 """Where a valid request begins to compute."""
 

@@ -11,12 +11,12 @@ from scipy import stats
 from scipy.special import expit, log_expit
 
 from bayesduel.diagnostics import leave_pairs_out
-from bayesduel.diagnostics.predictions import simulate_arrays
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
 from bayesduel.inference.laplace import laplace, newton_mode
 from bayesduel.inference.latent import latent_of
 from bayesduel.inference.numpyro_models import as_jax
+from bayesduel.inference.predictions import simulate_arrays
 from bayesduel.inference.seeds import generator_of
 from bayesduel.models import BradleyTerry, PairwiseBeta, PlackettLuce, Thurstone
 from bayesduel.models.base import count_votes, sample

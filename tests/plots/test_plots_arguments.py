@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
-from bayesduel import analysis, plots
+from bayesduel import analysis, papers, plots
 from bayesduel.inference import fit
 from bayesduel.models import PairwiseBeta
 from bayesduel.votes import Comparisons
@@ -67,7 +67,7 @@ def test_results_of_another_layout(given, words):
         ),
         (lambda: analysis.lower_bound(ORDER, ("a",)), "must name each of the 2 arms"),
         (
-            lambda: analysis.SubmatrixConstants(()).values("__class__"),
+            lambda: papers.SubmatrixConstants(()).values("__class__"),
             "name must be one of cw, ecw, ccb",
         ),
         (
@@ -75,11 +75,11 @@ def test_results_of_another_layout(given, words):
             "must be two of",
         ),
         (
-            lambda: analysis.submatrix_constants(ORDER, 1, 2, overwrite="no"),
+            lambda: papers.submatrix_constants(ORDER, 1, 2, overwrite="no"),
             "overwrite must be True or False",
         ),
         (
-            lambda: analysis.submatrix_constants(ORDER, 1, 2, out="\ud800"),
+            lambda: papers.submatrix_constants(ORDER, 1, 2, out="\ud800"),
             "out must be a path that the system can write",
         ),
         (lambda: plots.regret(NODE, width="1_0"), "width: must be"),
@@ -93,7 +93,7 @@ def test_results_of_another_layout(given, words):
         (lambda: plots.slopes(NODE, from_round=[1]), "from_round must be an integer"),
         (lambda: plots.allocation(ORDER, [1]), "optima: must be a mapping"),
         (lambda: plots.allocation(ORDER, {"x": 1}), "optima['x'] must be a theory.Opt"),
-        (lambda: plots.reproduction(TREE), "found: must be what"),
+        (lambda: papers.reproduction(TREE), "found: must be what"),
     ],
 )
 def test_arguments(ask, words):

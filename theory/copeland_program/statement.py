@@ -17,7 +17,7 @@ with 16 arms. It is what a reader opens first, and what `verify=True` compares w
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -254,7 +254,7 @@ def _dual_bound(
 ) -> float:
     bound, reduced = 0.0, costs.copy()
     for demand, family in zip(demands, families, strict=True):
-        multiplier = max(float(family.total.dual_value), 0.0)
+        multiplier = max(float(_values(family.total).item()), 0.0)
         bound += multiplier
         if demand.pair is not None:
             reduced[demand.pair] -= multiplier
@@ -263,9 +263,15 @@ def _dual_bound(
         ):
             if constraint is None:
                 continue
-            mu = np.maximum(np.atleast_1d(constraint.dual_value), 0.0)
+            mu = np.maximum(np.atleast_1d(_values(constraint)), 0.0)
             reduced[pairs] -= mu
             # Of the positive parts u, and of t.
             bound += np.minimum(multiplier - mu, 0.0).sum()
             bound += min(mu.sum() - size * multiplier, 0.0)
     return float(bound + np.minimum(reduced, 0.0).sum())
+
+
+def _values(constraint: cvxpy.Constraint) -> NDArray[np.float64]:
+    """Return the multipliers of a constraint."""
+    found: Any = constraint.dual_value
+    return np.asarray(found, dtype=np.float64)

@@ -5,17 +5,29 @@
 
 from __future__ import annotations
 
-from bayesduel import analysis, diagnostics, models, plots
+from types import SimpleNamespace
+from typing import Any
+
+from bayesduel import analysis, diagnostics, inference, models, papers, plots, votes
 from tests.fuzz.targets.of_analysis import of_analysis
 from tests.fuzz.targets.of_diagnostics import of_diagnostics
 from tests.fuzz.targets.of_models import of_models
+from tests.fuzz.targets.of_papers import of_papers
 from tests.fuzz.targets.of_plots import of_plots
 
+
+def together(*packages: Any) -> Any:
+    """Return several packages as one."""
+    names = {name: getattr(x, name) for x in packages for name in x.__all__}
+    return SimpleNamespace(__all__=list(names), **names)
+
+
 PACKAGES = {
-    "models": (models, of_models),
+    "models": (together(votes, models, inference), of_models),
     "diagnostics": (diagnostics, of_diagnostics),
     "plots": (plots, of_plots),
     "analysis": (analysis, of_analysis),
+    "papers": (papers, of_papers),
 }
 
 TARGETS = {

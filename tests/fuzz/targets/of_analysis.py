@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from bayesduel import analysis
@@ -14,9 +12,6 @@ from tests.fuzz.targets.values import Made, Target
 
 def of_analysis() -> dict[str, Target]:
     """Return what is public in `bayesduel.analysis`."""
-    constant = {"self": Made(v.constants)}
-    columns = {"name": ["cw", "ecw", "arms", "number", "__class__", "run"]}
-    kind = analysis.SubmatrixConstants
     rounds = {"from_round": [1000, 7, 10**6], "to_round": [10**6, 1000, 1e6]}
     return {
         "AnchoredBound.__call__": Target(
@@ -34,11 +29,6 @@ def of_analysis() -> dict[str, Target]:
             {"lower": ["D-TS", "RUCB", "x"], "higher": ["RUCB", "D-TS"]},
             {"self": Made(v.ranking)},
         ),
-        "SubmatrixConstants.values": Target(kind.values, columns, constant),
-        "SubmatrixConstants.mean": Target(kind.mean, columns, constant),
-        "SubmatrixConstants.standard_error": Target(
-            kind.standard_error, columns, constant
-        ),
         "anchored_bound": Target(
             analysis.anchored_bound,
             {
@@ -52,6 +42,8 @@ def of_analysis() -> dict[str, Target]:
             {
                 "preference": [fake.CONDORCET, fake.TIED, Made(v.frame)],
                 "arms": [(), tuple("abcde"), ("a",), "abcdef"],
+                "method": ["prefix", "cvxpy", "simplex"],
+                "verify": [False, True],
             },
         ),
         "measurements": Target(analysis.measurements, {"result": v.RESULTS}),
@@ -90,21 +82,6 @@ def of_analysis() -> dict[str, Target]:
                 "notion": v.NOTION,
             }
             | rounds,
-        ),
-        "submatrix_constants": Target(
-            analysis.submatrix_constants,
-            {
-                "matrix": [fake.CONDORCET, fake.TIED, v.WINS],
-                "num_submatrices": v.NUMBERS,
-                "size": [3, 5, 6, *v.NUMBERS],
-                "min_gap": [0.0, 0.01, 0.4],
-                "seed": v.KEYS,
-                "jobs": [1, None, 10**9],
-                "progress": [False],
-                "out": [None, "out", "votes.csv", Path("new/deep")],
-                "resume": [False, True],
-                "overwrite": [False, True],
-            },
         ),
         "summary": Target(
             analysis.summary,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel import models
+from bayesduel import inference, models, votes
 from tests.fuzz.targets import values as v
 from tests.fuzz.targets.values import Made, Target
 
@@ -31,7 +31,7 @@ _UTILITY = {
     "learn_scale": [False, True],
 }
 _PAIRWISE = _UTILITY | {
-    "data": [Made(v.votes), Made(v.tied_votes), Made(v.ballots)],
+    "data": [Made(v.some_votes), Made(v.tied_votes), Made(v.ballots)],
     "ties": [False, True],
     "tie_scale": [2.0],
     "order_effect": [False, True],
@@ -50,7 +50,7 @@ _ROWS = {
 
 def of_models() -> dict[str, Target]:
     """Return what is public in `bayesduel.models`."""
-    kinds = models.Comparisons, models.Choices, models.Rankings
+    kinds = votes.Comparisons, votes.Choices, votes.Rankings
     comparisons, chosen, rankings = kinds
     places = [np.array([[1, 2, 3], [2, 1, 0]]), [[1, -1, 2]], [[1, 1e30, 2]]]
     offered = [np.array([[True, True, False], [True, True, True]]), [[0, 0, 1]]]
@@ -103,7 +103,7 @@ def of_models() -> dict[str, Target]:
                 "values": [[[1.0], [2], [3]], [1, 2, 3], [[1, 2]], Made(v.frame)],
                 "names": [["x"], None, ["x", "x"], "x", [""]],
             },
-            {"self": Made(v.votes)},
+            {"self": Made(v.some_votes)},
         ),
         "Choices": Target(
             chosen,
@@ -180,30 +180,32 @@ def of_models() -> dict[str, Target]:
             },
         ),
         "Posterior.sample": Target(
-            models.Posterior.sample, {"rng_key": v.KEYS, "num_draws": v.NUMBERS}, self
+            inference.Posterior.sample,
+            {"rng_key": v.KEYS, "num_draws": v.NUMBERS},
+            self,
         ),
         "Posterior.sample_utilities": Target(
-            models.Posterior.sample_utilities,
+            inference.Posterior.sample_utilities,
             {"rng_key": v.KEYS, "num_draws": v.NUMBERS},
             self,
         ),
         "Posterior.rank_intervals": Target(
-            models.Posterior.rank_intervals,
+            inference.Posterior.rank_intervals,
             {"probability": v.CHANCES, "by": [None, "borda", "utility", "elo"]},
             self,
         ),
         "Posterior.ranks": Target(
-            models.Posterior.ranks,
+            inference.Posterior.ranks,
             {"probability": v.CHANCES, "by": [None, "copeland"]},
             {"self": Made(v.beta_fit)},
         ),
         "Posterior.to_datatree": Target(
-            models.Posterior.to_datatree,
+            inference.Posterior.to_datatree,
             v.TREE,
             {"self": Made(v.beta_fit)},
         ),
         "fit": Target(
-            models.fit,
+            inference.fit,
             {
                 "model": v.MODELS,
                 "data": v.DATA,
@@ -220,7 +222,7 @@ def of_models() -> dict[str, Target]:
             },
         ),
         "read_comparisons": Target(
-            models.read_comparisons,
+            votes.read_comparisons,
             {
                 "path": v.PATHS,
                 "arms": [("left", "right"), None, ("left",), "lr", ("x", "y")],
@@ -234,7 +236,7 @@ def of_models() -> dict[str, Target]:
             },
         ),
         "read_choices": Target(
-            models.read_choices,
+            votes.read_choices,
             {
                 "path": ["choices.csv", *v.PATHS],
                 "choice": ["Choice", "tea"],
@@ -243,11 +245,11 @@ def of_models() -> dict[str, Target]:
                 "none": [-1, None, 1],
             },
         ),
-        "read_preflib": Target(models.read_preflib, {"path": ["drinks.toi", *v.PATHS]}),
+        "read_preflib": Target(votes.read_preflib, {"path": ["drinks.toi", *v.PATHS]}),
         "standings": Target(
-            models.standings, {"posterior": v.POSTERIORS, "probability": v.CHANCES}
+            inference.standings, {"posterior": v.POSTERIORS, "probability": v.CHANCES}
         ),
         "parameters": Target(
-            models.parameters, {"posterior": v.POSTERIORS, "probability": v.CHANCES}
+            inference.parameters, {"posterior": v.POSTERIORS, "probability": v.CHANCES}
         ),
     }

@@ -72,10 +72,6 @@ def of_plots() -> dict[str, Target]:
                 **v.FIGURE_SIZES,
             },
         ),
-        "reproduction": Target(
-            plots.reproduction,
-            {"found": [Made(v.reproduced), Made(v.tree)], **width},
-        ),
         "save": Target(
             plots.save,
             {

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import bayesduel
 import theory
-from bayesduel import analysis, diagnostics, models
+from bayesduel import analysis, diagnostics, inference, models, papers, votes
 from bayesduel.papers.reproducing import PanelResult, Reproduction
 from tests import fake_results as fake
 from tests.fuzz.fuzzing import HOSTILE
@@ -77,54 +77,58 @@ PATHS = [*FILES, ".", "nowhere", "/dev/null", Path("votes.csv")]
 
 
 @cache
-def votes() -> models.Comparisons:
-    return models.Comparisons.from_wins(WINS, arm_names=NAMES)
+def some_votes() -> votes.Comparisons:
+    return votes.Comparisons.from_wins(WINS, arm_names=NAMES)
 
 
 @cache
-def tied_votes() -> models.Comparisons:
-    return models.Comparisons.from_votes(
+def tied_votes() -> votes.Comparisons:
+    return votes.Comparisons.from_votes(
         ["a", "b", "a"], ["b", "c", "c"], ["left", "tie", "right"], weight=[1, 2, 0.5]
     ).with_covariates([1.0, 0.0, -1.0])
 
 
 @cache
-def ballots() -> models.Rankings:
-    return models.Rankings.from_orders([["a", "b", "c"], ["b", "a"], ["a", "c", "b"]])
+def ballots() -> votes.Rankings:
+    return votes.Rankings.from_orders([["a", "b", "c"], ["b", "a"], ["a", "c", "b"]])
 
 
 @cache
-def choices() -> models.Choices:
-    return models.Choices.from_counts(
+def choices() -> votes.Choices:
+    return votes.Choices.from_counts(
         [[1, 1, 0], [1, 1, 1]], [[7, 2, 0], [5, 1, 3]], none=[4, 2]
     )
 
 
 @cache
-def beta_fit() -> models.Posterior:
-    return models.fit(models.PairwiseBeta(), votes(), num_draws=50)
+def beta_fit() -> inference.Posterior:
+    return inference.fit(models.PairwiseBeta(), some_votes(), num_draws=50)
 
 
 @cache
-def weighted_fit() -> models.Posterior:
-    return models.fit(models.PairwiseBeta(ties=True), tied_votes(), num_draws=50)
+def weighted_fit() -> inference.Posterior:
+    return inference.fit(models.PairwiseBeta(ties=True), tied_votes(), num_draws=50)
 
 
 @cache
-def utility_fit() -> models.Posterior:
-    return models.fit(models.BradleyTerry(), votes(), method="laplace", num_draws=50)
+def utility_fit() -> inference.Posterior:
+    return inference.fit(
+        models.BradleyTerry(), some_votes(), method="laplace", num_draws=50
+    )
 
 
 @cache
-def choice_fit() -> models.Posterior:
-    return models.fit(
+def choice_fit() -> inference.Posterior:
+    return inference.fit(
         models.MultinomialLogit(), choices(), method="laplace", num_draws=50
     )
 
 
 @cache
-def ballot_fit() -> models.Posterior:
-    return models.fit(models.PlackettLuce(), ballots(), method="laplace", num_draws=50)
+def ballot_fit() -> inference.Posterior:
+    return inference.fit(
+        models.PlackettLuce(), ballots(), method="laplace", num_draws=50
+    )
 
 
 @cache
@@ -160,8 +164,8 @@ def ranking() -> analysis.Ranking:
 
 
 @cache
-def constants() -> analysis.SubmatrixConstants:
-    return analysis.submatrix_constants(bayesduel.load("sushi"), 2, 4)
+def constants() -> papers.SubmatrixConstants:
+    return papers.submatrix_constants(bayesduel.load("sushi"), 2, 4)
 
 
 @cache
@@ -194,16 +198,16 @@ def frame() -> pd.DataFrame:
     return pd.DataFrame(WINS, index=NAMES, columns=["milk", "tea", "wine"])
 
 
-def two_fits() -> dict[str, models.Posterior]:
-    other = models.fit(models.PairwiseBeta(prior=0.5), votes(), num_draws=50)
+def two_fits() -> dict[str, inference.Posterior]:
+    other = inference.fit(models.PairwiseBeta(prior=0.5), some_votes(), num_draws=50)
     return {"one": beta_fit(), "other": other}
 
 
-def other_fits() -> dict[str, models.Posterior]:
+def other_fits() -> dict[str, inference.Posterior]:
     return {"one": beta_fit(), "other": ballot_fit()}
 
 
-def one_fit() -> dict[str, models.Posterior]:
+def one_fit() -> dict[str, inference.Posterior]:
     return {"one": beta_fit()}
 
 
@@ -212,8 +216,8 @@ def optima() -> dict[str, theory.Optimum]:
 
 
 POSTERIORS = [Made(beta_fit), Made(utility_fit), Made(choice_fit), Made(ballot_fit)]
-POSTERIORS += [Made(weighted_fit), models.Posterior, Made(votes)]
-DATA = [Made(votes), Made(tied_votes), Made(ballots), Made(choices)]
+POSTERIORS += [Made(weighted_fit), inference.Posterior, Made(some_votes)]
+DATA = [Made(some_votes), Made(tied_votes), Made(ballots), Made(choices)]
 RESULTS = [Made(tree), Made(node), Made(failed_tree), xr.DataTree(), xr.Dataset()]
 RESULTS += [
     xr.Dataset({"regret": (("notion", "run", "checkpoint"), np.ones((1, 2, 3)))}),
@@ -248,7 +252,7 @@ TREE = {
 
 WRONG = [
     *HOSTILE,
-    *(Made(frame), Made(tree), Made(beta_fit), Made(plain_figure), Made(votes)),
+    *(Made(frame), Made(tree), Made(beta_fit), Made(plain_figure), Made(some_votes)),
     *(
         Path(),
         Path("a", "b\0"),

@@ -1,13 +1,21 @@
 """A fit as an xarray DataTree in ArviZ's layout."""
 
+from __future__ import annotations
+
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 import xarray as xr
 
-from bayesduel.diagnostics.predictions import (
+from bayesduel.inference.fitted import check_posterior
+from bayesduel.inference.numpyro_models import (
+    as_jax,
+    log_prior_densities,
+    sample_prior,
+)
+from bayesduel.inference.predictions import (
     ROW_NAMES,
     UNITS,
     ballots_drawn,
@@ -20,24 +28,20 @@ from bayesduel.diagnostics.predictions import (
     rows_in_order,
     votes_drawn,
 )
-from bayesduel.experiments.results import package_version
-from bayesduel.inference.numpyro_models import (
-    as_jax,
-    log_prior_densities,
-    sample_prior,
-)
-from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.seeds import as_key, generator_of
 from bayesduel.models.argument_checks import (
     check_flag,
     check_numbers,
-    check_posterior,
     check_seed,
     check_word,
     next_seed,
 )
 from bayesduel.models.plackett_luce import Ballots
 from bayesduel.models.utilities import Votes
+from bayesduel.version import package_version
+
+if TYPE_CHECKING:
+    from bayesduel.inference.posterior import Posterior
 
 _MOST_POINTWISE = 10**8
 """Pointwise log likelihoods that fit into one group."""

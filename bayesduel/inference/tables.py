@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.inference import winners
-from bayesduel.models.argument_checks import check_posterior, check_probability
+from bayesduel.inference.fitted import check_posterior
+from bayesduel.models.argument_checks import check_probability
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:

@@ -1,6 +1,8 @@
 """What a fit says of votes: their log probabilities, and votes drawn anew."""
 
-from typing import Any, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -8,10 +10,12 @@ from numpy.typing import NDArray
 
 from bayesduel.errors import FitError
 from bayesduel.inference.numpyro_models import log_probabilities_of
-from bayesduel.inference.posterior import Posterior
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.plackett_luce import Ballots, PlackettLuce
 from bayesduel.models.utilities import Votes
+
+if TYPE_CHECKING:
+    from bayesduel.inference.posterior import Posterior
 
 _MOST_LOGS = 4 * 10**7
 """Log probabilities held at once; beyond, every n-th draw is used."""

@@ -1,0 +1,137 @@
+"""The floors of the house: who may import whom, no circles, folders that fit a screen.
+
+Read from the source, imports inside functions included; imports for type checkers only
+do not count.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+FLOORS = (
+    "theory",
+    "errors", "limits", "literals", "version",
+    "folders", "user_files", "progress", "types", "ops",
+    "instances", "votes", "models", "inference", "posteriors", "policies",
+    "simulation", "experiments", "analysis", "diagnostics", "plots", "papers", "cli",
+)  # fmt: skip
+"""From the ground up: a room uses only what stands before it."""
+
+MOST_FILES = 21
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {
+    module_name(path): path
+    for package in ("bayesduel", "theory")
+    for path in (ROOT / package).rglob("*.py")
+}
+
+
+def imports_of(source: str, files=FILES) -> set[str]:
+    """Return the modules of ours that a source imports at run time."""
+    found = set()
+
+    def visit(node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                for other in child.orelse:
+                    visit(other)
+                continue
+            if isinstance(child, ast.ImportFrom) and child.module:
+                for alias in child.names:
+                    inner = f"{child.module}.{alias.name}"
+                    found.add(inner if inner in files else child.module)
+            elif isinstance(child, ast.Import):
+                found.update(alias.name for alias in child.names)
+            visit(child)
+
+    visit(ast.parse(source))
+    return found & set(files)
+
+
+GRAPH = {name: imports_of(path.read_text()) - {name} for name, path in FILES.items()}
+
+
+def floor(module: str) -> str:
+    first, _, rest = module.partition(".")
+    return "theory" if first == "theory" else rest.partition(".")[0]
+
+
+def upward(graph: dict[str, set[str]]) -> list[tuple[str, str]]:
+    """Return the imports from a floor that stands above."""
+    return [
+        (module, other)
+        for module, others in graph.items()
+        for other in others
+        if floor(module)
+        and floor(other)
+        and FLOORS.index(floor(other)) > FLOORS.index(floor(module))
+    ]
+
+
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Return sets of modules that import one another, by Tarjan's algorithm."""
+    index, low, stack, found = {}, {}, [], []
+
+    def follow(module: str) -> None:
+        index[module] = low[module] = len(index)
+        stack.append(module)
+        for other in graph[module]:
+            if other not in index:
+                follow(other)
+                low[module] = min(low[module], low[other])
+            elif other in stack:
+                low[module] = min(low[module], index[other])
+        if low[module] == index[module]:
+            circle = set(stack[stack.index(module) :])
+            del stack[stack.index(module) :]
+            if len(circle) > 1:
+                found.append(circle)
+
+    for module in graph:
+        if module not in index:
+            follow(module)
+    return found
+
+
+def test_no_room_uses_what_stands_above_it():
+    assert upward(GRAPH) == []
+
+
+def test_no_circle_of_imports():
+    assert circles(GRAPH) == []
+
+
+def test_every_room_has_a_floor():
+    assert {floor(module) for module in FILES} - {""} == set(FLOORS)
+
+
+@pytest.mark.parametrize("package", ["bayesduel", "theory"])
+def test_folders_show_what_is_in_them(package):
+    crowded = {
+        str(folder.relative_to(ROOT)): count
+        for folder in (ROOT / package).rglob("*/")
+        if (count := len(list(folder.glob("*.py")))) > MOST_FILES
+    }
+    assert not crowded
+
+
+def test_the_checks_see_what_they_look_for():
+    files = {"bayesduel.plots": 0, "bayesduel.models": 0, "theory": 0}
+    source = "def late():\n    from bayesduel import plots\nimport theory\n"
+    assert imports_of(source, files) == {"bayesduel.plots", "theory"}
+    hidden = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import theory\n"
+    assert imports_of(hidden, files) == set()
+    assert upward({"bayesduel.models": {"bayesduel.plots", "theory"}}) == [
+        ("bayesduel.models", "bayesduel.plots")
+    ]
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}
+    assert circles(graph) == [{"b", "c"}]
