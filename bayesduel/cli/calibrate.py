@@ -28,7 +28,6 @@ from bayesduel.cli.vote_options import (
     Wins,
     Words,
     check_model,
-    method_name,
     preference_model,
     read_votes,
 )
@@ -95,7 +94,7 @@ def calibrate(
     from bayesduel.diagnostics import calibrate as calibrate_model
 
     law = preference_model(model, data, prior_scale, order_effect=order_effect)
-    name = method_name(method, law)
+    name = law.methods[0] if method is Method.auto else method.value
     say(f"{votes.name}: {data}; {simulations} data sets by {name}", quiet=quiet)
     found = calibrate_model(
         law,

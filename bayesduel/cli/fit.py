@@ -30,7 +30,6 @@ from bayesduel.cli.vote_options import (
     Wins,
     Words,
     check_model,
-    method_name,
     preference_model,
     read_votes,
 )
@@ -160,7 +159,7 @@ def _fitted(
     from bayesduel.errors import DisconnectedComparisonsWarning
     from bayesduel.inference import fit as fit_model
 
-    name = method_name(method, model)
+    name = method.value
     with warnings.catch_warnings():
         # It comes back among the remarks.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)

@@ -26,7 +26,6 @@ __all__ = [
     "Wins",
     "Words",
     "check_model",
-    "method_name",
     "preference_model",
     "read_votes",
 ]
@@ -141,13 +140,6 @@ def read_votes(
     from bayesduel.votes import read_comparisons
 
     return read_comparisons(votes, **columns)
-
-
-def method_name(method: Method, model: Any) -> str:  # noqa: ANN401
-    """Return the method that is meant: exact where a model has it, else Laplace's."""
-    if method is not Method.auto:
-        return method.value
-    return "exact" if "exact" in model.methods else "laplace"
 
 
 def preference_model(

@@ -140,8 +140,8 @@ def calibrate(
     data : Comparisons, Rankings or Choices
         How many votes each row has; what they say is not used. Each ballot must be
         cast once.
-    method : {"nuts", "exact", "laplace", "svi"}
-        How the posterior is computed.
+    method : {"nuts", "auto", "exact", "laplace", "svi"}
+        How the posterior is computed; auto: as :func:`~bayesduel.inference.fit` does.
     num_simulations : int
         Data sets, fitted side by side in one program.
     num_draws : int
@@ -178,7 +178,8 @@ def calibrate(
     True
     """
     check_model(model)
-    check_word("method", method, model.methods)
+    check_word("method", method, ("auto", *model.methods))
+    method = model.methods[0] if method == "auto" else method
     num_warmup = check_integer("num_warmup", num_warmup, most=MOST_STEPS)
     thinning = check_integer("thinning", thinning)
     num_draws = check_numbers("num_draws", num_draws, thinning)

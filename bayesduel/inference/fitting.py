@@ -61,7 +61,7 @@ def fit(
         stochastic variational inference. Draws of both are resampled by importance,
         which makes them draws from the posterior itself where Pareto k is good; see
         ``extras["correction"]``. nuts: Hamiltonian Monte Carlo, the reference. auto:
-        exact where the model has it, else nuts.
+        the first that the model has, exact or laplace.
     rng_key : int or typed key
         The same seed gives the same draws. An integer s from 0 to 2^63 - 1 stands for
         ``jax.random.key(s)``, without JAX where no method needs it.
@@ -115,8 +115,6 @@ def fit(
     if not isinstance(method, str):
         raise FitError(f"method must be one of {', '.join(_HOMES)}; got {method!r}")
     name = model.methods[0] if method == "auto" else method
-    if method == "auto" and name != "exact":
-        name = "nuts"
     if name not in model.methods:
         known = "" if name in _HOMES else f"there is no method {name!r}; "
         raise FitError(

@@ -56,7 +56,7 @@ class PreferenceModel:
     """The name in words."""
 
     methods: ClassVar[tuple[str, ...]] = ("laplace", "svi", "nuts")
-    """Ways to compute the posterior, the one to prefer first in doubt last."""
+    """Ways to compute the posterior: first what "auto" means, last the reference."""
 
     @property
     def utility_decides(self) -> bool:
