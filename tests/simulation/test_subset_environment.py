@@ -333,8 +333,8 @@ def test_the_notion_of_a_world_is_its_own():
         plan = running._plan(
             [name], ["random-subsets"], 1, 10, None, 0, None, shuffle=True
         )
-        (setting,) = plan.settings.values()
-        assert setting.notions == (notion,)
+        (configuration,) = plan.configurations.values()
+        assert configuration.notions == (notion,)
 
 
 @pytest.mark.parametrize(
