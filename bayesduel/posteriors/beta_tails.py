@@ -25,8 +25,8 @@ from functools import lru_cache
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.scipy.special import erfc
-from jaxtyping import Float, Int
+from jax.scipy.special import betainc, erfc
+from jaxtyping import Bool, Float, Int
 
 from theory.divergences import kl_to_half
 
@@ -157,10 +157,42 @@ def half_tail_rates(
     rate_above, rate_below : float64
         ``-log P(theta < 1/2)`` and ``-log P(theta > 1/2)``.
     """
-    small = smaller_half_tail(wins, losses)
+    return _rates(smaller_half_tail(wins, losses), wins <= losses)
+
+
+def half_tail_rates_of_beta(
+    first: Float[Array, "..."], second: Float[Array, "..."]
+) -> tuple[Array, Array]:
+    """Return -log P(theta < 1/2) and -log P(theta > 1/2), theta ~ Beta(first, second).
+
+    As :func:`half_tail_rates`, for parameters that need not be integers, and dearer:
+    below ``TABLE_SIZE`` by the continued fraction of the incomplete beta function.
+    Measured against multiple precision: relative error below 5e-12 for tails above
+    1e-30.
+
+    Parameters
+    ----------
+    first, second : float64, equal shapes
+        Parameters, above 0.
+    """
+    fewer, more = jnp.minimum(first, second), jnp.maximum(first, second)
+    total = fewer + more
+    is_large = total >= TABLE_SIZE
+    # The fraction converges at once where its result is not wanted.
+    exact = betainc(
+        jnp.where(is_large, 1.0, more), jnp.where(is_large, 1.0, fewer), 0.5
+    )
+    large = _expansion(fewer - 1.0, total - 2.0)
+    small = jnp.minimum(jnp.where(is_large, large, exact), 0.5)
+    return _rates(small, first <= second)
+
+
+def _rates(
+    small: Float[Array, "..."], behind: Bool[Array, "..."]
+) -> tuple[Array, Array]:
+    """Return the rates of both sides, given the smaller tail and where it lies."""
     rate_small = -jnp.log1p(-small)
     rate_large = -jnp.log(jnp.maximum(small, _SMALLEST))
-    behind = wins <= losses
     return (
         jnp.where(behind, rate_small, rate_large),
         jnp.where(behind, rate_large, rate_small),

@@ -12,6 +12,7 @@ import pytest
 from bayesduel.posteriors.beta_tails import (
     TABLE_SIZE,
     half_tail_rates,
+    half_tail_rates_of_beta,
     smaller_half_tail,
 )
 
@@ -196,3 +197,41 @@ def test_rates_are_finite_and_positive_far_out():
     assert np.all(np.isfinite(above)) and np.all(np.isfinite(below))
     assert above[0] >= 0.0 and below[0] > 60.0
     assert below[1] >= 0.0 and above[1] > 60.0
+
+
+REAL = [
+    (1e-9, 1e-9),
+    (1e-3, 0.4),
+    (0.5, 0.5),
+    (0.5, 90.5),
+    (7.25, 3.0),
+    (3.5, 70.1),
+    (200.5, 260.25),
+    (250.7, 261.0),
+    (251.3, 261.2),
+    (900.5, 700.25),
+    (50_400.3, 49_000.9),
+]
+"""Parameters on both sides of the table's end, down to tails of 1e-24."""
+
+
+def test_rates_of_real_parameters_match_multiple_precision():
+    first, second = (jnp.asarray(each) for each in zip(*REAL, strict=True))
+    above, below = (np.asarray(each) for each in half_tail_rates_of_beta(first, second))
+    for (a, b), rate_above, rate_below in zip(REAL, above, below, strict=True):
+        with mpmath.workdps(40):
+            lower, upper = (
+                mpmath.betainc(p, q, 0, 0.5, regularized=True)
+                for p, q in ((a, b), (b, a))
+            )
+            expected = -mpmath.log(lower), -mpmath.log(upper)
+            assert min(lower, upper) > SMALLEST_CHECKED
+        assert rate_above == pytest.approx(float(expected[0]), rel=1e-11), (a, b)
+        assert rate_below == pytest.approx(float(expected[1]), rel=1e-11), (a, b)
+
+
+def test_rates_of_integers_agree_under_both_dtypes():
+    wins, losses = COUNTS
+    whole = rates(wins, losses)
+    real = half_tail_rates_of_beta(jnp.asarray(wins + 1.0), jnp.asarray(losses + 1.0))
+    np.testing.assert_allclose(real, whole, rtol=1e-11)
