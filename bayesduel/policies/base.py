@@ -1,8 +1,8 @@
 """The protocol of a policy and what most of them share."""
 
 import json
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, ClassVar, dataclass_transform
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import jax
 import jax.numpy as jnp
@@ -11,8 +11,10 @@ from jax import Array
 from jaxtyping import Bool, Int
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.registry import own_label, registered_label, registered_name
+from bayesduel.posteriors.base import PairPosterior
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 from theory.arguments import as_number, shown
 
@@ -53,6 +55,19 @@ class Policy:
 
         Called once, on concrete values, before anything is compiled.
         """
+
+    def in_order(self, order: Int[Array, " K"]) -> Self:
+        """Return the policy for arms in another order.
+
+        Only what it knows of certain arms in advance changes, such as a table of prior
+        counts. ``order[position]`` is the arm that it will know as ``position``.
+        """
+        moved = {
+            name: value.in_order(order)
+            for name, value in vars(self).items()
+            if isinstance(value, Policy | PairPosterior)
+        }
+        return replace(self, **moved) if moved else self  # pyright: ignore
 
     def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> State:
         """Return the state before the first round; consumes ``rng_key``."""
@@ -113,10 +128,7 @@ class Policy:
 @dataclass_transform(frozen_default=True)
 def policy_class[T: type](cls: T) -> T:
     """Turn a class into a frozen dataclass and a JAX pytree."""
-    cls = dataclass(frozen=True)(cls)
-    static = [field.name for field in fields(cls) if field.metadata.get("static")]
-    data = [field.name for field in fields(cls) if field.name not in static]
-    return jax.tree_util.register_dataclass(cls, data, static)
+    return frozen_pytree(cls)
 
 
 def check_kinds(policy: Policy) -> None:
@@ -193,7 +205,18 @@ def parameters(policy: Policy) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Policy):
         return {"name": value.name, **parameters(value)}
-    return value.item() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(value, PairPosterior):
+        return _plain_posterior(value)
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _plain_posterior(posterior: Any) -> Any:
+    """Return the name of a posterior, with its fields if not all are the default."""
+    default = type(posterior)()
+    if posterior == default:
+        return posterior.name
+    found = vars(posterior).items()
+    return {"name": posterior.name, **{name: _plain(value) for name, value in found}}
 
 
 def parameters_json(policy: Policy) -> str:
@@ -251,6 +274,16 @@ def check_at_least(name: str, value: float, bound: float, *, why: str = "") -> N
         raise PolicyParameterError(
             f"{name} must be a finite number not below {bound}{reason}, got {value!r}"
         )
+
+
+def check_pairs(posterior: Any, num_arms: int) -> None:
+    """Raise unless ``posterior`` is one of the pairs that fits ``num_arms``."""
+    if not isinstance(posterior, PairPosterior):
+        raise PolicyParameterError(
+            f"posterior must be a posterior such as BetaPairs(prior=2), got "
+            f"{shown(posterior)}"
+        )
+    posterior.check(num_arms)
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

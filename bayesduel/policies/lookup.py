@@ -11,6 +11,7 @@ from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.registry import entries
 from bayesduel.policies.subset_base import SubsetPolicy
+from bayesduel.posteriors.base import PairPosterior
 from theory.arguments import as_number, shown
 
 
@@ -92,17 +93,36 @@ def _changed(
     every = None
     if told and "every" in parameters and "every" not in known:
         every = _as_kind(name, "every", parameters.pop("every"), 1)
-    for parameter, value in parameters.items():
-        if parameter not in known:
-            raise PolicyParameterError(
-                f"{name} has no parameter {parameter!r}; {_near(parameter, known)}"
-                f"all: {', '.join(sorted(known))}"
-            )
-        parameters[parameter] = _as_kind(
-            name, parameter, value, getattr(default, parameter)
-        )
-    policy = replace(default, **parameters)  # pyright: ignore[reportArgumentType]
+    own = {
+        parameter: _as_kind(name, parameter, value, getattr(default, parameter))
+        for parameter, value in parameters.items()
+        if parameter in known
+    }
+    policy = replace(default, **own)  # pyright: ignore[reportArgumentType]
+    rest = {key: value for key, value in parameters.items() if key not in known}
+    policy = _with_posterior(name, policy, rest)
     return policy if every is None else DelayedFeedback(policy, every)
+
+
+def _with_posterior(name: str, policy: Policy, parameters: dict[str, Any]) -> Policy:
+    """Change the fields of the posteriors of a policy, which count as its own."""
+    known = set(vars(policy))
+    for holder, value in vars(policy).items():
+        if not isinstance(value, PairPosterior):
+            continue
+        known |= set(vars(value))
+        own = {key: parameters[key] for key in parameters if key in vars(value)}
+        parameters = {key: parameters[key] for key in parameters if key not in own}
+        if own:
+            changed = replace(value, **own)  # pyright: ignore[reportArgumentType]
+            changed.check()
+            policy = replace(policy, **{holder: changed})  # pyright: ignore
+    for parameter in parameters:
+        raise PolicyParameterError(
+            f"{name} has no parameter {parameter!r}; {_near(parameter, known)}all: "
+            f"{', '.join(sorted(known))}"
+        )
+    return policy
 
 
 def parse(text: str) -> Policy:
@@ -151,7 +171,7 @@ def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
         if parameter in parameters:
             raise PolicyParameterError(f"{text!r} gives {parameter} twice")
         # A word stays one, even "inf".
-        word = isinstance(getattr(default, parameter, None), str)
+        word = isinstance(getattr(default, parameter, None), str | PairPosterior)
         parameters[parameter] = value.lower() if word else literal(value)
     return parameters
 
@@ -174,6 +194,8 @@ def label_of(policy: Policy) -> str:
 
 def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
     """Check ``value`` against the kind of the default; ints become floats."""
+    if isinstance(default, PairPosterior) and isinstance(value, str | PairPosterior):
+        return value  # The policy knows which it takes.
     kind = type(default)
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         return as_number(value)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.posteriors.base import PairPosterior
+
 FAMILIES = (
     "thompson",
     "ucb",
@@ -143,11 +145,24 @@ def registered_label(policy: Any) -> str | None:
         return None
     entry = _ENTRIES[name]
     changed = [
-        f"{field.name}={getattr(policy, field.name)}"
+        text
         for field in fields(policy)
-        if getattr(policy, field.name) != getattr(entry.default, field.name)
+        for text in _change(
+            field.name, getattr(policy, field.name), getattr(entry.default, field.name)
+        )
     ]
     return entry.acronym + (":" + ",".join(changed) if changed else "")
+
+
+def _change(name: str, value: Any, default: Any) -> list[str]:
+    """Return ``name=value`` if it is not the default, of a posterior its own fields."""
+    if isinstance(value, PairPosterior) and type(value) is type(default):
+        return [
+            f"{each.name}={_text(getattr(value, each.name))}"
+            for each in fields(value)  # pyright: ignore[reportArgumentType]
+            if _text(getattr(value, each.name)) != _text(getattr(default, each.name))
+        ]
+    return [f"{name}={value}"] if value != default else []
 
 
 def _pairs(one: Any, other: Any) -> list[tuple[Any, Any]]:

@@ -1,9 +1,9 @@
 """Beta draws conditioned on being above 1/2, one rejection attempt at a time.
 
-With w wins and l losses let theta ~ Beta(w + 1, l + 1) and theta = (1 + sin u) / 2: on
-this scale the width of the law hardly depends on where it lies (variance-stabilizing;
-Fisher information w + l). With a = w + 1/2 and b = l + 1/2 the log density of u on
-(0, pi/2) is, up to a constant,
+Let theta ~ Beta(alpha, beta) and theta = (1 + sin u) / 2: on this scale the width of
+the law hardly depends on where it lies (variance-stabilizing; Fisher information
+alpha + beta - 2). With a = alpha - 1/2 and b = beta - 1/2 the log density of u on
+(0, pi/2) is, up to a constant, for alpha and beta of at least 1,
 
     h(u) = a log(1 + sin u) + b log(1 - sin u),
 
@@ -18,6 +18,14 @@ its inverse distribution function. Of them 0.88 to 1 are accepted unless a pair 
 lopsided (0.77 at 200 : 2), and never less than 0.7: c is at least half of the curvature
 a + b at an inner p.
 
+A parameter below 1 leaves a density of x = 1 - theta on (0, 1/2) that is unbounded or
+not log-concave, x^(beta - 1) (1 - x)^(alpha - 1). For alpha < 1 the second factor is
+between 1 and 2^(1 - alpha), and the first one, proposed alone, is accepted with 1/2 or
+more. For alpha >= 1 > beta and c = alpha - 1 the proposal is x^(beta - 1) up to
+x_0 = min(1/c, 1/2) and x_0^(beta - 1) exp(-c x) beyond (Ahrens and Dieter 1974); the
+quotients are at most 1 as (1 - x)^c <= exp(-c x), and of the proposals more than 0.6
+are accepted.
+
 Offsets sin(u) / 2 are returned, not theta: next to 1/2 a subtraction would lose digits.
 """
 
@@ -26,7 +34,7 @@ import math
 import jax.numpy as jnp
 from jax import Array
 from jax.scipy.special import erfc, ndtri
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Num
 
 from bayesduel.posteriors._rejection import draw_until_accepted
 from bayesduel.types import RunKey
@@ -40,8 +48,8 @@ _SINE = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(12))
 
 def attempt(
     uniforms: Float[Array, "2 ..."],
-    wins: Int[Array, "..."],
-    losses: Int[Array, "..."],
+    first: Num[Array, "..."],
+    second: Num[Array, "..."],
 ) -> tuple[Float[Array, "..."], Bool[Array, "..."]]:
     """Propose offsets above 1/2 and say which are accepted.
 
@@ -49,8 +57,9 @@ def attempt(
     ----------
     uniforms : float64 (2, ...)
         Independent uniforms on [0, 1).
-    wins, losses : int (...)
-        Counts of each pair; the prior is Beta(1, 1).
+    first, second : int or float64 (...)
+        Parameters of the Beta laws. Integers are at least 1, which saves the case of
+        smaller ones; others are above 0.
 
     Returns
     -------
@@ -59,7 +68,26 @@ def attempt(
     accepted : bool (...)
         An accepted proposal has exactly the conditional law.
     """
-    a, b = wins.astype(uniforms.dtype) + 0.5, losses.astype(uniforms.dtype) + 0.5
+    if jnp.issubdtype(first.dtype, jnp.integer):
+        return _attempt_by_normal(uniforms, first, second)
+    singular = (first < 1.0) | (second < 1.0)
+    usual = _attempt_by_normal(
+        uniforms, jnp.where(singular, 1.0, first), jnp.where(singular, 1.0, second)
+    )
+    other = _attempt_by_power(uniforms, first, jnp.where(singular, second, 0.5))
+    offset, accepted = (
+        jnp.where(singular, *each) for each in zip(other, usual, strict=True)
+    )
+    return offset, accepted
+
+
+def _attempt_by_normal(
+    uniforms: Float[Array, "2 ..."],
+    first: Num[Array, "..."],
+    second: Num[Array, "..."],
+) -> tuple[Float[Array, "..."], Bool[Array, "..."]]:
+    """Propose from the truncated normal law; parameters of at least 1."""
+    a, b = first.astype(uniforms.dtype) - 0.5, second.astype(uniforms.dtype) - 0.5
     ahead = a > b
     total, product = a + b, jnp.sqrt(a * b)
     curvature = jnp.where(ahead, 0.5 * total + product, total)
@@ -84,6 +112,37 @@ def attempt(
     return 0.5 * sine, inside & (1.0 - uniforms[1] <= jnp.exp(excess))
 
 
+def _attempt_by_power(
+    uniforms: Float[Array, "2 ..."],
+    first: Float[Array, "..."],
+    second: Float[Array, "..."],
+) -> tuple[Float[Array, "..."], Bool[Array, "..."]]:
+    """Propose from powers of x = 1 - theta; one parameter is below 1."""
+    slope = first - 1.0
+    steep = slope > 2.0
+    rate = jnp.where(steep, slope, 2.0)
+    border = 1.0 / rate
+    # Beyond the border: border^(beta - 1) (exp(-1) - exp(-rate / 2)) / rate; up to it
+    # border^beta / beta. In units of border^beta / beta:
+    tail = jnp.where(steep, second * (math.exp(-1.0) - jnp.exp(-0.5 * rate)), 0.0)
+    place = (1.0 - uniforms[0]) * (1.0 + tail)
+    inside = place <= 1.0
+    log_share = jnp.log(jnp.minimum(place, 1.0)) / second
+    share = jnp.clip((place - 1.0) / jnp.maximum(tail, 1e-300), 0.0, 1.0)
+    low, high = math.exp(-1.0), jnp.exp(-0.5 * rate)
+    beyond = -jnp.log(low - share * (low - high)) / rate
+    x = jnp.clip(jnp.where(inside, border * jnp.exp(log_share), beyond), 0.0, 0.5)
+    fall = slope * jnp.log1p(-x)
+    ratio = jnp.where(
+        inside,
+        fall - jnp.where(slope < 0.0, slope * math.log(0.5), 0.0),
+        fall + rate * x + (second - 1.0) * jnp.log(jnp.maximum(x / border, 1.0)),
+    )
+    # Next to 1/2 the difference would have no digits.
+    offset = jnp.where(steep, 0.5 - x, -0.5 * jnp.expm1(log_share))
+    return offset, (1.0 - uniforms[1] <= jnp.exp(ratio)) & (offset > 0.0)
+
+
 def _normal_cdf(x: Float[Array, "..."]) -> Float[Array, "..."]:
     """Return P(N(0, 1) <= x); ``jax.scipy.special.ndtr`` costs four times as much."""
     return 0.5 * erfc(-math.sqrt(0.5) * x)
@@ -100,14 +159,14 @@ def _sine(angle: Float[Array, "..."]) -> Float[Array, "..."]:
 
 def offsets_above_half(
     rng_key: RunKey,
-    wins: Int[Array, " n"],
-    losses: Int[Array, " n"],
+    first: Num[Array, " n"],
+    second: Num[Array, " n"],
     needed: Bool[Array, " n"],
 ) -> Float[Array, " n"]:
     """Draw theta - 1/2 given theta > 1/2 where ``needed``, 0 elsewhere.
 
-    Consumes ``rng_key``.
+    ``first`` and ``second`` are the parameters of the Beta laws. Consumes ``rng_key``.
     """
     return draw_until_accepted(
-        rng_key, attempt, UNIFORMS_PER_ATTEMPT, needed, wins, losses
+        rng_key, attempt, UNIFORMS_PER_ATTEMPT, needed, first, second
     )

@@ -64,8 +64,8 @@ class PairwiseEnvironment:
     def init_policy(
         self, policy: Any, rng_key: RunKey, lane: PairwiseLane, horizon: RoundCount
     ) -> State:
-        """Let a policy prepare for a run: K and the horizon."""
-        return policy.init(rng_key, self.num_arms, horizon)
+        """Let a policy prepare for a run: K, the horizon, and how arms are labeled."""
+        return policy.in_order(lane.order).init(rng_key, self.num_arms, horizon)
 
     def play(
         self,

@@ -55,18 +55,23 @@ def survival(offset, wins, losses):
     return above / special.betainc(losses + 1, wins + 1, 0.5)
 
 
+def propose(seed, parameters):
+    """Return offsets (row, proposal) and which are accepted, a row per Beta law."""
+    first, second = (
+        jnp.asarray(np.repeat(each[:, None], PROPOSALS, axis=1))
+        for each in np.asarray(parameters).T
+    )
+    shape = (UNIFORMS_PER_ATTEMPT, *first.shape)
+    uniforms = jax.random.uniform(jax.random.key(seed), shape, dtype=jnp.float64)
+    offset, accepted = jax.jit(attempt)(uniforms, first, second)
+    return np.asarray(offset), np.asarray(accepted)
+
+
 @pytest.fixture(scope="module")
 def proposals():
     """One call for all counts: offsets (count, proposal) and which are accepted."""
     with jax.enable_x64(True):
-        wins, losses = (
-            jnp.asarray(np.repeat(np.array(each)[:, None], PROPOSALS, axis=1))
-            for each in zip(*COUNTS, strict=True)
-        )
-        shape = (UNIFORMS_PER_ATTEMPT, *wins.shape)
-        uniforms = jax.random.uniform(jax.random.key(20), shape, dtype=jnp.float64)
-        offset, accepted = jax.jit(attempt)(uniforms, wins, losses)
-        return np.asarray(offset), np.asarray(accepted)
+        return propose(20, np.array(COUNTS) + 1)
 
 
 @pytest.mark.parametrize("index", range(len(COUNTS)), ids=map(str, COUNTS))
@@ -98,10 +103,59 @@ def test_offsets_only_where_needed():
     losses = jnp.full(size, 27, dtype=jnp.int32)
     needed = jnp.arange(size) % 2 == 0
     draws = np.asarray(
-        jax.jit(offsets_above_half)(jax.random.key(21), wins, losses, needed)
+        jax.jit(offsets_above_half)(jax.random.key(21), wins + 1, losses + 1, needed)
     )
     assert np.all(draws[1::2] == 0.0)
     drawn = draws[::2]
     assert len(np.unique(drawn)) == len(drawn)
     test = stats.kstest(drawn, lambda y: 1 - survival(y, 20, 27))
     assert test.pvalue > FALSE_ALARM, test
+
+
+# Parameters that are no integers: none below 1; both; the first; the second, beside a
+# small, a middling and a large one.
+PARAMETERS = [
+    (1.5, 1.0),
+    (30.25, 41.5),
+    (0.5, 0.5),
+    (0.02, 0.4),
+    (0.3, 80.5),
+    (0.7, 800.5),
+    (1.0, 0.3),
+    (2.9, 0.9),
+    (3.1, 0.99),
+    (40.3, 0.05),
+    (9000.5, 0.6),
+]
+
+
+@pytest.fixture(scope="module")
+def real_proposals():
+    with jax.enable_x64(True):
+        return propose(22, np.array(PARAMETERS))
+
+
+@pytest.mark.parametrize("index", range(len(PARAMETERS)), ids=map(str, PARAMETERS))
+def test_offsets_of_real_parameters_have_the_conditional_law(real_proposals, index):
+    """And half of the proposals are accepted at least (standard error 0.002)."""
+    first, second = PARAMETERS[index]
+    offset, accepted = (each[index] for each in real_proposals)
+    assert accepted.mean() > 0.5
+    drawn = offset[accepted]
+    assert np.all((drawn > 0.0) & (drawn <= 0.5))
+    # Next to theta = 1 many draws have the same float: those are only counted.
+    end = 0.5 - 1e-9
+    beyond = survival(end, first - 1, second - 1)
+    count = stats.binomtest(int(np.sum(drawn > end)), len(drawn), beyond)
+    test = stats.kstest(
+        drawn[drawn <= end],
+        lambda y: (1 - survival(y, first - 1, second - 1)) / (1 - beyond),
+    )
+    p_values = count.pvalue, test.pvalue
+    assert min(p_values) > FALSE_ALARM / (2 * len(PARAMETERS)), p_values
+
+
+def test_integers_have_one_law_under_both_dtypes():
+    counts = np.array([(1, 1), (4, 9), (300, 2)])
+    whole, real = propose(23, counts), propose(23, counts.astype(float))
+    np.testing.assert_array_equal(whole, real)

@@ -21,6 +21,8 @@ class DoubleThompson:
         For the samples and the ties.
     alpha : float
         Factor of log(t) in the confidence bounds.
+    prior : float or float (K, K)
+        Pseudo-wins of i over j; the bounds do not know them.
     elimination : bool
         False leaves both uses of the bounds out ("pure" D-TS, Appendix D.2.4).
     """
@@ -32,11 +34,13 @@ class DoubleThompson:
         *,
         alpha: float = 0.51,
         elimination: bool = True,
+        prior: float | NDArray[np.float64] = 1,
     ) -> None:
         self.num_arms = num_arms
         self.rng = rng
         self.alpha = alpha
         self.elimination = elimination
+        self.prior = np.broadcast_to(prior, (num_arms, num_arms))
         self.rounds = 0
         self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
         self._upper = np.triu_indices(num_arms, 1)
@@ -60,9 +64,8 @@ class DoubleThompson:
     def sample_preference(self) -> NDArray[np.float64]:
         """Draw one Beta sample per unordered pair and mirror it."""
         rows, columns = self._upper
-        draws = self.rng.beta(
-            self.wins[rows, columns] + 1, self.wins[columns, rows] + 1
-        )
+        counts = self.wins + self.prior
+        draws = self.rng.beta(counts[rows, columns], counts[columns, rows])
         theta = np.full((self.num_arms, self.num_arms), 0.5)
         theta[rows, columns] = draws
         theta[columns, rows] = 1 - draws
@@ -70,7 +73,8 @@ class DoubleThompson:
 
     def sample_column(self, first: int) -> NDArray[np.float64]:
         """Draw the probability that each arm beats the first one, afresh."""
-        column = self.rng.beta(self.wins[:, first] + 1, self.wins[first, :] + 1)
+        counts = self.wins + self.prior
+        column = self.rng.beta(counts[:, first], counts[first, :])
         column[first] = 0.5
         return column
 

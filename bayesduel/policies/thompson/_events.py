@@ -54,7 +54,7 @@ from bayesduel.posteriors.beta_above_half import (
     UNIFORMS_PER_ATTEMPT,
     offsets_above_half,
 )
-from bayesduel.posteriors.beta_pairs import PairBeliefs
+from bayesduel.posteriors.beta_pairs import PairBeliefs, pseudo_wins
 from bayesduel.types import Arm, RoundCount, RunKey
 
 CONTESTANTS = 2
@@ -275,7 +275,8 @@ def _least_regret_champion(
     several = (jnp.sum(tied, dtype=jnp.int32) > 1) & wanted
     involved = (tied[:, None] | tied[None, :]) & (regret_per_pair(signs) > 0.0)
     forward = upper_triangle(signs)
-    one, other = upper_triangle(beliefs.wins), upper_triangle(beliefs.wins.T)
+    counts = pseudo_wins(beliefs)
+    one, other = upper_triangle(counts), upper_triangle(counts.T)
     offsets = offsets_above_half(
         rng_key,
         jnp.where(forward, one, other),

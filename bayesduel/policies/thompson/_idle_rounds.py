@@ -28,7 +28,7 @@ from bayesduel.ops.resolved_rounds import (
     log_round,
 )
 from bayesduel.policies.base import others_mask
-from bayesduel.posteriors.beta_pairs import PairBeliefs, arms_ahead, majority_signs
+from bayesduel.posteriors.beta_pairs import PairBeliefs, majority_signs
 from bayesduel.types import RoundCount
 
 
@@ -49,13 +49,13 @@ class Majority(NamedTuple):
     """The most likely signs and which flips against them could matter."""
 
     signs: Bool[Array, "K K"]
-    """[i, j]: i is ahead of j; at equal counts the lower index."""
+    """[i, j]: i more likely beats j than not; of an even pair the lower index."""
 
     trailing: Bool[Array, "K K"]
-    """[i, j]: j is ahead of i."""
+    """[i, j]: j more likely beats i."""
 
     votes: Int[Array, " K"]
-    """Arms that each one is ahead of."""
+    """Arms that each one more likely beats."""
 
     leaders: Bool[Array, " K"]
     """W."""
@@ -78,24 +78,39 @@ class Success(NamedTuple):
 
 
 def round_sets(
-    beliefs: PairBeliefs, round_: RoundCount, *, elimination: bool
+    ahead: Bool[Array, "K K"],
+    resolution: Float[Array, "K K"],
+    round_: RoundCount,
+    *,
+    elimination: bool,
 ) -> RoundSets:
-    """Evaluate the confidence bounds at ``round_``.
+    """Evaluate the confidence bounds at ``round_``: of the duels, without any prior.
 
     Strictness as in Wu and Liu (2016), Algorithm 1: u > 1/2 for an optimistic win,
     l <= 1/2 for an eligible challenger. Without elimination every arm takes part.
+
+    Parameters
+    ----------
+    ahead : bool (K, K)
+        [i, j]: i has won more duels of the pair than j.
+    resolution : float64 (K, K)
+        Log of the last round at which the bounds of the pair exclude 1/2.
+    round_ : int64
+        The round.
+    elimination : bool
+        Use the bounds.
     """
-    others = ~np.eye(beliefs.wins.shape[0], dtype=bool)
+    num_arms = ahead.shape[0]
+    others = ~np.eye(num_arms, dtype=bool)
     if not elimination:
         return RoundSets(
-            candidates=jnp.ones(beliefs.wins.shape[0], dtype=bool),
+            candidates=jnp.ones(num_arms, dtype=bool),
             eligible=jnp.asarray(others),
             last_round=jnp.int64(NEVER),
         )
-    ahead = arms_ahead(beliefs)
-    unresolved = is_unresolved(log_round(round_), beliefs.resolution)
+    unresolved = is_unresolved(log_round(round_), resolution)
     optimistic = jnp.sum(ahead | unresolved, axis=1, dtype=jnp.int32)
-    next_flip = jnp.min(jnp.where(unresolved, jnp.inf, beliefs.resolution))
+    next_flip = jnp.min(jnp.where(unresolved, jnp.inf, resolution))
     return RoundSets(
         candidates=optimistic == jnp.max(optimistic),
         eligible=(~ahead | unresolved) & others,

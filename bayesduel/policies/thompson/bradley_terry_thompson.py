@@ -20,7 +20,6 @@ from bayesduel.policies.base import (
 from bayesduel.policies.confidence_bounds import resolutions
 from bayesduel.policies.registry import register
 from bayesduel.policies.thompson._idle_rounds import RoundSets, round_sets
-from bayesduel.posteriors.beta_pairs import empty_beliefs
 from bayesduel.posteriors.bradley_terry import (
     UtilityLaw,
     draw_utilities,
@@ -221,10 +220,9 @@ class BayesianBradleyTerry(Policy):
 
     def _sets(self, wins: Int[Array, "K K"], round_: RoundCount) -> RoundSets:
         """Return the arms that the bounds of D-TS allow at ``round_``."""
-        beliefs = empty_beliefs(wins.shape[0])._replace(
-            wins=wins, resolution=resolutions(wins, self.alpha)
-        )
-        return round_sets(beliefs, round_, elimination=True)
+        ahead = wins > wins.T
+        resolution = resolutions(wins, self.alpha)
+        return round_sets(ahead, resolution, round_, elimination=True)
 
 
 def _best_allowed(

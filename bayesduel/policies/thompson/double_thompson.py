@@ -5,12 +5,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 from jaxtyping import Float
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.masks import column_of, materialize, row_of
+from bayesduel.ops.masks import materialize, upper_triangle
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import (
     Policy,
@@ -20,6 +19,7 @@ from bayesduel.policies.base import (
     one_round,
     policy_class,
 )
+from bayesduel.policies.confidence_bounds import uncompared, with_pair
 from bayesduel.policies.registry import register
 from bayesduel.policies.thompson._events import (
     CONTESTANTS,
@@ -37,7 +37,13 @@ from bayesduel.policies.thompson.bradley_terry_thompson import (
     BradleyTerryState,
 )
 from bayesduel.posteriors.beta_above_half import attempt, offsets_above_half
-from bayesduel.posteriors.beta_pairs import PairBeliefs, add_outcome, empty_beliefs
+from bayesduel.posteriors.beta_pairs import (
+    BetaPairs,
+    PairBeliefs,
+    arms_ahead,
+    has_whole_prior,
+    pseudo_wins_against,
+)
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory import double_thompson_bound, double_thompson_refined_bound
 
@@ -46,7 +52,10 @@ class DoubleThompsonState(NamedTuple):
     """Counts, and a second-arm contest that is still to be decided."""
 
     beliefs: PairBeliefs
-    """What the duels so far say."""
+    """What the duels so far say, and the prior."""
+
+    resolution: Float[Array, "K K"]
+    """Log of the last round at which the bounds of {i, j} exclude 1/2."""
 
     champion: Arm
     """First arm of the undecided contest."""
@@ -55,8 +64,15 @@ class DoubleThompsonState(NamedTuple):
     """-1: not in it; 0: still to be drawn; positive: drawn offset above 1/2."""
 
 
-POSTERIORS = {"beta": "", "bradley-terry": "laplace", "bradley-terry-mcmc": "mcmc"}
-"""What samples may come from, and how the utilities of a scale are then drawn."""
+SCALES = {"bradley-terry": "laplace", "bradley-terry-mcmc": "mcmc"}
+"""Posteriors of utilities, and how these are then drawn."""
+
+
+@jax.tree_util.register_static
+class PosteriorName(str):
+    """Name of a posterior; a word that JAX takes for a part of the program."""
+
+    __slots__ = ()
 
 
 @register("pure-d-ts", acronym="Pure D-TS", elimination=False)
@@ -79,7 +95,8 @@ class DoubleThompson(Policy):
     vote of one sample among the arms that the confidence bounds leave as possible
     Copeland winners; the second is the arm that does best against the first in another,
     independent sample, unless the bounds rule it out. Prior Beta(1, 1) per unordered
-    pair; ``log`` is natural; t counts from 1.
+    pair unless another one is given; the bounds count duels alone. ``log`` is natural;
+    t counts from 1.
 
     With ``look_ahead`` the rounds in which the first arm would meet itself are not
     stepped through: their number is geometric and drawn at once. The law of all counts
@@ -106,9 +123,10 @@ class DoubleThompson(Policy):
         is linear when a Copeland winner loses to some arm.
     look_ahead : bool
         Jump over idle rounds. Without it every round draws its Betas, literally.
-    posterior : {"beta", "bradley-terry", "bradley-terry-mcmc"}
-        What both samples are drawn from. On one scale samples never tie, so that
-        ``tie_break`` must then be "random".
+    posterior : BetaPairs or {"beta", "bradley-terry", "bradley-terry-mcmc"}
+        What both samples are drawn from; "beta" is ``BetaPairs()``, whose ``prior`` may
+        be given in its place by name, as in ``policies.get("d-ts", prior=2)``. On one
+        scale samples never tie, so that ``tie_break`` must then be "random".
 
     References
     ----------
@@ -120,34 +138,47 @@ class DoubleThompson(Policy):
     >>> from bayesduel import policies
     >>> policies.get("d-ts", alpha=0.6).label
     'D-TS:alpha=0.6'
+    >>> policies.parse("d-ts:prior=2").posterior
+    BetaPairs(prior=2)
     """
 
     alpha: float = 0.51
     tie_break: str = field(default="random", metadata={"static": True})
     elimination: bool = field(default=True, metadata={"static": True})
     look_ahead: bool = field(default=True, metadata={"static": True})
-    posterior: str = field(default="beta", metadata={"static": True})
+    posterior: BetaPairs | str = BetaPairs()
 
     title: ClassVar[str] = "Double Thompson Sampling"
+
+    def __post_init__(self) -> None:
+        """Take a posterior by its name."""
+        if isinstance(self.posterior, str):
+            named = PosteriorName(self.posterior)
+            object.__setattr__(
+                self, "posterior", BetaPairs() if named == BetaPairs.name else named
+            )
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("alpha", self.alpha, 0.5)
         check_choice("tie_break", self.tie_break, ("random", "regret"))
-        check_choice("posterior", self.posterior, tuple(POSTERIORS))
-        if self.posterior != "beta" and self.tie_break != "random":
+        if isinstance(self.posterior, BetaPairs):
+            self.posterior.check(num_arms)
+            return
+        check_choice("posterior", self.posterior, (BetaPairs.name, *SCALES))
+        if self.tie_break != "random":
             raise PolicyParameterError(
-                f"tie_break must be random with posterior={self.posterior!r}, where "
-                f"samples never tie, got {self.tie_break!r}"
+                f"tie_break must be random with posterior={str(self.posterior)!r}, "
+                f"where samples never tie, got {self.tie_break!r}"
             )
 
     @property
     def _on_a_scale(self) -> BayesianBradleyTerry | None:
         """The same rule over utilities, which plays in place of this one."""
-        if self.posterior == "beta":
+        if isinstance(self.posterior, BetaPairs):
             return None
         return BayesianBradleyTerry(
-            posterior=POSTERIORS[self.posterior],
+            posterior=SCALES[self.posterior],
             rounds_at_once=16 if self.look_ahead else 1,
             elimination=self.elimination,
             alpha=self.alpha,
@@ -160,7 +191,8 @@ class DoubleThompson(Policy):
         if scale := self._on_a_scale:
             return scale.init(rng_key, num_arms, horizon)
         return DoubleThompsonState(
-            beliefs=empty_beliefs(num_arms),
+            beliefs=self._pairs.init(num_arms),
+            resolution=uncompared(num_arms),
             champion=jnp.int32(0),
             contest=jnp.full(num_arms, -1.0, dtype=jnp.float64),
         )
@@ -171,7 +203,12 @@ class DoubleThompson(Policy):
         """Choose the next informative duel and the idle rounds before it."""
         if scale := self._on_a_scale:
             return scale.choose(rng_key, state, round_)
-        sets = round_sets(state.beliefs, round_, elimination=self.elimination)
+        sets = round_sets(
+            arms_ahead(state.beliefs),
+            state.resolution,
+            round_,
+            elimination=self.elimination,
+        )
         if self.look_ahead:
             return self._jump(rng_key, state, sets, round_)
         return self._step(rng_key, state.beliefs, sets), state
@@ -187,8 +224,16 @@ class DoubleThompson(Policy):
         """Count the outcome."""
         if scale := self._on_a_scale:
             return scale.update(rng_key, state, round_, duel, outcome)
-        alpha = jnp.asarray(self.alpha, dtype=jnp.float64)
-        return state._replace(beliefs=add_outcome(state.beliefs, duel, outcome, alpha))
+        beliefs = self._pairs.update(
+            rng_key, state.beliefs, duel.first, duel.second, outcome
+        )
+        resolution = with_pair(state.resolution, beliefs.wins, duel, self.alpha)
+        return state._replace(beliefs=beliefs, resolution=resolution)
+
+    @property
+    def _pairs(self) -> BetaPairs:
+        """The posterior of the pairs."""
+        return self.posterior  # pyright: ignore[reportReturnType]
 
     def recommend(self, rng_key: RunKey, state: Any) -> Arm:
         """Return the arm that empirically beats the most others.
@@ -202,27 +247,29 @@ class DoubleThompson(Policy):
     def _step(self, rng_key: RunKey, beliefs: PairBeliefs, sets: RoundSets) -> Duel:
         """One round of Algorithm 1 as printed, with its Beta draws."""
         num_arms = beliefs.wins.shape[0]
-        key_first, key_second, key_tie = jax.random.split(rng_key, 3)
-        wins = beliefs.wins.astype(jnp.float64)
-        row, column = np.triu_indices(num_arms, 1)
-        theta = jax.random.beta(
-            key_first, wins[row, column] + 1.0, wins[column, row] + 1.0
+        key_first, key_second, key_tie, *more_keys = jax.random.split(
+            rng_key, 3 if has_whole_prior(beliefs) else 4
         )
-        offset = jnp.zeros_like(wins).at[row, column].set(theta - 0.5)
-        offset = offset - offset.T
-        signs = offset > 0.0
+        theta = self._pairs.sample(key_first, beliefs, 1)[0]
+        signs = theta > 0.5
         tie = jax.random.uniform(key_tie, dtype=jnp.float64)
         if self.tie_break == "regret":
             first = least_estimated_regret(
-                tie, sets.candidates, signs, jnp.abs(theta - 0.5)
+                tie, sets.candidates, signs, upper_triangle(jnp.abs(theta - 0.5))
             )
         else:
             first = choose_among(tie, sampled_winners(sets.candidates, signs))
-        eta = jax.random.beta(key_second, wins[:, first] + 1.0, wins[first, :] + 1.0)
+        counts = (
+            each.astype(jnp.float64) for each in pseudo_wins_against(beliefs, first)
+        )
+        eta = jax.random.beta(key_second, *counts)
         arms = jnp.arange(num_arms, dtype=jnp.int32)
         eta = jnp.where(sets.eligible[:, first], eta, -1.0)
-        second = jnp.argmax(jnp.where(arms == first, 0.5, eta)).astype(jnp.int32)
-        return one_round(first, second)
+        eta = jnp.where(arms == first, 0.5, eta)
+        if more_keys:  # Under a prior below 1 several samples may be rounded to 1.
+            tie = jax.random.uniform(more_keys.pop(), dtype=jnp.float64)
+            return one_round(first, choose_among(tie, eta == jnp.max(eta)))
+        return one_round(first, jnp.argmax(eta).astype(jnp.int32))
 
     def _jump(
         self,
@@ -235,8 +282,10 @@ class DoubleThompson(Policy):
         beliefs = state.beliefs
         by_regret = self.tie_break == "regret"
         many = beliefs.wins.shape[0] > MANY_ARMS
-        key_draws, key_magnitudes, *key_contest = jax.random.split(
-            rng_key, 3 if many else 2
+        # Under a prior below 1 several samples may be rounded to 1.
+        may_tie = not has_whole_prior(beliefs)
+        key_draws, key_magnitudes, *more_keys = jax.random.split(
+            rng_key, 2 + many + may_tie
         )
         draws = draw_event_uniforms(
             key_draws, beliefs.wins.shape[0], ties_by_regret=by_regret
@@ -255,16 +304,19 @@ class DoubleThompson(Policy):
         entered = event.successes & event.happens & (num_successes > 1)
         contest = jnp.where(undecided, state.contest, jnp.where(entered, 0.0, -1.0))
         if many:
-            contest = _draw_all(key_contest[0], contest, beliefs, first)
+            contest = _draw_all(more_keys.pop(), contest, beliefs, first)
         else:
             contest = _draw_two(contest, draws.contest, beliefs, first)
         pending = jnp.any(contest == 0.0)
         arms = jnp.arange(contest.shape[0], dtype=jnp.int32)
         single = jnp.sum(jnp.where(event.successes, arms, 0), dtype=jnp.int32)
         second = jnp.where(num_successes == 0, first, single)
-        second = jnp.where(
-            jnp.any(contest > 0.0), jnp.argmax(contest).astype(jnp.int32), second
-        )
+        if may_tie:
+            tie = jax.random.uniform(more_keys.pop(), dtype=jnp.float64)
+            largest = choose_among(tie, contest == jnp.max(contest))
+        else:
+            largest = jnp.argmax(contest).astype(jnp.int32)
+        second = jnp.where(jnp.any(contest > 0.0), largest, second)
         duel = Duel(
             champion=event.champion,
             exploit_rounds=jnp.where(undecided, 0, event.idle_rounds),
@@ -284,7 +336,7 @@ def _draw_all(
     Early on half of the arms take part. With many of them, an event for every two
     costs more than a loop over the few draws that fail.
     """
-    wins, losses = column_of(beliefs.wins, first), row_of(beliefs.wins, first)
+    wins, losses = pseudo_wins_against(beliefs, first)
     undrawn = contest == 0.0
     offsets = offsets_above_half(rng_key, wins, losses, undrawn)
     return jnp.where(undrawn, offsets, contest)
@@ -303,13 +355,15 @@ def _draw_two(
     undrawn = contest == 0.0
     rank = jnp.where(undrawn, jnp.cumsum(undrawn, dtype=jnp.int32), 0)
     slots = [rank == slot + 1 for slot in range(CONTESTANTS)]
-    wins, losses = column_of(beliefs.wins, first), row_of(beliefs.wins, first)
-    chosen = [
-        (jnp.sum(jnp.where(slot, wins, 0)), jnp.sum(jnp.where(slot, losses, 0)))
-        for slot in slots
-    ]
+    wins, losses = pseudo_wins_against(beliefs, first)
+    # An empty slot draws from Beta(1, 1), in vain.
+    idle = jnp.stack([~jnp.any(slot) for slot in slots]).astype(wins.dtype)
     won, lost = (
-        jnp.stack(counts).astype(jnp.int32) for counts in zip(*chosen, strict=True)
+        idle
+        + jnp.stack(
+            [jnp.sum(jnp.where(slot, counts, 0), dtype=counts.dtype) for slot in slots]
+        )
+        for counts in (wins, losses)
     )
     offset, accepted = materialize(*attempt(uniforms, won, lost))
     for index, slot in enumerate(slots):

@@ -5,7 +5,6 @@ from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
@@ -15,6 +14,7 @@ from bayesduel.policies.base import (
     Policy,
     check_above,
     check_choice,
+    check_pairs,
     most_beaten,
     one_round,
     policy_class,
@@ -23,10 +23,12 @@ from bayesduel.policies.confidence_bounds import (
     rounds_as_sure_winner,
     sure_winner,
     surely_beaten,
+    uncompared,
     upper_bounds_around_half,
+    with_pair,
 )
 from bayesduel.policies.registry import register
-from bayesduel.posteriors.beta_pairs import PairBeliefs, add_outcome, empty_beliefs
+from bayesduel.posteriors.beta_pairs import BetaPairs, PairBeliefs
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
@@ -34,6 +36,9 @@ class RelativeConfidenceSamplingState(NamedTuple):
     """Counts of the pairs and of the champions."""
 
     beliefs: PairBeliefs
+    resolution: Float[Array, "K K"]
+    """Log of the last round at which the bounds of {i, j} exclude 1/2."""
+
     reigns: Int[Array, " K"]
     """Rounds in which each arm was the champion, counted when it is chosen."""
 
@@ -43,11 +48,11 @@ class RelativeConfidenceSamplingState(NamedTuple):
 class RelativeConfidenceSampling(Policy):
     """Relative Confidence Sampling (RCS).
 
-    The champion is the arm that beats all others in one sample of the posterior, prior
-    Beta(1, 1) per unordered pair; where there is none, the arm that was champion least
-    often. The challenger is the arm with the largest upper confidence bound against it,
-    the champion itself included at 1/2. ``log`` is natural; an uncompared pair has
-    u = 2. Ties are broken at random.
+    The champion is the arm that beats all others in one sample of the posterior, by
+    default with prior Beta(1, 1) per unordered pair; where there is none, the arm that
+    was champion least often. The challenger is the arm with the largest upper
+    confidence bound against it, the champion itself included at 1/2. ``log`` is
+    natural; an uncompared pair has u = 2. Ties are broken at random.
 
     A round teaches nothing when the champion is an arm that surely beats all others;
     there is at most one. While its bounds hold and it has been champion more often than
@@ -65,6 +70,9 @@ class RelativeConfidenceSampling(Policy):
         least often (as in the paper), or any (as Wu and Liu 2016 describe it).
     look_ahead : bool
         Jump over self-duels. Without it every round draws its Betas, literally.
+    posterior : BetaPairs
+        What the sample is drawn from; its ``prior`` may be given in its place by name,
+        as in ``policies.get("rcs", prior=2)``. The bounds count duels alone.
 
     References
     ----------
@@ -81,6 +89,7 @@ class RelativeConfidenceSampling(Policy):
     alpha: float = 0.51
     fallback: str = field(default="least", metadata={"static": True})
     look_ahead: bool = field(default=True, metadata={"static": True})
+    posterior: BetaPairs = BetaPairs()
 
     title: ClassVar[str] = "Relative Confidence Sampling"
 
@@ -88,13 +97,15 @@ class RelativeConfidenceSampling(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("alpha", self.alpha, 0.5)
         check_choice("fallback", self.fallback, ("least", "random"))
+        check_pairs(self.posterior, num_arms)
 
     def init(
         self, rng_key: RunKey, num_arms: int, horizon: RoundCount
     ) -> RelativeConfidenceSamplingState:
         """Return the state before the first round."""
         return RelativeConfidenceSamplingState(
-            beliefs=empty_beliefs(num_arms),
+            beliefs=self.posterior.init(num_arms),
+            resolution=uncompared(num_arms),
             reigns=jnp.zeros(num_arms, dtype=jnp.int64),
         )
 
@@ -126,7 +137,7 @@ class RelativeConfidenceSampling(Policy):
             return one_round(first, second)
 
         arms = jnp.arange(state.reigns.shape[0], dtype=jnp.int32)
-        beaten = surely_beaten(state.beliefs.wins, state.beliefs.resolution, round_)
+        beaten = surely_beaten(state.beliefs.wins, state.resolution, round_)
         sure = sure_winner(beaten)
         self_dueling = jnp.sum(jnp.where(sure, arms, 0), dtype=jnp.int32)
         fallback = self._fallback_law(state)
@@ -137,7 +148,7 @@ class RelativeConfidenceSampling(Policy):
             idles = jnp.any(sure)
         law = _champion_law(state.beliefs, fallback)
         law = jnp.where(sure & idles, 0.0, law)
-        window = rounds_as_sure_winner(self_dueling, state.beliefs.resolution, round_)
+        window = rounds_as_sure_winner(self_dueling, state.resolution, round_)
         idle, happens = waiting_time(
             jax.random.uniform(key_champion, dtype=jnp.float64),
             jnp.sum(law),
@@ -160,13 +171,8 @@ class RelativeConfidenceSampling(Policy):
         state: RelativeConfidenceSamplingState,
     ) -> Arm:
         """Draw all Betas; return the arm that beats all others, or the fallback."""
-        wins = state.beliefs.wins.astype(jnp.float64)
-        row, column = np.triu_indices(wins.shape[0], 1)
-        theta = jax.random.beta(
-            rng_key, wins[row, column] + 1.0, wins[column, row] + 1.0
-        )
-        offset = jnp.zeros_like(wins).at[row, column].set(theta - 0.5)
-        beats_all = jnp.all(offset - offset.T >= 0.0, axis=1)
+        theta = self.posterior.sample(rng_key, state.beliefs, 1)[0]
+        beats_all = jnp.all(theta >= 0.5, axis=1)
         return jnp.where(
             jnp.any(beats_all),
             jnp.argmax(beats_all).astype(jnp.int32),
@@ -193,7 +199,7 @@ class RelativeConfidenceSampling(Policy):
         round_: RoundCount,
     ) -> Arm:
         """Return the arm with the largest upper bound against the champion."""
-        wins, resolution = state.beliefs.wins, state.beliefs.resolution
+        wins, resolution = state.beliefs.wins, state.resolution
         upper = upper_bounds_around_half(champion, wins, resolution, round_, self.alpha)
         return choose_among(uniform, upper == jnp.max(upper))
 
@@ -206,9 +212,11 @@ class RelativeConfidenceSampling(Policy):
         outcome: Outcome,
     ) -> RelativeConfidenceSamplingState:
         """Count the outcome."""
-        alpha = jnp.asarray(self.alpha, dtype=jnp.float64)
-        beliefs = add_outcome(state.beliefs, duel, outcome, alpha)
-        return state._replace(beliefs=beliefs)
+        beliefs = self.posterior.update(
+            rng_key, state.beliefs, duel.first, duel.second, outcome
+        )
+        resolution = with_pair(state.resolution, beliefs.wins, duel, self.alpha)
+        return state._replace(beliefs=beliefs, resolution=resolution)
 
     def recommend(self, rng_key: RunKey, state: RelativeConfidenceSamplingState) -> Arm:
         """Return the arm that empirically beats the most others."""

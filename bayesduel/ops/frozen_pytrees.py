@@ -1,0 +1,28 @@
+"""Classes whose numbers may change without a new program."""
+
+from dataclasses import dataclass, fields
+from typing import dataclass_transform
+
+import jax
+
+
+@dataclass_transform(frozen_default=True)
+def frozen_pytree[T: type](cls: T) -> T:
+    """Turn a class into a frozen dataclass and a JAX pytree.
+
+    Fields are leaves, or subtrees; those marked ``metadata={"static": True}`` change
+    the program.
+
+    Examples
+    --------
+    >>> import jax
+    >>> @frozen_pytree
+    ... class Bounds:
+    ...     alpha: float = 0.5
+    >>> jax.tree.leaves(Bounds())
+    [0.5]
+    """
+    cls = dataclass(frozen=True)(cls)
+    static = [field.name for field in fields(cls) if field.metadata.get("static")]
+    data = [field.name for field in fields(cls) if field.name not in static]
+    return jax.tree_util.register_dataclass(cls, data, static)

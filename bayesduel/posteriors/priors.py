@@ -1,0 +1,90 @@
+"""Pseudo-counts of Beta priors: one number, or a table of all pairs."""
+
+import numbers
+from typing import Any
+
+import jax
+import numpy as np
+
+from bayesduel.errors import PolicyParameterError
+from theory.arguments import shown
+
+LARGEST = 1e8
+"""Largest pseudo-count: with those of the duels they must fit into 32 bits."""
+
+
+def normalized(prior: Any) -> Any:
+    """Return a prior with integral numbers as integers, tables as NumPy arrays.
+
+    Whatever is no prior, or not known yet (JAX makes objects anew from tracers), is
+    returned as it is: :func:`check_prior` refuses it.
+    """
+    if isinstance(prior, np.bool_ | bool | jax.Array):
+        return prior
+    if isinstance(prior, numbers.Real) or _is_scalar_array(prior):
+        number = np.asarray(prior)[()]
+        if np.isfinite(number) and abs(number) <= LARGEST and number == int(number):
+            return int(number)
+        return float(number)
+    if not isinstance(prior, list | tuple | np.ndarray):
+        return prior
+    try:
+        table = np.array(prior)
+    except ValueError:  # Rows of different lengths.
+        return prior
+    if table.dtype.kind not in "iuf" or table.ndim != 2 or len(set(table.shape)) > 1:
+        return prior
+    np.fill_diagonal(table, 1)
+    finite = np.all(np.isfinite(table)) and np.all(np.abs(table) <= LARGEST)
+    whole = finite and np.all(table == np.floor(table))
+    return table.astype(np.int64 if whole else np.float64)
+
+
+def _is_scalar_array(value: Any) -> bool:
+    return (
+        isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iuf"
+    )
+
+
+def check_prior(prior: Any, num_arms: int | None = None, *, table: bool = True) -> None:
+    """Raise unless a prior is a number in (0, 1e8], or a table of such numbers.
+
+    Parameters
+    ----------
+    prior : object
+        To be checked, after :func:`normalized`.
+    num_arms : int, optional
+        What a table must fit.
+    table : bool
+        Whether a table is allowed.
+
+    Raises
+    ------
+    PolicyParameterError
+        Names the rule and the first value that breaks it, with its index.
+    """
+    size = "K x K" if num_arms is None else f"{num_arms} x {num_arms}"
+    rule = f"prior must be a number above 0 and at most {LARGEST:.0e}"
+    rule += f", or a {size} table of such numbers" if table else ""
+    found = prior
+    if isinstance(prior, jax.Array):
+        found = np.asarray(prior)
+    if isinstance(found, bool) or not isinstance(found, int | float | np.ndarray):
+        raise PolicyParameterError(f"{rule}, got {shown(prior)}")
+    values = np.asarray(found)
+    if values.dtype.kind not in "iuf":
+        raise PolicyParameterError(f"{rule}, got {shown(prior)}")
+    if values.ndim == 0:
+        if not 0 < values <= LARGEST:
+            raise PolicyParameterError(f"{rule}, got {values.item()!r}")
+        return
+    square = values.ndim == 2 and values.shape[0] == values.shape[1]
+    fits = square and (num_arms is None or len(values) == num_arms)
+    if not (table and fits):
+        raise PolicyParameterError(f"{rule}, got an array of the shape {values.shape}")
+    bad = ~((values > 0) & (values <= LARGEST)) & ~np.eye(len(values), dtype=bool)
+    if bad.any():
+        row, column = (int(each) for each in np.argwhere(bad)[0])
+        raise PolicyParameterError(
+            f"{rule}, got {values[row, column].item()!r} at [{row}, {column}]"
+        )

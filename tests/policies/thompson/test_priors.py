@@ -1,0 +1,188 @@
+"""Priors of the policies that sample Beta laws: their laws, names and errors."""
+
+import json
+from dataclasses import replace
+from itertools import product
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.masks import MANY_ARMS
+from bayesduel.policies.base import parameters_json
+from bayesduel.policies.thompson._idle_rounds import majority
+from bayesduel.posteriors import BetaPairs
+from tests.policies.driving import simulate_runs
+from tests.policies.instances import MATRICES
+from tests.policies.laws import features, rejected, same_law
+from tests.reference import DoubleThompson, DoubleThompsonPlus, simulate
+
+FALSE_ALARM = 1e-5
+"""Of one test, all features together."""
+
+CHECKPOINTS = (30, 100, 300)
+NUM_RUNS = 512
+
+FAVORITE = np.array([[1, 1, 1, 0.5], [2, 1, 1, 0.5], [1, 3, 1, 0.5], [9, 9, 7, 1]])
+"""Arm 3 is thought to be the best one, wrongly or not."""
+
+PRIORS = {"2": 2, "half": 0.5, "table": FAVORITE, "whole": np.ceil(2 * FAVORITE)}
+
+
+def plays_of(policy, matrix, seed, runs=NUM_RUNS):
+    records = simulate_runs(
+        policy, matrix, checkpoints=CHECKPOINTS, runs=range(runs), seed=seed
+    )
+    return records.ledger["plays"]
+
+
+def disagreements(one, other, matrix):
+    p_values = same_law(features(one, matrix), features(other, matrix))
+    return rejected(p_values, FALSE_ALARM)
+
+
+def mostly_slow(cases, quick):
+    """Mark all cases but one as slow: each compiles programs of its own."""
+    return [
+        pytest.param(*case, marks=[] if case == quick else pytest.mark.slow)
+        for case in cases
+    ]
+
+
+NAMES = ("d-ts", "d-ts+", "pure-d-ts", "rcs")
+EXAMPLE = ("d-ts", "2")
+
+
+@pytest.mark.parametrize(
+    ("name", "prior"), mostly_slow(product(NAMES, PRIORS), EXAMPLE)
+)
+def test_both_forms_have_the_same_law(name, prior):
+    """Counts of pairs, informative duels and regret, of 512 runs each.
+
+    The arms are shuffled in every run: a table goes with them.
+    """
+    matrix = MATRICES["cyclic"]
+    policy = policies.get(name, prior=PRIORS[prior])
+    step = replace(policy, look_ahead=False)
+    ours, theirs = plays_of(policy, matrix, 1), plays_of(step, matrix, 2)
+    assert not disagreements(ours, theirs, matrix)
+
+
+@pytest.mark.parametrize(
+    ("name", "prior"),
+    mostly_slow(product(("d-ts", "d-ts+"), ("2", "half", "table")), EXAMPLE),
+)
+def test_law_is_that_of_the_twin(name, prior):
+    twin = {"d-ts": DoubleThompson, "d-ts+": DoubleThompsonPlus}[name]
+    matrix = MATRICES["cyclic"]
+    policy = policies.get(name, prior=PRIORS[prior])
+    theirs = []
+    for run in range(100):
+        rng = np.random.default_rng([70, run])
+        rule = twin(4, rng, prior=PRIORS[prior])
+        theirs.append(simulate(rule, matrix, CHECKPOINTS[-1], CHECKPOINTS, rng))
+    ours = plays_of(policy, matrix, 3)
+    assert not disagreements(ours, np.stack(theirs), matrix)
+
+
+@pytest.mark.slow
+def test_another_prior_is_noticed():
+    """Negative control: 2 and 4 pseudo-wins; a table that does not follow its arms."""
+    matrix = MATRICES["cyclic"]
+    one = plays_of(policies.get("d-ts", prior=2), matrix, 1)
+    other = plays_of(policies.get("d-ts", prior=4), matrix, 2)
+    assert disagreements(one, other, matrix)
+    policy = policies.get("d-ts", prior=FAVORITE)
+
+    class Staying(type(policy)):
+        def in_order(self, order):
+            return self
+
+    wrong = policies.base.policy_class(Staying)(posterior=policy.posterior)
+    assert disagreements(
+        plays_of(policy, matrix, 1), plays_of(wrong, matrix, 2), matrix
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("look_ahead", [True, False])
+def test_a_table_makes_its_favorite_the_first_champion(name, look_ahead):
+    table = np.full((5, 5), 0.5)
+    table[3], table[:, 3] = 400, 1.5
+    policy = policies.get(name, prior=table, look_ahead=look_ahead)
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(0), 200)
+        state = policy.init(keys[0], 5, jnp.int64(1000))
+        choose = jax.jit(jax.vmap(policy.choose, in_axes=(0, None, None)))
+        duel, _ = choose(keys, state, jnp.int64(1))
+        waits = np.asarray(duel.exploit_rounds) > 0
+    assert waits.any() == (look_ahead and name != "rcs")
+    assert np.all(np.where(waits, duel.champion, duel.first) == 3)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_majority_of_many_arms_is_that_of_few(prior, monkeypatch):
+    """The other layout decides by chances; even pairs go to the lower index."""
+    posterior = BetaPairs(prior=PRIORS[prior])
+    rng = np.random.default_rng(4)
+    counts = jnp.asarray(rng.integers(0, 9, (4, 4)), jnp.int32)
+    assert MANY_ARMS > 4
+    with jax.enable_x64(True):
+        state = posterior.init(4)
+        for i, j in zip(*np.triu_indices(4, 1), strict=True):
+            one, other = counts[i, j].astype(int), counts[j, i].astype(int)
+            votes = policies.base.Outcome(jnp.int64(0), one + other, one)
+            state = posterior.update(
+                jax.random.key(0), state, jnp.int32(i), jnp.int32(j), votes
+            )
+        everyone = jnp.ones(4, dtype=bool)
+        few = majority(state, everyone)
+        for module in ("posteriors.beta_pairs", "policies.thompson._idle_rounds"):
+            monkeypatch.setattr(f"bayesduel.{module}.MANY_ARMS", 3)
+        many = majority(state, everyone)
+    for one, other in zip(few, many, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_names_labels_and_parameters():
+    default = policies.get("d-ts")
+    assert default.posterior == BetaPairs() and default.label == "D-TS"
+    assert policies.parameters(default)["posterior"] == "beta"
+    assert policies.get("d-ts", posterior="beta") == default
+    assert policies.get("d-ts", prior=1.0) == default
+    two = policies.parse("d-ts:prior=2")
+    assert two == policies.get("d-ts", prior=2.0)
+    assert two == policies.DoubleThompson(posterior=BetaPairs(prior=2.0))
+    assert (two.name, two.label) == ("d-ts", "D-TS:prior=2")
+    assert policies.parse(two.label.lower()) == two
+    assert policies.parse("d-ts+:prior=0.5").label == "D-TS+:prior=0.5"
+    assert policies.parse("pure-d-ts:prior=3").label == "Pure D-TS:prior=3"
+    told = policies.parse("d-ts:prior=2,every=50")
+    assert told.label == "D-TS:prior=2, told every 50 rounds"
+    assert json.loads(parameters_json(two))["posterior"] == {"name": "beta", "prior": 2}
+    table = policies.get("d-ts", prior=FAVORITE)
+    found = json.loads(parameters_json(table))["posterior"]["prior"]
+    np.testing.assert_array_equal(found, FAVORITE)
+    assert table.label.startswith("D-TS:prior=array ")
+    assert table.label != policies.get("d-ts", prior=FAVORITE.T).label
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "many", "true", "1e9"])
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_priors_are_refused_by_name(name, text):
+    with pytest.raises(PolicyParameterError, match="prior must be a number above 0"):
+        policies.parse(f"{name}:prior={text}")
+
+
+def test_tables_must_fit_and_other_posteriors_have_no_prior():
+    with pytest.raises(PolicyParameterError, match="3 x 3 table.*shape \\(4, 4\\)"):
+        policies.get("d-ts", prior=FAVORITE).check(3, 100)
+    with pytest.raises(PolicyParameterError, match="has no parameter 'prior'"):
+        policies.parse("d-ts:posterior=bradley-terry,prior=2")
+    with pytest.raises(PolicyParameterError, match="all: .*posterior, prior"):
+        policies.parse("d-ts:priors=2")
+    with pytest.raises(PolicyParameterError, match="posterior must be a posterior"):
+        policies.RelativeConfidenceSampling(posterior="normal").check(3, 100)
