@@ -42,7 +42,7 @@ class ProgressReport:
 def _words(job: Any) -> str:
     if isinstance(job, str):
         return job
-    return f"{job.setting.policy} on {job.setting.environment}"
+    return f"{job.configuration.policy} on {job.configuration.environment}"
 
 
 @contextmanager

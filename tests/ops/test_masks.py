@@ -64,8 +64,8 @@ def test_computing_only_where_it_is_wanted():
 
 
 def test_first_marked_entry():
-    masks = np.array(list(itertools.product([False, True], repeat=4)))
-    for mask in masks:
+    every = np.array(list(itertools.product([False, True], repeat=4)))
+    for mask in every:
         expected = np.zeros(4, dtype=bool)
         expected[np.flatnonzero(mask)[:1]] = True
         np.testing.assert_array_equal(masks.first_marked(jnp.asarray(mask)), expected)
