@@ -48,9 +48,20 @@ def with_pair(
     """Refresh the entries of the one pair whose ``wins`` have changed."""
     won = entry_of(wins, duel.first, duel.second)
     lost = entry_of(wins, duel.second, duel.first)
+    return with_counts(resolutions, won, lost, duel, alpha)
+
+
+def with_counts(
+    resolutions: Float[Array, "K K"],
+    won: Int[Array, ""],
+    lost: Int[Array, ""],
+    duel: Duel,
+    alpha: Float[Array, ""] | float,
+) -> Float[Array, "K K"]:
+    """Refresh the entries of the one pair of which ``duel.first`` has ``won``."""
     bound = resolution(won, lost, jnp.asarray(alpha, dtype=jnp.float64))
     (bound,) = materialize(bound)
-    changed = pair_mask(wins.shape[0], duel) & (duel.first != duel.second)
+    changed = pair_mask(resolutions.shape[0], duel) & (duel.first != duel.second)
     return jnp.where(changed, bound, resolutions)
 
 

@@ -150,9 +150,7 @@ class BetaPairs:
         here = is_first[:, None] & is_second[None, :] & learnt
         there = is_second[:, None] & is_first[None, :] & learnt
 
-        losses = votes.rounds - votes.wins
-        won = entry_of(state.wins, first, second) + votes.wins.astype(jnp.int32)
-        lost = entry_of(state.wins, second, first) + losses.astype(jnp.int32)
+        won, lost = counts_after(state, first, second, votes)
         if state.prior.ndim == 0:
             pseudo_won = pseudo_lost = state.prior
         else:
@@ -201,6 +199,16 @@ class BetaPairs:
     def prob_better(self, state: PairBeliefs) -> Float[Array, "K K"]:
         """Return P(theta_ij > 1/2), 0 on the diagonal; ``state.rate`` is its rate."""
         return state.chance
+
+
+def counts_after(
+    beliefs: PairBeliefs, first: Arm, second: Arm, votes: Outcome
+) -> tuple[Int[Array, ""], Int[Array, ""]]:
+    """Return the wins of both arms of a pair, new votes included."""
+    losses = votes.rounds - votes.wins
+    won = entry_of(beliefs.wins, first, second) + votes.wins.astype(jnp.int32)
+    lost = entry_of(beliefs.wins, second, first) + losses.astype(jnp.int32)
+    return won, lost
 
 
 def pseudo_wins(beliefs: PairBeliefs) -> Num[Array, "K K"]:

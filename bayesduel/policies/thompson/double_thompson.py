@@ -19,7 +19,7 @@ from bayesduel.policies.base import (
     one_round,
     policy_class,
 )
-from bayesduel.policies.confidence_bounds import uncompared, with_pair
+from bayesduel.policies.confidence_bounds import uncompared, with_counts
 from bayesduel.policies.registry import register
 from bayesduel.policies.thompson._events import (
     CONTESTANTS,
@@ -41,6 +41,7 @@ from bayesduel.posteriors.beta_pairs import (
     BetaPairs,
     PairBeliefs,
     arms_ahead,
+    counts_after,
     has_whole_prior,
     pseudo_wins_against,
 )
@@ -227,7 +228,8 @@ class DoubleThompson(Policy):
         beliefs = self._pairs.update(
             rng_key, state.beliefs, duel.first, duel.second, outcome
         )
-        resolution = with_pair(state.resolution, beliefs.wins, duel, self.alpha)
+        counts = counts_after(state.beliefs, duel.first, duel.second, outcome)
+        resolution = with_counts(state.resolution, *counts, duel, self.alpha)
         return state._replace(beliefs=beliefs, resolution=resolution)
 
     @property

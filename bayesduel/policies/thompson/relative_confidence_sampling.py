@@ -25,10 +25,10 @@ from bayesduel.policies.confidence_bounds import (
     surely_beaten,
     uncompared,
     upper_bounds_around_half,
-    with_pair,
+    with_counts,
 )
 from bayesduel.policies.registry import register
-from bayesduel.posteriors.beta_pairs import BetaPairs, PairBeliefs
+from bayesduel.posteriors.beta_pairs import BetaPairs, PairBeliefs, counts_after
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
@@ -215,7 +215,8 @@ class RelativeConfidenceSampling(Policy):
         beliefs = self.posterior.update(
             rng_key, state.beliefs, duel.first, duel.second, outcome
         )
-        resolution = with_pair(state.resolution, beliefs.wins, duel, self.alpha)
+        counts = counts_after(state.beliefs, duel.first, duel.second, outcome)
+        resolution = with_counts(state.resolution, *counts, duel, self.alpha)
         return state._replace(beliefs=beliefs, resolution=resolution)
 
     def recommend(self, rng_key: RunKey, state: RelativeConfidenceSamplingState) -> Arm:
