@@ -195,7 +195,8 @@ def label_of(policy: Policy) -> str:
 def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
     """Check ``value`` against the kind of the default; ints become floats."""
     if isinstance(default, PairPosterior) and isinstance(value, str | PairPosterior):
-        return value  # The policy knows which it takes.
+        # By its name too; which others a policy takes, it checks itself.
+        return default if value == default.name else value
     kind = type(default)
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         return as_number(value)
