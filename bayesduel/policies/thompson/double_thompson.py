@@ -261,10 +261,10 @@ class DoubleThompson(Policy):
             )
         else:
             first = choose_among(tie, sampled_winners(sets.candidates, signs))
-        counts = (
-            each.astype(jnp.float64) for each in pseudo_wins_against(beliefs, first)
+        won, lost = pseudo_wins_against(beliefs, first)
+        eta = jax.random.beta(
+            key_second, won.astype(jnp.float64), lost.astype(jnp.float64)
         )
-        eta = jax.random.beta(key_second, *counts)
         arms = jnp.arange(num_arms, dtype=jnp.int32)
         eta = jnp.where(sets.eligible[:, first], eta, -1.0)
         eta = jnp.where(arms == first, 0.5, eta)
