@@ -90,10 +90,10 @@ def test_law_is_that_of_the_twin(name, prior):
 
 @pytest.mark.slow
 def test_another_prior_is_noticed():
-    """Negative control: 2 and 4 pseudo-wins; a table that does not follow its arms."""
+    """Negative control: 2 and 20 pseudo-wins; a table that does not follow its arms."""
     matrix = MATRICES["cyclic"]
     one = plays_of(policies.get("d-ts", prior=2), matrix, 1)
-    other = plays_of(policies.get("d-ts", prior=4), matrix, 2)
+    other = plays_of(policies.get("d-ts", prior=20), matrix, 2)
     assert disagreements(one, other, matrix)
     policy = policies.get("d-ts", prior=FAVORITE)
 
