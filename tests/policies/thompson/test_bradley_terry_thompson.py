@@ -12,6 +12,7 @@ from bayesduel.diagnostics import transitivity
 from bayesduel.errors import PolicyParameterError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry
+from bayesduel.ops.masks import MANY_ARMS
 from bayesduel.policies.thompson.bradley_terry_thompson import BayesianBradleyTerry
 from bayesduel.types import Duel, Outcome
 from bayesduel.votes import Comparisons
@@ -291,3 +292,16 @@ def test_bad_parameters():
     ):
         with pytest.raises(PolicyParameterError, match=words):
             BayesianBradleyTerry(**parameters).check(4, 100)
+
+
+@pytest.mark.parametrize("num_arms", [5, MANY_ARMS + 6])
+def test_bounds_rule_out_losers_whatever_the_number_of_arms(num_arms):
+    """Arm 0 has beaten all others 50 times: it alone can be a Copeland winner."""
+    with jax.enable_x64(True):
+        wins = jnp.zeros((num_arms, num_arms), dtype=jnp.int64).at[0, 1:].set(50)
+        policy = BayesianBradleyTerry(elimination=True)
+        sets = policy._sets(wins, jnp.int64(1000))
+        assert np.flatnonzero(sets.candidates).tolist() == [0]
+        # Who surely beats the champion is not asked; who loses to it may be.
+        assert not np.asarray(sets.eligible)[0, 1:].any()
+        assert np.asarray(sets.eligible)[1:, 0].all()
