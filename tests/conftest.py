@@ -75,26 +75,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip("needs an accelerator")
 
 
-MOST_MAPPINGS = 30_000
-"""Linux allows a process 65,530 memory mappings; every compiled program takes a few."""
-
 _num_finished = count(1)
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Drop compiled programs before there are too many for one process.
+    """Keep compiled programs below what a process can hold."""
+    if next(_num_finished) % 20 == 0 and "jax" in sys.modules:
+        from bayesduel.simulation.compiled_programs import drop_if_many
 
-    XLA crashes where it gets no further mapping. What is needed again comes from the
-    cache on disk.
-    """
-    if next(_num_finished) % 20 or "jax" not in sys.modules:
-        return
-    try:
-        num_mappings = Path("/proc/self/maps").read_bytes().count(b"\n")
-    except OSError:  # Not Linux.
-        return
-    if num_mappings > MOST_MAPPINGS:
-        sys.modules["jax"].clear_caches()
+        drop_if_many()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -65,6 +65,7 @@ class Job:
         import numpy as np
 
         from bayesduel.simulation import PairwiseEnvironment, SubsetEnvironment
+        from bayesduel.simulation.compiled_programs import drop_if_many
         from bayesduel.simulation.driver import run_chunk
 
         configuration = self.configuration
@@ -79,6 +80,7 @@ class Job:
             environment = PairwiseEnvironment(
                 np.array(problem.values), configuration.shuffle
             )
+        drop_if_many()
         records = run_chunk(
             environment,
             self.policy,

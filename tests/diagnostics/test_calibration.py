@@ -107,7 +107,9 @@ def test_ranks_are_counted_in_bins():
 
 
 def test_what_cannot_be_simulated_is_refused():
-    with pytest.raises(FitError, match="method must be one of auto, laplace, svi, nuts"):
+    with pytest.raises(
+        FitError, match="method must be one of auto, laplace, svi, nuts"
+    ):
         calibrate(BradleyTerry(), VOTES, method="exact")
     with pytest.raises(FitError, match="num_simulations must be an integer of"):
         calibrate(BradleyTerry(), VOTES, num_simulations=0)
