@@ -235,7 +235,11 @@ def join_chunks(chunks: Sequence[xr.Dataset]) -> xr.Dataset:
         combine_attrs="override",
     )
     for name in _CONCATENATED:
-        joined.attrs[name] = sum(chunk.attrs[name] for chunk in ordered)
+        known = [chunk.attrs[name] for chunk in ordered if name in chunk.attrs]
+        if len(known) == len(ordered):
+            joined.attrs[name] = sum(known)
+        else:  # Seconds stand beside the file; a kill between the two loses them.
+            joined.attrs.pop(name, None)
     return joined
 
 

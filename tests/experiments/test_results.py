@@ -312,3 +312,25 @@ def test_whether_a_policy_looks_ahead_is_recorded():
         policy = bayesduel.policies.parse(f"d-ts:look_ahead={text}")
         own = configuration(parameters=bayesduel.policies.base.parameters_json(policy))
         assert results.node_attributes(own)["look_ahead"] == expected
+
+
+def test_seconds_that_a_kill_took_are_left_out():
+    """They stand beside the file, and are written after it."""
+    chunks = [
+        xr.Dataset(
+            {"regret": ("run", [float(run)])},
+            coords={"run": [run]},
+            attrs={
+                "run_seconds": 2.0,
+                "compile_seconds": 1.0,
+                "events": 3,
+                "num_runs": 1,
+            },
+        )
+        for run in range(2)
+    ]
+    assert results.join_chunks(chunks).attrs["run_seconds"] == 4.0
+    del chunks[1].attrs["run_seconds"]
+    joined = results.join_chunks(chunks)
+    assert "run_seconds" not in joined.attrs
+    assert joined.attrs["compile_seconds"] == 2.0 and joined.attrs["num_runs"] == 2

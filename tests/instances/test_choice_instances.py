@@ -313,6 +313,7 @@ TABLE = ChoiceTable([[0, 1], [0, 2], [1, 2]], [[0.5, 0.3], [0.6, 0.1], [0.3, 0.0
         (lambda: choice.multinomial_logit([0.5], 1, no_choice_weight=-1), "no_choice"),
         (lambda: choice.multinomial_logit([0.5, 1], 1, revenues=[1]), "revenues"),
         (lambda: choice.gaussian_utility([0.5, np.nan], 1), r"means\[1\] = nan"),
+        (lambda: choice.gaussian_utility([0.0, 2e4], 1), "differ by at most 10000"),
         (lambda: choice.independent_rewards([0.5, 1.2], 1), r"means\[1\] = 1.2"),
         (lambda: choice.independent_rewards([0.5], 1, levels=0), "levels"),
         (lambda: choice.independent_rewards([0.5], 1, largest_reward=0), "largest"),

@@ -26,6 +26,9 @@ __all__ = [
 _STEP = 0.25
 """Of the trapezoidal rule; its error decreases like exp(-2 pi^2 / step^2)."""
 
+_WIDEST = 1e4
+"""Nodes cover the range of the means."""
+
 _REACH = 9.0
 """Standard deviations beyond which a normal density is negligible (1e-18)."""
 
@@ -100,6 +103,12 @@ def gaussian_nodes(
     mu = numeric_array(means, "means")
     if mu.ndim != 1 or mu.size == 0 or not np.all(np.isfinite(mu)):
         raise ValueError(f"means must be a vector of finite numbers; got {means!r}.")
+    if np.ptp(mu) > _WIDEST:
+        raise ValueError(
+            f"means must differ by at most {_WIDEST:g} (standard deviations); got "
+            f"{mu.min():g} to {mu.max():g}: an arm so far behind is never chosen, "
+            "leave it out."
+        )
     count = int(np.ceil((np.ptp(mu) + 2 * _REACH) / _STEP)) + 1
     nodes = mu.min() - _REACH + _STEP * np.arange(count)
     away = nodes[None, :] - mu[:, None]

@@ -13,9 +13,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from theory.arguments import shown
 from theory.choice.tables import ChoiceTable
 from theory.copeland_program.optimum import Optimum
-from theory.errors import InvalidPreferenceError
+from theory.errors import ArgumentTypeError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret_bound import RegretBound
 
@@ -175,12 +176,18 @@ def known_theorems(policy: str | None = None) -> tuple[Theorem, ...]:
     tuple of Theorem
         Bounds on all algorithms first, then by algorithm.
 
+    Raises
+    ------
+    ValueError
+        If the policy is no text.
+
     Examples
     --------
     >>> import theory
     >>> [each.name for each in theory.known_theorems("D-TS")]
     ['D-TS', 'D-TS, refined']
     """
+    _check_policy(policy)
     found = [x for x in _CATALOG.values() if policy is None or x.policy == policy]
     return tuple(sorted(found, key=lambda each: each.policy))
 
@@ -224,6 +231,7 @@ def all_bounds(
     ...     print(each.bounds, each.reason)
     () the theorem needs an arm that beats all others; the best arm 0 does not ...
     """
+    _check_policy(policy)
     known = {each.policy for each in _CATALOG.values()} - {""}
     if policy and policy not in known:
         raise ValueError(
@@ -231,8 +239,9 @@ def all_bounds(
             f"{', '.join(sorted(known))}; got {policy!r}."
         )
     if parameters is not None and not isinstance(parameters, Mapping):
-        raise InvalidPreferenceError(
-            f"parameters must be a mapping from names to values; got {parameters!r}."
+        raise ArgumentTypeError(
+            "parameters must be a mapping from names to values; got "
+            f"{shown(parameters)}."
         )
     if isinstance(instance, ChoiceTable):
         checked, about = instance, ChoiceTable
@@ -243,3 +252,10 @@ def all_bounds(
         for each in known_theorems(policy)
         if each.about is about
     )
+
+
+def _check_policy(policy: object) -> None:
+    if not isinstance(policy, str | None):
+        raise ArgumentTypeError(
+            f"policy must be an acronym such as 'D-TS', or None; got {shown(policy)}."
+        )

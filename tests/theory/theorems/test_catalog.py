@@ -97,6 +97,13 @@ def test_one_function_can_be_a_theorem_on_two_policies():
 def test_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="policy must be one .*D-TS.*; got 'DTS'"):
         theory.all_bounds(CYCLIC, policy="DTS")
+    for wrong in (np.zeros((2, 2)), 3, ["D-TS"]):
+        for function in (
+            theory.known_theorems,
+            lambda x: theory.all_bounds(CYCLIC, policy=x),
+        ):
+            with pytest.raises(ValueError, match="policy must be an acronym such as"):
+                function(wrong)
     with pytest.raises(ValueError, match="parameters must be a mapping"):
         theory.all_bounds(CYCLIC, parameters=[3])  # pyright: ignore
     with pytest.raises(ValueError, match="name must be new; 'D-TS'"):
