@@ -147,7 +147,7 @@ def test_a_flipped_bit_in_a_finished_file_is_refused(owned):
 
 
 class Killed(BaseException):
-    pass
+    """Ends a process in the middle of an action."""
 
 
 @pytest.mark.parametrize("at", range(8))

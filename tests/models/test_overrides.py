@@ -41,7 +41,7 @@ class HeavyTails:
 
 
 class HeavyTerry(HeavyTails, BradleyTerry):
-    pass
+    """Bradley-Terry whose utilities have another prior than its closed form knows."""
 
 
 class HeavyThurstone(HeavyTails, Thurstone):
