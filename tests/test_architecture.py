@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
     "theory",
-    "errors", "limits", "literals", "version",
+    "errors", "lazy", "limits", "literals", "version",
     "folders", "user_files", "progress", "types", "ops",
     "instances", "votes", "models", "inference", "posteriors", "policies",
     "simulation", "experiments", "analysis", "diagnostics", "plots", "papers", "cli",

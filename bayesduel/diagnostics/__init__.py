@@ -3,8 +3,9 @@
 Nothing heavy is imported before it is used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
     from bayesduel.diagnostics.calibration import Calibration, calibrate
@@ -14,16 +15,16 @@ if TYPE_CHECKING:
     from bayesduel.inference.datatree import to_datatree
 
 _HOMES = {
-    "Calibration": "diagnostics.calibration",
-    "Report": "diagnostics.fit_report",
-    "Transitivity": "diagnostics.total_order",
-    "calibrate": "diagnostics.calibration",
-    "compare": "diagnostics.cross_validation",
-    "leave_pairs_out": "diagnostics.cross_validation",
-    "loo": "diagnostics.cross_validation",
-    "report": "diagnostics.fit_report",
-    "to_datatree": "inference.datatree",
-    "transitivity": "diagnostics.total_order",
+    "Calibration": ".calibration",
+    "Report": ".fit_report",
+    "Transitivity": ".total_order",
+    "calibrate": ".calibration",
+    "compare": ".cross_validation",
+    "leave_pairs_out": ".cross_validation",
+    "loo": ".cross_validation",
+    "report": ".fit_report",
+    "to_datatree": "bayesduel.inference.datatree",
+    "transitivity": ".total_order",
 }
 
 __all__ = [
@@ -39,12 +40,4 @@ __all__ = [
     "transitivity",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bayesduel.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'bayesduel.diagnostics' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

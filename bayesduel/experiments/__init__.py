@@ -3,15 +3,16 @@
 Nothing heavy is imported before it is used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
     from bayesduel.experiments.running import compare, simulate
 
 _HOMES = {
-    "compare": "running",
-    "simulate": "running",
+    "compare": ".running",
+    "simulate": ".running",
 }
 
 __all__ = [
@@ -19,12 +20,4 @@ __all__ = [
     "simulate",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bayesduel.experiments.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'bayesduel.experiments' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -3,8 +3,9 @@
 Nothing heavy is imported before it is used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
     from bayesduel.inference.fitting import fit
@@ -12,10 +13,10 @@ if TYPE_CHECKING:
     from bayesduel.inference.tables import parameters, standings
 
 _HOMES = {
-    "Posterior": "posterior",
-    "fit": "fitting",
-    "parameters": "tables",
-    "standings": "tables",
+    "Posterior": ".posterior",
+    "fit": ".fitting",
+    "parameters": ".tables",
+    "standings": ".tables",
 }
 
 __all__ = [
@@ -25,12 +26,4 @@ __all__ = [
     "standings",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bayesduel.inference.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'bayesduel.inference' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -3,8 +3,9 @@
 Nothing heavy is imported before it is used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
     from bayesduel.models.bradley_terry import BradleyTerry
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
     from bayesduel.models.thurstone import Thurstone
 
 _HOMES = {
-    "BradleyTerry": "bradley_terry",
-    "MultinomialLogit": "multinomial_logit",
-    "PairwiseBeta": "pairwise_beta",
-    "PlackettLuce": "plackett_luce",
-    "Thurstone": "thurstone",
+    "BradleyTerry": ".bradley_terry",
+    "MultinomialLogit": ".multinomial_logit",
+    "PairwiseBeta": ".pairwise_beta",
+    "PlackettLuce": ".plackett_luce",
+    "Thurstone": ".thurstone",
 }
 
 __all__ = [
@@ -29,12 +30,4 @@ __all__ = [
     "Thurstone",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bayesduel.models.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'bayesduel.models' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

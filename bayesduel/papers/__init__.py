@@ -3,8 +3,9 @@
 Nothing heavy is imported before it is used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
     from bayesduel.papers.figures import reproduction
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "SubmatrixConstants": "random_submatrices",
-    "SubmatrixRow": "random_submatrices",
-    "reproduction": "figures",
-    "submatrix_constants": "random_submatrices",
+    "SubmatrixConstants": ".random_submatrices",
+    "SubmatrixRow": ".random_submatrices",
+    "reproduction": ".figures",
+    "submatrix_constants": ".random_submatrices",
 }
 
 __all__ = [
@@ -28,12 +29,4 @@ __all__ = [
     "submatrix_constants",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bayesduel.papers.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'bayesduel.papers' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -3,8 +3,9 @@
 Nothing heavy is imported before it is used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
     from bayesduel.votes.choices import Choices
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
     from bayesduel.votes.rankings import Rankings
 
 _HOMES = {
-    "Choices": "choices",
-    "Comparisons": "comparisons",
-    "Rankings": "rankings",
-    "read_choices": "files",
-    "read_comparisons": "files",
-    "read_preflib": "preflib",
+    "Choices": ".choices",
+    "Comparisons": ".comparisons",
+    "Rankings": ".rankings",
+    "read_choices": ".files",
+    "read_comparisons": ".files",
+    "read_preflib": ".preflib",
 }
 
 __all__ = [
@@ -31,12 +32,4 @@ __all__ = [
     "read_preflib",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"bayesduel.votes.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'bayesduel.votes' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -1,0 +1,37 @@
+"""Packages whose names are imported when they are first asked for."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazily(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``.
+    homes : mapping
+        The module of every public name, full or below the package (``".fitting"``).
+
+    Returns
+    -------
+    tuple of callable
+        To be assigned to the two names in the package.
+
+    Examples
+    --------
+    >>> get, names = lazily("json", {"JSONDecoder": ".decoder"})
+    >>> names(), get("JSONDecoder").__module__
+    (['JSONDecoder'], 'json.decoder')
+    """
+
+    def get(name: str) -> Any:  # noqa: ANN401
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(homes[name], package), name)
+
+    return get, lambda: sorted(homes)
