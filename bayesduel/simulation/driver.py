@@ -117,13 +117,11 @@ def run_chunk(
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
         lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
         began = time.perf_counter()
-        carry = start(inputs, len(runs), lanes)
+        carry = start(inputs, _num_rows(len(runs), environment.num_arms), lanes)
         play = segment_program()
-        carry = jax.block_until_ready(
-            play(inputs, carry, np.int64(0), num_runs=len(runs))
-        )
+        carry = jax.block_until_ready(play(inputs, carry, np.int64(0)))
         compiled = time.perf_counter()
-        carry = _drive(inputs, carry, len(runs), compiled - began, on_progress)
+        carry = _drive(inputs, carry, compiled - began, on_progress)
         _raise_on_status(inputs, carry, runs)
         return _collect(
             inputs,
@@ -150,6 +148,16 @@ def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:
     return 8 * -(-num_runs // (8 * waves))
 
 
+def _num_rows(num_runs: int, num_arms: int) -> int:
+    """Return for how many runs there is room: close numbers share a program.
+
+    The plays of very many arms take too much memory for rows that nobody fills.
+    """
+    if num_arms >= ARMS_OF_ONE_LANE:
+        return num_runs
+    return 8 * -(-num_runs // 8) if num_runs <= 64 else 2 ** (num_runs - 1).bit_length()
+
+
 def _problem(
     environment: Environment,
     policy: Policy,
@@ -169,6 +177,7 @@ def _problem(
         checkpoints=jnp.asarray(padded),
         horizon=jnp.int64(checkpoints[-1]),
         event_limit=jnp.uint32(EVENT_LIMIT),
+        num_runs=jnp.int32(len(runs)),
     )
 
 
@@ -181,7 +190,6 @@ def _as_leaf(value: Any) -> Array:
 def _drive(
     inputs: LoopInputs,
     carry: Carry,
-    num_runs: int,
     compile_seconds: float,
     on_progress: Callable[[float], None] | None,
 ) -> Carry:
@@ -191,21 +199,21 @@ def _drive(
     dragging = 0.0
     while True:
         began = time.perf_counter()
-        carry = play(inputs, carry, np.int64(events), num_runs=num_runs)
+        carry = play(inputs, carry, np.int64(events))
         lanes = carry.lanes
         if inputs.policy.assisted:
-            carry = _assist(inputs, carry, num_runs)
+            carry = _assist(inputs, carry)
             lanes = carry.lanes
         if on_progress is not None:
-            on_progress(_progress(inputs, carry, num_runs))
-        active = np.asarray(is_active(inputs, lanes, num_runs))
+            on_progress(_progress(inputs, carry))
+        active = np.asarray(is_active(inputs, lanes))
         if not active.any():
             return carry
         seconds = time.perf_counter() - began
         if np.count_nonzero(active) <= _FEW_LANES:
             dragging += seconds
         if dragging >= _PATIENCE * max(compile_seconds, _COMPILE_SECONDS):
-            carry = _pack(carry, num_runs)
+            carry = _pack(carry, int(inputs.num_runs))
         events = int(np.clip(events * _SEGMENT_SECONDS / max(seconds, 1e-3), 64, 1e6))
 
 
@@ -227,11 +235,11 @@ def _pack(carry: Carry, num_runs: int) -> Carry:
     )
 
 
-def _assist(inputs: LoopInputs, carry: Carry, num_runs: int) -> Carry:
+def _assist(inputs: LoopInputs, carry: Carry) -> Carry:
     """Serve, on the host, exactly the lanes whose policy waits for it."""
     lanes = carry.lanes
     asking = vmap_last(inputs.policy.is_waiting)(lanes.policy)
-    asking = np.asarray(asking & (lanes.run < num_runs))
+    asking = np.asarray(asking & (lanes.run < inputs.num_runs))
     if not asking.any():
         return carry
     states = jax.tree.map(lambda leaf: np.array(leaf), lanes.policy)
@@ -248,8 +256,9 @@ def _assist(inputs: LoopInputs, carry: Carry, num_runs: int) -> Carry:
     )
 
 
-def _progress(inputs: LoopInputs, carry: Carry, num_runs: int) -> float:
+def _progress(inputs: LoopInputs, carry: Carry) -> float:
     """Share of the work done: finished runs, and the others by their log t."""
+    num_runs = int(inputs.num_runs)
     done = np.count_nonzero(np.asarray(carry.buffers.rounds))
     lanes = carry.lanes
     playing = np.asarray(lanes.run) < num_runs
@@ -258,7 +267,7 @@ def _progress(inputs: LoopInputs, carry: Carry, num_runs: int) -> float:
 
 
 def _raise_on_status(inputs: LoopInputs, carry: Carry, runs: range) -> None:
-    unfinished = np.flatnonzero(np.asarray(carry.buffers.rounds) == 0)
+    unfinished = np.flatnonzero(np.asarray(carry.buffers.rounds)[: len(runs)] == 0)
     if unfinished.size:
         lane = int(np.argmax(np.asarray(carry.lanes.run) == unfinished[0]))
         raise SimulationError(
@@ -283,7 +292,7 @@ def _collect(
     number = jnp.arange(len(runs), dtype=jnp.int32)
     lanes = new_lanes(inputs, number)
     order = np.asarray(lanes.environment.order).T
-    buffers = jax.tree.map(np.asarray, carry.buffers)
+    buffers = jax.tree.map(lambda rows: np.asarray(rows)[: len(runs)], carry.buffers)
     ledger, recommendation = inputs.environment.with_original_labels(
         {name: values[:, :num_checkpoints] for name, values in buffers.ledger.items()},
         buffers.recommendation,

@@ -86,6 +86,9 @@ class LoopInputs(NamedTuple):
     checkpoints: Int[Array, " C"]
     horizon: RoundCount
     event_limit: Int[Array, ""]
+    num_runs: Int[Array, ""]
+    """Runs of the chunk, int32. There may be more rows than runs: chunks of different
+    sizes share a program."""
 
 
 def _new_lane(inputs: LoopInputs, run: Int[Array, ""]) -> RunState:
@@ -117,8 +120,8 @@ def vmap_last(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @partial(jax.jit, static_argnums=(1, 2))
-def start(inputs: LoopInputs, num_runs: int, num_lanes: int) -> Carry:
-    """Put the first runs into lanes and make room for the results of all."""
+def start(inputs: LoopInputs, num_rows: int, num_lanes: int) -> Carry:
+    """Put the first runs into lanes and make room for the results of ``num_rows``."""
     lanes = new_lanes(inputs, jnp.arange(num_lanes, dtype=jnp.int32))
     first = jax.tree.map(lambda leaf: leaf[..., 0], lanes)
     ledger = inputs.environment.ledger(first.environment)
@@ -130,14 +133,14 @@ def start(inputs: LoopInputs, num_runs: int, num_lanes: int) -> Carry:
         )
 
     return Carry(
-        lanes=lanes._replace(run=jnp.minimum(lanes.run, num_runs)),
+        lanes=lanes._replace(run=jnp.minimum(lanes.run, inputs.num_runs)),
         next_run=jnp.int32(num_lanes),
         buffers=Buffers(
-            ledger=room(ledger, num_runs, inputs.checkpoints.shape[0]),
-            recommendation=room(best, num_runs),
-            info=room(inputs.policy.info(first.policy), num_runs),
-            events=jnp.zeros(num_runs, dtype=jnp.uint32),
-            rounds=jnp.zeros(num_runs, dtype=jnp.int64),
+            ledger=room(ledger, num_rows, inputs.checkpoints.shape[0]),
+            recommendation=room(best, num_rows),
+            info=room(inputs.policy.info(first.policy), num_rows),
+            events=jnp.zeros(num_rows, dtype=jnp.uint32),
+            rounds=jnp.zeros(num_rows, dtype=jnp.int64),
         ),
     )
 
@@ -147,7 +150,6 @@ def segment_program() -> Callable[..., Carry]:
     """Return :func:`play_segment`, compiled for this machine; donates the carry."""
     return jax.jit(
         play_segment,
-        static_argnames=("num_runs",),
         donate_argnums=(1,),
         compiler_options=_known_options(),
     )
@@ -164,9 +166,7 @@ def _known_options() -> dict[str, int] | None:
     return _WIDE_VECTORS
 
 
-def play_segment(
-    inputs: LoopInputs, carry: Carry, num_events: Int[Array, ""], *, num_runs: int
-) -> Carry:
+def play_segment(inputs: LoopInputs, carry: Carry, num_events: Int[Array, ""]) -> Carry:
     """Let every lane take up to ``num_events`` events.
 
     Ends before that when nothing moves any more or runs have long waited for the host.
@@ -174,19 +174,19 @@ def play_segment(
 
     def going(loop: tuple[Array, Array, Carry]) -> Bool[Array, ""]:
         count, lost, carry = loop
-        holds = jnp.sum(carry.lanes.run < num_runs, dtype=jnp.int64)
+        holds = jnp.sum(carry.lanes.run < inputs.num_runs, dtype=jnp.int64)
         return (
             (count < num_events)
             & (lost <= _EVENTS_PER_CALL * holds)
-            & jnp.any(is_active(inputs, carry.lanes, num_runs))
+            & jnp.any(is_active(inputs, carry.lanes))
         )
 
     def advance(loop: tuple[Array, Array, Carry]) -> tuple[Array, Array, Carry]:
         count, lost, carry = loop
         before = carry.lanes
-        active = is_active(inputs, before, num_runs)
+        active = is_active(inputs, before)
         if inputs.policy.assisted:
-            waits = (before.run < num_runs) & ~active
+            waits = (before.run < inputs.num_runs) & ~active
             lost += jnp.sum(waits, dtype=jnp.int64)
         after, request = map_lanes(partial(_event, inputs), before.run.shape[0])(before)
         after = _select(active, after, before)
@@ -197,17 +197,15 @@ def play_segment(
         carry = carry._replace(
             lanes=after, buffers=carry.buffers._replace(ledger=ledger)
         )
-        return count + 1, lost, _refill(inputs, carry, num_runs)
+        return count + 1, lost, _refill(inputs, carry)
 
     nothing = jnp.zeros_like(num_events)
     return lax.while_loop(going, advance, (nothing, nothing, carry))[2]
 
 
-def is_active(
-    inputs: LoopInputs, lanes: RunState, num_runs: int
-) -> Bool[Array, " lane"]:
+def is_active(inputs: LoopInputs, lanes: RunState) -> Bool[Array, " lane"]:
     """Lanes with a run to play, not waiting for the host, not out of event numbers."""
-    active = (lanes.run < num_runs) & (lanes.event < inputs.event_limit)
+    active = (lanes.run < inputs.num_runs) & (lanes.event < inputs.event_limit)
     if inputs.policy.assisted:
         active &= ~vmap_last(inputs.policy.is_waiting)(lanes.policy)
     return active
@@ -274,11 +272,11 @@ def _record(
     return after._replace(next_checkpoint=index), ledger
 
 
-def _refill(inputs: LoopInputs, carry: Carry, num_runs: int) -> Carry:
+def _refill(inputs: LoopInputs, carry: Carry) -> Carry:
     """File finished runs and hand their lanes the next ones."""
 
     def is_done(lanes: RunState) -> Bool[Array, " lane"]:
-        return (lanes.run < num_runs) & (lanes.played >= inputs.horizon)
+        return (lanes.run < inputs.num_runs) & (lanes.played >= inputs.horizon)
 
     def hand_out(carry: Carry) -> Carry:
         lanes = carry.lanes
@@ -295,7 +293,7 @@ def _refill(inputs: LoopInputs, carry: Carry, num_runs: int) -> Carry:
             rounds=old.rounds.at[row].set(lanes.played, mode="drop"),
         )
         waiting = jnp.cumsum(done, dtype=jnp.int32)
-        run = jnp.minimum(carry.next_run + waiting - 1, num_runs)
+        run = jnp.minimum(carry.next_run + waiting - 1, inputs.num_runs)
         fresh = new_lanes(inputs, run)
         return Carry(
             lanes=_select(done, fresh, lanes),

@@ -6,7 +6,6 @@ per policy where they can: what a program costs is its compilation.
 
 from dataclasses import fields, replace
 from functools import cache
-from unittest import mock
 
 import jax
 import jax.numpy as jnp
@@ -95,30 +94,20 @@ def runs_of(name, matrix="condorcet", checkpoints=CHECKPOINTS, seed=0):
 
 
 @cache
-def few_runs_of(name):
-    """Five runs in one lane, of two sets of numbers, on two grids each.
+def few_runs_of(name, matrix="condorcet", checkpoints=CHECKPOINTS):
+    """Five runs in one lane."""
+    return simulate_runs(
+        policies.get(name),
+        INSTANCES[matrix],
+        runs=FEW,
+        checkpoints=checkpoints,
+        num_lanes=1,
+    )
 
-    Returns the records and, after each of these calls, how often `choose` was traced.
-    """
-    policy = policies.get(name)
-    calls = []
-    plain = type(policy).choose
 
-    def counting(self, rng_key, state, round_):
-        calls.append(round_)
-        return plain(self, rng_key, state, round_)
-
-    records, counts = [], []
-    with mock.patch.object(type(policy), "choose", counting):
-        for form in (policy, with_other_numbers(policy)):
-            for checkpoints in (CHECKPOINTS, (5, 10, 41, 60, 700)):
-                records.append(
-                    simulate_runs(
-                        form, CONDORCET, runs=FEW, checkpoints=checkpoints, num_lanes=1
-                    )
-                )
-                counts.append(len(calls))
-    return records, counts
+def num_programs():
+    """Return how many programs of the loop this process holds."""
+    return driver.segment_program()._cache_size()
 
 
 def plays_of(records):
@@ -223,23 +212,27 @@ def test_plays_add_up_to_the_round(name, matrix):
     assert records.recommendation.min() >= 0 and records.recommendation.max() < 4
 
 
+def assert_same_runs(records, here, others, there):
+    for ours, theirs in (
+        (plays_of(records), plays_of(others)),
+        (records.recommendation, others.recommendation),
+        (records.events, others.events),
+    ):
+        np.testing.assert_array_equal(ours[here], theirs[there])
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_runs_do_not_depend_on_their_company(name):
-    """Runs 0 to 4 alone in one lane, among all in 24 lanes, and in another chunk."""
-    few = few_runs_of(name)[0][0]
-    whole = runs_of(name)
+def test_runs_do_not_depend_on_their_chunk(name):
     count = num_runs(policies.get(name))
     later = simulate_runs(policies.get(name), CONDORCET, runs=range(3, 3 + count))
-    for part, here, there in (
-        (few, slice(None), slice(0, 5)),
-        (later, slice(0, count - 3), slice(3, count)),
-    ):
-        for ours, theirs in (
-            (plays_of(part), plays_of(whole)),
-            (part.recommendation, whole.recommendation),
-            (part.events, whole.events),
-        ):
-            np.testing.assert_array_equal(ours[here], theirs[there])
+    assert_same_runs(later, slice(0, count - 3), runs_of(name), slice(3, count))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_do_not_depend_on_their_company(name):
+    """Runs 0 to 4 alone in one lane, and among all in 24 lanes."""
+    assert_same_runs(few_runs_of(name), slice(None), runs_of(name), FEW)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -258,10 +251,13 @@ def test_runs_do_not_depend_on_segments(name, monkeypatch):
 @pytest.mark.parametrize("name", CASES)
 def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
     dense = (*range(1, 7), 40, *range(45, 60), 120, 300, 699, 700)
+    expected = plays_of(runs_of(name))
+    before = num_programs()
     plays = plays_of(runs_of(name, checkpoints=dense))
     assert len(dense) <= 32, "or it is another program"
+    assert num_programs() == before, "checkpoints are traced"
     columns = [dense.index(each) for each in CHECKPOINTS]
-    np.testing.assert_array_equal(plays[:, columns], plays_of(runs_of(name)))
+    np.testing.assert_array_equal(plays[:, columns], expected)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -283,41 +279,29 @@ def test_horizon_of_one_round(name):
     assert np.all(plays.sum(axis=(1, 2, 3)) == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOKING_AHEAD)
 def test_longest_horizon(name):
     grid = (1000, 10**9, LONGEST_HORIZON)
-    few_runs_of(name)  # Same program.
-    matrix = INSTANCES[clear_instance(name)]
-    records = simulate_runs(
-        policies.get(name), matrix, runs=FEW, checkpoints=grid, num_lanes=1
-    )
+    records = few_runs_of(name, clear_instance(name), checkpoints=grid)
     plays = plays_of(records)
     assert plays.min() >= 0
-    assert plays.sum(axis=(2, 3)).tolist() == [list(grid)] * len(FEW)
+    assert plays.sum(axis=(2, 3)).tolist() == [list(grid)] * len(plays)
     # Nearly all rounds belong to the Condorcet winner.
     assert np.all(plays[:, -1, 0, 0] > LONGEST_HORIZON - 10**6)
     assert np.all(records.recommendation == 0)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_one_program_for_all_numbers_and_grids(name):
-    """Hyperparameters and checkpoints are traced: 2 x 2 of them cost one trace."""
-    records, counts = few_runs_of(name)
-    # No other test simulates five runs in one lane, so the first call had to trace.
-    assert counts[0] > 0
-    assert counts == [counts[0]] * 4
-    last = [plays_of(each)[:, -1] for each in records]
-    np.testing.assert_array_equal(last[0], last[1])
-    np.testing.assert_array_equal(last[2], last[3])
-
-
 @pytest.mark.parametrize("name", NUMBERED)
 def test_hyperparameters_reach_the_program(name):
-    """Other numbers are not silently those of the program's first call."""
+    """They are traced, and not silently those of the program's first call."""
     policy = policies.get(name)
     other = with_other_numbers(policy)
+    expected = plays_of(runs_of(name))
+    before = num_programs()
     plays = plays_of(simulate_runs(other, CONDORCET))
-    changed = bool(np.any(plays != plays_of(runs_of(name))))
+    assert num_programs() == before, "a sweep over numbers compiles once"
+    changed = bool(np.any(plays != expected))
     assert changed == (name not in IGNORES_NUMBERS)
 
 

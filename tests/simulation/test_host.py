@@ -185,7 +185,7 @@ def test_strict_dtypes_and_keys(policy, strict_jax):
         # The check of keys stumbles over a batch of them (a bug of JAX 0.12).
         with jax.debug_key_reuse(False):
             carry = driver.start.lower(inputs, 6, 4).out_info
-            driver.segment_program().lower(inputs, carry, np.int64(9), num_runs=6)
+            driver.segment_program().lower(inputs, carry, np.int64(9))
 
 
 def one_run(inputs, run):
