@@ -26,8 +26,11 @@ class ProgressReport:
             self.expect(1)
 
         def show(share: float) -> None:
+            doing = "" if share > 0 else "compiling "
             self._bar.update(
-                self._task, completed=self._done + share, description=_words(job)
+                self._task,
+                completed=self._done + share,
+                description=doing + _words(job),
             )
 
         return show

@@ -22,6 +22,7 @@ from bayesduel.inference.laplace import LaplaceState, laplace
 from bayesduel.inference.latent import latent_of, log_probabilities
 from bayesduel.inference.seeds import as_key
 from bayesduel.models.base import PreferenceModel
+from bayesduel.program_cache import keep_programs
 from bayesduel.types import RunKey
 
 
@@ -38,6 +39,7 @@ def in_64_bits(sampler: Callable[..., Sampled]) -> Callable[..., Sampled]:
         model: PreferenceModel, arrays: Any, rng_key: RunKey | int, *size: int,
         **options: Any,
     ) -> Sampled:  # fmt: skip
+        keep_programs()
         with jax.enable_x64(True):
             return sampler(model, as_jax(arrays), as_key(rng_key), *size, **options)
 
@@ -47,6 +49,7 @@ def in_64_bits(sampler: Callable[..., Sampled]) -> Callable[..., Sampled]:
 @cache
 def laplace_program() -> Callable[..., LaplaceState]:
     """Return ``laplace`` as a program, kept for data of the same shapes."""
+    keep_programs()
     return jax.jit(
         laplace, static_argnums=0, static_argnames=("max_iterations", "tolerance")
     )

@@ -18,6 +18,7 @@ from jax import Array
 from bayesduel.errors import SimulationError
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy
+from bayesduel.program_cache import keep_programs
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.event_loop import (
     Carry,
@@ -100,7 +101,8 @@ def run_chunk(
     num_lanes : int, optional
         Runs simulated side by side; a matter of speed only.
     on_progress : callable, optional
-        Called after each segment with the share of rounds played, on a log scale.
+        Called with 0 before anything is compiled, and after each segment with the
+        share of rounds played, on a log scale.
 
     Returns
     -------
@@ -112,6 +114,9 @@ def run_chunk(
     SimulationError
         If a run used up its event numbers; names run and round.
     """
+    keep_programs()
+    if on_progress is not None:
+        on_progress(0.0)
     with jax.enable_x64(True):
         inputs = _problem(environment, policy, runs, checkpoints, seed)
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)

@@ -1,0 +1,120 @@
+"""Compiled programs on disk, so that no program is compiled twice on one machine.
+
+Compiling a policy takes seconds, running it often less. JAX keeps what it compiled in a
+folder if it is told to (its documentation: "Persistent compilation cache"): it finds a
+program by its text, the versions and the options, locks the folder, and removes what
+was not used for longest. Here it is told to, unless the user has told it something.
+"""
+
+import hashlib
+import os
+import platform
+import re
+import time
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+VARIABLE = "BAYESDUEL_CACHE"
+"""A folder, or "off"; unset: the user's folder for caches."""
+
+_MOST_BYTES = 2**30
+"""A program takes about 0.1 MB: room for every policy on a hundred sizes."""
+
+_LEAST_SECONDS = 0.2
+"""What compiles faster is not kept."""
+
+_FORGOTTEN_DAYS = 60
+"""Programs of other versions or machines are removed after so long without use."""
+
+_LOCK = ".lockfile"
+"""JAX's name; it creates a file and locks it, which no crash leaves locked."""
+
+_PROGRAM, _USED = "-cache", "-atime"
+"""Suffixes of JAX: a program, and when it was last used, which is written after it."""
+
+_OURS = re.compile(r"jaxlib-[^/]+-[0-9a-f]{12}")
+
+
+def keep_programs() -> Path | None:
+    """Keep compiled programs on disk from now on; once per process.
+
+    Returns
+    -------
+    Path or None
+        The folder; None where programs are not kept by us: where ``BAYESDUEL_CACHE`` is
+        "off", the folder cannot be written to, or JAX has been told a folder already.
+    """
+    return _keep_programs(os.environ.get(VARIABLE, ""))
+
+
+@cache
+def _keep_programs(wanted: str) -> Path | None:
+    import jax
+
+    if jax.config.jax_compilation_cache_dir or wanted.lower() == "off":
+        return None
+    folder = _folder(wanted)
+    if folder is None:
+        return None
+    _clean(folder)
+    options = {
+        "jax_persistent_cache_min_compile_time_secs": _LEAST_SECONDS,
+        "jax_compilation_cache_max_size": _MOST_BYTES,
+        "jax_compilation_cache_dir": str(folder),
+    }
+    for name, value in options.items():
+        if name.upper() not in os.environ:
+            jax.config.update(name, value)
+    return folder
+
+
+def _folder(wanted: str) -> Path | None:
+    """Make the folder of this machine and these versions, if that is possible."""
+    from platformdirs import user_cache_path
+
+    root = Path(wanted).expanduser() if wanted else user_cache_path("bayesduel")
+    folder = root / "programs" / _machine()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK | os.X_OK) else None
+
+
+def _machine() -> str:
+    """Name the versions and the processor: machines may share a home directory.
+
+    XLA compiles for the instructions of the processor it runs on.
+    """
+    parts = [version("jax"), version("jaxlib"), platform.machine()]
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        known = ("flags", "features", "model name")
+        parts += sorted({each for each in lines if each.lower().startswith(known)})
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+    return f"jaxlib-{version('jaxlib')}-{digest}"
+
+
+def _clean(folder: Path) -> None:
+    """Remove what a killed process left unfinished, and what nobody uses any more."""
+    from filelock import FileLock, Timeout
+
+    with suppress(OSError, Timeout), FileLock(folder / _LOCK, timeout=2):
+        for program in folder.glob(f"*{_PROGRAM}"):
+            used = program.name.removesuffix(_PROGRAM) + _USED
+            if not (folder / used).exists():
+                program.unlink(missing_ok=True)
+    with suppress(OSError):
+        os.utime(folder)
+    forgotten = time.time() - _FORGOTTEN_DAYS * 86_400
+    for other in folder.parent.iterdir():
+        if other == folder or not _OURS.fullmatch(other.name):
+            continue
+        with suppress(OSError):
+            if other.stat().st_mtime < forgotten:
+                for name in (f"*{_PROGRAM}", f"*{_USED}", _LOCK):
+                    for each in other.glob(name):
+                        each.unlink(missing_ok=True)
+                other.rmdir()  # Fails, and rightly, if anything else is there.

@@ -1,0 +1,154 @@
+"""Compiled programs are kept on disk, where the user wants that."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bayesduel import program_cache
+
+SCRIPT = """
+import json, sys
+import jax
+import jax.numpy as jnp
+
+from bayesduel.program_cache import keep_programs
+
+found = []
+jax.monitoring.register_event_listener(lambda name, **_: found.append(name))
+folder = keep_programs()
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+jax.jit(lambda x: jnp.sin(x) + 3)(1.0)
+names = [each.rsplit("/", 1)[-1] for each in found]
+print(json.dumps({
+    "folder": folder and str(folder),
+    "hits": names.count("cache_hits"),
+    "configured": jax.config.jax_compilation_cache_dir,
+}))
+"""
+
+
+def environment(**variables):
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("JAX_")}
+    return inherited | variables
+
+
+def compiled(**variables):
+    """Compile a small program in a process of its own; say what it found."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    return json.loads(done.stdout)
+
+
+def programs(folder):
+    return sorted(Path(folder).glob("*-cache"))
+
+
+def test_second_process_compiles_nothing(tmp_path):
+    first = compiled(BAYESDUEL_CACHE=str(tmp_path))
+    kept = programs(first["folder"])
+    assert kept and first["hits"] == 0
+    assert Path(first["folder"]).is_relative_to(tmp_path / "programs")
+    second = compiled(BAYESDUEL_CACHE=str(tmp_path))
+    assert second["hits"] == len(kept)
+    assert programs(second["folder"]) == kept
+
+
+def test_by_default_in_the_folder_for_caches_of_the_user(tmp_path):
+    found = compiled(
+        BAYESDUEL_CACHE="", XDG_CACHE_HOME=str(tmp_path), HOME=str(tmp_path)
+    )
+    assert Path(found["folder"]).is_relative_to(tmp_path)
+
+
+def test_off(tmp_path):
+    found = compiled(BAYESDUEL_CACHE="off", XDG_CACHE_HOME=str(tmp_path))
+    assert found["folder"] is None and found["configured"] is None
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_jax_was_told_stays(tmp_path):
+    own = tmp_path / "own"
+    found = compiled(
+        BAYESDUEL_CACHE=str(tmp_path / "ours"), JAX_COMPILATION_CACHE_DIR=str(own)
+    )
+    assert found["folder"] is None and found["configured"] == str(own)
+    assert not (tmp_path / "ours").exists()
+
+
+def test_without_a_folder_to_write_to_nothing_is_kept(tmp_path):
+    taken = tmp_path / "taken"
+    taken.write_text("of the user")
+    assert compiled(BAYESDUEL_CACHE=str(taken))["folder"] is None
+    assert taken.read_text() == "of the user"
+
+
+def test_processes_share_the_folder(tmp_path):
+    command = [sys.executable, "-c", SCRIPT]
+    running = [
+        subprocess.Popen(
+            command,
+            env=environment(BAYESDUEL_CACHE=str(tmp_path)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for each in running:
+        out, err = each.communicate(timeout=120)
+        assert each.returncode == 0 and "Error" not in err, err
+        assert json.loads(out)["folder"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    found = tmp_path / "programs" / program_cache._machine()
+    found.mkdir(parents=True)
+    return found
+
+
+def test_what_was_not_finished_is_removed(folder):
+    for name in ("whole-cache", "whole-atime", "half-cache", "notes.txt"):
+        (folder / name).write_bytes(b"x")
+    program_cache._clean(folder)
+    left = {each.name for each in folder.iterdir()} - {".lockfile"}
+    assert left == {"whole-cache", "whole-atime", "notes.txt"}
+
+
+def test_programs_of_others_are_removed_when_forgotten(folder):
+    long_ago = time.time() - 100 * 86_400
+    for name, files in {
+        "jaxlib-0.1-0123456789ab": ["one-cache", "one-atime", ".lockfile"],
+        "jaxlib-0.2-0123456789ab": ["one-cache", "thesis.txt"],
+        "photographs": ["one-cache"],
+    }.items():
+        (folder.parent / name).mkdir()
+        for each in files:
+            (folder.parent / name / each).write_bytes(b"x")
+        os.utime(folder.parent / name, (long_ago, long_ago))
+    recent = folder.parent / "jaxlib-0.3-0123456789ab"
+    recent.mkdir()
+    (recent / "one-cache").write_bytes(b"x")
+    program_cache._clean(folder)
+    assert not (folder.parent / "jaxlib-0.1-0123456789ab").exists()
+    kept = {each.parent.name + "/" + each.name for each in folder.parent.glob("*/*")}
+    assert "jaxlib-0.2-0123456789ab/thesis.txt" in kept
+    assert {"photographs/one-cache", "jaxlib-0.3-0123456789ab/one-cache"} <= kept
+
+
+def test_another_processor_has_another_folder(monkeypatch):
+    here = program_cache._machine()
+    monkeypatch.setattr(program_cache.platform, "machine", lambda: "of another kind")
+    assert program_cache._machine() != here
+    assert program_cache._OURS.fullmatch(here)
