@@ -3,7 +3,7 @@
 Everything here describes one run; the simulator adds the batch axis.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from jax import Array
 from jaxtyping import Bool, Float, Int, Key
@@ -75,6 +75,12 @@ class Rewards(NamedTuple):
     rounds: RoundCount
     rewards: Float[Array, " n"]
 
+
+type Batch[Record] = Annotated[Record, "with one more axis, of runs"]
+"""Many of a record, whose arrays have one axis more than is annotated."""
+
+type OnHost[Record] = Annotated[Record, "with arrays of NumPy"]
+"""A record that a policy computes with outside of compiled code."""
 
 Action = Duel | Offer
 """What a policy asks for."""

@@ -7,7 +7,7 @@ place, and has no shape that depends on data. It may then be traced by a compile
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,14 +15,23 @@ from theory.arguments import arm_index
 from theory.errors import InvalidPreferenceError
 from theory.validation import SYMMETRY_TOLERANCE, real_array
 
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int
+
 MOST_ARMS_CUBED = 500
 """Arms at most where NumPy keeps tables of K^3 numbers."""
 
 type Array = Any
-"""An array of NumPy or of another library that follows the array-API standard."""
+"""An array of any library with the array-API standard, inside a module."""
+
+type AnyArrayLike = Any
+"""What a function reads itself: an array of any library with the array-API standard, or
+what NumPy can make one of. Annotations of shapes would refuse it too early."""
 
 
-def floating(values: Array, argument: str = "values") -> tuple[ModuleType, Array]:
+def floating(
+    values: AnyArrayLike, argument: str = "values"
+) -> tuple[ModuleType, Float[Any, "*shape"]]:
     """Return the namespace of an array and the array in floating point.
 
     Parameters
@@ -54,8 +63,8 @@ def floating(values: Array, argument: str = "values") -> tuple[ModuleType, Array
 
 
 def gap_table(
-    gaps: Array, argument: str = "gaps", *, cubed: bool = False
-) -> tuple[ModuleType, Array]:
+    gaps: AnyArrayLike, argument: str = "gaps", *, cubed: bool = False
+) -> tuple[ModuleType, Float[Any, "K K"]]:
     """Return the namespace of gaps and the gaps, checked as far as one can look.
 
     Parameters
@@ -106,7 +115,9 @@ def gap_table(
     return xp, array
 
 
-def pair_table(values: Array, gaps: Array, argument: str) -> Array:
+def pair_table(
+    values: AnyArrayLike, gaps: Float[Any, "K K"], argument: str
+) -> Float[Any, "K K"]:
     """Return a table of pairs in floating point, of the shape of the gaps.
 
     Parameters
@@ -139,7 +150,7 @@ def pair_table(values: Array, gaps: Array, argument: str) -> Array:
     return array
 
 
-def arm_of(arm: Array, num_arms: int, argument: str) -> Array:
+def arm_of(arm: AnyArrayLike, num_arms: int, argument: str) -> Int[Any, ""] | int:
     """Return the number of an arm, checked unless it is traced.
 
     Parameters
@@ -167,6 +178,6 @@ def arm_of(arm: Array, num_arms: int, argument: str) -> Array:
     return arm_index(arm, num_arms, argument)
 
 
-def is_concrete(array: Array) -> bool:
+def is_concrete(array: AnyArrayLike) -> bool:
     """Return whether the entries can be looked at: only NumPy's surely can."""
     return isinstance(array, (np.ndarray, np.generic))

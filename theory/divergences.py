@@ -9,15 +9,20 @@ outside the stated ranges its result is undefined.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from theory._arrays import Array, floating, is_concrete
+from theory._arrays import AnyArrayLike, Array, floating, is_concrete
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
 
 _NEWTON_STEPS = 12
 
 
-def kl_to_half(gaps: Array) -> Array:
+def kl_to_half(gaps: AnyArrayLike) -> Float[Any, "*shape"]:
     """Compute KL(Bernoulli(1/2 + gap), Bernoulli(1/2)), exact near 1/2.
 
     With u = 2 abs(gap) the divergence is (u atanh u)/2 + log(1 - u^2)/2, which keeps
@@ -57,7 +62,7 @@ def kl_to_half(gaps: Array) -> Array:
     return 0.5 * xp.where(small, near, far)
 
 
-def bernoulli_kl(p: Array, q: Array) -> Array:
+def bernoulli_kl(p: AnyArrayLike, q: AnyArrayLike) -> Float[Any, "*shape"]:
     """Compute KL(Bernoulli(p), Bernoulli(q)) = p log(p/q) + (1-p) log((1-p)/(1-q)).
 
     Conventions: 0 log 0 = 0; 0 where p = q; infinite where q is 0 or 1 and p is not.
@@ -97,7 +102,7 @@ def bernoulli_kl(p: Array, q: Array) -> Array:
     return xp.where(inner & (p != q), xp.maximum(value, 0.0), outer)
 
 
-def kl_upper(p: Array, level: Array) -> Array:
+def kl_upper(p: AnyArrayLike, level: AnyArrayLike) -> Float[Any, "*shape"]:
     """Compute the largest q >= p with KL(p, q) <= level.
 
     Newton's method in s = -log(1 - q), in which the divergence is convex with the
@@ -133,7 +138,7 @@ def kl_upper(p: Array, level: Array) -> Array:
     return xp.minimum(xp.maximum(q, p), 1.0)
 
 
-def kl_upper_log(p: Array, level: Array) -> Array:
+def kl_upper_log(p: AnyArrayLike, level: AnyArrayLike) -> Float[Any, "*shape"]:
     """Compute -log(1 - q) of the largest q >= p with KL(p, q) <= level.
 
     The upper bound of `kl_upper` on a scale on which bounds next to 1 can still be told
@@ -167,7 +172,7 @@ def kl_upper_log(p: Array, level: Array) -> Array:
     return _upper_log(xp, p, 1.0 - p, level)
 
 
-def kl_lower(p: Array, level: Array) -> Array:
+def kl_lower(p: AnyArrayLike, level: AnyArrayLike) -> Float[Any, "*shape"]:
     """Compute the smallest q <= p with KL(p, q) <= level.
 
     The mirror image of `kl_upper`: 1 - kl_upper(1 - p, level), without the subtraction.

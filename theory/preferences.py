@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -15,6 +16,10 @@ from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
 from theory.regret import pair_regret
 from theory.validation import probability_matrix
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64, Int64, Shaped
+
 
 TIE_TOLERANCE = 1e-8
 """Two arms tie when |P(i beats j) - 1/2| is below this."""
@@ -103,7 +108,7 @@ class PreferenceMatrix:
 
     def __array__(
         self, dtype: DTypeLike | None = None, copy: bool | None = None
-    ) -> NDArray:
+    ) -> Shaped[np.ndarray, "K K"]:
         return np.array(self.values, dtype=dtype, copy=copy)
 
     def __eq__(self, other: object) -> bool:
@@ -136,7 +141,7 @@ class PreferenceMatrix:
         return self.values.shape[0]
 
     @cached_property
-    def gaps(self) -> NDArray[np.float64]:
+    def gaps(self) -> Float64[np.ndarray, "K K"]:
         """Exactly antisymmetric (values - values.T) / 2; below 1e-8 set to 0."""
         gaps = (self.values - self.values.T) / 2
         gaps[np.abs(gaps) < TIE_TOLERANCE] = 0.0
@@ -192,17 +197,17 @@ class PreferenceMatrix:
         return tuple(np.flatnonzero(row > 0).tolist())
 
     @cached_property
-    def losses(self) -> NDArray[np.int64]:
+    def losses(self) -> Int64[np.ndarray, " K"]:
         """Number of superiors of every arm, int64 (K,)."""
         return _read_only((self.gaps < 0).sum(axis=1, dtype=np.int64))
 
     @cached_property
-    def wins(self) -> NDArray[np.int64]:
+    def wins(self) -> Int64[np.ndarray, " K"]:
         """Number of inferiors of every arm, int64 (K,)."""
         return _read_only((self.gaps > 0).sum(axis=1, dtype=np.int64))
 
     @property
-    def copeland_scores(self) -> NDArray[np.float64]:
+    def copeland_scores(self) -> Float64[np.ndarray, " K"]:
         """Share of the other arms that every arm beats, float64 (K,)."""
         return self.wins / (self.num_arms - 1)
 
@@ -220,7 +225,7 @@ class PreferenceMatrix:
         return tuple(np.flatnonzero(self.losses == self.losses.min()).tolist())
 
     @property
-    def borda_scores(self) -> NDArray[np.float64]:
+    def borda_scores(self) -> Float64[np.ndarray, " K"]:
         """Mean probability to beat one of the other arms, float64 (K,)."""
         return (self.values.sum(axis=1) - 0.5) / (self.num_arms - 1)
 
@@ -293,7 +298,7 @@ class PreferenceMatrix:
 
     def regret_per_pair(
         self, notion: str = "copeland", *, include_self: bool = False
-    ) -> NDArray[np.float64]:
+    ) -> Float64[np.ndarray, "K K"]:
         """Compute the regret of one duel of every pair.
 
         Parameters

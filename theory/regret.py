@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from theory.arguments import true_or_false
 from theory.errors import InvalidPreferenceError
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
 
 REGRET_NOTIONS: tuple[str, ...] = (
     "copeland",
@@ -27,12 +33,12 @@ _NEED_WINNER = REGRET_NOTIONS[REGRET_NOTIONS.index("borda") + 1 :]
 
 
 def pair_regret(
-    values: NDArray[np.float64],
-    gaps: NDArray[np.float64],
+    values: Float64[np.ndarray, "K K"],
+    gaps: Float64[np.ndarray, "K K"],
     notion: str,
     *,
     include_self: bool = False,
-) -> NDArray[np.float64]:
+) -> Float64[np.ndarray, "K K"]:
     """Compute the regret of one duel of every pair.
 
     Parameters

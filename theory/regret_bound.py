@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from theory.arguments import integer_from, number_from, one_of, shown, true_or_false
 from theory.errors import ArgumentTypeError
 from theory.validation import numeric_array
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
 
 KINDS: tuple[str, ...] = (
     "asymptotic lower",
@@ -52,7 +57,9 @@ class PowerTerm:
         for name in ("power", "log_power"):
             number_from(getattr(self, name), 0.0, name)
 
-    def __call__(self, rounds: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(
+        self, rounds: Float64[np.ndarray, "*shape"]
+    ) -> Float64[np.ndarray, "*shape"]:
         """Evaluate the term at horizons that were checked."""
         value = self.coefficient * rounds**self.power
         return value * np.log(rounds) ** self.log_power if self.log_power else value
@@ -234,7 +241,7 @@ class RegretBound:
                 terms.append(f"{coefficient:.{precision}g}{name}")
         return " + ".join(terms).replace("+ -", "- ") or "0"
 
-    def __call__(self, horizons: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, horizons: ArrayLike) -> Float64[np.ndarray, "*shape"]:
         """Evaluate the leading terms.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sized
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from theory.arguments import shown
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64, Shaped
+
 
 # mu + mu^T may differ from 1, and the diagonal from 1/2, by rounding only.
 SYMMETRY_TOLERANCE = 1e-9
@@ -25,7 +29,7 @@ MOST_NUMBERS = MOST_ARMS**2
 """Entries of any array at most."""
 
 
-def numeric_array(values: object, argument: str) -> NDArray[np.float64]:
+def numeric_array(values: object, argument: str) -> Float64[np.ndarray, "*shape"]:
     """Copy real numbers into a new float64 array.
 
     Parameters
@@ -50,7 +54,7 @@ def numeric_array(values: object, argument: str) -> NDArray[np.float64]:
     return np.array(real_array(values, argument), dtype=np.float64, order="C")
 
 
-def real_array(values: object, argument: str) -> NDArray[Any]:
+def real_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
     """Read real numbers in the precision in which they are given; as `numeric_array`.
 
     Parameters
@@ -120,7 +124,7 @@ def holds_more_than(values: object, most: int) -> bool:
         return False
 
 
-def square_matrix(values: object, argument: str) -> NDArray[np.float64]:
+def square_matrix(values: object, argument: str) -> Float64[np.ndarray, "K K"]:
     """Copy a square table of finite numbers, at least 2 by 2.
 
     Parameters
@@ -177,7 +181,9 @@ def _refuse_many_arms(num_arms: int, argument: str) -> None:
         )
 
 
-def probability_matrix(values: object, argument: str = "values") -> NDArray[np.float64]:
+def probability_matrix(
+    values: object, argument: str = "values"
+) -> Float64[np.ndarray, "K K"]:
     """Copy a preference matrix after checking every rule.
 
     Parameters
@@ -242,7 +248,7 @@ def _without_float32_rounding(array: NDArray[np.float64]) -> NDArray[np.float64]
 
 def symmetric_amounts(
     values: object, num_arms: int, argument: str
-) -> NDArray[np.float64]:
+) -> Float64[np.ndarray, "K K"]:
     """Copy a table of counts or of evidence: symmetric and non-negative.
 
     Parameters

@@ -11,7 +11,8 @@ import numpy as np
 from theory.arguments import integer_from, items_of, number_from, shown
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from jaxtyping import Float64
+    from numpy.typing import ArrayLike
 
     from theory import Optimum, PreferenceMatrix, RegretBound
 
@@ -36,7 +37,7 @@ class AnchoredBound:
     anchor_round: int
     anchor_value: float
 
-    def __call__(self, rounds: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, rounds: ArrayLike) -> Float64[np.ndarray, "*shape"]:
         """Return anchor_value + bound(rounds) - bound(anchor_round), float64."""
         level = np.asarray(self.bound(float(self.anchor_round)), dtype=np.float64)
         return self.anchor_value + np.asarray(self.bound(rounds)) - level

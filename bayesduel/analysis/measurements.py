@@ -20,6 +20,7 @@ from theory.arguments import integer_from, shown
 
 if TYPE_CHECKING:
     import xarray as xr
+    from jaxtyping import Float64, Int64
     from numpy.typing import NDArray
 
     Result = xr.DataTree | xr.Dataset
@@ -63,7 +64,7 @@ class Measurement:
         return str(self.data.attrs.get("error", ""))
 
     @property
-    def rounds(self) -> NDArray[np.int64]:
+    def rounds(self) -> Int64[np.ndarray, " checkpoint"]:
         """The checkpoints, int64 (checkpoint,), ascending."""
         return np.asarray(self.data["checkpoint"].values, dtype=np.int64)
 
@@ -74,7 +75,7 @@ class Measurement:
             return ()
         return tuple(str(name) for name in self.data["notion"].values)
 
-    def regret(self, notion: str = "copeland") -> NDArray[np.float64]:
+    def regret(self, notion: str = "copeland") -> Float64[np.ndarray, "run checkpoint"]:
         """Return cumulative regret, float64 (run, checkpoint).
 
         Raises
@@ -195,7 +196,9 @@ def _check_layout(data: xr.Dataset) -> None:
         )
 
 
-def checkpoint_index(rounds: NDArray[np.int64], round_: int, argument: str) -> int:
+def checkpoint_index(
+    rounds: Int64[np.ndarray, " checkpoint"], round_: int, argument: str
+) -> int:
     """Return the position of a round among the checkpoints.
 
     Raises
@@ -216,7 +219,7 @@ def checkpoint_index(rounds: NDArray[np.int64], round_: int, argument: str) -> i
     )
 
 
-def standard_error(values: NDArray[np.float64]) -> float:
+def standard_error(values: Float64[np.ndarray, " run"]) -> float:
     """Return the standard error of the mean; ``math.inf`` for a single value."""
     if values.size < 2:
         return math.inf
@@ -250,7 +253,7 @@ def largest_regret(measured: Measurement, notion: str, round_: int) -> float:
     return round_ * float(matrix.regret_per_pair(notion).max())
 
 
-def run_numbers(measured: Measurement) -> NDArray[np.int64]:
+def run_numbers(measured: Measurement) -> Int64[np.ndarray, " run"]:
     """Return the numbers of the runs, int64 (run,)."""
     data = measured.data
     if "run" in data.coords:

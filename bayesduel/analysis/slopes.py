@@ -17,7 +17,7 @@ from bayesduel.analysis.measurements import (
 from bayesduel.analysis.text import format_with_error
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from jaxtyping import Int
 
     from bayesduel.analysis.measurements import Result
 
@@ -142,7 +142,9 @@ def _only(result: Result) -> Measurement:
     return found[0]
 
 
-def last_decades(rounds: NDArray[np.int64], decades: float = 2.0) -> tuple[int, int]:
+def last_decades(
+    rounds: Int[np.ndarray, " checkpoint"], decades: float = 2.0
+) -> tuple[int, int]:
     """Return the checkpoints that span about the last ``decades`` before the end.
 
     The first is the checkpoint nearest to horizon / 10^decades in log t, before the

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float64, Int64
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -61,7 +62,7 @@ class Calibration:
     ranks: dict[str, NDArray[np.int64]]
     num_draws: int
 
-    def histograms(self, bins: int = 10) -> dict[str, NDArray[np.int64]]:
+    def histograms(self, bins: int = 10) -> dict[str, Int64[np.ndarray, "bin ..."]]:
         """Count ranks in bins of equal width, (bin, ...).
 
         Parameters
@@ -86,14 +87,16 @@ class Calibration:
             for name, each in self.ranks.items()
         }
 
-    def p_values(self, bins: int = 10) -> dict[str, NDArray[np.float64]]:
+    def p_values(self, bins: int = 10) -> dict[str, Float64[np.ndarray, "..."]]:
         """Return chi-square p-values of uniform ranks, one per quantity."""
         return {
             name: np.asarray(stats.chisquare(counts, axis=0).pvalue)
             for name, counts in self.histograms(bins).items()
         }
 
-    def coverage(self, probability: float = 0.9) -> dict[str, NDArray[np.float64]]:
+    def coverage(
+        self, probability: float = 0.9
+    ) -> dict[str, Float64[np.ndarray, "..."]]:
         """Return how often the central interval of the draws held the truth.
 
         Parameters

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from jaxtyping import Bool, Float, Int, Shaped
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.folders import as_path, read_checked, read_marker, write_whole
@@ -70,13 +71,13 @@ def chunk_dataset(
     configuration: Configuration,
     runs: range,
     *,
-    plays: np.ndarray,
-    recommendation: np.ndarray,
-    events: np.ndarray,
+    plays: Int[np.ndarray, "run checkpoint K K"],
+    recommendation: Int[np.ndarray, " run"],
+    events: Int[np.ndarray, " run"],
     run_seconds: float,
     compile_seconds: float,
     device: str,
-    info: Mapping[str, np.ndarray] = MappingProxyType({}),
+    info: Mapping[str, Shaped[np.ndarray, " run"]] = MappingProxyType({}),
 ) -> xr.Dataset:
     """Label the results of some runs of one policy on one matrix.
 
@@ -139,14 +140,14 @@ def offers_dataset(
     configuration: Configuration,
     runs: range,
     *,
-    offers: np.ndarray,
-    regret: np.ndarray,
-    recommendation: np.ndarray,
-    events: np.ndarray,
+    offers: Int[np.ndarray, "run checkpoint n"],
+    regret: Float[np.ndarray, "run checkpoint notion"],
+    recommendation: Bool[np.ndarray, "run n"],
+    events: Int[np.ndarray, " run"],
     run_seconds: float,
     compile_seconds: float,
     device: str,
-    info: Mapping[str, np.ndarray] = MappingProxyType({}),
+    info: Mapping[str, Shaped[np.ndarray, " run"]] = MappingProxyType({}),
 ) -> xr.Dataset:
     """Label the results of some runs of one policy in one world of subset choice.
 

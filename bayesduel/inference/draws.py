@@ -12,6 +12,8 @@ from bayesduel.inference.seeds import generator_of
 from bayesduel.models.base import PreferenceModel
 
 if TYPE_CHECKING:
+    from jaxtyping import Shaped
+
     from bayesduel.types import RunKey
 
     Fresh = Callable[[RunKey | int, int], dict[str, np.ndarray]]
@@ -58,7 +60,9 @@ def sample_exact(
     )
 
 
-def in_chains(flat: dict[str, np.ndarray], chains: int) -> dict[str, np.ndarray]:
+def in_chains(
+    flat: dict[str, Shaped[np.ndarray, "draw ..."]], chains: int
+) -> dict[str, Shaped[np.ndarray, "chain draws ..."]]:
     """Split draws (draw, ...) into as many for each chain."""
     return {
         name: values.reshape(chains, -1, *values.shape[1:])

@@ -71,10 +71,10 @@ def laplace(
 
 
 def newton_mode(
-    log_density: Callable[[Array], Array],
+    log_density: Callable[[Float[Array, " D"]], Float[Array, ""]],
     start: Float[Array, " D"],
     *,
-    hessian: Callable[[Array], Array] | None = None,
+    hessian: Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None = None,
     max_iterations: int = 100,
     tolerance: float = 1e-14,
 ) -> LaplaceState:

@@ -69,7 +69,9 @@ def latent_of(model: PreferenceModel, arrays: Any) -> Latent:
 
 
 def log_probabilities(
-    model: PreferenceModel, arrays: Any, values: dict[str, Array]
+    model: PreferenceModel,
+    arrays: Any,
+    values: dict[str, Float[Array, "..."]],
 ) -> Float[Array, "row outcome"]:
     """Return log P(outcome) of every row, given the named quantities."""
     substituted = handlers.substitute(model, data=values)

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 from numpyro import handlers
 from numpyro.infer import MCMC, NUTS
 
@@ -79,7 +79,9 @@ class NumPyroDensity:
             law = laplace_program()(self.model, arrays, max_iterations=max_iterations)
             return jax.tree.map(np.asarray, law)
 
-    def named(self, points: Float[np.ndarray, "draw D"]) -> dict[str, np.ndarray]:
+    def named(
+        self, points: Float[np.ndarray, "draw D"]
+    ) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
         """Return the named quantities of points."""
         return self._run(_named_points, points)
 
@@ -117,7 +119,9 @@ class SamplerSettings(NamedTuple):
 @partial(jax.jit, static_argnums=(0, 1))
 def run_nuts(
     model: PreferenceModel, settings: SamplerSettings, arrays: Any, rng_key: RunKey
-) -> tuple[dict[str, Array], dict[str, Array]]:
+) -> tuple[
+    dict[str, Shaped[Array, "chain draw ..."]], dict[str, Shaped[Array, "chain draw"]]
+]:
     """Return draws and what is known of each, (chain, draw, ...).
 
     The whole run is one program, kept for data of the same shapes; it can be mapped
@@ -171,7 +175,7 @@ def sample_nuts(
 
 def sample_prior(
     model: PreferenceModel, arrays: Any, rng_key: RunKey, num_draws: int
-) -> dict[str, np.ndarray]:
+) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
     """Draw the named quantities from their prior, (draw, ...)."""
 
     def one(key: RunKey) -> dict[str, Array]:
@@ -190,7 +194,9 @@ def sample_prior(
 
 @partial(jax.jit, static_argnums=0)
 def log_prior_densities(
-    model: PreferenceModel, arrays: Any, draws: dict[str, Array]
+    model: PreferenceModel,
+    arrays: Any,
+    draws: dict[str, Shaped[Array | np.ndarray, "draw ..."]],
 ) -> dict[str, Float[Array, " draw"]]:
     """Return the log prior density of each sampled quantity, for draws (draw, ...).
 
@@ -213,14 +219,18 @@ def log_prior_densities(
 
 @partial(jax.jit, static_argnums=0)
 def outcome_logs(
-    model: PreferenceModel, arrays: Any, draws: dict[str, Array]
+    model: PreferenceModel,
+    arrays: Any,
+    draws: dict[str, Shaped[Array | np.ndarray, "draw ..."]],
 ) -> Float[Array, "draw row outcome"]:
     """Return log P(outcome) of every row for every draw."""
     return jax.lax.map(partial(log_probabilities, model, arrays), draws, batch_size=256)
 
 
 def log_probabilities_of(
-    model: PreferenceModel, arrays: Any, draws: dict[str, np.ndarray]
+    model: PreferenceModel,
+    arrays: Any,
+    draws: dict[str, Shaped[np.ndarray, "draw ..."]],
 ) -> Float[np.ndarray, "draw row outcome"]:
     """Return log P(outcome) of every row, for every draw (draw, ...)."""
     with jax.enable_x64(True):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Float64, Shaped
 
 from bayesduel.errors import FitError
 from bayesduel.inference import winners
@@ -143,14 +143,16 @@ class Posterior(Fitted):
         coords = self.model.coords(self.data).items()
         return found.assign_coords({n: v for n, v in coords if n in found.dims})
 
-    def flat_draws(self) -> dict[str, np.ndarray]:
+    def flat_draws(self) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
         """Return the draws of all chains, one after the other: (draw, ...)."""
         return {
             name: values.reshape(self.num_draws, *values.shape[2:])
             for name, values in self.draws.items()
         }
 
-    def sample(self, rng_key: RunKey | int, num_draws: int) -> np.ndarray:
+    def sample(
+        self, rng_key: RunKey | int, num_draws: int
+    ) -> Float64[np.ndarray, "draw K K"]:
         """Draw preference matrices.
 
         New draws where the posterior, or the law that stands for it, can be drawn from
@@ -175,7 +177,9 @@ class Posterior(Fitted):
         """
         return self.model.preference_matrices(self._some_draws(rng_key, num_draws))
 
-    def sample_utilities(self, rng_key: RunKey | int, num_draws: int) -> np.ndarray:
+    def sample_utilities(
+        self, rng_key: RunKey | int, num_draws: int
+    ) -> Float64[np.ndarray, "draw K"]:
         """Draw utilities, float64 (num_draws, K); as :meth:`sample`.
 
         Raises
@@ -265,7 +269,7 @@ class Posterior(Fitted):
             attrs={"num_draws": self.num_draws, "method": self.method},
         )
 
-    def winner_shares(self) -> dict[str, np.ndarray]:
+    def winner_shares(self) -> dict[str, Float64[np.ndarray, " K"]]:
         """Return :meth:`winner_probabilities` by arm as plain arrays (K,)."""
         utilities = self.model.utilities(self.flat_draws())
         if utilities is not None and self.model.utility_decides:
@@ -312,7 +316,7 @@ class Posterior(Fitted):
 
     def ranks(
         self, probability: float = 0.9, *, by: str | None = None
-    ) -> tuple[str, dict[str, np.ndarray]]:
+    ) -> tuple[str, dict[str, Shaped[np.ndarray, " K"]]]:
         """Return :meth:`rank_intervals` as plain arrays (K,), and the order's name."""
         probability = check_probability(probability)
         utilities = self.model.utilities(self.flat_draws())

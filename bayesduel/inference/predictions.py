@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num, Shaped
 from numpy.typing import NDArray
 
 from bayesduel.errors import FitError
@@ -45,7 +45,7 @@ def kept_log_probabilities(
 
 
 def log_probabilities_of_rows(
-    counts: Float[np.ndarray, "row outcome"],
+    counts: Num[np.ndarray, "row outcome"],
     logs: Float[np.ndarray, "... row outcome"],
 ) -> Float[np.ndarray, "... row"]:
     """Add up the log probabilities of all votes of each row."""
@@ -65,7 +65,7 @@ class Cells(NamedTuple):
     names: list[str]
     """What they say, whichever arm was shown first: "tea beats milk"."""
 
-    def vote_ids(self) -> NDArray[np.str_]:
+    def vote_ids(self) -> Shaped[np.ndarray, " vote"]:
         """Name every single vote: what it says, and a running number."""
         found: dict[str, int] = {}
         ids = []

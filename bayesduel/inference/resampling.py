@@ -15,7 +15,7 @@ weight, and nothing is kept twice unless its weight is above the share of one ke
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 
 from bayesduel.inference._pareto_smoothing import smoothed_log_weights, tail_length
 
@@ -143,7 +143,7 @@ def systematic(
 
 
 def largest_shift(
-    values: dict[str, np.ndarray],
+    values: dict[str, Shaped[np.ndarray, "draw ..."]],
     weights: Float[np.ndarray, " draw"],
     share: float = 1.0,
 ) -> tuple[float, str, float]:

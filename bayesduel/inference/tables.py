@@ -13,6 +13,7 @@ from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
     import xarray as xr
+    from jaxtyping import Shaped
 
     from bayesduel.inference.posterior import Posterior
 
@@ -67,7 +68,7 @@ def standings(posterior: Posterior, probability: float = 0.9) -> xr.Dataset:
 
 def standing_columns(
     posterior: Posterior, probability: float
-) -> tuple[list[str], dict[str, np.ndarray], dict[str, Any]]:
+) -> tuple[list[str], dict[str, Shaped[np.ndarray, " K"]], dict[str, Any]]:
     """Return :func:`standings` as plain values: names of arms, columns, attributes."""
     check_posterior(posterior)
     probability = check_probability(probability)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Float64, Int
 from scipy.special import entr
 
 Matrices = Float[np.ndarray, "draw K K"]
@@ -77,7 +77,9 @@ def ranks_of(scores: Float[np.ndarray, "draw K"]) -> Int[np.ndarray, "draw K"]:
     )
 
 
-def information(blocks: Iterable[Float[np.ndarray, "draw ... outcome"]]) -> np.ndarray:
+def information(
+    blocks: Iterable[Float[np.ndarray, "draw ... outcome"]],
+) -> Float64[np.ndarray, "..."]:
     """Return H(mean of p) - mean of H(p) over draws of probabilities p, in nats."""
     total: Any = 0.0
     entropy: Any = 0.0

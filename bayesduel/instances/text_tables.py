@@ -8,7 +8,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from jaxtyping import Float64
 
 from theory.errors import InvalidPreferenceError
 
@@ -21,7 +21,7 @@ class _Row(NamedTuple):
     cells: list[str]
 
 
-def parse_table(text: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def parse_table(text: str) -> tuple[Float64[np.ndarray, "K K"], tuple[str, ...]]:
     r"""Read a square table of probabilities.
 
     Cells are separated by semicolons, tabs, commas or spaces, whichever splits the

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Float64, Shaped
 from numpy.typing import NDArray
 
 from bayesduel.errors import FitError
@@ -28,7 +28,9 @@ Draws = Mapping[str, NDArray[Any]]
 class Density(Protocol):
     """The log joint density of a model and its data; NumPy arrays in and out."""
 
-    def named(self, points: Float[np.ndarray, "draw D"]) -> dict[str, np.ndarray]:
+    def named(
+        self, points: Float[np.ndarray, "draw D"]
+    ) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
         """Return the named quantities of points in unconstrained coordinates."""
         ...
 
@@ -102,7 +104,9 @@ class PreferenceModel:
         """Return what a vote can say, in the order of the counts."""
         raise NotImplementedError
 
-    def hessian(self, arrays: Any) -> Callable[[Array], Array] | None:
+    def hessian(
+        self, arrays: Any
+    ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
         """Return the Hessian of the log joint density in closed form, or None.
 
         In the coordinates of :func:`~bayesduel.inference.latent.latent_of`. Without one
@@ -141,7 +145,7 @@ def count_votes(
     return log_probability
 
 
-def sample(name: str, law: Any) -> Array:
+def sample(name: str, law: Any) -> Shaped[Array, "*shape"]:
     """Sample an unknown quantity from its prior, as ``numpyro.sample`` does."""
     import jax.numpy as jnp
     import numpyro
@@ -149,7 +153,9 @@ def sample(name: str, law: Any) -> Array:
     return jnp.asarray(numpyro.sample(name, law))
 
 
-def derived(name: str, value: Array) -> Array:
+def derived(
+    name: str, value: Shaped[Array | np.ndarray, "*shape"]
+) -> Shaped[Array, "*shape"]:
     """Give a quantity that follows from others a name of its own."""
     import jax.numpy as jnp
     import numpyro
@@ -186,7 +192,9 @@ def register_arrays[T: type](cls: T) -> T:
     )
 
 
-def pairwise(link: Any, utility: Float[np.ndarray, "draw K"]) -> np.ndarray:
+def pairwise(
+    link: Any, utility: Float[np.ndarray, "draw K"]
+) -> Float64[np.ndarray, "draw K K"]:
     """Return link(u_i - u_j) with the diagonal 1/2 exactly."""
     matrix = link(utility[:, :, None] - utility[:, None, :])
     arms = np.arange(utility.shape[1])

@@ -17,7 +17,7 @@ from math import log, pi, sqrt
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Float64, Shaped
 
 from bayesduel.models.array_modules import Values, namespace, sums_at
 from bayesduel.models.newton import LaplaceState, Surface, climb
@@ -179,7 +179,9 @@ class PairwiseDensity:
         """D, the number of coordinates."""
         return self.coordinates.size
 
-    def named(self, points: Float[np.ndarray, "draw D"]) -> dict[str, np.ndarray]:
+    def named(
+        self, points: Float[np.ndarray, "draw D"]
+    ) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
         """Return the named quantities of points."""
         return self.coordinates.named(points)
 
@@ -210,7 +212,9 @@ class PairwiseDensity:
         return total
 
     @np.errstate(all="ignore")
-    def slope(self, point: Float[np.ndarray, " D"]) -> tuple[Any, np.ndarray]:
+    def slope(
+        self, point: Float[np.ndarray, " D"]
+    ) -> tuple[Any, Float64[np.ndarray, " D"]]:
         """Return the log density and its gradient."""
         coordinates = self.coordinates
         difference, tie = coordinates.rows(self.votes, point)

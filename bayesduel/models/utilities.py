@@ -69,7 +69,10 @@ class UtilityModel(PreferenceModel):
     learn_scale: bool = False
 
     def sample_utilities(
-        self, num_arms: int, covariates: Array | None = None, slope_scale: float = 1.0
+        self,
+        num_arms: int,
+        covariates: Float[Array, "K covariate"] | None = None,
+        slope_scale: float = 1.0,
     ) -> Float[Array, " K"]:
         """Sample utilities from their prior.
 
@@ -242,7 +245,7 @@ class PairwiseUtilityModel(UtilityModel):
         raise NotImplementedError
 
     def logs_of_rows(
-        self, difference: Float[Array, " row"], tie: Array
+        self, difference: Float[Array, " row"], tie: Float[Array, "*row_or_one"]
     ) -> Float[Array, "row outcome"]:
         """Return :meth:`outcome_logs` of every row; one tie parameter, or one each."""
         import jax
@@ -251,7 +254,9 @@ class PairwiseUtilityModel(UtilityModel):
         ties = jnp.broadcast_to(tie, difference.shape)
         return jax.vmap(self.outcome_logs)(difference, ties)
 
-    def hessian(self, arrays: Votes) -> Callable[[Array], Array] | None:
+    def hessian(
+        self, arrays: Votes
+    ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
         """Return the Hessian of the log joint density in closed form, or None.
 
         None where the prior is learned, has covariates, or is another one than here:

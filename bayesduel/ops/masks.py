@@ -112,7 +112,9 @@ def upper_triangle(matrix: Shaped[Array, "K K"]) -> Shaped[Array, " P"]:
     return jnp.concatenate([matrix[arm, arm + 1 :] for arm in range(num_arms)])
 
 
-def symmetric_matrix(values: Shaped[Array, " P"], num_arms: int) -> Array:
+def symmetric_matrix(
+    values: Shaped[Array, " P"], num_arms: int
+) -> Shaped[Array, "K K"]:
     """Lay out one number per unordered pair as a symmetric matrix, 0 on the diagonal.
 
     The inverse of :func:`upper_triangle`.

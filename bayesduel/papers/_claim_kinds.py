@@ -21,6 +21,7 @@ from bayesduel.analysis.rare_runs import PEAK, reversal, unseen_share
 from bayesduel.analysis.text import format_number, format_rounds, format_with_error
 
 if TYPE_CHECKING:
+    from jaxtyping import Float64
     from numpy.typing import NDArray
 
     from bayesduel.papers.recipes import Claim
@@ -85,7 +86,9 @@ class ClaimCase:
         """Round that the statement is about; 0 for the last one."""
         return round(self.claim.at * self.scale)
 
-    def values(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def values(
+        self,
+    ) -> tuple[Float64[np.ndarray, " case"], Float64[np.ndarray, " case"]]:
         """Return the regret of both policies at that round."""
         ours, theirs = (
             _values(each, self.notion, self.at) for each in (self.first, self.second)
@@ -219,7 +222,7 @@ def _top_share(measured: Measurement) -> NDArray[np.float64]:
     return exploitation(measured).max(axis=1)
 
 
-def exploitation(measured: Measurement) -> NDArray[np.float64]:
+def exploitation(measured: Measurement) -> Float64[np.ndarray, "*shape"]:
     """Return how the self-duels of Copeland winners divide among them.
 
     Parameters

@@ -23,7 +23,8 @@ from theory import ProgramError, ccb_order, copeland_lower_bound, ecw_rmed_const
 from theory.arguments import one_of
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from jaxtyping import Float64
+    from numpy.typing import ArrayLike
 
     from theory import PreferenceMatrix
 
@@ -72,7 +73,7 @@ class SubmatrixConstants:
 
     rows: tuple[SubmatrixRow, ...]
 
-    def values(self, name: str) -> NDArray[np.float64]:
+    def values(self, name: str) -> Float64[np.ndarray, " submatrix"]:
         """Return one column, float64 (N,): "cw", "ecw" or "ccb"."""
         one_of(name, ("cw", "ecw", "ccb"), "name")
         return np.array([getattr(row, name) for row in self.rows], dtype=np.float64)

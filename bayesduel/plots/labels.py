@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
 
 __all__ = ["spread"]
 
 
 def spread(
-    wanted: NDArray[np.float64], height: float, low: float, high: float
-) -> NDArray[np.float64]:
+    wanted: Float64[np.ndarray, " label"], height: float, low: float, high: float
+) -> Float64[np.ndarray, " label"]:
     """Move centers apart to a distance of ``height``, as little as possible.
 
     Least squares under ``x[k+1] - x[k] >= height`` in the order of ``wanted``: with

@@ -8,14 +8,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, Shaped
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.registry import own_label, registered_label, registered_name
 from bayesduel.posteriors.base import PairPosterior
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
+from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey, State
 from theory.arguments import as_number, shown
 
 
@@ -104,7 +104,7 @@ class Policy:
         """Return the arm that the policy believes to be best."""
         raise NotImplementedError
 
-    def info(self, state: State) -> dict[str, Array]:
+    def info(self, state: State) -> dict[str, Shaped[Array, ""]]:
         """Return numbers of a finished run that are worth keeping, by name.
 
         The results hold them as variables; the dictionary has the same names and
@@ -116,7 +116,7 @@ class Policy:
         """Say whether this run cannot go on before ``host_step`` has served it."""
         return jnp.bool_(False)
 
-    def host_step(self, state: State) -> State:
+    def host_step(self, state: OnHost[State]) -> OnHost[State]:
         """Do on the host, in NumPy, what JAX cannot do well.
 
         Called between two events with the state of one waiting run; must leave it not

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, Shaped
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.masks import element_of
 from bayesduel.policies.base import Policy, policy_class
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
+from bayesduel.types import Arm, Batch, Duel, OnHost, Outcome, RoundCount, RunKey, State
 
 
 class Report(NamedTuple):
@@ -27,7 +27,7 @@ class DelayedFeedbackState(NamedTuple):
     """The state of the policy, and the reports that it has not been told."""
 
     inner: State
-    reports: Report
+    reports: Batch[Report]
     """In the order of their rounds, with a leading axis of length ``every``."""
 
     number: Int[Array, ""]
@@ -207,7 +207,7 @@ class DelayedFeedback(Policy):
         self,
         rng_key: RunKey,
         inner: State,
-        reports: Report,
+        reports: Batch[Report],
         current: Report,
         first: Int[Array, ""],
         end: Int[Array, ""],
@@ -243,7 +243,7 @@ class DelayedFeedback(Policy):
         """Return the recommendation of the policy."""
         return self._stepped.recommend(rng_key, state.inner)
 
-    def info(self, state: DelayedFeedbackState) -> dict[str, Array]:
+    def info(self, state: DelayedFeedbackState) -> dict[str, Shaped[Array, ""]]:
         """Return the numbers of the policy."""
         return self._stepped.info(state.inner)
 
@@ -251,7 +251,9 @@ class DelayedFeedback(Policy):
         """Say whether the policy waits for the host."""
         return self._stepped.is_waiting(state.inner)
 
-    def host_step(self, state: DelayedFeedbackState) -> DelayedFeedbackState:
+    def host_step(
+        self, state: OnHost[DelayedFeedbackState]
+    ) -> OnHost[DelayedFeedbackState]:
         """Serve the policy on the host."""
         return state._replace(inner=self._stepped.host_step(state.inner))
 

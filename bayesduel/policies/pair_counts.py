@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, Num
 
 from bayesduel.ops.masks import ordered_pair_mask
 from bayesduel.types import Arm, Duel, Outcome
@@ -41,7 +41,7 @@ def add_asked(asked: Int[Array, "K K"], duel: Duel) -> Int[Array, "K K"]:
     return asked + jnp.where(counts, duel.explore_rounds, 0).astype(asked.dtype)
 
 
-def lowest(values: Array) -> Arm:
+def lowest(values: Num[Array, "..."]) -> Arm:
     """Return the position of the smallest entry, the lowest of equal ones.
 
     Entries within a relative 1e-9 count as equal: they are sums that different orders

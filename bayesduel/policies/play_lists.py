@@ -9,8 +9,11 @@ comparisons and sums of fixed shape, and "not yet played in this pass" is rank >
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jaxtyping import Bool, Int
+
+from bayesduel.types import OnHost
 
 _ABSENT = -1
 
@@ -73,7 +76,11 @@ def is_only_element(passes: PlayLists, element: Int[Array, ""]) -> Bool[Array, "
     return jnp.all(alone) & (passes.place == 0) & jnp.all(passes.upcoming == _ABSENT)
 
 
-def append(passes: PlayLists, due: Any, applies: Any = True) -> PlayLists:
+def append(
+    passes: OnHost[PlayLists] | PlayLists,
+    due: Bool[Array | np.ndarray, " M"],
+    applies: Any = True,
+) -> OnHost[PlayLists] | PlayLists:
     """Append the elements that are ``due``, in index order, to the next list.
 
     Elements that are already in it, or still to be played in this pass, stay as they

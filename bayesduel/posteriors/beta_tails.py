@@ -139,7 +139,7 @@ def smaller_half_tail(
 
 def half_tail_rates(
     wins: Int[Array, "..."], losses: Int[Array, "..."]
-) -> tuple[Array, Array]:
+) -> tuple[Float[Array, "*shape"], Float[Array, "*shape"]]:
     """Return -log P(theta < 1/2) and -log P(theta > 1/2).
 
     The first is the *rate* at which the pair's sampled sign favors the arm with
@@ -162,7 +162,7 @@ def half_tail_rates(
 
 def half_tail_rates_of_beta(
     first: Float[Array, "..."], second: Float[Array, "..."]
-) -> tuple[Array, Array]:
+) -> tuple[Float[Array, "*shape"], Float[Array, "*shape"]]:
     """Return -log P(theta < 1/2) and -log P(theta > 1/2), theta ~ Beta(first, second).
 
     As :func:`half_tail_rates`, for parameters that need not be integers, and dearer:

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import Int
 
 from bayesduel.errors import SimulationError
 from bayesduel.ops.resolved_rounds import NEVER
@@ -79,7 +80,7 @@ def run_chunk(
     policy: Policy,
     *,
     runs: range,
-    checkpoints: np.ndarray,
+    checkpoints: Int[np.ndarray, " C"],
     seed: int,
     num_lanes: int | None = None,
     on_progress: Callable[[float], None] | None = None,

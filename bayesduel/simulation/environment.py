@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from jax import Array
-from jaxtyping import Int
+from jaxtyping import Int, Shaped
 
 from bayesduel.types import RoundCount, RunKey
 
@@ -48,7 +48,7 @@ class Environment(Protocol):
         """
         ...
 
-    def cut(self, request: Any, rounds: RoundCount, /) -> Any:
+    def cut(self, request: Any, rounds: Int[Array, "..."], /) -> Any:
         """Return the first ``rounds`` rounds of a request; also of many at once."""
         ...
 
@@ -56,15 +56,17 @@ class Environment(Protocol):
         """Add what was played to the ledger."""
         ...
 
-    def ledger(self, lane: Any) -> dict[str, Array]:
+    def ledger(self, lane: Any) -> dict[str, Shaped[Array, "..."]]:
         """Return what is written down at a checkpoint."""
         ...
 
     def with_original_labels(
         self,
-        ledger: dict[str, np.ndarray],
-        recommendation: np.ndarray,
+        ledger: dict[str, Shaped[np.ndarray, "run C ..."]],
+        recommendation: Shaped[np.ndarray, "run ..."],
         order: Int[np.ndarray, "run K"],
-    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    ) -> tuple[
+        dict[str, Shaped[np.ndarray, "run C ..."]], Shaped[np.ndarray, "run ..."]
+    ]:
         """Turn positions into arms, in what was recorded and recommended."""
         ...

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, UInt32
 
 from bayesduel.policies.base import Policy
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.trailing_vmap import map_lanes
-from bayesduel.types import Action, RoundCount, RunKey, State
+from bayesduel.types import Action, Batch, RoundCount, RunKey, State
 
 _INIT = 2**32 - 1
 """What is folded in instead of an event number when a run starts."""
@@ -44,7 +44,7 @@ class RunState(NamedTuple):
     """Number of the run within the chunk; the number of runs when idle."""
 
     key: RunKey
-    event: Int[Array, ""]
+    event: UInt32[Array, ""]
     played: RoundCount
     next_checkpoint: Int[Array, ""]
     policy: State
@@ -63,7 +63,7 @@ class Buffers(NamedTuple):
     info: dict[str, Array]
     """What else a policy tells of a finished run, (run, ...)."""
 
-    events: Int[Array, " run"]
+    events: UInt32[Array, " run"]
     rounds: Int[Array, " run"]
     """Rounds of finished runs; 0 while a run has not finished."""
 
@@ -71,7 +71,7 @@ class Buffers(NamedTuple):
 class Carry(NamedTuple):
     """Everything that moves in the loop."""
 
-    lanes: RunState
+    lanes: Batch[RunState]
     next_run: Int[Array, ""]
     buffers: Buffers
 
@@ -82,10 +82,10 @@ class LoopInputs(NamedTuple):
     environment: Environment
     policy: Policy
     key: RunKey
-    first_run: Int[Array, ""]
+    first_run: UInt32[Array, ""]
     checkpoints: Int[Array, " C"]
     horizon: RoundCount
-    event_limit: Int[Array, ""]
+    event_limit: UInt32[Array, ""]
     num_runs: Int[Array, ""]
     """Runs of the chunk, int32. There may be more rows than runs: chunks of different
     sizes share a program."""
@@ -109,7 +109,7 @@ def _new_lane(inputs: LoopInputs, run: Int[Array, ""]) -> RunState:
     )
 
 
-def new_lanes(inputs: LoopInputs, runs: Int[Array, " lane"]) -> RunState:
+def new_lanes(inputs: LoopInputs, runs: Int[Array, " lane"]) -> Batch[RunState]:
     """Put the runs numbered ``runs`` of the chunk at their start, one per lane."""
     return jax.vmap(partial(_new_lane, inputs), out_axes=-1)(runs)
 
@@ -203,7 +203,7 @@ def play_segment(inputs: LoopInputs, carry: Carry, num_events: Int[Array, ""]) -
     return lax.while_loop(going, advance, (nothing, nothing, carry))[2]
 
 
-def is_active(inputs: LoopInputs, lanes: RunState) -> Bool[Array, " lane"]:
+def is_active(inputs: LoopInputs, lanes: Batch[RunState]) -> Bool[Array, " lane"]:
     """Lanes with a run to play, not waiting for the host, not out of event numbers."""
     active = (lanes.run < inputs.num_runs) & (lanes.event < inputs.event_limit)
     if inputs.policy.assisted:
@@ -235,8 +235,12 @@ def _event(inputs: LoopInputs, lane: RunState) -> tuple[RunState, Action]:
 
 
 def _record(
-    inputs: LoopInputs, before: RunState, after: RunState, request: Action, ledger: Any
-) -> tuple[RunState, Any]:
+    inputs: LoopInputs,
+    before: Batch[RunState],
+    after: Batch[RunState],
+    request: Batch[Action],
+    ledger: Any,
+) -> tuple[Batch[RunState], Any]:
     """Write down the checkpoints that the event passed.
 
     Inside a stretch the plays are known, one pair after the other, so a checkpoint
@@ -275,7 +279,7 @@ def _record(
 def _refill(inputs: LoopInputs, carry: Carry) -> Carry:
     """File finished runs and hand their lanes the next ones."""
 
-    def is_done(lanes: RunState) -> Bool[Array, " lane"]:
+    def is_done(lanes: Batch[RunState]) -> Bool[Array, " lane"]:
         return (lanes.run < inputs.num_runs) & (lanes.played >= inputs.horizon)
 
     def hand_out(carry: Carry) -> Carry:

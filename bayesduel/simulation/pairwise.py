@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 
 from bayesduel.ops.masks import element_of, entry_of, ordered_pair_mask
 from bayesduel.simulation._binomial_draws import binomial
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
+from bayesduel.types import Arm, Batch, Duel, Outcome, RoundCount, RunKey, State
 
 
 class PairwiseLane(NamedTuple):
@@ -90,8 +90,8 @@ class PairwiseEnvironment:
         return duel, outcome, exploit + explore
 
     @staticmethod
-    def cut(duel: Duel, rounds: RoundCount) -> Duel:
-        """Return the first ``rounds`` rounds of a duel; also of many, elementwise."""
+    def cut(duel: Batch[Duel], rounds: Int[Array, "..."]) -> Batch[Duel]:
+        """Return the first ``rounds`` rounds of a duel or, elementwise, of many."""
         explore = rounds - duel.exploit_rounds
         return duel._replace(
             exploit_rounds=jnp.clip(rounds, 0, duel.exploit_rounds),
@@ -137,10 +137,10 @@ class PairwiseEnvironment:
 
     def with_original_labels(
         self,
-        ledger: dict[str, np.ndarray],
+        ledger: dict[str, Int[np.ndarray, "run C K K"]],
         recommendation: Int[np.ndarray, " run"],
         order: Int[np.ndarray, "run K"],
-    ) -> tuple[dict[str, np.ndarray], Int[np.ndarray, " run"]]:
+    ) -> tuple[dict[str, Int[np.ndarray, "run C K K"]], Int[np.ndarray, " run"]]:
         """Turn positions into arms, in what was recorded and recommended."""
         best = np.take_along_axis(order, recommendation[:, None], axis=1)[:, 0]
         plays = self.unshuffle(ledger["plays"], order)

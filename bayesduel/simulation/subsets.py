@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Num
 
 from bayesduel.instances.choice import (
     ChoiceRule,
@@ -26,7 +26,7 @@ from bayesduel.simulation._subset_draws import (
     rounds_until_no_choice,
     winner,
 )
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey, State
+from bayesduel.types import Batch, Offer, Rewards, RoundCount, RunKey, State
 
 for _rule in (GaussianRule, IndependentRule, LogitRule, TableRule):
     _names = [field.name for field in fields(_rule)]
@@ -195,8 +195,8 @@ class SubsetEnvironment:
         return offer, Rewards(rounds=rounds, rewards=rewards), rounds
 
     @staticmethod
-    def cut(offer: Offer, rounds: RoundCount) -> Offer:
-        """Return the first ``rounds`` rounds of an offer; also of many, elementwise."""
+    def cut(offer: Batch[Offer], rounds: Int[Array, "..."]) -> Batch[Offer]:
+        """Return the first ``rounds`` rounds of an offer or, elementwise, of many."""
         return offer._replace(rounds=jnp.clip(rounds, 0, offer.rounds))
 
     def record(self, lane: SubsetLane, offer: Offer) -> SubsetLane:
@@ -218,16 +218,16 @@ class SubsetEnvironment:
         values = jnp.asarray(self.costs.values)[index]
         return Cost(form, best, values).of(self.rule, offered)
 
-    def ledger(self, lane: SubsetLane) -> dict[str, Array]:
+    def ledger(self, lane: SubsetLane) -> dict[str, Num[Array, "..."]]:
         """Return what is written down at a checkpoint."""
         return {"offers": lane.offers, "regret": lane.regret}
 
     def with_original_labels(
         self,
-        ledger: dict[str, np.ndarray],
+        ledger: dict[str, Num[np.ndarray, "run C ..."]],
         recommendation: Bool[np.ndarray, "run n"],
         order: Int[np.ndarray, "run n"],
-    ) -> tuple[dict[str, np.ndarray], Bool[np.ndarray, "run n"]]:
+    ) -> tuple[dict[str, Num[np.ndarray, "run C ..."]], Bool[np.ndarray, "run n"]]:
         """Turn positions into arms, in what was recorded and recommended."""
         position = np.argsort(order, axis=1)
         offers = np.take_along_axis(ledger["offers"], position[:, None, :], axis=2)

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from jaxtyping import Float64
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.folders import as_path
@@ -76,7 +76,7 @@ class ColumnTable:
         """Return whether all cells of a column are numbers."""
         return all(number(cell) is not None for cell in self[title])
 
-    def numbers(self, title: str, *, least: float = 0.0) -> NDArray[np.float64]:
+    def numbers(self, title: str, *, least: float = 0.0) -> Float64[np.ndarray, " row"]:
         """Return a column of numbers from ``least``, 0 by default, to 10^15."""
         cells = self[title]
         found = np.empty(len(cells))
@@ -94,7 +94,7 @@ class ColumnTable:
 
     def whole_numbers(
         self, title: str, remedy: str = "", *, least: float = 0.0
-    ) -> NDArray[np.float64]:
+    ) -> Float64[np.ndarray, " row"]:
         """Return a column of whole numbers from ``least``, 0 by default, to 10^15."""
         found = self.numbers(title, least=least)
         broken = found != np.round(found)

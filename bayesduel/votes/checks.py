@@ -6,6 +6,7 @@ from typing import Any
 from unicodedata import normalize
 
 import numpy as np
+from jaxtyping import Bool, Float64, Int64
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -105,7 +106,7 @@ def flag_of(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def numbers_of(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def numbers_of(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
     """Return finite real numbers as float64, a copy."""
     if holds_more_than(values, MOST_NUMBERS):
         raise ComparisonDataError(
@@ -155,7 +156,7 @@ def _at(index: tuple[int, ...]) -> int | tuple[int, ...]:
     return index[0] if len(index) == 1 else index
 
 
-def vote_counts(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def vote_counts(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
     """Return numbers of votes as float64: finite, from 0 to 10^15."""
     counts = numbers_of(name, values)
     bad = (counts < 0) | (counts > MOST_VOTES)
@@ -170,7 +171,7 @@ def vote_counts(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 def labelled_counts(
     name: str, values: ArrayLike, order: Sequence[str] | None = None
-) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+) -> tuple[Float64[np.ndarray, "..."], tuple[str, ...] | None]:
     """Return a table of votes, and the labels of a data frame.
 
     Columns are brought into the order of the rows, and both into `order`.
@@ -220,7 +221,7 @@ def _counted(number: int) -> list[str]:
     return [str(position) for position in range(number)]
 
 
-def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
+def whole_numbers(name: str, values: ArrayLike) -> Int64[np.ndarray, "..."]:
     """Return positions or places as int64; nothing is rounded."""
     numbers = numbers_of(name, values)
     bad = (numbers != np.round(numbers)) | (np.abs(numbers) > MOST_VOTES)
@@ -234,7 +235,7 @@ def whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
 
 def arm_positions(
     name: str, labels: Sequence[Any], arm_names: Sequence[str]
-) -> NDArray[np.int64]:
+) -> Int64[np.ndarray, " row"]:
     """Return the position of each label among the arms."""
     position = {arm: index for index, arm in enumerate(arm_names)}
     found = np.empty(len(labels), dtype=np.int64)
@@ -262,7 +263,9 @@ def shortened(names: Sequence[str], most: int = 6) -> str:
 
 
 def check_opponents(
-    first: NDArray[np.int64], second: NDArray[np.int64], arm_names: Sequence[str]
+    first: Int64[np.ndarray, " row"],
+    second: Int64[np.ndarray, " row"],
+    arm_names: Sequence[str],
 ) -> None:
     """Raise unless both columns hold positions of arms that differ in every row."""
     for name, arms in (("first", first), ("second", second)):
@@ -314,7 +317,7 @@ def outcome_of_word(
 
 
 def components(
-    edges: NDArray[np.bool_], connection: str, arm_names: Sequence[str]
+    edges: Bool[np.ndarray, "node node"], connection: str, arm_names: Sequence[str]
 ) -> list[list[str]]:
     """Return the names in each part of a directed graph, the largest part first.
 

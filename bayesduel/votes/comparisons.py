@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,10 @@ from bayesduel.votes.checks import (
     whole_numbers,
 )
 from bayesduel.votes.data_checks import check_comparisons
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
 
 OUTCOMES = ("first", "second", "tie")
 """What a vote can say: the first arm of the row, the second one, or neither."""
@@ -310,12 +314,12 @@ class Comparisons:
         return bool(np.all(self.counts == np.round(self.counts)))
 
     @cached_property
-    def wins(self) -> NDArray[np.float64]:
+    def wins(self) -> Float64[np.ndarray, "K K"]:
         """``wins[i, j]``: votes for i against j, float64 (K, K)."""
         return self._table(self.counts[:, 0], self.counts[:, 1])
 
     @cached_property
-    def ties(self) -> NDArray[np.float64]:
+    def ties(self) -> Float64[np.ndarray, "K K"]:
         """Ties of each pair, symmetric, float64 (K, K)."""
         return self._table(self.counts[:, 2], self.counts[:, 2])
 

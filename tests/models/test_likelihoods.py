@@ -3,6 +3,7 @@
 import itertools
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
@@ -47,6 +48,7 @@ def rows_of(votes):
 
 def logs(model, data, **values):
     with jax.enable_x64(True):
+        values = {name: jnp.asarray(value) for name, value in values.items()}
         return np.asarray(log_probabilities(model, as_jax(model.arrays(data)), values))
 
 

@@ -6,10 +6,16 @@ evaluate it for a set that it has never seen.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from theory._arrays import Array, floating, is_concrete
+from theory._arrays import AnyArrayLike, Array, floating, is_concrete
 from theory.arguments import as_number, one_of, shown
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
 
 __all__ = ["SUBSET_REGRET_FORMS", "SUBSET_REGRET_NOTIONS", "subset_cost"]
 
@@ -48,8 +54,12 @@ SUBSET_REGRET_FORMS: tuple[str, ...] = ("rewards", "sum", "mean", "preferred")
 
 
 def subset_cost(
-    form: str, offered: Array, chances: Array, best: Array, values: Array
-) -> Array:
+    form: str,
+    offered: AnyArrayLike,
+    chances: AnyArrayLike,
+    best: AnyArrayLike,
+    values: AnyArrayLike,
+) -> Float[Any, "*sets"]:
     """Compute the regret of offering a set in one round.
 
     Parameters

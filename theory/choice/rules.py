@@ -7,13 +7,17 @@ sets at once, and, traced, on arrays of any library that follows the array-API s
 from __future__ import annotations
 
 from math import comb
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from theory._arrays import Array
 from theory.arguments import integer_from
 from theory.validation import numeric_array
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Float64, Int, Int64
+
 
 __all__ = [
     "binomial_table",
@@ -33,7 +37,11 @@ _REACH = 9.0
 """Standard deviations beyond which a normal density is negligible (1e-18)."""
 
 
-def logit_choice(offered: Array, weights: Array, no_choice_weight: Array) -> Array:
+def logit_choice(
+    offered: Bool[Any, "*sets n"],
+    weights: Float[Any, " n"],
+    no_choice_weight: Float[Any, ""] | float,
+) -> Float[Any, "*sets n"]:
     """Compute the choice probabilities of multinomial logit.
 
     P(i|s) = v_i / (v_0 + sum of v_j over j in s) for i in s (Luce 1959; McFadden 1974).
@@ -65,7 +73,9 @@ def logit_choice(offered: Array, weights: Array, no_choice_weight: Array) -> Arr
 
 def gaussian_nodes(
     means: ArrayLike, no_choice_mean: float | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[
+    Float64[np.ndarray, "n Q"], Float64[np.ndarray, "n Q"], Float64[np.ndarray, " Q"]
+]:
     """Tabulate what `gaussian_choice` needs, at the nodes of a trapezoidal rule.
 
     Utilities are independent normal variables of variance 1; the arm with the largest
@@ -121,8 +131,11 @@ def gaussian_nodes(
 
 
 def gaussian_choice(
-    offered: Array, log_cdf: Array, weights: Array, outside: Array
-) -> Array:
+    offered: Bool[Any, "*sets n"],
+    log_cdf: Float[Any, "n Q"],
+    weights: Float[Any, "n Q"],
+    outside: Float[Any, " Q"],
+) -> Float[Any, "*sets n"]:
     """Compute the choice probabilities of Gaussian random utilities.
 
     P(i|s) is the integral of the density of arm i times the probability that all other
@@ -152,7 +165,7 @@ def gaussian_choice(
     return xp.where(offered, chances, 0.0)
 
 
-def binomial_table(num_arms: int, set_size: int) -> NDArray[np.int64]:
+def binomial_table(num_arms: int, set_size: int) -> Int64[np.ndarray, "n k"]:
     """Tabulate the binomial coefficients that `subset_rank` adds up.
 
     Parameters
@@ -183,7 +196,9 @@ def binomial_table(num_arms: int, set_size: int) -> NDArray[np.int64]:
     return np.array(rows, dtype=np.int64)
 
 
-def subset_rank(offered: Array, binomials: Array) -> Array:
+def subset_rank(
+    offered: Bool[Any, "*sets n"], binomials: Int[Any, "n k"]
+) -> Int[Any, "*sets"]:
     """Compute the place of a set of k arms in colexicographic order, from 0 on.
 
     The rank of a_1 < ... < a_k is the sum of "a_c choose c".

@@ -13,12 +13,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations, permutations
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from theory.arguments import instance_of, integer_from
 from theory.validation import MOST_ARMS, numeric_array
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64, Int64
+
 
 # Probabilities that differ by less are equal.
 _TOLERANCE = 1e-12
@@ -136,7 +141,7 @@ class ChoiceTable:
         cls,
         num_arms: int,
         set_size: int,
-        rule: Callable[[NDArray[np.int64]], ArrayLike],
+        rule: Callable[[Int64[np.ndarray, "S k"]], ArrayLike],
     ) -> ChoiceTable:
         """Tabulate a rule over all sets of k out of n arms.
 
@@ -191,17 +196,17 @@ class ChoiceTable:
         return self.sets.shape[1]
 
     @cached_property
-    def totals(self) -> NDArray[np.float64]:
+    def totals(self) -> Float64[np.ndarray, " S"]:
         """Expected reward of every set, float64 (S,)."""
         return self.probabilities.sum(axis=1)
 
     @cached_property
-    def canonical_rows(self) -> NDArray[np.int64]:
+    def canonical_rows(self) -> Int64[np.ndarray, " S"]:
         """Rows by their sets in lexicographic order, whatever the order given."""
         return np.lexsort(np.sort(self.sets, axis=1).T[::-1])
 
     @cached_property
-    def best_rows(self) -> NDArray[np.int64]:
+    def best_rows(self) -> Int64[np.ndarray, " best"]:
         """Rows of the sets with the largest expected reward, in lexicographic order."""
         equal = self.totals >= self.totals.max() - _TOLERANCE
         return self.canonical_rows[equal[self.canonical_rows]]
@@ -231,7 +236,7 @@ class ChoiceTable:
         """Return the arms of a row as a tuple of int."""
         return tuple(self.sets[row].tolist())
 
-    def by_arm(self) -> NDArray[np.float64]:
+    def by_arm(self) -> Float64[np.ndarray, "S n"]:
         """Return P(a|s) as a float64 (S, n); nan where an arm is not in the set."""
         dense = np.full((len(self.sets), self.num_arms), np.nan)
         np.put_along_axis(dense, self.sets, self.probabilities, axis=1)

@@ -19,14 +19,18 @@ array-API standard. `theory.copeland_program._basis_reuse` solves for a basis.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from theory._arrays import Array, floating
+from theory._arrays import AnyArrayLike, Array, floating
 from theory.copeland_program._constraints import rank_by_counting
 from theory.copeland_program._costs import evidence_costs
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Int, Int8, Int32
+
 
 _TILT = 1e-6
 # Relative; far below the tilt, far above rounding.
@@ -41,36 +45,36 @@ class Basis(NamedTuple):
     (i2, t - 1) for the t cheapest superiors of a rival i2 together.
     """
 
-    signs: Array
+    signs: Int8[Any, "K K"]
     """int8 (K, K): signs of the gaps that it is for; all 0 if it fits none."""
 
-    amounts: Array
+    amounts: Float[Any, "K K"]
     """float64 (K, K): evidence on (i1, j), and on the t-th cheapest superior of i2."""
 
-    columns: Array
+    columns: Int32[Any, " R"]
     """int32 (R,): place, row by row, of the price of each basic column."""
 
-    inverse: Array
+    inverse: Float[Any, "R R"]
     """float64 (R, R): multipliers of the constraints = inverse @ basic prices."""
 
-    loads: Array
+    loads: Int8[Any, "R K K"]
     """int8 (R, K, K): what a unit of each multiplier takes from every price."""
 
 
 class PriceTable(NamedTuple):
-    """Prices of the columns of the program, and the order behind them."""
+    """Prices of the columns of the program, and the order behind them, for R arms."""
 
-    prices: Array
-    """float64 (K, K): see `Basis`; 0 at a place that does not exist."""
+    prices: Float[Any, "R K"]
+    """float64 (R, K): see `Basis`; 0 at a place that does not exist."""
 
-    ranks: Array
-    """int32 (K, K): [i2, j] is the place of j among the superiors of i2 by cost."""
+    ranks: Int32[Any, "R K"]
+    """int32 (R, K): [i2, j] is the place of j among the superiors of i2 by cost."""
 
-    pool: Array
-    """bool (K, K): [i2, j]: j beats i2, and neither of them is the winner."""
+    pool: Bool[Any, "R K"]
+    """bool (R, K): [i2, j]: j beats i2, and neither of them is the winner."""
 
-    own: Array
-    """bool (K, K): [i1, j]: the winner beats j."""
+    own: Bool[Any, "R K"]
+    """bool (R, K): [i1, j]: the winner beats j."""
 
 
 def empty_basis(num_arms: int) -> Basis:
@@ -97,7 +101,9 @@ def empty_basis(num_arms: int) -> Basis:
     )
 
 
-def tilted_costs(gaps: Array, arms: Array | None = None) -> Array:
+def tilted_costs(
+    gaps: AnyArrayLike, arms: Int[Any, " R"] | None = None
+) -> Float[Any, "R K"]:
     """Compute the price of evidence on every pair, so tilted that optima are unique.
 
     The factors are 1 + 1e-6 sin n for the n-th pair, n = 1, 2, ... in lexicographic
@@ -132,7 +138,7 @@ def _tilts(num_arms: int) -> NDArray[np.float64]:
 
 
 def price_table(
-    gaps: Array, winner: Array | int, arms: Array | None = None
+    gaps: AnyArrayLike, winner: Int[Any, ""] | int, arms: Int[Any, " R"] | None = None
 ) -> PriceTable:
     """Lay out the prices of the program of a winner.
 
@@ -171,7 +177,7 @@ def price_table(
     return PriceTable(prices, ranks, pool, own)
 
 
-def multipliers(basis: Basis, prices: Array) -> Array:
+def multipliers(basis: Basis, prices: Float[Any, "K K"]) -> Float[Any, " R"]:
     """Compute the multipliers of the constraints of a basis.
 
     Parameters
@@ -189,7 +195,9 @@ def multipliers(basis: Basis, prices: Array) -> Array:
     return _terms(basis, prices).sum(axis=-1)
 
 
-def stays_optimal(basis: Basis, prices: Array, tolerance: float = _TOLERANCE) -> Array:
+def stays_optimal(
+    basis: Basis, prices: Float[Any, "K K"], tolerance: float = _TOLERANCE
+) -> Bool[Any, ""]:
     """Say whether a basis is optimal at other prices.
 
     The allocation is feasible for all matrices of the same signs and has the value of
@@ -224,7 +232,7 @@ def stays_optimal(basis: Basis, prices: Array, tolerance: float = _TOLERANCE) ->
     return fits & xp.all(values >= -tolerance * scale)
 
 
-def allocation(basis: Basis, table: PriceTable) -> Array:
+def allocation(basis: Basis, table: PriceTable) -> Float[Any, "K K"]:
     """Lay out the evidence that a basis asks for.
 
     Parameters
@@ -244,7 +252,9 @@ def allocation(basis: Basis, table: PriceTable) -> Array:
     return directed + xp.permute_dims(directed, (1, 0))
 
 
-def directed_allocation(amounts: Array, table: PriceTable) -> Array:
+def directed_allocation(
+    amounts: Float[Any, "R K"], table: PriceTable
+) -> Float[Any, "R K"]:
     """Lay out the evidence of some blocks.
 
     Parameters

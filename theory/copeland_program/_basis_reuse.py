@@ -5,6 +5,8 @@ On NumPy arrays only; what to do with a basis is in `theory.copeland_program._ba
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,10 +31,14 @@ from theory.copeland_program.certificate import (
 from theory.copeland_program.program_data import ProgramData
 from theory.errors import ProgramError
 
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
+
 __all__ = ["optimal_basis"]
 
 
-def optimal_basis(gaps: NDArray[np.float64]) -> Basis:
+def optimal_basis(gaps: Float64[np.ndarray, "K K"]) -> Basis:
     """Solve the optimal program of a matrix with a single Copeland winner.
 
     Parameters

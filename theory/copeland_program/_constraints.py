@@ -24,15 +24,21 @@ cheaper than a sort in compiled code.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
-from theory._arrays import Array, arm_of, floating, gap_table, pair_table
+from theory._arrays import AnyArrayLike, Array, arm_of, floating, gap_table, pair_table
 from theory.copeland_program._costs import losses, two_smallest
 from theory.errors import InvalidPreferenceError
 
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Int
+
 
 def constraint_slack(
-    evidence: Array, gaps: Array, candidates: Array | None = None
-) -> Array:
+    evidence: AnyArrayLike,
+    gaps: AnyArrayLike,
+    candidates: Bool[Any, " K"] | None = None,
+) -> Float[Any, " K"]:
     """Compute the smallest left-hand side of (P) for every arm as the winner i1.
 
     Counts N suffice to call i1 a Copeland winner at time t when its slack at
@@ -83,8 +89,11 @@ def constraint_slack(
 
 
 def candidate_slack(
-    evidence: Array, gaps: Array, candidate: Array | int, sums: Array | None = None
-) -> Array:
+    evidence: AnyArrayLike,
+    gaps: AnyArrayLike,
+    candidate: AnyArrayLike,
+    sums: Float[Any, "K K+2"] | None = None,
+) -> Float[Any, ""]:
     """Compute the smallest left-hand side of (P) for one arm as the winner i1.
 
     Parameters
@@ -120,7 +129,9 @@ def candidate_slack(
     return _smallest_sides(xp, gaps, sums, arm, *own)[0]
 
 
-def superior_sums(evidence: Array, gaps: Array) -> Array:
+def superior_sums(
+    evidence: Float[Any, "R K"], gaps: Float[Any, "R K"]
+) -> Float[Any, "R K+2"]:
     """Add up the smallest evidence on the superiors of some rivals, for every level.
 
     A rival's row depends on its own pairs only, so a duel changes two of them.
@@ -150,7 +161,9 @@ def superior_sums(evidence: Array, gaps: Array) -> Array:
     return sums_of_smallest(evidence, gaps < 0, sizes)
 
 
-def ecw_slack(evidence: Array, gaps: Array, candidate: Array | int) -> Array:
+def ecw_slack(
+    evidence: AnyArrayLike, gaps: AnyArrayLike, candidate: AnyArrayLike
+) -> Float[Any, ""]:
     """Compute the smallest left-hand side of the efficient program for one winner.
 
     The efficient program (Komiyama et al. 2016, eqs. 4 and 5) asks for one unit of
@@ -196,7 +209,9 @@ def ecw_slack(evidence: Array, gaps: Array, candidate: Array | int) -> Array:
     )
 
 
-def sums_of_smallest(values: Array, members: Array, sizes: Array) -> Array:
+def sums_of_smallest(
+    values: Float[Any, "R K"], members: Bool[Any, "R K"], sizes: Int[Any, "R S"]
+) -> Float[Any, "R S"]:
     """Add up the smallest members of every row, for several sizes.
 
     Parameters
@@ -227,7 +242,9 @@ def sums_of_smallest(values: Array, members: Array, sizes: Array) -> Array:
     return xp.sum(xp.where(chosen, values[:, None, :], 0.0), axis=-1)
 
 
-def rank_by_counting(values: Array, members: Array) -> Array:
+def rank_by_counting(
+    values: Float[Any, "R K"], members: Bool[Any, "R K"]
+) -> Int[Any, "R K"]:
     """Count, for every entry, the members of its row that come before it.
 
     Parameters

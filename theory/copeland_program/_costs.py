@@ -9,28 +9,33 @@ of one unit of evidence. "Evidence" on a pair is N_ij d_ij / log T.
 
 from __future__ import annotations
 
-from theory._arrays import Array, floating
+from typing import TYPE_CHECKING, Any
+
+from theory._arrays import floating
 from theory.divergences import kl_to_half
 
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int
 
-def losses(gaps: Array) -> Array:
+
+def losses(gaps: Float[Any, "R K"]) -> Int[Any, " R"]:
     """Count the superiors L_i of every arm.
 
     Parameters
     ----------
-    gaps : float (K, K)
+    gaps : float (K, K), or some rows of it, (R, K)
         Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
 
     Returns
     -------
-    int32 (K,)
+    int32 (R,)
         Number of negative entries per row.
     """
     xp, gaps = floating(gaps)
     return xp.sum(gaps < 0, axis=-1, dtype=xp.int32)
 
 
-def two_smallest(counts: Array) -> tuple[Array, Array]:
+def two_smallest(counts: Int[Any, " K"]) -> tuple[Int[Any, ""], Int[Any, ""]]:
     """Return the smallest and the second smallest element of a multiset.
 
     Parameters
@@ -49,7 +54,9 @@ def two_smallest(counts: Array) -> tuple[Array, Array]:
     return xp.min(counts), xp.min(others)
 
 
-def evidence_costs(gaps: Array, arms: Array | None = None) -> Array:
+def evidence_costs(
+    gaps: Float[Any, "K K"], arms: Int[Any, " R"] | None = None
+) -> Float[Any, "R K"]:
     """Compute the price c_ij of one unit of evidence on every pair.
 
     Parameters

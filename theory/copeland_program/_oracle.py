@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,10 @@ from theory.arguments import arm_index, number_from
 from theory.copeland_program.program_data import ProgramData
 from theory.preferences import PreferenceMatrix
 from theory.validation import symmetric_amounts
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float64, Int, Int64
+
 
 PLAIN, WITH_PAIR, WITHOUT_PAIR = range(3)
 """Cases of a family: i1 does not beat i2; it does, and i2 is in H; or is not."""
@@ -70,7 +75,7 @@ class ConstraintFamilies:
     winner: int
 
     @cached_property
-    def inferiors(self) -> NDArray[np.intp]:
+    def inferiors(self) -> Int[np.ndarray, " h"]:
         """Arms that the winner beats, in increasing order, (h,)."""
         return np.flatnonzero(self.instance.gaps[self.winner] > 0)
 
@@ -85,7 +90,7 @@ class ConstraintFamilies:
         return self.instance.second - self.low
 
     @cached_property
-    def num_inferiors(self) -> NDArray[np.int64]:
+    def num_inferiors(self) -> Int64[np.ndarray, " levels"]:
         """Size a of the set H per level, (levels,)."""
         return np.arange(self.num_levels) + self.low + 1 - self.instance.least
 
@@ -95,7 +100,7 @@ class ConstraintFamilies:
         return self.instance.second + 1 - self.instance.least
 
     @cached_property
-    def exists(self) -> NDArray[np.bool_]:
+    def exists(self) -> Bool[np.ndarray, "3 K levels"]:
         """ConstraintFamilies whose sets exist, bool (3, K, levels)."""
         a, h = self.num_inferiors, self.inferiors.size
         exists = np.zeros((3, self.instance.num_arms, a.size), dtype=bool)
@@ -108,7 +113,7 @@ class ConstraintFamilies:
         exists[WITHOUT_PAIR, self.inferiors] = (a <= h - 1) & (level >= 1)
         return exists
 
-    def order(self, own: NDArray[np.float64]) -> NDArray[np.intp]:
+    def order(self, own: Float64[np.ndarray, " h"]) -> Int[np.ndarray, " h"]:
         """Order the inferiors by the evidence against them.
 
         Among equal evidence the most expensive pair comes first: it is the one on which
@@ -129,10 +134,10 @@ class ConstraintFamilies:
 
     def sides(
         self,
-        own: NDArray[np.float64],
-        order: NDArray[np.intp],
-        superior_sums: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        own: Float64[np.ndarray, " h"],
+        order: Int[np.ndarray, " h"],
+        superior_sums: Float64[np.ndarray, "K sizes"],
+    ) -> Float64[np.ndarray, "3 K levels"]:
         """Compute the smallest left-hand side of every family.
 
         Parameters
@@ -168,7 +173,9 @@ class ConstraintFamilies:
         )
         return np.where(self.exists, sides, np.inf)
 
-    def superior_sums(self, evidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    def superior_sums(
+        self, evidence: Float64[np.ndarray, "K K"]
+    ) -> Float64[np.ndarray, "K sizes"]:
         """Add up the smallest entries on the superiors of every rival.
 
         Parameters
@@ -192,7 +199,9 @@ class ConstraintFamilies:
         size = np.maximum(losses[:, None] - self.low - column[None, :], 0)
         return np.take_along_axis(prefix, size, axis=1)
 
-    def top_side(self, own: NDArray[np.float64], order: NDArray[np.intp]) -> float:
+    def top_side(
+        self, own: Float64[np.ndarray, " h"], order: Int[np.ndarray, " h"]
+    ) -> float:
         """Return the smallest left-hand side at the level L(2).
 
         All families of that level together say that any `top_size` inferiors of the
@@ -214,7 +223,7 @@ class ConstraintFamilies:
             return np.inf
         return float(own[order[: self.top_size]].sum())
 
-    def slack(self, evidence: NDArray[np.float64]) -> float:
+    def slack(self, evidence: Float64[np.ndarray, "K K"]) -> float:
         """Return the smallest left-hand side of (P).
 
         Parameters
@@ -232,7 +241,7 @@ class ConstraintFamilies:
         sides = self.sides(own, order, self.superior_sums(evidence))
         return min(float(sides.min(initial=np.inf)), self.top_side(own, order))
 
-    def efficient_slack(self, evidence: NDArray[np.float64]) -> float:
+    def efficient_slack(self, evidence: Float64[np.ndarray, "K K"]) -> float:
         """Return the smallest left-hand side of the efficient program.
 
         Parameters
@@ -254,8 +263,8 @@ class ConstraintFamilies:
         return min(least, float(sums[exists].min(initial=np.inf)))
 
     def chosen(
-        self, case: int, rival: int, level: int, order: NDArray[np.intp]
-    ) -> NDArray[np.intp]:
+        self, case: int, rival: int, level: int, order: Int[np.ndarray, " h"]
+    ) -> Int[np.ndarray, " a"]:
         """Return the set H of a family.
 
         Parameters

@@ -17,13 +17,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from theory._arrays import Array, floating
+from theory._arrays import floating
 from theory.copeland_program._constraints import rank_by_counting
 from theory.copeland_program._costs import evidence_costs, losses
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Float64, Int, Int32
+
 
 # Ratios that differ by less are equal: the same instance then gets the same allocation
 # whatever the order in which a library adds numbers.
@@ -49,11 +53,11 @@ class RankedSuperiors:
         Number of losses of every arm.
     """
 
-    costs: Array
-    members: Array
-    ranks: Array
-    prefixes: Array
-    counts: Array
+    costs: Float[Any, "K K"]
+    members: Bool[Any, "K K"]
+    ranks: Int32[Any, "K K"]
+    prefixes: Float[Any, "K K"]
+    counts: Int32[Any, " K"]
 
 
 @dataclass(frozen=True)
@@ -72,13 +76,13 @@ class Blocks:
         The number k of every rival.
     """
 
-    values: Array
-    sizes: Array
-    ratios: Array
-    excess: Array
+    values: Float[Any, "A K"]
+    sizes: Int32[Any, "A K K"]
+    ratios: Float[Any, "A K K"]
+    excess: Int32[Any, "A K"]
 
 
-def superiors_by_counting(gaps: Array) -> RankedSuperiors:
+def superiors_by_counting(gaps: Float[Any, "K K"]) -> RankedSuperiors:
     """Order the superiors of every arm by comparing all pairs of costs.
 
     O(K^3) operations without a sort, which in compiled code for a few dozen arms is the
@@ -103,7 +107,7 @@ def superiors_by_counting(gaps: Array) -> RankedSuperiors:
     return RankedSuperiors(costs, members, ranks, prefixes, losses(gaps))
 
 
-def superiors_by_sorting(gaps: NDArray[np.float64]) -> RankedSuperiors:
+def superiors_by_sorting(gaps: Float64[np.ndarray, "K K"]) -> RankedSuperiors:
     """Order the superiors of every arm by sorting rows, on NumPy arrays only.
 
     O(K^2 log K) operations and O(K^2) memory; the same order as
@@ -123,7 +127,7 @@ def superiors_by_sorting(gaps: NDArray[np.float64]) -> RankedSuperiors:
 
 
 def superiors_of_costs(
-    gaps: NDArray[np.float64], costs: NDArray[np.float64]
+    gaps: Float64[np.ndarray, "K K"], costs: Float64[np.ndarray, "K K"]
 ) -> RankedSuperiors:
     """Order the superiors of every arm for given costs, by sorting rows.
 
@@ -151,7 +155,11 @@ def superiors_of_costs(
 
 
 def solve_blocks(
-    superiors: RankedSuperiors, arms: Array, beaten: Array, costs: Array, ranks: Array
+    superiors: RankedSuperiors,
+    arms: Int[Any, " A"],
+    beaten: Bool[Any, "A K"],
+    costs: Float[Any, "A K"],
+    ranks: Int[Any, "A K"],
 ) -> Blocks:
     """Solve the problem of every rival, for several winners i1.
 
@@ -192,7 +200,9 @@ def solve_blocks(
     return Blocks(values, sizes, ratios, excess)
 
 
-def blocks_of(superiors: RankedSuperiors, gaps: Array, winner: Array | int) -> Blocks:
+def blocks_of(
+    superiors: RankedSuperiors, gaps: Float[Any, "K K"], winner: Int[Any, ""] | int
+) -> Blocks:
     """Solve the problem of every rival for one winner.
 
     Parameters
@@ -218,8 +228,8 @@ def blocks_of(superiors: RankedSuperiors, gaps: Array, winner: Array | int) -> B
 
 
 def allocate(
-    superiors: RankedSuperiors, gaps: Array, winner: Array | int
-) -> tuple[Array, Array]:
+    superiors: RankedSuperiors, gaps: Float[Any, "K K"], winner: Int[Any, ""] | int
+) -> tuple[Float[Any, " K"], Float[Any, "K K"]]:
     """Solve the efficient program for one winner.
 
     Parameters

@@ -16,6 +16,7 @@ that way lowers the right-hand side only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,10 @@ from numpy.typing import NDArray
 from theory.copeland_program.optimum import Certificate
 from theory.copeland_program.program_data import ProgramData
 from theory.errors import ProgramError
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
 
 MAXIMAL_GAP = 1e-8
 """Largest relative gap between an allocation and its lower bound."""
@@ -158,7 +163,9 @@ def certify(
     )
 
 
-def allocation_cost(costs: NDArray[np.float64], evidence: NDArray[np.float64]) -> float:
+def allocation_cost(
+    costs: Float64[np.ndarray, "K K"], evidence: Float64[np.ndarray, "K K"]
+) -> float:
     """Return the cost of an allocation.
 
     Parameters

@@ -13,8 +13,9 @@ any library that follows the array-API standard.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
-from theory._arrays import Array, arm_of, floating, gap_table
+from theory._arrays import AnyArrayLike, arm_of, floating, gap_table
 from theory.arguments import instance_of
 from theory.copeland_program._constraints import (
     candidate_slack,
@@ -29,6 +30,10 @@ from theory.copeland_program._superiors import (
     superiors_by_counting,
 )
 
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int
+
+
 __all__ = [
     "candidate_slack",
     "ecw_cost",
@@ -39,7 +44,7 @@ __all__ = [
 ]
 
 
-def ecw_costs(gaps: Array) -> Array:
+def ecw_costs(gaps: AnyArrayLike) -> Float[Any, " K"]:
     """Compute the constant C_E of the efficient program for every arm as the winner.
 
     Parameters
@@ -81,7 +86,9 @@ def ecw_costs(gaps: Array) -> Array:
     return xp.where(superiors.counts == xp.min(superiors.counts), totals, math.inf)
 
 
-def ecw_cost(gaps: Array, winner: Array | int, superiors: RankedSuperiors) -> Array:
+def ecw_cost(
+    gaps: Float[Any, "K K"], winner: Int[Any, ""] | int, superiors: RankedSuperiors
+) -> Float[Any, ""]:
     """Compute the constant C_E of the efficient program for one winner.
 
     Parameters
@@ -120,8 +127,8 @@ def ecw_cost(gaps: Array, winner: Array | int, superiors: RankedSuperiors) -> Ar
 
 
 def ecw_evidence(
-    gaps: Array, winner: Array | int, superiors: RankedSuperiors | None = None
-) -> Array:
+    gaps: AnyArrayLike, winner: AnyArrayLike, superiors: RankedSuperiors | None = None
+) -> Float[Any, "K K"]:
     """Compute an optimal allocation of evidence of the efficient program.
 
     Parameters

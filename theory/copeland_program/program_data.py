@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,10 @@ from theory.arguments import arm_index, one_of
 from theory.copeland_program._superiors import RankedSuperiors, superiors_by_sorting
 from theory.errors import InvalidPreferenceError, TieError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
 
 TIE_RULES: tuple[str, ...] = ("error", "ignore")
 """What to do about tied pairs."""
@@ -47,7 +52,7 @@ class ProgramData:
         return self.gaps.shape[0]
 
     @property
-    def costs(self) -> NDArray[np.float64]:
+    def costs(self) -> Float64[np.ndarray, "K K"]:
         """Price of one unit of evidence on every pair, float64 (K, K)."""
         return self.superiors.costs
 
@@ -82,7 +87,7 @@ class ProgramData:
 
     @classmethod
     def from_superiors(
-        cls, gaps: NDArray[np.float64], superiors: RankedSuperiors
+        cls, gaps: Float64[np.ndarray, "K K"], superiors: RankedSuperiors
     ) -> ProgramData:
         """Prepare the programs of gaps, estimated ones for instance, as they are.
 

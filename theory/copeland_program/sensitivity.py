@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +40,10 @@ from theory.copeland_program.constants import (
 from theory.copeland_program.program_data import ProgramData
 from theory.divergences import kl_to_half
 from theory.preferences import PreferenceMatrix, as_preference_matrix
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
 
 __all__ = ["PROGRAMS", "Sensitivity", "one_sided_derivatives", "sensitivity"]
 
@@ -169,7 +174,7 @@ def one_sided_derivatives(
     *,
     program: str = "cw",
     pairs: Iterable[tuple[int, int]] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Float64[np.ndarray, "K K"], Float64[np.ndarray, "K K"]]:
     """Compute the derivatives of a constant towards smaller and larger gaps.
 
     Parameters

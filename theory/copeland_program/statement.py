@@ -27,6 +27,7 @@ from theory.errors import ProgramError
 
 if TYPE_CHECKING:
     import cvxpy
+    from jaxtyping import Float64
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Demand:
     parts: list[tuple[NDArray[np.intp], int]]
     pair: int | None = None
 
-    def least(self, evidence: NDArray[np.float64]) -> float:
+    def least(self, evidence: Float64[np.ndarray, "K K"]) -> float:
         """Return the smallest left-hand side over all sets."""
         sums = [np.sort(evidence[pairs])[:size].sum() for pairs, size in self.parts]
         return float(sum(sums) + (0.0 if self.pair is None else evidence[self.pair]))
@@ -200,7 +201,9 @@ def solve(instance: ProgramData, winner: int) -> Solution:
     )
 
 
-def slack(instance: ProgramData, winner: int, evidence: NDArray[np.float64]) -> float:
+def slack(
+    instance: ProgramData, winner: int, evidence: Float64[np.ndarray, "K K"]
+) -> float:
     """Return the smallest left-hand side of all constraints, set by set.
 
     Parameters

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +29,10 @@ from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.preferences import TIE_TOLERANCE, PreferenceMatrix
 from theory.validation import numeric_array
 
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
+
 __all__ = [
     "ComparisonCounts",
     "copeland_score_failure",
@@ -41,7 +46,7 @@ __all__ = [
 
 def relative_bound_failure(
     rounds: ArrayLike, *, alpha: float = 0.51
-) -> NDArray[np.float64]:
+) -> Float64[np.ndarray, "*shape"]:
     """Bound the probability that a relative confidence bound is wrong in a round.
 
     (log t / log(alpha + 1/2) + 1) t^(-2 alpha / (alpha + 1/2)), for the event that the
@@ -140,7 +145,7 @@ def relative_bound_failures(*, alpha: float = 0.51, as_printed: bool = False) ->
 
 def copeland_score_failure(
     rounds: ArrayLike, num_arms: int, *, alpha: float = 0.51
-) -> NDArray[np.float64]:
+) -> Float64[np.ndarray, "*shape"]:
     """Bound the probability that no optimistic Copeland score reaches the true best.
 
     K times `relative_bound_failure`: the best arm's score is too low only if the upper
@@ -195,7 +200,7 @@ class ComparisonCounts:
     loglog_coefficients: NDArray[np.float64]
     remainder: str
 
-    def __call__(self, horizon: float) -> NDArray[np.float64]:
+    def __call__(self, horizon: float) -> Float64[np.ndarray, "K K"]:
         """Evaluate the leading terms at a horizon of at least 3, float64 (K, K)."""
         rounds = number_from(horizon, 3, "horizon")
         logs = math.log(rounds)
@@ -294,7 +299,7 @@ def double_thompson_counts(
 
 def lowest_index(
     indices: ArrayLike, offered: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Float64[np.ndarray, " T"], Float64[np.ndarray, " T"]]:
     """Follow the smallest index among the arms offered, round by round.
 
     rho'(t) is the smallest index of an arm in the set of round t, rho(t) the smallest
@@ -352,7 +357,10 @@ def lowest_index(
 
 def unoffered_index_range(
     rho: ArrayLike, plays: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[
+    Float64[np.ndarray, "*shape"],
+    Float64[np.ndarray, "*shape"],
+]:
     """Compute the range of the index of an arm that is not offered.
 
     rho(t) (1 - 1 / N_i(t)) <= index <= rho(t), surely and not only with high

@@ -8,6 +8,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+from jaxtyping import Bool, Float64
 from numpy.typing import NDArray
 
 from bayesduel.errors import ChoiceWorldError
@@ -155,7 +156,7 @@ class ChoiceWorld:
 
     # The best set
 
-    def chances(self, arms: tuple[int, ...]) -> NDArray[np.float64]:
+    def chances(self, arms: tuple[int, ...]) -> Float64[np.ndarray, " n"]:
         """Compute P(i|s) of one set.
 
         Parameters
@@ -175,7 +176,7 @@ class ChoiceWorld:
         """
         return self.rule.chances(self.mask(arms))
 
-    def mask(self, arms: tuple[int, ...]) -> NDArray[np.bool_]:
+    def mask(self, arms: tuple[int, ...]) -> Bool[np.ndarray, " n"]:
         """Turn a set that can be offered into a mask, bool (n,)."""
         given = [int(arm) for arm in arms]
         outside = [arm for arm in given if not 0 <= arm < self.num_arms]

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Bool, Float
 
 from bayesduel.instances.choice.rules import (
     ChoiceRule,
@@ -21,7 +22,9 @@ class Cost(NamedTuple):
     best: Any
     values: Any
 
-    def of(self, rule: ChoiceRule, offered: Any) -> Any:
+    def of(
+        self, rule: ChoiceRule, offered: Bool[Any, "*sets n"]
+    ) -> Float[Any, "*sets"]:
         """Compute the regret of offering sets once.
 
         Parameters

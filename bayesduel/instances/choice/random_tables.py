@@ -4,7 +4,7 @@ from itertools import combinations
 from math import comb, factorial
 
 import numpy as np
-from numpy.typing import NDArray
+from jaxtyping import Float64
 
 from bayesduel.errors import ChoiceWorldError
 from bayesduel.instances.choice.choice_instance import MOST_SETS, ChoiceWorld
@@ -87,8 +87,8 @@ def random_table(
 
 
 def uniform_below(
-    rng: np.random.Generator, widths: NDArray[np.float64], total: float
-) -> NDArray[np.float64]:
+    rng: np.random.Generator, widths: Float64[np.ndarray, " k"], total: float
+) -> Float64[np.ndarray, " k"]:
     """Draw a uniform point of a box whose coordinates add up to at most ``total``.
 
     Parameters

@@ -9,7 +9,8 @@ from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from jaxtyping import Bool, Float, Float64
+from numpy.typing import ArrayLike
 
 from bayesduel.errors import ChoiceWorldError
 from theory.arguments import as_number, shown
@@ -44,11 +45,11 @@ class ChoiceRule:
         raise NotImplementedError
 
     @property
-    def values(self) -> NDArray[np.float64] | None:
+    def values(self) -> Float[Any, " n"] | None:
         """One number per arm that orders them, or None; float64 (n,)."""
         return None
 
-    def chances(self, offered: Any) -> Any:
+    def chances(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Compute P(i|s); 0 for arms outside the set.
 
         Parameters
@@ -62,7 +63,7 @@ class ChoiceRule:
         """
         raise NotImplementedError
 
-    def no_choice_chance(self, offered: Any) -> Any:
+    def no_choice_chance(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets"]:
         """Compute P(nobody is chosen | s), for rules that choose one arm at most.
 
         Parameters
@@ -131,15 +132,15 @@ class LogitRule(ChoiceRule):
         return bool(self.no_choice_weight > 0)
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Float[Any, " n"]:
         """The weights."""
         return self.weights
 
-    def chances(self, offered: Any) -> Any:
+    def chances(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Compute P(i|s)."""
         return logit_choice(offered, self.weights, self.no_choice_weight)
 
-    def no_choice_chance(self, offered: Any) -> Any:
+    def no_choice_chance(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets"]:
         """Compute v_0 / (v_0 + sum of v_j over s), also where 1 - it rounds to 1."""
         xp = offered.__array_namespace__()
         chosen = xp.sum(xp.where(offered, self.weights, 0.0), axis=-1)
@@ -197,11 +198,11 @@ class GaussianRule(ChoiceRule):
         return self.no_choice
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Float[Any, " n"]:
         """The mean utilities."""
         return self.means
 
-    def chances(self, offered: Any) -> Any:
+    def chances(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Compute P(i|s) by quadrature."""
         return gaussian_choice(offered, self.log_cdf, self.node_weights, self.outside)
 
@@ -281,7 +282,7 @@ class TableRule(ChoiceRule):
         """Whether the probabilities of some set add up to less than 1."""
         return self.no_choice
 
-    def chances(self, offered: Any) -> Any:
+    def chances(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Look P(i|s) up; undefined for sets of another size."""
         return self.by_rank[subset_rank(offered, self.binomials)]
 
@@ -327,17 +328,17 @@ class IndependentRule(ChoiceRule):
         return False
 
     @property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Float[Any, " n"]:
         """The means."""
         return self.means
 
-    def chances(self, offered: Any) -> Any:
+    def chances(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Return the means of the offered arms."""
         xp = offered.__array_namespace__()
         return xp.where(offered, self.means, 0.0)
 
 
-def arm_vector(argument: str, values: ArrayLike) -> NDArray[np.float64]:
+def arm_vector(argument: str, values: ArrayLike) -> Float64[np.ndarray, " n"]:
     """Return one finite number per arm."""
     try:
         vector = numeric_array(values, argument)

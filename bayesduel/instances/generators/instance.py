@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+from jaxtyping import Float64
 from numpy.typing import NDArray
 
 from theory.arguments import as_number, shown
@@ -117,7 +118,9 @@ def check_generator(rng: np.random.Generator | None) -> np.random.Generator:
     return rng
 
 
-def check_vector(argument: str, values: object, minimum_length: int) -> NDArray:
+def check_vector(
+    argument: str, values: object, minimum_length: int
+) -> Float64[np.ndarray, " n"]:
     """Return `values` as a finite float64 vector with at least `minimum_length`."""
     vector = numeric_array(values, argument)
     if vector.ndim != 1 or len(vector) < minimum_length:
@@ -145,7 +148,7 @@ def spell(family: str, **parameters: object) -> str:
 
 
 def make_instance(
-    values: NDArray[np.float64],
+    values: Float64[np.ndarray, "K K"],
     rng: np.random.Generator | None,
     *,
     shuffle: bool,
@@ -169,7 +172,9 @@ def make_instance(
     return GeneratedInstance(matrix, permutation)
 
 
-def from_upper_triangle(upper: NDArray[np.float64]) -> NDArray[np.float64]:
+def from_upper_triangle(
+    upper: Float64[np.ndarray, "K K"],
+) -> Float64[np.ndarray, "K K"]:
     """Complete a matrix whose entries above the diagonal are given.
 
     The lower triangle becomes one minus its mirror image and the diagonal 1/2.

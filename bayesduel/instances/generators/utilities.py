@@ -4,7 +4,7 @@ Every function here returns an `GeneratedInstance` with the arms shuffled by `rn
 Without shuffling, the arms stand in the order of the numbers given.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -134,7 +134,7 @@ def syn_btl(
 
 def from_utilities(
     rng: np.random.Generator | None,
-    utilities: str | Sequence[float] | NDArray,
+    utilities: str | ArrayLike,
     *,
     link: str = "linear",
     shuffle: bool = True,

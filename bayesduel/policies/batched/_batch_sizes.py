@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 from jax import Array, lax
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt64
 
 from bayesduel.types import RoundCount
 
@@ -24,9 +24,9 @@ in float64 and is still not the nearest integer."""
 class Scaled(NamedTuple):
     """A positive number: 96 leading bits, rounded down, times a power of 2."""
 
-    high: Int[Array, ""]
-    middle: Int[Array, ""]
-    low: Int[Array, ""]
+    high: UInt64[Array, ""]
+    middle: UInt64[Array, ""]
+    low: UInt64[Array, ""]
     """32 bits each, as uint64; the first bit of ``high`` is 1."""
 
     exponent: Int[Array, ""]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.masks import compute_if, entry_of
@@ -198,7 +198,7 @@ class BatchedPolicy(Policy):
         """Return the active arm that empirically beats the most others."""
         return most_beaten(rng_key, state.wins, among=state.active)
 
-    def info(self, state: BatchedState) -> dict[str, Array]:
+    def info(self, state: BatchedState) -> dict[str, Shaped[Array, ""]]:
         """Return the number of batches submitted, one cut at the horizon included."""
         return {"batches": state.batches}
 

@@ -291,7 +291,7 @@ def is_estimated_winner(pairs: PairEvidence) -> Bool[Array, " K"]:
     return counts == jnp.min(counts)
 
 
-def estimated_losses(pairs: PairEvidence) -> Float[Array, " K"]:
+def estimated_losses(pairs: PairEvidence) -> Int[Array, " K"]:
     """Count the arms that every arm loses to in the estimates."""
     return jnp.sum(pairs.wins < pairs.wins.T, axis=1, dtype=jnp.int32)
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 
 from bayesduel.errors import PolicyParameterError, ProgramError
 from bayesduel.ops.masks import compute_if, with_rows
@@ -21,7 +21,7 @@ from bayesduel.policies.rmed._copeland_rmed import (
     log_of,
     recommended,
 )
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey
 from theory.copeland_program import (
     Basis,
     directed_allocation,
@@ -254,7 +254,7 @@ class CWRMED(CopelandRMED):
         """Return the winner of the last test or program."""
         return recommended(state.lists)
 
-    def info(self, state: CWRMEDState) -> dict[str, Array]:
+    def info(self, state: CWRMEDState) -> dict[str, Shaped[Array, ""]]:
         """Return how many programs were needed, went to the host, and failed there."""
         return {
             "programs_needed": state.program.needed,
@@ -266,7 +266,7 @@ class CWRMED(CopelandRMED):
         """Say whether the host must solve the program."""
         return state.program.is_asked
 
-    def host_step(self, state: CWRMEDState) -> CWRMEDState:
+    def host_step(self, state: OnHost[CWRMEDState]) -> OnHost[CWRMEDState]:
         """Solve the program of the estimates, and extend the next list by it."""
         gaps = estimated_gaps(np.asarray(state.lists.pairs.wins))
         program = state.program

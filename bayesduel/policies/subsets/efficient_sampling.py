@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, UInt32
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.sampling import choose_among
@@ -42,7 +42,7 @@ _ROUNDING = 1e-12
 class _Climb(NamedTuple):
     subset: Bool[Array, " n"]
     value: Float[Array, ""]
-    swaps: Int[Array, ""]
+    swaps: UInt32[Array, ""]
     going: Bool[Array, ""]
 
 
