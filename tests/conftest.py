@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import checked_annotations
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("BAYESDUEL_SHARED", ROOT.parent / "shared"))
+
+if not os.environ.get("JAXTYPING_DISABLE"):
+    checked_annotations.install()
 
 # Figures are drawn without a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")

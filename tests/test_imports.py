@@ -53,7 +53,7 @@ def test_the_probe_sees_what_is_loaded(tmp_path: Path) -> None:
 
 def test_theory_loads_neither_jax_nor_bayesduel_nor_cvxpy(tmp_path: Path) -> None:
     loaded = loaded_by("import theory", tmp_path)
-    assert not loaded & (HEAVY | {"bayesduel"})
+    assert not loaded & (HEAVY | {"bayesduel", "jaxtyping"})
 
 
 def test_no_module_of_theory_loads_jax_or_bayesduel(tmp_path: Path) -> None:
@@ -63,7 +63,8 @@ for module in pkgutil.walk_packages(theory.__path__, "theory."):
     importlib.import_module(module.name)
 """
     loaded = loaded_by(code, tmp_path)
-    assert not loaded & {"bayesduel", "jax", "jaxlib", "numpyro", "arviz", "xarray"}
+    above = {"bayesduel", "jax", "jaxlib", "jaxtyping", "numpyro", "arviz", "xarray"}
+    assert not loaded & above
 
 
 def test_bayesduel_loads_nothing_heavy(tmp_path: Path) -> None:

@@ -1,0 +1,202 @@
+"""Shapes and dtypes: they are checked, and every public function has them."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from functools import cached_property
+from types import FunctionType
+from typing import Any, TypeAliasType, get_args, get_origin
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+from jaxtyping import Float, TypeCheckError
+
+import bayesduel
+import theory
+from bayesduel import policies
+from bayesduel.ops.masks import symmetric_matrix, upper_triangle
+from bayesduel.policies.base import Policy
+from bayesduel.posteriors.base import PairPosterior
+from bayesduel.posteriors.beta_pairs import BetaPairs, PairBeliefs
+from tests.checked_annotations import checks_arrays, hints_of, is_checked
+from theory.choice.rules import logit_choice
+
+MODULES = [
+    importlib.import_module(found.name)
+    for package in (theory, bayesduel)
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if not found.name.endswith("__main__")
+]
+
+
+def plain_functions(value):
+    """Return the functions as they are written behind a name of a module or a class."""
+    if isinstance(value, staticmethod | classmethod):
+        value = value.__func__
+    elif isinstance(value, property):
+        return [each for each in (value.fget, value.fset) if each is not None]
+    elif isinstance(value, cached_property):
+        value = value.func
+    return [value] if callable(value) and hasattr(value, "__module__") else []
+
+
+def functions_of(owner):
+    """Return the functions and methods written in a module or a class, by name."""
+    module = owner.__name__ if inspect.ismodule(owner) else owner.__module__
+    found = {}
+    for value in vars(owner).values():
+        if isinstance(value, type):
+            if value.__module__ == module and inspect.ismodule(owner):
+                found |= functions_of(value)
+            continue
+        for each in plain_functions(value):
+            inner = inspect.unwrap(each)
+            # Others are imported, or written by `dataclass` and its like.
+            if isinstance(inner, FunctionType) and inner.__module__ == module:
+                if inner.__code__.co_filename == sys.modules[module].__file__:
+                    found[f"{module}.{inner.__qualname__}"] = each
+    return found
+
+
+FUNCTIONS = {
+    name: function
+    for module in MODULES
+    for name, function in functions_of(module).items()
+}
+PUBLIC = {
+    name: function
+    for name, function in FUNCTIONS.items()
+    if not re.search(r"\._(?!_)", name)
+}
+
+
+def test_all_functions_of_both_packages_are_checked():
+    assert len(PUBLIC) > 1000
+    assert [name for name, each in FUNCTIONS.items() if not is_checked(each)] == []
+
+
+def test_a_wrong_shape_is_refused():
+    offered, no_choice = np.array([True, False, True]), 1.0
+    assert logit_choice(offered, np.ones(3), no_choice).shape == (3,)
+    with pytest.raises(TypeCheckError, match="weights"):
+        logit_choice(offered, np.ones(4), no_choice)
+
+
+def test_a_wrong_dtype_is_refused_inside_a_program():
+    with jax.enable_x64(True):
+        matrix = jax.jit(symmetric_matrix, static_argnums=1)(jnp.ones(3), 3)
+        assert jax.jit(upper_triangle)(matrix).shape == (3,)
+        with pytest.raises(TypeCheckError, match="matrix"):
+            jax.jit(upper_triangle)(matrix[:2])
+        with pytest.raises(TypeCheckError, match="rng_key"):
+            jax.jit(policies.get("rucb").recommend)(jax.random.PRNGKey(0), None)
+
+
+def test_a_wrong_result_is_refused():
+    class Careless(BetaPairs):
+        @checks_arrays
+        def mean(self, state: PairBeliefs) -> Float[Array, "K K"]:
+            return state.chance[0]
+
+    with jax.enable_x64(True):
+        state = BetaPairs().init(3)
+        assert BetaPairs().mean(state).shape == (3, 3)
+        with pytest.raises(TypeCheckError, match="return"):
+            Careless().mean(state)
+
+
+def test_the_fields_of_a_record_are_checked():
+    with jax.enable_x64(True):
+        state = BetaPairs().init(3)
+        with pytest.raises(TypeCheckError) as error:
+            BetaPairs().mean(state._replace(wins=state.wins[0]))
+    assert "PairBeliefs.wins" in error.value.__notes__[0]
+
+
+def test_what_a_user_may_get_wrong_is_left_to_our_own_checks():
+    with pytest.raises(theory.InvalidPreferenceError):
+        theory.ecw_costs([[0.0, 0.1]])
+
+
+@pytest.mark.parametrize("name", policies.names())
+def test_a_policy_checks_all_methods_of_the_protocol(name):
+    kind = type(policies.get(name))
+    methods = {
+        each for each in dir(Policy) if inspect.isfunction(getattr(Policy, each))
+    }
+    assert {"init", "choose", "update", "recommend", "info"} <= methods
+    for each in methods - set(dir(object)):
+        assert is_checked(getattr(kind, each)), each
+
+
+METHODS_OF_POSTERIORS = {
+    name
+    for name, method in vars(PairPosterior).items()
+    if inspect.isfunction(method) and not name.startswith("_")
+}
+POSTERIORS = {
+    kind
+    for module in MODULES
+    if module.__name__.startswith("bayesduel.posteriors.")
+    for kind in vars(module).values()
+    if isinstance(kind, type) and set(dir(kind)) >= METHODS_OF_POSTERIORS
+}
+
+
+@pytest.mark.parametrize("kind", sorted(POSTERIORS, key=lambda kind: kind.__name__))
+def test_a_posterior_checks_all_methods_of_the_protocol(kind):
+    assert BetaPairs in POSTERIORS
+    assert {"init", "update", "sample", "mean"} <= METHODS_OF_POSTERIORS
+    for name in METHODS_OF_POSTERIORS:
+        assert is_checked(getattr(kind, name)), name
+
+
+ARRAY_LIKE = {"ArrayLike", "AnyArrayLike"}
+"""What a user may give: functions check it themselves, and return arrays of a shape."""
+
+
+def bare_arrays(hint):
+    """Yield the arrays without a shape inside a hint."""
+    if isinstance(hint, TypeAliasType):
+        if hint.__name__ not in ARRAY_LIKE:
+            yield from bare_arrays(hint.__value__)
+    elif hint in (np.ndarray, jax.Array) or get_origin(hint) is np.ndarray:
+        yield hint
+    elif isinstance(hint, list | tuple):
+        for each in hint:
+            yield from bare_arrays(each)
+    else:
+        for each in get_args(hint):
+            yield from bare_arrays(each)
+
+
+def test_public_functions_name_the_shapes_of_arrays():
+    bare = {}
+    for name, function in PUBLIC.items():
+        for argument, hint in hints_of(inspect.unwrap(function)).items():
+            if found := list(bare_arrays(hint)):
+                bare[f"{name}({argument})"] = found
+    assert bare == {}
+
+
+DOCUMENTED = re.compile(r"^ *(\w+) : (?:float|int|bool|uint)\d* (?:array )?\(", re.M)
+
+
+def test_documented_shapes_are_annotated():
+    """Where the text gives a shape, `Any` does not do."""
+    bare, num_documented = [], 0
+    for name, function in PUBLIC.items():
+        inner = inspect.unwrap(function)
+        hints = hints_of(inner)
+        for argument in DOCUMENTED.findall(inner.__doc__ or ""):
+            if argument in hints:
+                num_documented += 1
+                if hints[argument] is Any:
+                    bare.append(f"{name}({argument})")
+    assert num_documented > 50
+    assert bare == []
