@@ -19,8 +19,8 @@ unexport PYTHONHOME
 export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-.PHONY: help venv demo test test-slow test-oldest lint format types docs bench build constraints \
-	clean distclean
+.PHONY: help venv demo test test-slow test-oldest test-newest lint format types docs bench \
+	build constraints clean distclean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -69,18 +69,26 @@ constraints: venv ## Pin the newest versions that fit pyproject.toml
 		--no-annotate --no-emit-index-url --no-emit-find-links \
 		--output-file constraints.txt >/dev/null
 
+# An environment of its own, .venv.oldest or .venv.newest, without constraints.txt.
+other_venv = uv=$$(sh tools/bootstrap.sh uv) && \
+	$$uv venv --quiet --clear --no-project --python $(BIN)/python .venv.$(1) && \
+	$$uv pip install --quiet --python .venv.$(1)/bin/python --editable '.[zarr]' \
+		--group test --group build --resolution $(2)
+other_pytest = .venv.$(1)/bin/python -m pytest -n $(WORKERS) --dist worksteal \
+	-m "not slow" $(ARGS)
+
 # Old releases may warn about what they use themselves.
 test-oldest: venv ## Run the tests with the oldest versions that pyproject.toml allows
-	@uv=$$(sh tools/bootstrap.sh uv) && \
-	$$uv venv --quiet --clear --no-project --python $(BIN)/python .venv.oldest && \
-	$$uv pip install --quiet --python .venv.oldest/bin/python --editable '.[zarr]' \
-		--group test --group build --resolution lowest-direct
-	@.venv.oldest/bin/python -m pytest -W ignore -n $(WORKERS) --dist worksteal \
-		-m "not slow" $(ARGS)
+	@$(call other_venv,oldest,lowest-direct)
+	@$(call other_pytest,oldest) -W ignore
+
+test-newest: venv ## Run the tests with the newest versions there are
+	@$(call other_venv,newest,highest)
+	@$(call other_pytest,newest)
 
 clean: ## Remove what tests, builds and caches leave behind
 	@rm -rf build dist docs/_build .hypothesis .pytest_cache .ruff_cache
 	@find bayesduel theory tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## Remove the environment as well
-	@rm -rf .venv .venv.old .venv.oldest .tools
+	@rm -rf .venv .venv.old .venv.oldest .venv.newest .tools

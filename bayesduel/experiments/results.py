@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Bool, Float, Int, Integer, Shaped
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.folders import as_path, read_checked, read_marker, write_whole
@@ -73,7 +73,7 @@ def chunk_dataset(
     *,
     plays: Int[np.ndarray, "run checkpoint K K"],
     recommendation: Int[np.ndarray, " run"],
-    events: Int[np.ndarray, " run"],
+    events: Integer[np.ndarray, " run"],
     run_seconds: float,
     compile_seconds: float,
     device: str,
@@ -143,7 +143,7 @@ def offers_dataset(
     offers: Int[np.ndarray, "run checkpoint n"],
     regret: Float[np.ndarray, "run checkpoint notion"],
     recommendation: Bool[np.ndarray, "run n"],
-    events: Int[np.ndarray, " run"],
+    events: Integer[np.ndarray, " run"],
     run_seconds: float,
     compile_seconds: float,
     device: str,
