@@ -40,6 +40,10 @@ PACKAGES = ("theory", "bayesduel")
 
 _DECORATOR = "_checks_arrays_"
 
+# A check costs 20 to 100 us, more than some functions of theory take themselves.
+_EVERY_CALL_UNTIL = 50
+_THEN_ONE_OF = 50
+
 # An integer is a number; an error names what jaxtyping found.
 _CONF = BeartypeConf(is_pep484_tower=True, violation_type=TypeCheckError)
 _checked = beartype(conf=_CONF)
@@ -110,9 +114,14 @@ def checks_arrays(function: FunctionType) -> FunctionType:
     Annotations are read at the first call: by then all that they name can be imported.
     """
     inner: Callable[..., Any] | None = None
+    num_calls = 0
+    every_call_until, then_one_of = _EVERY_CALL_UNTIL, _THEN_ONE_OF
 
     def wrapper(*args, **kwargs):
-        nonlocal inner
+        nonlocal inner, num_calls
+        num_calls += 1
+        if num_calls > every_call_until and num_calls % then_one_of:
+            return function(*args, **kwargs)
         if inner is None:
             if is_being_imported(function):
                 return function(*args, **kwargs)
@@ -284,6 +293,12 @@ def _fits(kind: type) -> Callable[[Any], bool] | None:
     return _fits_of[kind]
 
 
+def _bears(value: Any, hint: Any) -> bool:
+    if isinstance(hint, type):
+        return isinstance(value, hint)  # Much faster.
+    return is_bearable(value, hint, conf=_CONF)
+
+
 def _fields_fit(kind: type) -> Callable[[Any], bool] | None:
     if is_dataclass(kind):
         names = [field.name for field in fields(kind)]
@@ -298,7 +313,7 @@ def _fields_fit(kind: type) -> Callable[[Any], bool] | None:
         with jaxtyped("context"):
             for name, part in parts.items():
                 value = getattr(record, name)
-                if not is_bearable(value, part, conf=_CONF):
+                if not _bears(value, part):
                     _last.mismatch = (
                         f"{kind.__name__}.{name} is annotated {hints[name]}, got "
                         f"{getattr(value, 'dtype', type(value))}"

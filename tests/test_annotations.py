@@ -5,7 +5,7 @@ import inspect
 import pkgutil
 import re
 import sys
-from functools import cached_property
+from functools import cached_property, partial
 from types import FunctionType
 from typing import Any, TypeAliasType, get_args, get_origin
 
@@ -80,21 +80,29 @@ def test_all_functions_of_both_packages_are_checked():
     assert [name for name, each in FUNCTIONS.items() if not is_checked(each)] == []
 
 
+def fresh(function):
+    """Return a function as at its first call, of which none goes unchecked."""
+    return checks_arrays(inspect.unwrap(function))
+
+
 def test_a_wrong_shape_is_refused():
     offered, no_choice = np.array([True, False, True]), 1.0
-    assert logit_choice(offered, np.ones(3), no_choice).shape == (3,)
+    choice = fresh(logit_choice)
+    assert choice(offered, np.ones(3), no_choice).shape == (3,)
     with pytest.raises(TypeCheckError, match="weights"):
-        logit_choice(offered, np.ones(4), no_choice)
+        choice(offered, np.ones(4), no_choice)
 
 
 def test_a_wrong_dtype_is_refused_inside_a_program():
     with jax.enable_x64(True):
-        matrix = jax.jit(symmetric_matrix, static_argnums=1)(jnp.ones(3), 3)
-        assert jax.jit(upper_triangle)(matrix).shape == (3,)
+        matrix = symmetric_matrix(jnp.ones(3), 3)
+        triangle = jax.jit(fresh(upper_triangle))
+        assert triangle(matrix).shape == (3,)
         with pytest.raises(TypeCheckError, match="matrix"):
-            jax.jit(upper_triangle)(matrix[:2])
+            triangle(matrix[:2])
+        recommend = partial(fresh(Policy.recommend), policies.get("rucb"))
         with pytest.raises(TypeCheckError, match="rng_key"):
-            jax.jit(policies.get("rucb").recommend)(jax.random.PRNGKey(0), None)
+            jax.jit(recommend)(jax.random.PRNGKey(0), None)
 
 
 def test_a_wrong_result_is_refused():
@@ -113,8 +121,9 @@ def test_a_wrong_result_is_refused():
 def test_the_fields_of_a_record_are_checked():
     with jax.enable_x64(True):
         state = BetaPairs().init(3)
+        mean = partial(fresh(BetaPairs.mean), BetaPairs())
         with pytest.raises(TypeCheckError) as error:
-            BetaPairs().mean(state._replace(wins=state.wins[0]))
+            mean(state._replace(wins=state.wins[0]))
     assert "PairBeliefs.wins" in error.value.__notes__[0]
 
 

@@ -45,7 +45,7 @@ class Demand:
     parts: list[tuple[NDArray[np.intp], int]]
     pair: int | None = None
 
-    def least(self, evidence: Float64[np.ndarray, "K K"]) -> float:
+    def least(self, evidence: Float64[np.ndarray, " pair"]) -> float:
         """Return the smallest left-hand side over all sets."""
         sums = [np.sort(evidence[pairs])[:size].sum() for pairs, size in self.parts]
         return float(sum(sums) + (0.0 if self.pair is None else evidence[self.pair]))
