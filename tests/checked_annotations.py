@@ -6,7 +6,9 @@ jaxtyping and beartype, as far as its annotation speaks of arrays. All else is l
 the static checker, so that a bad argument of a user still meets our own checks.
 
 jaxtyping's own hook would also wrap the functions inside functions, anew each time that
-one is traced, and check every annotation of every call three times.
+one is traced, and check every argument twice. Here the first fifty calls of a function
+are checked, then one in fifty: that takes less than a hundredth of the time of the
+tests, where all calls take half as much again as the tests of theory without.
 """
 
 import ast
@@ -18,6 +20,7 @@ from dataclasses import fields, is_dataclass
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
 from types import FunctionType, ModuleType, NoneType, UnionType
 from typing import (
     Annotated,
@@ -28,6 +31,7 @@ from typing import (
     get_origin,
     get_type_hints,
 )
+from zlib import crc32
 
 import numpy as np
 from beartype import BeartypeConf, beartype
@@ -94,8 +98,11 @@ class _Loader(SourceFileLoader):
         super().set_data(_own_cache(path), data, _mode=_mode)
 
 
+_VERSION = crc32(Path(__file__).read_bytes())
+
+
 def _own_cache(path: str) -> str:
-    return f"{path[:-4]}.checked.pyc" if path.endswith(".pyc") else path
+    return f"{path[:-4]}.checked-{_VERSION:x}.pyc" if path.endswith(".pyc") else path
 
 
 def _decorate(parent: ast.Module | ast.ClassDef) -> None:

@@ -14,7 +14,8 @@ from tests import checked_annotations
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("BAYESDUEL_SHARED", ROOT.parent / "shared"))
 
-if not os.environ.get("JAXTYPING_DISABLE"):
+# The variable is jaxtyping's own; without the check a test says that it is off.
+if os.environ.get("JAXTYPING_DISABLE") != "1":
     checked_annotations.install()
 
 # Figures are drawn without a screen.
