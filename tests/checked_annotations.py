@@ -251,7 +251,7 @@ def array_part(hint: Any) -> Any:
     if isinstance(hint, type) and issubclass(hint, AbstractArray):
         return _with_numpy_scalars(hint)
     if np.ndarray in (hint, origin) or getattr(hint, "__module__", "") == "jax":
-        return hint
+        return Any if getattr(hint, "__parameters__", ()) else hint
     if isinstance(hint, type) and _fits(hint) is not None:
         return _records_of((hint,))
     if isinstance(origin, type) and issubclass(origin, Sequence | Mapping):
