@@ -76,10 +76,10 @@ class EventDraws(NamedTuple):
     first: Float[Array, ""]
     success: Float[Array, ""]
     column_rank: Float[Array, ""]
-    signs: Float[Array, "K K"]
+    signs: Float[Array, "K K"] | Float[Array, "0"]
     """Empty where :func:`_votes_of_many` draws its own."""
 
-    idle_signs: Float[Array, "K K"]
+    idle_signs: Float[Array, "K K"] | Float[Array, "0"]
     column: Float[Array, " K"]
     contest: Float[Array, "U 2"]
 
