@@ -1,28 +1,32 @@
 """Everything this toolkit raises on purpose.
 
-All of them say which argument broke which rule, with the value, and what to do.
+All of them say which argument broke which rule, with the value, and what to do. Those
+of the kind ``ArgumentError`` hold these parts as attributes, too.
 """
 
-from theory.errors import InvalidPreferenceError, ProgramError
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from theory.errors import ArgumentError, InvalidPreferenceError, ProgramError, said_of
 
 
 class BayesduelError(Exception):
     """Common base of the errors below."""
 
 
-class PolicyParameterError(BayesduelError, ValueError):
+class PolicyParameterError(BayesduelError, ArgumentError):
     """A policy's parameter is out of range or does not fit the problem."""
 
 
-class UnknownNameError(BayesduelError, ValueError):
+class UnknownNameError(BayesduelError, ArgumentError):
     """No policy, notion or data set has that name."""
 
 
-class SimulationArgumentError(BayesduelError, ValueError):
+class SimulationArgumentError(BayesduelError, ArgumentError):
     """A run count, horizon, checkpoint or seed that cannot be simulated."""
 
 
-class OutputFolderError(BayesduelError, ValueError):
+class OutputFolderError(BayesduelError, ArgumentError):
     """A folder that results cannot be written to."""
 
 
@@ -34,11 +38,11 @@ class DamagedPartWarning(UserWarning):
     """A stored part is not what was written; names the file, which is left out."""
 
 
-class ComparisonDataError(BayesduelError, ValueError):
+class ComparisonDataError(BayesduelError, ArgumentError):
     """A table of comparisons, choices or rankings that cannot be read as one."""
 
 
-class FitError(BayesduelError, ValueError):
+class FitError(BayesduelError, ArgumentError):
     """A model, a method and data that do not go together, or a fit asked too much."""
 
 
@@ -46,7 +50,7 @@ class DisconnectedComparisonsWarning(UserWarning):
     """Some arms were never compared, even indirectly; names the parts."""
 
 
-class ChoiceWorldError(BayesduelError, ValueError):
+class ChoiceWorldError(BayesduelError, ArgumentError):
     """A world of subset choice that cannot exist, or a question about it."""
 
 
@@ -58,7 +62,20 @@ class SimulationError(BayesduelError, RuntimeError):
     """A run stopped with a status; names run and round."""
 
 
+def near_names(name: str, known: Iterable[str]) -> str:
+    """Return "did you mean a or b? ", or nothing where no name is near.
+
+    Examples
+    --------
+    >>> near_names("copland", ["copeland", "borda"])
+    'did you mean copeland? '
+    """
+    near = get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}? " if near else ""
+
+
 __all__ = [
+    "ArgumentError",
     "AssumptionWarning",
     "BayesduelError",
     "ChoiceWorldError",
@@ -74,4 +91,6 @@ __all__ = [
     "SimulationArgumentError",
     "SimulationError",
     "UnknownNameError",
+    "near_names",
+    "said_of",
 ]

@@ -13,7 +13,7 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
 
-from theory.errors import ArgumentTypeError, InvalidPreferenceError
+from theory.errors import ArgumentTypeError, InvalidPreferenceError, shown
 
 LARGEST_INTEGER = 2**62
 """Rounds, batches and the like at most, as in the simulator."""
@@ -285,16 +285,6 @@ def items_of(
         wanted = "a sequence" if count is None else f"{count} things in a sequence"
         raise ArgumentTypeError(f"{argument} must be {wanted}; got {shown(values)}.")
     return items
-
-
-def shown(value: object) -> str:
-    """Write a value into an error text, cut where it is long."""
-    try:
-        text = repr(value)
-    except Exception:  # An integer of 10^4 digits, or a foreign object.
-        text = f"a {type(value).__name__} that cannot be printed"
-    text = " ".join(text.split())
-    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def _as_integer(value: object) -> int | None:

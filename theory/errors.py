@@ -4,8 +4,147 @@ Every text names the argument, the rule, the offending value with its index, and
 remedy.
 """
 
+from __future__ import annotations
 
-class InvalidPreferenceError(ValueError):
+import re
+from collections.abc import Callable
+from typing import Self
+
+
+class ArgumentError(ValueError):
+    """An argument breaks a rule; the text is made of the parts below by :meth:`of`.
+
+    Attributes
+    ----------
+    argument : str
+        Its name; empty where the error is about none, or was made of a text alone.
+    rule : str
+        What is asked of it, from "must" on, or what is wrong with it.
+    value : object
+        What was given.
+    index : int, optional
+        Which one of several.
+    remedy : str
+        What to do.
+
+    Examples
+    --------
+    >>> error = ArgumentError.of("size", "must be at least 2", 1, remedy="add arms")
+    >>> str(error)
+    'size must be at least 2, got 1; add arms'
+    >>> error.sentence("--size:")
+    '--size: must be at least 2, got 1; add arms'
+    """
+
+    argument: str = ""
+    rule: str = ""
+    value: object = None
+    index: int | None = None
+    _remedy: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        argument: str,
+        rule: str,
+        value: object,
+        *,
+        index: int | None = None,
+        remedy: str = "",
+    ) -> Self:
+        """Return an error; its remedy names others as ``{name}``, ``{name=True}``."""
+        error = cls()
+        error.argument, error.rule, error.value = argument, rule, value
+        error.index, error._remedy = index, remedy
+        error.args = (error.sentence(),)
+        return error
+
+    @property
+    def remedy(self) -> str:
+        """What to do."""
+        return _with_names(self._remedy, str)
+
+    def sentence(
+        self, where: str | None = None, called: Callable[[str], str] = str
+    ) -> str:
+        """Return the text with other words for the arguments.
+
+        Parameters
+        ----------
+        where : str, optional
+            What stands before the rule; by default the argument and its index.
+        called : callable
+            Gives the word for another argument that the remedy names.
+        """
+        if where is None:
+            place = "" if self.index is None else f"[{self.index}]"
+            colon = "" if _is_law(self.rule) or not self.argument else ":"
+            where = f"{self.argument}{place}{colon}"
+        got = f", got {shown(self.value)}" if _is_law(self.rule) else ""
+        remedy = _with_names(self._remedy, called)
+        end = f"; {remedy}" if remedy else ""
+        return f"{where} {self.rule or str(self)}{got}{end}".lstrip()
+
+    def renamed(self, argument: str, index: int | None = None) -> Self:
+        """Return the same error of an argument that has another name here."""
+        return type(self).of(
+            argument, self.rule, self.value, index=index, remedy=self._remedy
+        )
+
+
+def said_of(
+    error: ValueError, argument: str, value: object, index: int | None = None
+) -> ArgumentError:
+    """Return an error as one about the argument in which it was found.
+
+    Parameters
+    ----------
+    error : ValueError
+        Whatever was raised while ``value`` was read.
+    argument, value, index
+        As in :class:`ArgumentError`.
+
+    Returns
+    -------
+    ArgumentError
+        Of the same type, if that is one of this kind.
+    """
+    if not isinstance(error, ArgumentError):
+        return ArgumentError.of(argument, str(error), value, index=index)
+    if not error.rule:
+        return type(error).of(argument, str(error), value, index=index)
+    if error.argument in ("", argument):
+        return error.renamed(argument, index)
+    rule = error.sentence()
+    if error.remedy:
+        rule = rule.removesuffix(f"; {error.remedy}")
+    return type(error).of(argument, rule, value, index=index, remedy=error._remedy)
+
+
+def shown(value: object) -> str:
+    """Write a value into an error text, cut where it is long."""
+    try:
+        text = repr(value)
+    except Exception:  # An integer of 10^4 digits, or a foreign object.
+        text = f"a {type(value).__name__} that cannot be printed"
+    text = " ".join(text.split())
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def _is_law(rule: str) -> bool:
+    """Whether a rule says what must be, so that what was given follows it."""
+    return rule.startswith("must ")
+
+
+def _with_names(remedy: str, called: Callable[[str], str]) -> str:
+    def word(found: re.Match[str]) -> str:
+        here = called(found[1])
+        return here + found[2] if here == found[1] else here
+
+    return re.sub(r"\{(\w+)((?:=\w+)?)\}", word, remedy)
+
+
+class InvalidPreferenceError(ArgumentError):
     """A preference matrix, or a question about it, breaks a rule."""
 
 

@@ -1,11 +1,11 @@
 """Find a matrix by name: printed in a paper, a family with parameters, or a file."""
 
-import difflib
 import os
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from bayesduel.errors import UnknownNameError, near_names
 from bayesduel.instances.choice import is_world_name, world_names
 from bayesduel.instances.families import (
     FAMILIES,
@@ -219,23 +219,22 @@ def _spelled(parameter: str, default: object) -> str:
     return f"[{parameter}]" if default is None else f"{parameter}={default}"
 
 
-def _unknown(name: object) -> ValueError:
+def _unknown(name: object) -> UnknownNameError:
     """Return the error for a name that is neither a matrix, a family nor a path."""
     if is_world_name(str(name)):
-        return ValueError(
-            f"{name!r} is a world of subset choice, no preference matrix; "
-            "bayesduel.instances.choice.load_world loads it"
+        return UnknownNameError.of(
+            "",
+            f"{name!r} is a world of subset choice, no preference matrix",
+            name,
+            remedy=f"all matrices: {', '.join([*PUBLISHED, *FAMILIES])}",
         )
     spelled = str(name).lower().replace("_", "-").replace(" ", "-")
-    near = difflib.get_close_matches(
-        spelled.partition(":")[0],
-        [*PUBLISHED, *FAMILIES, *world_names()],
-        n=3,
-        cutoff=0.5,
-    )
-    guess = f"did you mean {' or '.join(near)}? " if near else ""
-    return ValueError(
-        f"there is no matrix called {name!r}; {guess}bayesduel.instances.names() lists "
-        "the matrices and family_names() the families. A file needs a path with a "
-        f"separator, such as ./{name}, or one of the endings {' '.join(SUFFIXES)}"
+    known = [*PUBLISHED, *FAMILIES, *world_names()]
+    return UnknownNameError.of(
+        "",
+        f"there is no matrix called {name!r}",
+        name,
+        remedy=f"{near_names(spelled.partition(':')[0], known)}all: "
+        f"{', '.join([*PUBLISHED, *FAMILIES])}. A file needs a path with a separator, "
+        f"such as ./{name}, or one of the endings {' '.join(SUFFIXES)}",
     )

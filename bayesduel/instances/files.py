@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayesduel.folders import as_path
 from bayesduel.instances.text_tables import parse_table
 from bayesduel.user_files import LARGEST_FILE, decoded, read_bytes
-from theory.errors import InvalidPreferenceError
+from theory.errors import InvalidPreferenceError, said_of
 from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix
 from theory.validation import (
@@ -95,7 +95,7 @@ def read_matrix(
             source=f"file {path}{'; ' if note else ''}{note}",
         )
     except InvalidPreferenceError as error:
-        raise InvalidPreferenceError(f"{path}: {error}") from error
+        raise said_of(error, str(path), path) from error
     if note:
         _LOGGER.warning("%s: %s", path, note)
     return matrix
@@ -255,10 +255,12 @@ def _repaired(
     pairs = f"{count} {'pair' if count == 1 else 'pairs'}"
     worst = f"the worst is ({i}, {j}): {values[i, j]} + {values[j, i]} = {total[i, j]}"
     if not repair:
-        raise InvalidPreferenceError(
+        raise InvalidPreferenceError.of(
+            "",
             f"p_ij + p_ji must be 1; {pairs} deviate by less than "
-            f"{_LARGEST_REPAIR:g}, {worst}; repair=True divides both entries by their "
-            "sum"
+            f"{_LARGEST_REPAIR:g}, {worst}",
+            total[i, j],
+            remedy="{repair=True} divides both entries by their sum",
         )
     note = f"repaired: {pairs} divided by their sum, {worst}"
     repaired = np.where(wrong, values / np.where(wrong, total, 1.0), values)

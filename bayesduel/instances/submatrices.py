@@ -15,6 +15,7 @@ from bayesduel.instances.generators.instance import (
     check_number,
     is_number,
 )
+from theory.errors import ArgumentError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
 MAX_DRAWS = 1_000_000
@@ -114,20 +115,21 @@ class SubmatrixSampler:
         whole = as_preference_matrix(matrix)
         size = check_integer("size", size, 2)
         if size > whole.num_arms:
-            raise ValueError(
-                f"size must be at most {whole.num_arms}, the arms of the matrix, got "
-                f"{size}"
-            )
+            rule = f"must be at most {whole.num_arms}, the arms of the matrix"
+            raise ArgumentError.of("size", rule, size)
         fits = is_number(min_gap) and 0 <= min_gap < 0.5
         min_gap = check_number("min_gap", min_gap, "in [0, 1/2)", fits)
         seed = check_integer("seed", seed, 0)
         admissible = (np.abs(whole.gaps) >= min_gap) & (whole.gaps != 0)
         arms = _possible_arms(admissible, size)
         if arms.size < size:
-            raise ValueError(
-                f"min_gap={min_gap} leaves no submatrix of {size} arms: {arms.size} of "
-                f"the {whole.num_arms} arms are that far from 1/2 against {size - 1} "
-                "others that are, too; ask for a smaller gap or a smaller size"
+            raise ArgumentError.of(
+                "min_gap",
+                f"{min_gap} leaves no submatrix of {size} arms: {arms.size} of the "
+                f"{whole.num_arms} arms are that far from 1/2 against {size - 1} "
+                "others that are, too",
+                min_gap,
+                remedy="ask for a smaller gap or a smaller size",
             )
         return cls(whole, size, min_gap, seed, arms, admissible[np.ix_(arms, arms)])
 
@@ -163,10 +165,12 @@ class SubmatrixSampler:
                 return SubmatrixDraw(self._arms[chosen], tried + lane + 1)
             tried += batch
             batch = min(2 * batch, _LARGEST_BATCH)
-        raise ValueError(
-            f"min_gap={self.min_gap}: none of {MAX_DRAWS} random subsets of "
-            f"{self.size} arms keeps that distance from 1/2 (number {number} of seed "
-            f"{self.seed}); ask for a smaller gap or a smaller size"
+        raise ArgumentError.of(
+            "min_gap",
+            f"none of {MAX_DRAWS} random subsets of {self.size} arms keeps a distance "
+            f"of {self.min_gap} from 1/2 (number {number} of seed {self.seed})",
+            self.min_gap,
+            remedy="ask for a smaller gap or a smaller size",
         )
 
     def submatrix(self, number: int) -> PreferenceMatrix:

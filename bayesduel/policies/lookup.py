@@ -1,10 +1,9 @@
 """Finding a policy: by name, by text, by a class of one's own."""
 
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from typing import Any
 
-from bayesduel.errors import PolicyParameterError, UnknownNameError
+from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
 from bayesduel.literals import literal
 from bayesduel.policies.base import Policy, check_policy
 from bayesduel.policies.delayed_feedback import DelayedFeedback
@@ -76,9 +75,12 @@ def get(name: str, **parameters: Any) -> Policy:
     """
     known = entries()
     if not isinstance(name, str) or name not in known:
-        raise UnknownNameError(
-            f"there is no policy {shown(name)}; {_near(str(name), known)}all: "
-            f"{', '.join(known)}"
+        near = near_names(str(name).lower(), known)
+        raise UnknownNameError.of(
+            "",
+            f"there is no policy {shown(name)}",
+            name,
+            remedy=f"{near}all: {', '.join(known)}",
         )
     default = known[name].default
     told = not isinstance(default, SubsetPolicy)
@@ -118,9 +120,11 @@ def _with_posterior(name: str, policy: Policy, parameters: dict[str, Any]) -> Po
             changed.check()
             policy = replace(policy, **{holder: changed})  # pyright: ignore
     for parameter in parameters:
-        raise PolicyParameterError(
-            f"{name} has no parameter {parameter!r}; {_near(parameter, known)}all: "
-            f"{', '.join(sorted(known))}"
+        raise PolicyParameterError.of(
+            "",
+            f"{name} has no parameter {parameter!r}",
+            parameter,
+            remedy=f"{near_names(parameter, known)}all: {', '.join(sorted(known))}",
         )
     return policy
 
@@ -207,8 +211,3 @@ def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
         f"{policy}: {parameter} must be {words.get(kind, kind.__name__)}, got "
         f"{shown(value)}"
     )
-
-
-def _near(name: str, known: Any) -> str:
-    close = get_close_matches(name.lower(), list(known), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(close)}? " if close else ""

@@ -64,30 +64,36 @@ class SubsetPolicy(Policy):
         PolicyParameterError
             If a parameter does not fit.
         """
-        label, name = self.label, world.name or "this world"
+        name = world.name or "this world"
         if world.feedback not in self.feedbacks:
-            raise SimulationArgumentError(
-                f"policies: {label} needs the feedback {' or '.join(self.feedbacks)}, "
-                f"but {name} gives {world.feedback}"
+            raise _misfit(
+                self,
+                f"needs the feedback {' or '.join(self.feedbacks)}, but {name} gives "
+                f"{world.feedback}",
+                "use a world that gives it",
             )
         if world.subset_size < self.least_size:
-            raise SimulationArgumentError(
-                f"policies: {label} learns from choices among at least "
-                f"{self.least_size} arms, but sets of {name} have {world.subset_size}"
+            raise _misfit(
+                self,
+                f"learns from choices among at least {self.least_size} arms, but sets "
+                f"of {name} have {world.subset_size}",
+                "use a world of larger sets",
             )
         fewer = self.offers_fewer or (
             self.reads_revenues and world.revenues is not None
         )
         if fewer and not world.rule.allows_fewer:
-            raise SimulationArgumentError(
-                f"policies: {label} offers sets of fewer than k arms, but {name} is a "
-                f"table of sets of exactly {world.subset_size}; use a world that knows "
-                "smaller sets, such as multinomial logit"
+            raise _misfit(
+                self,
+                f"offers sets of fewer than k arms, but {name} is a table of sets of "
+                f"exactly {world.subset_size}",
+                "use a world that knows smaller sets, such as multinomial logit",
             )
         if self.needs_no_choice and not world.has_no_choice:
-            raise SimulationArgumentError(
-                f"policies: {label} offers a set until nobody is chosen, which never "
-                f"happens in {name}; use a world with a no-choice option"
+            raise _misfit(
+                self,
+                f"offers a set until nobody is chosen, which never happens in {name}",
+                "use a world with a no-choice option",
             )
         self.check(world.num_arms, horizon)
         self.warn_about(world)
@@ -149,6 +155,12 @@ class SubsetPolicy(Policy):
     ) -> Bool[Array, " n"]:
         """Return the set that the policy believes to be best."""
         raise NotImplementedError
+
+
+def _misfit(policy: SubsetPolicy, words: str, remedy: str) -> SimulationArgumentError:
+    """Return the error of a policy that means nothing in a world."""
+    rule = f"{policy.label} {words}"
+    return SimulationArgumentError.of("policies", rule, policy, remedy=remedy)
 
 
 def warn_above_one(label: str, world: "ChoiceWorld") -> None:

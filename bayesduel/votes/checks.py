@@ -1,7 +1,6 @@
 """Names of arms and numbers of votes, checked once at the boundary."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any
 from unicodedata import normalize
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from bayesduel.errors import ComparisonDataError
+from bayesduel.errors import ComparisonDataError, near_names
 from theory.arguments import items_of, shown
 from theory.labels import aligned_table
 from theory.validation import MOST_NUMBERS, holds_more_than
@@ -241,11 +240,10 @@ def arm_positions(
     found = np.empty(len(labels), dtype=np.int64)
     for row, label in enumerate(map(composed, labels)):
         if label not in position:
-            close = get_close_matches(label, list(position), n=1, cutoff=0.6)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ComparisonDataError(
-                f"{name}: row {row} names the unknown arm {label!r}{hint} "
-                f"(the {len(position)} arms: {shortened(arm_names)})"
+                f"{name}: row {row} names the unknown arm {label!r}; "
+                f"{near_names(label, position)}the {len(position)} arms: "
+                f"{shortened(arm_names)}"
             )
         found[row] = position[label]
     return found

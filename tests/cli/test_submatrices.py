@@ -89,7 +89,7 @@ def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
         (["--submatrices", "2", "--size", "17"], "--size: must be at most 16"),
         (["--submatrices", "2", "--size", "1"], "--size: must be"),
         (["--submatrices", "2", "--min-gap", "0.5"], "--min-gap: must be in [0, 1/2)"),
-        (["--submatrices", "2", "--min-gap", "0.45"], "--min-gap 0.45 leaves no"),
+        (["--submatrices", "2", "--min-gap", "0.45"], "--min-gap: 0.45 leaves no"),
         (["--submatrices", "2", "--jobs", "0"], "--jobs: must be at least 1"),
         (["--submatrices", "2", "--resume"], "--resume: needs a folder"),
         (["--size", "4"], "--size: needs --submatrices"),

@@ -158,7 +158,7 @@ def test_parts():
             lambda: Comparisons.from_votes(
                 ["tea"], ["cofee"], ["tea"], arm_names=["tea", "coffee"]
             ),
-            "row 0 names the unknown arm 'cofee'; did you mean 'coffee'",
+            "row 0 names the unknown arm 'cofee'; did you mean coffee",
         ),
         (
             lambda: Comparisons.from_votes(["a", "a"], ["b", "b"], ["a", "c"]),

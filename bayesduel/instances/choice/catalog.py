@@ -1,6 +1,5 @@
 """Find a world of subset choice by name, with parameters as on a command line."""
 
-import difflib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.errors import UnknownNameError
+from bayesduel.errors import UnknownNameError, near_names
 from bayesduel.instances.choice import published
 from bayesduel.instances.choice.choice_instance import ChoiceWorld
 from bayesduel.instances.choice.random_tables import random_table
@@ -166,11 +165,10 @@ def _parameters(name: str) -> dict[str, object]:
 
 
 def _unknown(name: object) -> UnknownNameError:
-    near = difflib.get_close_matches(
-        shown(name).lower(), list(_FAMILIES), n=3, cutoff=0.5
-    )
-    guess = f"did you mean {' or '.join(near)}? " if near else ""
-    return UnknownNameError(
-        f"there is no world of subset choice called {shown(name)}; {guess}all: "
-        f"{', '.join(_FAMILIES)}"
+    return UnknownNameError.of(
+        "",
+        f"there is no world of subset choice called {shown(name)}",
+        name,
+        remedy=f"{near_names(shown(name).lower(), _FAMILIES)}all: "
+        f"{', '.join(_FAMILIES)}",
     )

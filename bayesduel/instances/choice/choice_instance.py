@@ -256,9 +256,11 @@ class ChoiceWorld:
             known = "is none of subset choice"
             if notion in SUBSET_REGRET_NOTIONS:
                 known = "does not exist here"
-            raise ChoiceWorldError(
-                f"regret: {notion!r} {known}; {self.name or 'this world'} has "
-                f"{', '.join(self.notions)}"
+            raise ChoiceWorldError.of(
+                "regret",
+                f"{notion!r} {known}",
+                notion,
+                remedy=f"{self.name or 'this world'} has {', '.join(self.notions)}",
             )
 
     def cost(self, notion: str) -> Cost:

@@ -10,7 +10,7 @@ from jaxtyping import Float64
 from numpy.typing import NDArray
 
 from theory.arguments import as_number, shown
-from theory.errors import ArgumentTypeError
+from theory.errors import ArgumentError, ArgumentTypeError
 from theory.preferences import PreferenceMatrix
 from theory.validation import MOST_ARMS, numeric_array
 
@@ -48,13 +48,11 @@ def check_integer(
         number = None
     no_scalar = isinstance(value, bool | np.bool_ | np.ndarray)
     if number is None or no_scalar or number < minimum:
-        raise ValueError(
-            f"{argument} must be a whole number of at least {minimum}, got "
-            f"{shown(value)}"
-        )
+        rule = f"must be a whole number of at least {minimum}"
+        raise ArgumentError.of(argument, rule, value)
     if number > maximum:
         limit = "2^63 - 1" if maximum == LARGEST_INTEGER else maximum
-        raise ValueError(f"{argument} must be at most {limit}, got {shown(value)}")
+        raise ArgumentError.of(argument, f"must be at most {limit}", value)
     return number
 
 
@@ -66,7 +64,7 @@ def check_num_arms(value: int, minimum: int = 2) -> int:
 def check_flag(argument: str, value: bool) -> bool:
     """Return `value`, or say that it must be True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise ArgumentTypeError(f"{argument} must be True or False, got {shown(value)}")
+        raise ArgumentTypeError.of(argument, "must be True or False", value)
     return bool(value)
 
 
@@ -74,9 +72,8 @@ def check_word(argument: str, value: str, known: Iterable[str]) -> str:
     """Return `value` if it is one of the words `known`."""
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
-        raise ValueError(
-            f"{argument} must be one of {', '.join(words)}, got {shown(value)}"
-        )
+        rule = f"must be one of {', '.join(words)}"
+        raise ArgumentError.of(argument, rule, value)
     return value
 
 
@@ -84,17 +81,16 @@ def check_index(argument: str, value: int, num_arms: int) -> int:
     """Return `value` as an arm's number in 0..num_arms-1."""
     number = check_integer(argument, value, 0)
     if number >= num_arms:
-        raise ValueError(
-            f"{argument} must be below the number of arms, {num_arms}, got {value!r}; "
-            "arms are numbered from 0"
-        )
+        rule = f"must be below the number of arms, {num_arms}"
+        remedy = "arms are numbered from 0"
+        raise ArgumentError.of(argument, rule, value, remedy=remedy)
     return number
 
 
 def check_number(argument: str, value: float, rule: str, holds: bool) -> float:
     """Return `value` as a float if the rule `holds` for it, else name the rule."""
     if not holds:
-        raise ValueError(f"{argument} must be {rule}, got {shown(value)}")
+        raise ArgumentError.of(argument, f"must be {rule}", value)
     return float(value)
 
 

@@ -105,9 +105,12 @@ class LogitThompson(SubsetPolicy):
         count = comb(world.num_arms, world.subset_size)
         name = world.name or "this world"
         if count > MOST_SETS:
-            raise SimulationArgumentError(
-                f"policies: {self.label} keeps the choices of every set, at most "
-                f"{MOST_SETS} of them, but {name} has {count}; use mnl-ts"
+            raise SimulationArgumentError.of(
+                "policies",
+                f"{self.label} keeps the choices of every set, at most {MOST_SETS} of "
+                f"them, but {name} has {count}",
+                self,
+                remedy="use mnl-ts",
             )
         super().check_world(world, horizon)
         if world.has_no_choice != self.no_choice:
