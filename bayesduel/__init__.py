@@ -19,12 +19,13 @@ if TYPE_CHECKING:
         policies,
         votes,
     )
-    from bayesduel.experiments import compare, results, simulate
+    from bayesduel.experiments import Experiment, compare, results, simulate
     from bayesduel.instances import load
 
     __version__: str
 
 __all__ = [
+    "Experiment",
     "__version__",
     "analysis",
     "compare",
@@ -56,6 +57,7 @@ _MODULES = {
     "votes",
 }
 _FUNCTIONS = {
+    "Experiment": "bayesduel.experiments",
     "compare": "bayesduel.experiments",
     "load": "bayesduel.instances",
     "simulate": "bayesduel.experiments",

@@ -12,7 +12,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from bayesduel.errors import OutputFolderError, OutputWriteError
+from bayesduel.errors import ArgumentError, OutputFolderError, OutputWriteError
 
 FORMAT = 1
 """Version of the layout of a folder."""
@@ -33,8 +33,8 @@ def check_folder(
     :meth:`bayesduel.experiments.owned_folder.OwnedFolder.claim`; it is not locked.
     """
     if resume and overwrite:
-        raise OutputFolderError(
-            "out: resume and overwrite exclude each other; choose one"
+        raise OutputFolderError.of(
+            "out", "resume and overwrite exclude each other", path, remedy="choose one"
         )
     path = as_path("out", path)
     try:
@@ -43,40 +43,60 @@ def check_folder(
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(13, "Permission denied", str(path))
     except FileExistsError as error:
-        raise OutputFolderError(
-            f"out: cannot write to {path}: it is a file; name a folder"
+        raise OutputFolderError.of(
+            "out", f"cannot write to {path}: it is a file", path, remedy="name a folder"
         ) from error
     except OSError as error:
-        raise OutputFolderError(
-            f"out: cannot write to {path}: {error.strerror or error}"
-        ) from error
+        raise unwritable(path, error) from error
     marker = read_marker(path)
     if marker is None and held - {OWN}:
-        raise OutputFolderError(
-            f"out: {path} is not empty, and the marker of our results is missing "
-            f"({OWN}/{MARKER}), so it may hold files of yours; name a new or empty "
-            "folder"
+        raise OutputFolderError.of(
+            "out",
+            f"{path} is not empty, and the marker of our results is missing "
+            f"({OWN}/{MARKER}), so it may hold files of yours",
+            path,
+            remedy="name a new or empty folder",
         )
     if marker is None:
         return path
     if marker["kind"] != kind:
-        raise OutputFolderError(
-            f"out: {path} holds results of another kind ({marker['kind']}, not "
-            f"{kind}); name another folder"
+        raise OutputFolderError.of(
+            "out",
+            f"{path} holds results of another kind ({marker['kind']}, not {kind})",
+            path,
+            remedy="name another folder",
         )
     begun = any((path / OWN / PARTS).glob("*.*")) or held - {OWN}
     if begun and not (resume or overwrite):
-        raise OutputFolderError(
-            f"out: {path} is not empty; go on from what it holds (resume), replace it "
-            "(overwrite), or name another folder"
+        raise OutputFolderError.of(
+            "out",
+            f"{path} is not empty",
+            path,
+            remedy="go on from what it holds ({resume}), replace it ({overwrite}), or "
+            "name another folder",
         )
     return path
+
+
+def require_folder(path: Any, *, resume: bool, overwrite: bool) -> None:  # noqa: ANN401
+    """Raise where something is to be done with a folder that is not named."""
+    for name, asked in (("resume", resume), ("overwrite", overwrite)):
+        if asked and path is None:
+            rule = "needs a folder"
+            raise OutputFolderError.of(name, rule, asked, remedy="give {out}")
+
+
+def unwritable(path: Path, error: OSError) -> OutputFolderError:
+    """Return the error of a folder that the system does not let us write to."""
+    rule = f"cannot write to {path}: {error.strerror or error}"
+    remedy = "allow it, or name another folder"
+    return OutputFolderError.of("out", rule, path, remedy=remedy)
 
 
 def as_path(
     argument: str,
     value: Any,  # noqa: ANN401
-    error: type[ValueError] = OutputFolderError,
+    error: type[ArgumentError] = OutputFolderError,
 ) -> Path:
     """Return ``value`` as a path.
 
@@ -86,18 +106,16 @@ def as_path(
         Of the type ``error``, if it is no path.
     """
     if not isinstance(value, str | os.PathLike) or not str(value):
-        raise error(
-            f"{argument} must be a path, got {value!r}; give a str or pathlib.Path"
-        )
+        remedy = "give a str or pathlib.Path"
+        raise error.of(argument, "must be a path", value, remedy=remedy)
     path = Path(value)
     if "\0" in str(path):
-        raise error(f"{argument} must be a path without NUL, got {value!r}")
+        raise error.of(argument, "must be a path without NUL", value)
     try:
         os.fsencode(path)
     except UnicodeEncodeError as reason:
-        raise error(
-            f"{argument} must be a path that the system can write, got {value!r}"
-        ) from reason
+        rule = "must be a path that the system can write"
+        raise error.of(argument, rule, value) from reason
     return path
 
 
@@ -115,7 +133,9 @@ def read_marker(folder: Path) -> dict[str, Any] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        raise OutputFolderError(f"out: {file} cannot be read: {error}") from error
+        raise OutputFolderError.of(
+            "out", f"{file} cannot be read: {error}", folder, remedy="name another one"
+        ) from error
     marker: dict[str, Any] = {}
     try:
         marker = json.loads(text)
@@ -125,9 +145,11 @@ def read_marker(folder: Path) -> dict[str, Any] | None:
         number, whole = None, False
     if number != FORMAT or not whole:
         what = f"is of format {number}" if whole else "is damaged"
-        raise OutputFolderError(
-            f"out: {file} {what}, and this version writes format {FORMAT}; name "
-            "another folder"
+        raise OutputFolderError.of(
+            "out",
+            f"{file} {what}, and this version writes format {FORMAT}",
+            folder,
+            remedy="name another folder",
         )
     return marker
 
@@ -148,9 +170,12 @@ def read_checked(file: Path) -> bytes:
         ) from error
     known = (read_marker(file.parent) or {"sha256": {}})["sha256"].get(file.name)
     if known and hashlib.sha256(data).hexdigest() not in known:
-        raise OutputFolderError(
+        raise OutputFolderError.of(
+            "",
             f"{file} is damaged or was changed: its checksum is another one than when "
-            "it was written; restore it, or compute it again with overwrite"
+            "it was written",
+            file,
+            remedy="restore it, or compute it again with {overwrite}",
         )
     return data
 
@@ -192,5 +217,7 @@ __all__ = [
     "check_folder",
     "read_checked",
     "read_marker",
+    "require_folder",
+    "unwritable",
     "write_whole",
 ]

@@ -30,22 +30,16 @@ class ProgressReport:
             self._bar.update(
                 self._task,
                 completed=self._done + share,
-                description=doing + _words(job),
+                description=doing + job.words,
             )
 
         return show
 
     def finished(self, job: Any) -> None:
-        """Count a finished job; a string describes one of another kind."""
+        """Count a finished job."""
         self._done += 1
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done, description=_words(job))
-
-
-def _words(job: Any) -> str:
-    if isinstance(job, str):
-        return job
-    return f"{job.configuration.policy} on {job.configuration.environment}"
+            self._bar.update(self._task, completed=self._done, description=job.words)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from bayesduel.errors import ArgumentError
 from bayesduel.folders import as_path
 
 __all__ = ["LARGEST_FILE", "decoded", "number", "read_bytes", "read_rows", "read_text"]
@@ -40,7 +41,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,
 def read_bytes(
     path: str | os.PathLike[str],
     *,
-    error: type[ValueError],
+    error: type[ArgumentError],
     largest: int = LARGEST_FILE,
 ) -> bytes:
     """Return what is in a file, unpacked where it is compressed with gzip.
@@ -100,7 +101,7 @@ def _unpacked(content: bytes, largest: int) -> Iterator[bytes]:
 def read_text(
     path: str | os.PathLike[str],
     *,
-    error: type[ValueError],
+    error: type[ArgumentError],
     largest: int = LARGEST_FILE,
 ) -> str:
     """Return the text of a file in UTF-8, perhaps compressed with gzip.
@@ -147,7 +148,7 @@ def decoded(content: bytes) -> str:
 
 
 def read_rows(
-    path: str | os.PathLike[str], *, separators: str, error: type[ValueError]
+    path: str | os.PathLike[str], *, separators: str, error: type[ArgumentError]
 ) -> list[list[str]]:
     """Return the rows of a table, without blank lines.
 

@@ -184,5 +184,6 @@ def test_every_name_of_the_package_itself_is_in_the_reference():
         assert (
             described
             or f"autofunction:: bayesduel.{name}\n" in text
+            or f"autoclass:: bayesduel.{name}\n" in text
             or name == ("__version__")
         )

@@ -21,7 +21,7 @@ from bayesduel.cli.options import (
     resume_flag,
 )
 from bayesduel.cli.output import console, print_json, say, say_warning, version
-from bayesduel.cli.parse import check_folder
+from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.submatrices import SubmatrixRequest, submatrices
 
 if TYPE_CHECKING:
@@ -119,16 +119,14 @@ def bounds(
     """
     from bayesduel.cli.choices import load_matrix
 
-    request = SubmatrixRequest(
-        num_submatrices, size, min_gap, seed, jobs, out, resume, overwrite, quiet
-    )
-    preference = load_matrix(matrix, repair=repair, option="MATRIX: ")
+    request = SubmatrixRequest(size, min_gap, seed, jobs, out, resume, overwrite, quiet)
+    preference = load_matrix(matrix, "matrix", repair=repair)
     if num_submatrices is not None:
-        submatrices(preference, request, as_json=as_json)
+        submatrices(preference, num_submatrices, request, as_json=as_json)
         return
     request.refuse_without_submatrices()
     if out is not None:
-        check_folder(out, kind="bounds", overwrite=overwrite)
+        claim_folder(out, kind="bounds", overwrite=overwrite)
     if preference.num_arms >= _MANY_ARMS:
         say(_cost(preference.num_arms), quiet=quiet)
     lower, efficient, note = _constants(preference, solver, verify=verify)

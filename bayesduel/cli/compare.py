@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.choices import read_experiment
 from bayesduel.cli.errors import FAILED, damage_said, ended
 from bayesduel.cli.options import (
     flag,
@@ -23,7 +23,7 @@ from bayesduel.cli.output import console, print_json, say, say_warning
 if TYPE_CHECKING:
     import xarray as xr
 
-    from bayesduel.experiments.checks import Instance
+    from bayesduel import Experiment
 
 __all__ = ["compare", "json_rows"]
 
@@ -112,21 +112,32 @@ def compare(
     Prints final regret, the measured slope beside the constant of the lower bound, and
     a ranking that says which differences are certain.
     """
-    request = _Request(
-        environment, policy, runs, horizon, checkpoints, tuple(regret or ()), seed,
-        jobs, out, resume, overwrite, not no_shuffle, not no_look_ahead, repair, quiet,
-    )  # fmt: skip
-    plan = _plan(request)
+    rounds = parse.rounds(horizon)
+    asked, doubts = read_experiment(
+        environment,
+        policy,
+        num_runs=runs,
+        horizon=rounds,
+        checkpoints=parse.checkpoints(checkpoints, rounds),
+        seed=seed,
+        regret=regret or (),
+        shuffle=not no_shuffle,
+        look_ahead=not no_look_ahead,
+        repair=repair,
+    )
     if not quiet:
-        for text in plan.warnings:
+        for text in doubts:
             say_warning(text)
-    tree = _simulate(request, plan)
+    tree = _simulate(
+        asked, out, jobs=jobs, progress=not quiet, resume=resume, overwrite=overwrite
+    )
     if as_json:
-        print_json(json_rows(tree, request.spelled(plan)))
+        typed = zip((*asked.names, *asked.labels), (*environment, *policy), strict=True)
+        print_json(json_rows(tree, dict(typed)))
     else:
-        _report(plan.parts(tree))
+        _report(_parts(tree, asked))
     if out is not None:
-        _save_rest(tree, plan, out, quiet=quiet)
+        _save_rest(tree, asked, out, quiet=quiet)
     elif not as_json:
         say("nothing was saved; --out DIR saves results and figures", quiet=quiet)
     if failures := _failures(tree):
@@ -135,119 +146,32 @@ def compare(
         raise typer.Exit(FAILED)
 
 
-@dataclass(frozen=True)
-class _Request:
-    """What was typed."""
+def _parts(
+    tree: xr.DataTree, asked: Experiment, *, main: bool = False
+) -> list[tuple[str, xr.DataTree]]:
+    """Return every notion, or the reported ones, with what records it."""
+    import xarray as xr
 
-    environment: list[str]
-    policy: list[str]
-    runs: int
-    horizon: str
-    checkpoints: str | None
-    regret: tuple[str, ...]
-    seed: int
-    jobs: int | None
-    out: Path | None
-    resume: bool
-    overwrite: bool
-    shuffle: bool
-    look_ahead: bool
-    repair: bool
-    quiet: bool
-
-    def spelled(self, plan: _Plan) -> dict[str, str]:
-        """Return what was typed for every name of the result tree."""
-        environments = zip(plan.environments, self.environment, strict=True)
-        return dict(environments) | dict(zip(plan.policies, self.policy, strict=True))
+    recorded = {name: own[:1] if main else own for name, own in asked.notions.items()}
+    found = []
+    for notion in dict.fromkeys(each for own in recorded.values() for each in own):
+        names = [name for name, own in recorded.items() if notion in own]
+        children = {name: tree.children[name] for name in names}
+        found.append((notion, xr.DataTree(tree.to_dataset(), children=children)))
+    return found
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """What it means; everything that can be wrong was checked."""
-
-    environments: dict[str, Instance]
-    policies: dict[str, Any]
-    horizon: int
-    checkpoints: tuple[int, ...] | None
-    notions: dict[str, tuple[str, ...]]
-    warnings: list[str]
-
-    def asked(self) -> tuple[str, ...] | None:
-        """Return the notions to ask for; None where every world has its own."""
-        different = set(self.notions.values())
-        return different.pop() if len(different) == 1 else None
-
-    def parts(
-        self, tree: xr.DataTree, *, main: bool = False
-    ) -> list[tuple[str, xr.DataTree]]:
-        """Return every notion, or the reported ones, with what records it."""
-        import xarray as xr
-
-        # The tree has them in this order, under names that suit a file.
-        recorded = {
-            name: own[:1] if main else own
-            for name, own in zip(tree.children, self.notions.values(), strict=True)
-        }
-        found = []
-        for notion in dict.fromkeys(each for own in recorded.values() for each in own):
-            names = [name for name, own in recorded.items() if notion in own]
-            children = {name: tree.children[name] for name in names}
-            found.append((notion, xr.DataTree(tree.to_dataset(), children=children)))
-        return found
-
-
-def _plan(request: _Request) -> _Plan:
-    """Check everything that was typed, cheap checks first, before computing."""
-    parse.at_least_one(request.runs, "--runs")
-    parse.at_least_one(request.jobs, "--jobs")
-    horizon = parse.rounds(request.horizon)
-    checkpoints = parse.checkpoints(request.checkpoints, horizon)
-    if request.out is None and (request.resume or request.overwrite):
-        flag = "--resume" if request.resume else "--overwrite"
-        raise ValueError(f"{flag}: needs a folder; give it with --out DIR")
-    from bayesduel.cli import choices
-
-    environments = choices.load_environments(request.environment, repair=request.repair)
-    notions = choices.recorded_notions(environments, request.regret)
-    policies = choices.parse_policies(request.policy, look_ahead=request.look_ahead)
-    doubts = choices.check_pairings(environments, policies, horizon)
-    if request.out is not None:
-        parse.check_folder(
-            request.out,
-            kind="comparison",
-            resume=request.resume,
-            overwrite=request.overwrite,
-        )
-    return _Plan(environments, policies, horizon, checkpoints, notions, doubts)
-
-
-def _simulate(request: _Request, plan: _Plan) -> xr.DataTree:
-    import warnings
-
-    from bayesduel import experiments
-    from bayesduel.errors import AssumptionWarning
-
+def _simulate(
+    asked: Experiment,
+    out: Path | None,
+    **options: Any,  # noqa: ANN401
+) -> xr.DataTree:
     try:
         with damage_said():
-            warnings.simplefilter("ignore", AssumptionWarning)  # Said before.
-            return experiments.compare(
-                list(plan.environments.values()),
-                list(plan.policies.values()),
-                num_runs=request.runs,
-                horizon=plan.horizon,
-                checkpoints=plan.checkpoints,
-                seed=request.seed,
-                regret=plan.asked(),
-                shuffle=request.shuffle,
-                jobs=request.jobs,
-                progress=not request.quiet,
-                out=request.out,
-                resume=request.resume,
-                overwrite=request.overwrite,
-            )
+            return asked.run(out=out, **options)
     except KeyboardInterrupt as error:
         kept = _finished(getattr(error, "partial", None))
-        raise ended(error, request.out, kept) from error
+        raise ended(error, out, kept) from error
 
 
 def _finished(partial: xr.DataTree | None) -> str:
@@ -342,7 +266,7 @@ def _all_failed(tree: xr.DataTree) -> bool:
     return all(each.error for each in measurements(tree))
 
 
-def _save_rest(tree: xr.DataTree, plan: _Plan, out: Path, *, quiet: bool) -> None:
+def _save_rest(tree: xr.DataTree, asked: Experiment, out: Path, *, quiet: bool) -> None:
     """Save rankings beside the results, and a figure per reported notion of regret."""
     from bayesduel import plots
     from bayesduel.analysis import rankings
@@ -353,13 +277,13 @@ def _save_rest(tree: xr.DataTree, plan: _Plan, out: Path, *, quiet: bool) -> Non
         return
     found = [
         each
-        for notion, part in plan.parts(tree)
+        for notion, part in _parts(tree, asked)
         for each in rankings(part, notion=notion)
     ]
     if found:
         save_rankings(found, out / "rankings.json")
         say(f"saved {out / 'rankings.json'}", quiet=quiet)
-    parts = plan.parts(tree, main=True)
+    parts = _parts(tree, asked, main=True)
     for notion, part in parts:
         stem = "regret" if len(parts) == 1 else f"regret-{notion.replace('_', '-')}"
         figure = plots.regret(part, notion=notion)

@@ -19,6 +19,8 @@ from bayesduel.cli.output import console, say, say_warning, version
 if TYPE_CHECKING:
     import xarray as xr
 
+    from bayesduel import Experiment
+
 __all__ = ["demo"]
 
 POLICIES = ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb")
@@ -80,7 +82,7 @@ def demo(
     """
     size = _SIZES[scale]
     size = _Size(
-        parse.at_least_one(runs, "--runs") or size.runs,
+        size.runs if runs is None else runs,
         size.horizon if horizon is None else parse.rounds(horizon),
         size.far if far is None else parse.rounds(far, "--far"),
     )
@@ -91,63 +93,55 @@ def demo(
         raise ValueError(
             f"--far: must not be below the horizon {size.horizon}, but is {size.far}"
         )
-    parse.at_least_one(jobs, "--jobs")
-    parse.check_folder(out, kind="demo", overwrite=True)
+    asked = _asked(size, seed)
+    from bayesduel.experiments.checks import worker_count
+
+    jobs = worker_count(jobs)
+    parse.claim_folder(out, kind="demo", overwrite=True)
     begun = time.perf_counter()
-    runner = _Runner(size.runs, seed, jobs, quiet)
     try:
-        near, beyond = _measure(runner, size)
+        beyond, *others = [_run(each, jobs, quiet=quiet) for each in asked]
     except KeyboardInterrupt as error:
         advice = "the demonstration keeps nothing; run it again from the start"
         raise ended_for_good(error, advice) from error
+    near = _merged([_until(beyond, size.horizon), *others])
     _print(near)
     paths = _save(near, beyond, out)
     _say_where(paths, time.perf_counter() - begun, quiet=quiet)
     _end(near, beyond)
 
 
-@dataclass(frozen=True)
-class _Runner:
-    """Everything that the simulations of the demonstration have in common."""
-
-    runs: int
-    seed: int
-    jobs: int | None
-    quiet: bool
-
-    def compare(
-        self, environment: str, names: Sequence[str], grid: Sequence[int]
-    ) -> xr.DataTree:
-        from bayesduel import experiments
-
-        words = f"{environment} to T = {grid[-1]:.3g}: {', '.join(names)}"
-        say(words, quiet=self.quiet)
-        return experiments.compare(
-            [environment],
-            list(names),
-            num_runs=self.runs,
-            horizon=grid[-1],
-            checkpoints=tuple(grid),
-            seed=self.seed,
-            jobs=self.jobs,
-            progress=not self.quiet,
-        )
-
-
-def _measure(runner: _Runner, size: _Size) -> tuple[xr.DataTree, xr.DataTree]:
-    """Return both matrices to the horizon, and the Condorcet one far beyond.
+def _asked(size: _Size, seed: int) -> list[Experiment]:
+    """Return the Condorcet matrix far beyond the horizon, and the other one up to it.
 
     Nothing depends on rounds to come, so the first rounds of the far runs are the runs
     to the horizon.
     """
+    from bayesduel import Experiment
+
     patient = tuple(name for name in POLICIES if name not in SHORT_WITHOUT_WINNER)
-    grid = sorted({*_grid(size.horizon), *_grid(size.far)})
-    beyond = runner.compare(CONDORCET, POLICIES, grid)
-    others = [
-        runner.compare(NON_CONDORCET, patient, _grid(size.horizon)),
-        runner.compare(NON_CONDORCET, SHORT_WITHOUT_WINNER, _grid(size.horizon // 10)),
+    grids = {
+        (CONDORCET, POLICIES): sorted({*_grid(size.horizon), *_grid(size.far)}),
+        (NON_CONDORCET, patient): _grid(size.horizon),
+        (NON_CONDORCET, SHORT_WITHOUT_WINNER): _grid(size.horizon // 10),
+    }
+    return [
+        Experiment(
+            environment,
+            names,
+            num_runs=size.runs,
+            horizon=grid[-1],
+            checkpoints=grid,
+            seed=seed,
+        )
+        for (environment, names), grid in grids.items()
     ]
-    return _merged([_until(beyond, size.horizon), *others]), beyond
+
+
+def _run(asked: Experiment, jobs: int, *, quiet: bool) -> xr.DataTree:
+    what = f"{', '.join(asked.names)} to T = {asked.horizon:.3g}"
+    say(f"{what}: {', '.join(asked.labels)}", quiet=quiet)
+    return asked.run(jobs=jobs, progress=not quiet)
 
 
 def _grid(horizon: int) -> Sequence[int]:

@@ -12,8 +12,9 @@ import os
 import signal
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -40,6 +41,17 @@ _SIGNALLED = 128
 """What shells add to the number of a signal."""
 
 _OURS = ("bayesduel", "theory")
+
+_PARAMETERS = {
+    "environments": "environment",
+    "instances": "environment",
+    "name": "figure",
+    "num_runs": "runs",
+    "panels": "panel",
+    "policies": "policy",
+    "shuffle": "no_shuffle",
+}
+"""Parameters of subcommands that are not called as the argument that they become."""
 
 _UsageError: Any = typer.BadParameter.__mro__[1]
 """What the reader of options raises; public only as the base of this one."""
@@ -80,8 +92,20 @@ class FriendlyGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
         """Run the subcommand; see :func:`friendly_errors`."""
-        with _ended_by_signals(), friendly_errors():
+        with _ended_by_signals(), friendly_errors(partial(self._called, ctx)):
             return super().invoke(ctx)
+
+    def _called(self, ctx: Any, argument: str) -> str:  # noqa: ANN401
+        """Return what an argument of the library is called here; "" if nothing is."""
+        command = self.get_command(ctx, ctx.invoked_subcommand or "")
+        name = _PARAMETERS.get(argument, argument)
+        for parameter in command.params if command else ():
+            if parameter.name == name:
+                # What stands alone is called as the help shows it.
+                alone = parameter.param_type_name == "argument"
+                options = [parameter.metavar or name] if alone else parameter.opts
+                return max(options, key=len)
+        return ""
 
 
 @contextmanager
@@ -125,8 +149,10 @@ def _raise_terminated(number: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
-def friendly_errors() -> Iterator[None]:
+def friendly_errors(called: Callable[[str], str] = lambda _: "") -> Iterator[None]:
     """Turn errors that we raised for the user into one line and an exit code.
+
+    ``called`` gives the option for an argument of the library, and "" for what is none.
 
     A ``ValueError`` counts as ours when it was raised in a file of this project: its
     text then names the argument, the rule and the remedy. The same error from deep
@@ -146,7 +172,7 @@ def friendly_errors() -> Iterator[None]:
         code = _exit_code(error)
         if code is None or os.environ.get("BAYESDUEL_TRACEBACK"):
             raise
-        say_error(_text(error))
+        say_error(_text(error, called))
         raise typer.Exit(code) from error
 
 
@@ -156,9 +182,9 @@ def _exit_code(error: Exception) -> int | None:
         return None
     if isinstance(error, OSError):
         return WRONG_INPUT
-    from bayesduel.errors import BayesduelError, ProgramError
+    from bayesduel.errors import ArgumentError, BayesduelError, ProgramError
 
-    ours = isinstance(error, BayesduelError | ProgramError)
+    ours = isinstance(error, ArgumentError | BayesduelError | ProgramError)
     if isinstance(error, ValueError):
         return WRONG_INPUT if ours or _raised_here(error.__traceback__) else None
     return FAILED if ours else None
@@ -174,7 +200,13 @@ def _raised_here(trace: TracebackType | None) -> bool:
     return module.split(".")[0] in _OURS
 
 
-def _text(error: Exception) -> str:
+def _text(error: Exception, called: Callable[[str], str]) -> str:
+    from bayesduel.errors import ArgumentError
+
+    if isinstance(error, ArgumentError) and error.rule:
+        option = called(error.argument)
+        where = f"{option}:" if option else None
+        return error.sentence(where, lambda name: called(name) or name)
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error) or type(error).__name__

@@ -17,7 +17,7 @@ from bayesduel.cli.options import (
     seed_option,
 )
 from bayesduel.cli.output import console, print_json, say, say_warning
-from bayesduel.cli.parse import check_folder
+from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.vote_options import (
     Arms,
     Method,
@@ -135,7 +135,7 @@ def fit(
     elif data.has_ties and ties is Ties.halved:
         data = data.with_split_ties()
     if out is not None:
-        check_folder(out, kind="fit", overwrite=overwrite)
+        claim_folder(out, kind="fit", overwrite=overwrite)
     law = preference_model(model, data, prior_scale, order_effect=order_effect)
     say(f"{votes.name}: {data}", quiet=quiet)
     found = _fitted(law, data, method, draws, seed)

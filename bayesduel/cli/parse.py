@@ -1,38 +1,27 @@
-"""Reading what was typed: round numbers, counts, checkpoints, names.
+"""Reading what was typed: round numbers, counts, checkpoints.
 
-Every error says which option, what is allowed and what was given.
+Whether a number is one that can be is said by the library, once.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from bayesduel.limits import LONGEST_HORIZON, MOST_JOBS, MOST_RUNS, MOST_SUBMATRICES
 from bayesduel.literals import literal
 
 __all__ = [
-    "MAX_HORIZON",
-    "at_least_one",
     "checkpoints",
-    "check_folder",
+    "claim_folder",
     "integer",
-    "near_names",
-    "notions",
     "number",
     "rounds",
 ]
 
-MAX_HORIZON = LONGEST_HORIZON
-
 _NUMBER = re.compile(r"([0-9][0-9_]*)(?:\.([0-9]+))?(?:[eE]\+?([0-9]+))?")
 _POWER = re.compile(r"([0-9]+)\s*(?:\^|\*\*)\s*([0-9]+)")
 _DIGITS = re.compile(r"[+-]?[0-9]{1,400}")
-_TOO_LARGE = 2 * MAX_HORIZON
-
-_MOST = {"--jobs": MOST_JOBS, "--submatrices": MOST_SUBMATRICES}
+_TOO_LARGE = 2**63
 
 
 def rounds(text: str, option: str = "--horizon") -> int:
@@ -41,7 +30,7 @@ def rounds(text: str, option: str = "--horizon") -> int:
     Raises
     ------
     ValueError
-        When it is no whole number from 1 to 2^62.
+        When it is no whole number below 2^63.
 
     Examples
     --------
@@ -52,16 +41,18 @@ def rounds(text: str, option: str = "--horizon") -> int:
     if value is None:
         raise ValueError(
             f"{option}: must be a whole number of rounds such as 1000000, 1e6 or 10^6, "
-            f"but is {text!r}"
+            f"but is {_cut(text)}"
         )
-    if not 1 <= value <= MAX_HORIZON:
-        limit = "at least 1" if value < 1 else "at most 2^62 (about 4.6e18)"
-        raise ValueError(f"{option}: must be {limit}, but is {text!r}")
+    if value >= _TOO_LARGE:
+        raise ValueError(f"{option}: must be below 2^63, but is {_cut(text)}")
     return value
 
 
 def _whole_number(text: str) -> int | None:
-    """Return the number; None when it is none; -1 and 2^63 for what is out of range."""
+    """Return the number; None when it is none; 2^63 or more for what is too large."""
+    if text.startswith("-"):
+        positive = None if text.startswith("--") else _whole_number(text[1:])
+        return None if positive is None else -positive
     if len(text) > 60:
         # Nothing that long is in range, and Python refuses to read 5000 digits.
         return _TOO_LARGE if text.isdecimal() else None
@@ -71,7 +62,7 @@ def _whole_number(text: str) -> int | None:
         return base**exponent if base < 2 or exponent <= 63 else _TOO_LARGE
     match = _NUMBER.fullmatch(text)
     if match is None:
-        return -1 if re.fullmatch(r"-[0-9][0-9_.eE+]*", text) else None
+        return None
     whole, fraction, exponent = match[1], (match[2] or "").rstrip("0"), match[3] or "0"
     if len(fraction) > int(exponent):
         return None
@@ -135,41 +126,30 @@ def _cut(text: str) -> str:
     return repr(text if len(text) <= 40 else f"{text[:40]}...")
 
 
-def at_least_one(value: int | None, option: str) -> int | None:
-    """Return a count; raise ValueError when it is below 1, or more than can be."""
-    if value is not None and value < 1:
-        raise ValueError(f"{option}: must be at least 1, but is {value}")
-    most = _MOST.get(option, MOST_RUNS)
-    if value is not None and value > most:
-        raise ValueError(f"{option}: must be at most {most}, but is {value}")
-    return value
-
-
 def checkpoints(text: str | None, horizon: int) -> tuple[int, ...] | None:
     """Return the rounds to record, from "10" (per decade) or "100,1000,1e4".
 
     A single number is how many checkpoints each factor of ten gets, from round 10 on; a
-    list names them. The horizon is always the last one.
+    list names them. The horizon comes last in any case.
 
     Raises
     ------
     ValueError
-        When a round lies beyond the horizon, the list does not increase, or the number
-        per decade is not from 1 to 100.
+        For what is no whole number, and a number per decade that is not from 1 to 100.
 
     Examples
     --------
     >>> checkpoints("1", 10_000)
     (10, 100, 1000, 10000)
     >>> checkpoints("100,1e3", 5000)
-    (100, 1000, 5000)
+    (100, 1000)
     """
     option = "--checkpoints"
     if text is None:
         return None
     if "," not in text:
         per_decade = rounds(text, option)
-        if per_decade > 100:
+        if not 1 <= per_decade <= 100:
             raise ValueError(
                 f"{option}: a single number is the checkpoints per decade, 1 to 100, "
                 f"but is {text!r}; end a list of one round with a comma: {text},"
@@ -178,17 +158,7 @@ def checkpoints(text: str | None, horizon: int) -> tuple[int, ...] | None:
     chosen = [rounds(part, option) for part in text.split(",") if part.strip()]
     if not chosen:
         raise ValueError(f"{option}: {text!r} names no round; give some, or a number")
-    for before, after in zip(chosen, chosen[1:], strict=False):
-        if before >= after:
-            raise ValueError(
-                f"{option}: rounds must increase, but {before} stands before {after}"
-            )
-    if chosen[-1] > horizon:
-        raise ValueError(
-            f"{option}: rounds must not exceed the horizon {horizon}, but one is "
-            f"{chosen[-1]}"
-        )
-    return tuple(chosen) if chosen[-1:] == [horizon] else (*chosen, horizon)
+    return tuple(chosen)
 
 
 def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
@@ -205,36 +175,7 @@ def _grid(per_decade: int, horizon: int) -> tuple[int, ...]:
         step += 1
 
 
-def notions(
-    names: Sequence[str], known: Sequence[str], *, first: str
-) -> tuple[str, ...]:
-    """Return the notions of regret to record: the first one, then those asked for.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name; near ones are suggested.
-    """
-    chosen = [first]
-    for name in names:
-        spelled = name.strip().replace("-", "_")
-        if spelled not in known:
-            raise ValueError(
-                f"--regret: there is no notion {name!r}; "
-                f"{near_names(spelled, known)}all: {', '.join(known)}"
-            )
-        if spelled not in chosen:
-            chosen.append(spelled)
-    return tuple(chosen)
-
-
-def near_names(name: str, known: Iterable[str]) -> str:
-    """Return "did you mean a or b? ", or nothing when no name is near."""
-    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(near)}? " if near else ""
-
-
-def check_folder(
+def claim_folder(
     folder: Path, *, kind: str, resume: bool = False, overwrite: bool = False
 ) -> None:
     """Make the folder for results and mark it as ours, before anything is computed.
@@ -245,16 +186,6 @@ def check_folder(
         When it cannot be used; see
         `bayesduel.experiments.owned_folder.OwnedFolder.claim`.
     """
-    from bayesduel.errors import OutputFolderError
     from bayesduel.experiments.owned_folder import OwnedFolder
 
-    try:
-        OwnedFolder.claim(
-            folder, kind=kind, resume=resume, overwrite=overwrite
-        ).release()
-    except OutputFolderError as error:
-        # Arguments are called as options are.
-        text = f"--{error}"
-        for name in ("resume", "overwrite"):
-            text = text.replace(f"({name})", f"(--{name})")
-        raise OutputFolderError(text) from error
+    OwnedFolder.claim(folder, kind=kind, resume=resume, overwrite=overwrite).release()

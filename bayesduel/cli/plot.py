@@ -130,12 +130,13 @@ def _saved(path: Path, environment: str | None) -> xr.DataTree:
             f"RESULTS: {path} does not exist; give the folder of --out, or a file in it"
         )
     from bayesduel import results
+    from bayesduel.errors import near_names
 
     tree = results.load(path)
     if environment is None:
         return tree
     if environment not in tree.children:
-        near = parse.near_names(environment, tree.children)
+        near = near_names(environment, tree.children)
         raise ValueError(
             f"--environment: {environment!r} is not in {path}; {near}it holds "
             f"{', '.join(tree.children)}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli import parse
 from bayesduel.cli.errors import FAILED, damage_said, ended
 from bayesduel.cli.options import (
     flag,
@@ -29,6 +28,7 @@ from bayesduel.cli.output import (
     say_warning,
     version,
 )
+from bayesduel.cli.parse import claim_folder
 
 if TYPE_CHECKING:
     from bayesduel.papers.reproducing import Reproduction
@@ -84,13 +84,6 @@ def reproduce(
             raise ValueError("FIGURE: name one; bayesduel reproduce --list names all")
         _list(as_json=as_json)
         return
-    name = _known(figure)
-    parse.at_least_one(jobs, "--jobs")
-    if not 0 < scale <= 1:
-        raise ValueError(f"--scale: must be above 0 and at most 1, but is {scale}")
-    if out is None and (resume or overwrite):
-        which = "--resume" if resume else "--overwrite"
-        raise ValueError(f"{which}: needs a folder; give it with --out DIR")
     options = {
         "scale": scale,
         "full_horizon": full_horizon,
@@ -99,7 +92,7 @@ def reproduce(
         "resume": resume,
         "overwrite": overwrite,
     }
-    found = _measure(name, panel, mslr, out, progress=not quiet, **options)
+    found = _measure(figure, panel, mslr, out, progress=not quiet, **options)
     failures = [text for each in found.panels for text in each.failures]
     if as_json:
         print_json(_record(found))
@@ -111,20 +104,6 @@ def reproduce(
         for text in failures:
             say_warning(text)
         raise typer.Exit(FAILED)
-
-
-def _known(name: str) -> str:
-    from bayesduel.papers import recipes
-
-    if name in recipes.names():
-        return name
-    if name in recipes.all_names():
-        missing = ", ".join(recipes.load(name).missing)
-        raise ValueError(f"FIGURE: {name} needs policies that are missing: {missing}")
-    near = parse.near_names(name, recipes.names())
-    raise ValueError(
-        f"FIGURE: there is no figure {name!r}; {near}all: {', '.join(recipes.names())}"
-    )
 
 
 def _measure(
@@ -142,11 +121,13 @@ def _measure(
 
     matrix = None
     if mslr is not None:
-        matrix = load_matrix(str(mslr), option="--mslr: ")
+        matrix = load_matrix(str(mslr), "mslr")
     # Says what is wrong with the request before a folder is made.
-    reproducing.check(name, panels=panels, mslr=matrix)
+    reproducing.check(
+        name, panels=panels, mslr=matrix, scale=options["scale"], jobs=options["jobs"]
+    )
     if out is not None:
-        parse.check_folder(out, kind="reproduction", resume=resume, overwrite=overwrite)
+        claim_folder(out, kind="reproduction", resume=resume, overwrite=overwrite)
     try:
         with damage_said():
             return reproducing.reproduce(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +29,6 @@ _ROWS = {
 class SubmatrixRequest:
     """What was typed."""
 
-    submatrices: int | None
     size: int | None
     min_gap: float | None
     seed: int | None
@@ -54,13 +51,17 @@ class SubmatrixRequest:
 
 
 def submatrices(
-    matrix: PreferenceMatrix, request: SubmatrixRequest, *, as_json: bool
+    matrix: PreferenceMatrix,
+    count: int,
+    request: SubmatrixRequest,
+    *,
+    as_json: bool,
 ) -> None:
     """Compute, keep and print the constants of random submatrices."""
     started = time.perf_counter()
     size = _DEFAULT_SIZE if request.size is None else request.size
     min_gap = _DEFAULT_GAP if request.min_gap is None else request.min_gap
-    found = _compute(matrix, request, size, min_gap)
+    found = _compute(matrix, count, request, size, min_gap)
     record = _record(found, size, time.perf_counter() - started)
     if request.out is not None:
         text = json.dumps(record | {"version": version()}, indent=2)
@@ -73,31 +74,11 @@ def submatrices(
 
 
 def _compute(
-    matrix: PreferenceMatrix, request: SubmatrixRequest, size: int, min_gap: float
-) -> SubmatrixConstants:
-    from bayesduel.cli import parse
-    from bayesduel.instances import SubmatrixSampler
-
-    parse.at_least_one(request.submatrices, "--submatrices")
-    parse.at_least_one(request.jobs, "--jobs")
-    if request.out is None and (request.resume or request.overwrite):
-        flag = "--resume" if request.resume else "--overwrite"
-        raise ValueError(f"{flag}: needs a folder; give it with --out DIR")
-    with _options_named():
-        # Before a folder is made.
-        SubmatrixSampler.of(matrix, size, min_gap=min_gap).draw(0)
-        if request.out is not None:
-            parse.check_folder(
-                request.out,
-                kind="submatrices",
-                resume=request.resume,
-                overwrite=request.overwrite,
-            )
-        return _run(matrix, request, size, min_gap)
-
-
-def _run(
-    matrix: PreferenceMatrix, request: SubmatrixRequest, size: int, min_gap: float
+    matrix: PreferenceMatrix,
+    count: int,
+    request: SubmatrixRequest,
+    size: int,
+    min_gap: float,
 ) -> SubmatrixConstants:
     from bayesduel.papers import submatrix_constants
 
@@ -105,7 +86,7 @@ def _run(
         with damage_said():
             return submatrix_constants(
                 matrix,
-                request.submatrices or 1,
+                count,
                 size,
                 min_gap=min_gap,
                 seed=request.seed or 0,
@@ -116,23 +97,8 @@ def _run(
                 overwrite=request.overwrite,
             )
     except KeyboardInterrupt as error:
-        kept = f"{getattr(error, 'kept', 0)} of {request.submatrices} submatrices"
+        kept = f"{getattr(error, 'kept', 0)} of {count} submatrices"
         raise ended(error, request.out, kept) from error
-
-
-@contextmanager
-def _options_named() -> Iterator[None]:
-    """Let errors about arguments name the options instead."""
-    try:
-        yield
-    except ValueError as error:
-        text = str(error)
-        for name in ("size", "min_gap", "seed", "out"):
-            option = f"--{name.replace('_', '-')}"
-            for old, new in (" must", ": must"), ("=", " "), (":", ":"):
-                if text.startswith(name + old):
-                    text = option + new + text.removeprefix(name + old)
-        raise ValueError(text) from error
 
 
 def _record(found: SubmatrixConstants, size: int, seconds: float) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli.options import flag
-from bayesduel.cli.parse import near_names
 
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
@@ -174,5 +173,7 @@ def _nearby(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
         return ""
+    from bayesduel.errors import near_names
+
     near = near_names(path.name, [each.name for each in folder.iterdir()])
     return f"; {near}".rstrip().removesuffix(";")

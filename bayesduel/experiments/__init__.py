@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
+    from bayesduel.experiments.experiment import Experiment
     from bayesduel.experiments.running import compare, simulate
 
 _HOMES = {
+    "Experiment": ".experiment",
     "compare": ".running",
     "simulate": ".running",
 }
 
 __all__ = [
+    "Experiment",
     "compare",
     "simulate",
 ]

@@ -1,115 +1,23 @@
-"""Jobs, and the worker processes that run them."""
+"""Running jobs: in this process, or in worker processes."""
 
 import atexit
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import get_context, parent_process
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bayesduel.experiments.results import Configuration, chunk_dataset, offers_dataset
-from bayesduel.instances.choice import ChoiceWorld
-from bayesduel.policies.base import Policy
+from bayesduel.experiments.jobs import Job, JobResult
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    import xarray as xr
-
     from bayesduel.progress import ProgressReport
-
-
-@dataclass(frozen=True)
-class Job:
-    """Some runs of one policy on one matrix, or in one world of subset choice."""
-
-    configuration: Configuration
-    policy: Policy
-    runs: range
-    num_lanes: int | None = None
-
-    @property
-    def name(self) -> str:
-        """Name that no other job of the same request has."""
-        last = self.runs.stop - 1
-        return (
-            f"{self.configuration.environment}, {self.configuration.policy}, "
-            f"runs {self.runs.start} to {last}"
-        )
-
-    @property
-    def program(self) -> tuple[str, str, int, int]:
-        """What decides whether a process has compiled this before."""
-        return (
-            type(self.policy).__name__,
-            self.configuration.policy,
-            self.configuration.matrix.num_arms,
-            len(self.runs),
-        )
-
-    def run(self, on_progress: Callable[[float], None] | None = None) -> "JobResult":
-        """Simulate; an exception becomes part of the result."""
-        try:
-            return JobResult(job=self, dataset=self._simulate(on_progress))
-        except Exception as error:  # noqa: BLE001  one failure must not lose the others
-            return JobResult(job=self, failure=error)
-
-    def _simulate(self, on_progress: Callable[[float], None] | None) -> "xr.Dataset":
-        import jax
-        import numpy as np
-
-        from bayesduel.simulation import PairwiseEnvironment, SubsetEnvironment
-        from bayesduel.simulation.compiled_programs import drop_if_many
-        from bayesduel.simulation.driver import run_chunk
-
-        configuration = self.configuration
-        problem = configuration.matrix
-        if isinstance(problem, ChoiceWorld):
-            label = offers_dataset
-            environment = SubsetEnvironment.from_world(
-                problem, configuration.notions, shuffle=configuration.shuffle
-            )
-        else:
-            label = chunk_dataset
-            environment = PairwiseEnvironment(
-                np.array(problem.values), configuration.shuffle
-            )
-        drop_if_many()
-        records = run_chunk(
-            environment,
-            self.policy,
-            runs=self.runs,
-            checkpoints=np.asarray(configuration.checkpoints, dtype=np.int64),
-            seed=configuration.seed,
-            num_lanes=self.num_lanes,
-            on_progress=on_progress,
-        )
-        return label(
-            configuration,
-            self.runs,
-            **records.ledger,
-            recommendation=records.recommendation,
-            info=records.info,
-            events=records.events,
-            run_seconds=records.run_seconds,
-            compile_seconds=records.compile_seconds,
-            device=jax.devices()[0].device_kind,
-        )
-
-
-@dataclass(frozen=True)
-class JobResult:
-    """What came of a job: results, or the exception that ended it."""
-
-    job: Job
-    dataset: "xr.Dataset | None" = None
-    failure: Exception | None = None
 
 
 def run_jobs(
@@ -123,12 +31,23 @@ def run_jobs(
     workers = min(workers, len(jobs))
     if workers <= 1:
         for job in jobs:
-            result = job.run(report.update(job))
+            result = JobResult(job, *_outcome(job, report.update(job)))
             report.finished(job)
             keep(result)
         return
     with _noticed_interrupts() as check_interrupt:
-        _Dispatcher(workers).run(jobs, keep, report, check_interrupt)
+        cached = any(job.program is not None for job in jobs)
+        _Dispatcher(workers, cached).run(jobs, keep, report, check_interrupt)
+
+
+def _outcome(
+    job: Job, on_progress: Callable[[float], None] | None = None
+) -> tuple[Any, Exception | None]:
+    """Return what a job computed, or the exception that ended it."""
+    try:
+        return job.run(on_progress), None
+    except Exception as error:  # noqa: BLE001  one failure must not lose the others
+        return None, error
 
 
 _ENDING = tuple(
@@ -138,16 +57,17 @@ _ENDING = tuple(
 )
 """Signals that ask a process to end."""
 
-_shared_programs: set[tuple] = set()
+_shared_programs: set[Hashable] = set()
 """Programs that any worker of this process can read from the shared cache."""
 
 
 class _Dispatcher:
     """One process per worker, so that a policy is compiled where it already was."""
 
-    def __init__(self, workers: int) -> None:
-        self.pools = [_one_process(worker) for worker in range(workers)]
-        self.compiled: list[set[tuple]] = [set() for _ in range(workers)]
+    def __init__(self, workers: int, cached: bool) -> None:
+        self.cache = _program_cache() if cached else None
+        self.pools = [_one_process(worker, self.cache) for worker in range(workers)]
+        self.compiled: list[set[Hashable]] = [set() for _ in range(workers)]
 
     def run(
         self,
@@ -166,25 +86,23 @@ class _Dispatcher:
                     job = self._next(waiting, worker)
                     waiting.remove(job)
                     self.compiled[worker].add(job.program)
-                    running[self.pools[worker].submit(Job.run, job)] = (worker, job)
+                    running[self.pools[worker].submit(_outcome, job)] = (worker, job)
                 done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
                 check_interrupt()
                 for future in done:
                     worker, job = running.pop(future)
                     idle.append(worker)
-                    if _program_cache() is not None:
+                    if self.cache is not None:
                         _shared_programs.add(job.program)
                     error = future.exception()
                     # A worker that died (out of memory, say) fails its own job only.
-                    result = (
-                        future.result()
-                        if error is None
-                        else JobResult(job=job, failure=RuntimeError(str(error)))
-                    )
-                    if error is not None:
+                    if error is None:
+                        value, failure = future.result()
+                    else:
+                        value, failure = None, RuntimeError(str(error))
                         self._restart(worker)
                     report.finished(job)
-                    keep(replace(result, job=job))
+                    keep(JobResult(job, value, failure))
         except BaseException:
             for pool in self.pools:
                 for process in list((pool._processes or {}).values()):
@@ -197,7 +115,7 @@ class _Dispatcher:
     def _next(self, waiting: list[Job], worker: int) -> Job:
         """Prefer what is compiled already, then what nobody is compiling."""
         own = self.compiled[worker] | _shared_programs
-        others = set[tuple]().union(*self.compiled)
+        others = set[Hashable]().union(*self.compiled)
         return min(
             waiting,
             key=lambda job: (
@@ -208,7 +126,7 @@ class _Dispatcher:
 
     def _restart(self, worker: int) -> None:
         self.pools[worker].shutdown(wait=False, cancel_futures=True)
-        self.pools[worker] = _one_process(worker)
+        self.pools[worker] = _one_process(worker, self.cache)
         self.compiled[worker] = set()
 
 
@@ -247,12 +165,12 @@ def _noticed_interrupts() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
-def _one_process(worker: int) -> ProcessPoolExecutor:
+def _one_process(worker: int, program_cache: str | None) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
         1,
         mp_context=get_context("spawn"),
         initializer=_prepare_worker,
-        initargs=(worker, _program_cache()),
+        initargs=(worker, program_cache),
     )
 
 

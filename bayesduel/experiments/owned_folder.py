@@ -22,7 +22,6 @@ import socket
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -39,6 +38,7 @@ from bayesduel.folders import (
     check_folder,
     read_checked,
     read_marker,
+    unwritable,
     write_whole,
 )
 
@@ -99,14 +99,14 @@ class OwnedFolder:
             lock = FileLock(own / _LOCK, blocking=False)
             lock.acquire()
         except Timeout as error:
-            raise OutputFolderError(
-                f"out: {_holder(own)} is writing to {path}; wait for it, or name "
-                "another folder"
+            raise OutputFolderError.of(
+                "out",
+                f"{_holder(own)} is writing to {path}",
+                path,
+                remedy="wait for it, or name another folder",
             ) from error
         except OSError as error:
-            raise OutputFolderError(
-                f"out: cannot write to {path}: {error.strerror}"
-            ) from error
+            raise unwritable(path, error) from error
         try:
             folder = cls(path, kind, lock)
             _sign(own / _HOLDER)
@@ -235,37 +235,6 @@ class OwnedFolder:
                     file.unlink(missing_ok=True)
 
 
-def claimed(
-    path: Path | str | None, *, kind: str, resume: bool, overwrite: bool
-) -> OwnedFolder | None:
-    """Claim a folder, or return None where none is asked for.
-
-    Raises
-    ------
-    OutputFolderError
-        As :meth:`OwnedFolder.claim`, and if ``resume`` or ``overwrite`` has no folder.
-    """
-    if path is not None:
-        return OwnedFolder.claim(path, kind=kind, resume=resume, overwrite=overwrite)
-    if resume or overwrite:
-        raise OutputFolderError("resume and overwrite need a folder; give out")
-    return None
-
-
-@dataclass(frozen=True)
-class ReleasesFolder:
-    """What writes results of one kind into a folder, or none; ``with`` releases it."""
-
-    owned: OwnedFolder | None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.owned is not None:
-            self.owned.release()
-
-
 def _digest_in(name: str) -> str | None:
     found = _PART_NAME.fullmatch(name)
     return found.group(1) if found else None
@@ -293,4 +262,4 @@ def _holder(own: Path) -> str:
     return "another process"
 
 
-__all__ = ["OwnedFolder", "ReleasesFolder", "claimed"]
+__all__ = ["OwnedFolder"]

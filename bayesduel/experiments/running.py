@@ -1,40 +1,19 @@
-"""Simulations as they are asked for: grids of environment, policy and runs.
+"""Simulations in one call: of one policy, or of a grid of instances and policies."""
 
-A grid is cut into jobs (one policy, one matrix, some runs) that run here or in worker
-processes. A run is a function of the seed and its number, so the cut changes nothing.
-"""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from os import cpu_count
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import xarray as xr
-from numpy.typing import ArrayLike
 
-from bayesduel.errors import OutputWriteError
-from bayesduel.experiments import checks, results
-from bayesduel.experiments._code_digest import code_digest
-from bayesduel.experiments.checks import Instance
-from bayesduel.experiments.engines import Job, JobResult, run_jobs
-from bayesduel.experiments.results import Configuration
-from bayesduel.experiments.store import OutputFolder
-from bayesduel.instances.choice import ChoiceWorld
-from bayesduel.limits import MOST_JOBS, MOST_LANES, MOST_RUNS
-from bayesduel.policies.base import Policy, parameters_json
+from bayesduel.errors import ArgumentError
+from bayesduel.experiments import checks
+from bayesduel.experiments.comparison import Comparison, now
+from bayesduel.experiments.experiment import Experiment
+from bayesduel.experiments.problems import InstanceLike
+from bayesduel.limits import MOST_LANES
+from bayesduel.policies.base import Policy
 from bayesduel.progress import progress_reporter
-from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
-from bayesduel.version import package_version
-
-InstanceLike = Instance | str | ArrayLike
-"""A matrix or its values, a world of subset choice, or the name or file of one."""
-
-_RUNS_PER_JOB = 256
-"""Runs of a job at most: what an interrupt can lose, and what cores can share. A few
-times as many as lanes, so that runs which need several times the events of others do
-not leave the other lanes idle."""
 
 
 def simulate(
@@ -101,21 +80,26 @@ def simulate(
     4
     """
     checks.check_flag("progress", progress)
-    plan = _plan(
-        [environment], [policy], num_runs, horizon, checkpoints, seed, regret, shuffle
-    )
     if num_lanes is not None:
         num_lanes = checks.check_count("num_lanes", num_lanes, MOST_LANES)
-    (key,) = plan.configurations
-    job = plan.job(key, range(plan.num_runs), num_lanes=num_lanes)
+    with _called(instances="environment", policies="policy"):
+        asked = Experiment(
+            [environment],
+            [policy],
+            num_runs=num_runs,
+            horizon=horizon,
+            checkpoints=checkpoints,
+            seed=seed,
+            regret=regret,
+            shuffle=shuffle,
+        )
+    (place,) = asked.configurations
+    job = Comparison(asked).job(place, range(asked.num_runs), num_lanes=num_lanes)
     with progress_reporter(enabled=progress) as report:
-        result = job.run(report.update(job))
-    if result.failure is not None:
-        raise result.failure
-    assert result.dataset is not None
-    dataset = result.dataset.assign(results.problem_variables(job.configuration.matrix))
-    dataset.attrs["created"] = _now()
-    return xr.DataTree(dataset, name=plan.configurations[key].policy)
+        dataset = job.run(report.update(job))
+    dataset = dataset.assign(job.configuration.problem.variables())
+    dataset.attrs["created"] = now()
+    return xr.DataTree(dataset, name=job.configuration.policy)
 
 
 def compare(
@@ -178,186 +162,34 @@ def compare(
     >>> sorted(tree["cyclic"].children)
     ['D-TS', 'RUCB']
     """
-    flags = {"progress": progress, "resume": resume, "overwrite": overwrite}
-    for name, flag in flags.items():
-        checks.check_flag(name, flag)
-    plan = _plan(
-        checks.as_sequence("environments", environments),
-        checks.as_sequence("policies", policies),
-        num_runs,
-        horizon,
-        checkpoints,
-        seed,
-        regret,
-        shuffle,
-    )
-    jobs = (cpu_count() or 1) if jobs is None else jobs
-    workers = checks.check_count("jobs", jobs, MOST_JOBS)
-    with OutputFolder.prepare(out, resume=resume, overwrite=overwrite) as folder:
-        wanted = [plan.job(key, range(plan.num_runs)) for key in plan.configurations]
-        finished = {each.job.name: each for each in folder.finished_jobs(wanted)}
-        todo = plan.jobs(workers, [each.job for each in finished.values()])
-        folder.begin(plan.request())
-
-        def keep(result: JobResult) -> None:
-            finished[result.job.name] = result
-            folder.keep(result)
-
-        try:
-            with progress_reporter(enabled=progress) as report:
-                run_jobs(todo, workers, keep, report)
-            tree = plan.tree(finished)
-            folder.finish(tree)
-        except (KeyboardInterrupt, OutputWriteError) as error:
-            error.partial = plan.tree(finished)  # pyright: ignore
-            raise
-    return tree
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """A checked request."""
-
-    environments: dict[str, Instance]
-    policies: dict[str, Policy]
-    configurations: dict[tuple[str, str], Configuration]
-    num_runs: int
-
-    def job(
-        self, key: tuple[str, str], runs: range, *, num_lanes: int | None = None
-    ) -> Job:
-        """Return the job of some runs of one policy on one matrix."""
-        return Job(
-            configuration=self.configurations[key],
-            policy=self.policies[key[1]],
-            runs=runs,
-            num_lanes=num_lanes,
-        )
-
-    def request(self) -> dict[str, Any]:
-        """Return what was asked for, in words."""
-        first = next(iter(self.configurations.values()))
-        return {
-            "environments": list(self.environments),
-            "policies": list(self.policies),
-            "num_runs": self.num_runs,
-            "horizon": first.horizon,
-            "seed": first.seed,
-            "shuffle": first.shuffle,
-            "version": package_version(),
-        }
-
-    def jobs(self, workers: int, finished: Sequence[Job]) -> list[Job]:
-        """Cut what is missing; more finely for idle workers and for many arms."""
-        parts = -(-self.num_runs // _RUNS_PER_JOB)
-        parts = max(parts, -(-workers // len(self.configurations)))
-        usual = -(-self.num_runs // min(parts, self.num_runs))
-        found = []
-        for key, configuration in self.configurations.items():
-            # Runs that are played one by one gain nothing from a common job.
-            size = 1 if configuration.matrix.num_arms >= ARMS_OF_ONE_LANE else usual
-            done = [job.runs for job in finished if job.configuration == configuration]
-            for gap in _gaps(self.num_runs, done):
-                found += [
-                    self.job(key, range(start, min(start + size, gap.stop)))
-                    for start in range(gap.start, gap.stop, size)
-                ]
-        return found
-
-    def tree(self, finished: dict[str, JobResult]) -> xr.DataTree:
-        """Assemble what is finished; policies without a finished run are left out."""
-        nodes: dict[tuple[str, str], xr.Dataset] = {}
-        for key, configuration in self.configurations.items():
-            own = [
-                each
-                for each in finished.values()
-                if each.job.configuration == configuration
-            ]
-            failures = [each.failure for each in own if each.failure is not None]
-            if failures:
-                text = f"{type(failures[0]).__name__}: {failures[0]}"
-                nodes[key] = results.failed_dataset(configuration, self.num_runs, text)
-            elif own:
-                nodes[key] = results.join_chunks(
-                    [each.dataset for each in own if each.dataset is not None]
-                )
-        first = next(iter(self.configurations.values()))
-        attributes = {
-            "seed": first.seed,
-            "num_runs": self.num_runs,
-            "horizon": first.horizon,
-            "version": package_version(),
-            "created": _now(),
-        }
-        return results.build_tree(self.environments, nodes, attributes)
-
-
-def _gaps(num_runs: int, done: Sequence[range]) -> list[range]:
-    """Return the runs from 0 on that are in none of the disjoint ranges."""
-    ordered = sorted(done, key=lambda runs: runs.start)
-    starts = [0, *(runs.stop for runs in ordered)]
-    stops = [*(runs.start for runs in ordered), num_runs]
-    return [range(*ends) for ends in zip(starts, stops, strict=True)]
-
-
-def _plan(
-    environments: Sequence[InstanceLike],
-    policies: Sequence[Policy | str],
-    num_runs: int,
-    horizon: float,
-    checkpoints: Sequence[int] | None,
-    seed: int,
-    regret: Sequence[str] | None,
-    shuffle: bool,
-) -> _Plan:
-    """Check the whole request, the cheap parts first."""
-    num_runs = checks.check_count("num_runs", num_runs, MOST_RUNS)
-    horizon = checks.check_horizon(horizon)
-    seed = checks.check_seed(seed)
-    shuffle = checks.check_flag("shuffle", shuffle)
-    chosen = checks.resolve_policies(policies)
-    matrices = checks.resolve_environments(environments)
-    subsets = any(isinstance(each, ChoiceWorld) for each in matrices.values())
-    notions = checks.check_notions(regret, subsets=subsets)
-    most_arms = max(matrix.num_arms for matrix in matrices.values())
-    grid = checks.check_checkpoints(checkpoints, horizon, most_arms)
-    for name, matrix in matrices.items():
-        for notion in notions:
-            _check_notion(matrix, notion)
-        for policy in chosen.values():
-            checks.check_pairing(policy, name, matrix, horizon)
-    configurations = {
-        (environment, label): Configuration(
-            matrix=matrix,
-            environment=environment,
-            policy=label,
-            policy_name=policy.name,
-            parameters=parameters_json(policy),
-            checkpoints=grid,
+    with _called(instances="environments"):
+        asked = Experiment(
+            environments,
+            policies,
+            num_runs=num_runs,
+            horizon=horizon,
+            checkpoints=checkpoints,
             seed=seed,
+            regret=regret,
             shuffle=shuffle,
-            notions=notions or (_default_notion(matrix),),
-            code=code_digest(policy),
         )
-        for environment, matrix in matrices.items()
-        for label, policy in chosen.items()
-    }
-    return _Plan(matrices, chosen, configurations, num_runs)
+    return asked.run(
+        jobs=jobs, progress=progress, out=out, resume=resume, overwrite=overwrite
+    )
 
 
-def _check_notion(matrix: Instance, notion: str) -> None:
-    if isinstance(matrix, ChoiceWorld):
-        matrix.check_notion(notion)
-    else:
-        matrix.regret_per_pair(notion)
+@contextmanager
+def _called(**names: str) -> Iterator[None]:
+    """Let errors name the arguments of the caller; one of its own has no number."""
+    try:
+        yield
+    except ArgumentError as error:
+        name = names.get(error.argument)
+        if name is None:
+            raise
+        raise error.renamed(
+            name, error.index if name.endswith("s") else None
+        ) from error
 
 
-def _default_notion(matrix: Instance) -> str:
-    return matrix.regret if isinstance(matrix, ChoiceWorld) else "copeland"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-__all__ = ["InstanceLike", "compare", "simulate"]
+__all__ = ["compare", "simulate"]

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.analysis.measurements import Measurement, measurements
-from bayesduel.experiments.checks import Instance
+from bayesduel.errors import ArgumentError
+from bayesduel.experiments.checks import worker_count
+from bayesduel.experiments.problems import Instance
+from bayesduel.folders import require_folder
 from bayesduel.instances import choice
 from bayesduel.instances.generators import uniform_random
 from bayesduel.instances.mslr import mslr_submatrix, random_submatrix
 from bayesduel.papers.claims import Verdict, check_claim
 from bayesduel.papers.recipes import Panel, Recipe, load
 from theory import PreferenceMatrix
+from theory.arguments import as_number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -130,11 +134,10 @@ def reproduce(
     KeyboardInterrupt
         After Ctrl-C; ``out`` keeps what is finished.
     """
-    if not 0 < scale <= 1:
-        raise ValueError(f"scale: must be above 0 and at most 1, but is {scale}")
     rounds_scale = 1.0 if full_horizon else scale
     recipe, whole = load(name), _mslr_matrix(mslr)
-    chosen, notes = check(name, panels=panels, mslr=whole)
+    require_folder(out, resume=resume, overwrite=overwrite)
+    chosen, notes = check(name, panels=panels, mslr=whole, scale=scale, jobs=jobs)
     scaled = [_scaled(panel, scale, rounds_scale) for panel in chosen]
     matrices = {panel.key: _matrices(panel, whole) for panel in scaled}
     results = []
@@ -183,12 +186,14 @@ def check(
     *,
     panels: Sequence[str] | None = None,
     mslr: PreferenceMatrix | None = None,
+    scale: float = 1.0,
+    jobs: int | None = 1,
 ) -> tuple[list[Panel], list[str]]:
     """Return the panels that can be measured, and a note on those that cannot be.
 
     Parameters
     ----------
-    name, panels, mslr
+    name, panels, mslr, scale, jobs
         As in :func:`reproduce`.
 
     Raises
@@ -197,18 +202,24 @@ def check(
         When a policy of the recipe is not available, there is no such panel, or every
         panel needs the MSLR matrix and it is not given or another one.
     """
+    if not 0 < as_number(scale) <= 1:
+        rule = "must be above 0 and at most 1"
+        raise ArgumentError.of("scale", rule, scale, remedy="1 repeats all of it")
+    worker_count(jobs)
     recipe = load(name)
     if recipe.missing:
-        raise ValueError(
-            f"name: {name!r} needs policies that are not available: "
-            f"{', '.join(recipe.missing)}"
+        missing = ", ".join(recipe.missing)
+        raise ArgumentError.of(
+            "name",
+            f"{name!r} needs policies that are not available: {missing}",
+            name,
+            remedy="register them, or choose another figure",
         )
     known = [panel.key for panel in recipe.panels]
     for key in panels or ():
         if key not in known:
-            raise ValueError(
-                f"panels: {recipe.name} has no panel {key!r}, only {', '.join(known)}"
-            )
+            rule = f"{recipe.name} has no panel {key!r}, only {', '.join(known)}"
+            raise ArgumentError.of("panels", rule, key)
     wanted = [panel for panel in recipe.panels if not panels or panel.key in panels]
     outside = [each for each in wanted if _needs_mslr(each)]
     if mslr is not None:
@@ -217,9 +228,12 @@ def check(
         return wanted, []
     left = [panel for panel in wanted if panel not in outside]
     if not left:
-        raise ValueError(
-            "mslr: every panel asked for needs the 136-armed MSLR matrix of the "
-            "informational click model, which cannot be shipped; give its file"
+        raise ArgumentError.of(
+            "mslr",
+            "every panel asked for needs the 136-armed MSLR matrix of the "
+            "informational click model, which cannot be shipped",
+            mslr,
+            remedy="give its file",
         )
     labels = ", ".join(panel.label for panel in outside)
     text = f"left out without the 136-armed MSLR matrix: {labels}"

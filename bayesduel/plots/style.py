@@ -19,6 +19,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
+from bayesduel.errors import ArgumentError
 from bayesduel.folders import as_path
 from theory.arguments import as_number, items_of, one_of, shown
 
@@ -223,7 +224,7 @@ def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
     """
     if not isinstance(figure, Figure):
         raise ValueError(f"figure: must be a matplotlib figure, but is {shown(figure)}")
-    stem = as_path("stem", stem, ValueError)
+    stem = as_path("stem", stem, ArgumentError)
     if not stem.name:
         raise ValueError(f"stem: must end with the name of a file, but is {stem}")
     known = figure.canvas.get_supported_filetypes()

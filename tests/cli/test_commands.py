@@ -257,8 +257,8 @@ def test_list_names_everything(run, engine):
     assert list(only) == ["regrets"]
 
 
-def fake_demo(engine, monkeypatch):
-    """Let names stand for environments and policies, as the real simulator does."""
+def fake_demo(monkeypatch):
+    """Return what is saved, by path."""
     saved = {}
     install(
         monkeypatch,
@@ -266,34 +266,22 @@ def fake_demo(engine, monkeypatch):
         FILE_NAME="results.nc",
         save=lambda tree, path, **options: saved.update({path: tree}),
     )
-    from bayesduel import instances
-    from tests.cli.conftest import FakePolicy
-
-    original = engine.compare
-
-    def compare(environments, policies, **options):
-        loaded = [instances.load(name) for name in environments]
-        return original(loaded, [FakePolicy(name) for name in policies], **options)
-
-    import bayesduel
-
-    monkeypatch.setattr(bayesduel.experiments, "compare", compare)
     return saved
 
 
 def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
-    saved = fake_demo(engine, monkeypatch)
+    saved = fake_demo(monkeypatch)
     out = tmp_path / "demo"
     result = run("demo", "--out", out, "--runs", 10, "--seed", 5)
     assert result.exit_code == 0, result.output
     horizons = {
-        (call.environments[0].name, policy.name): set()
+        (call.instances[0].name, policy.name): set()
         for call in engine.calls
         for policy in call.policies
     }
     for call in engine.calls:
         for policy in call.policies:
-            horizons[call.environments[0].name, policy.name].add(call.horizon)
+            horizons[call.instances[0].name, policy.name].add(call.horizon)
     for name in ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb"):
         assert horizons["mslr5-condorcet", name] == {10**12}
         short = 10**6 if name in ("d-ts", "ecw-rmed") else 10**5
@@ -321,7 +309,16 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
 def test_demo_wrong_input_and_interruption(run, engine, tmp_path):
     out = tmp_path / "demo"
     assert run("demo", "--out", out, "--horizon", "10").exit_code == 2
-    assert run("demo", "--out", out, "--runs", "0").exit_code == 2
+    for option, value, words in (
+        ("--runs", "0", "--runs: must be a positive integer"),
+        ("--jobs", "0", "--jobs: must be a positive integer"),
+        ("--far", "2^63", "--far: must be below 2^63"),
+        ("--seed", "2^63", "--seed"),
+    ):
+        refused = run("demo", "--out", out, option, value)
+        assert refused.exit_code == 2
+        assert words in refused.stderr
+        assert not out.exists()
     below = run("demo", "--out", out, "--far", "1e5")
     assert below.exit_code == 2
     assert "--far: must not be below the horizon" in below.stderr

@@ -1,5 +1,6 @@
 """``bayesduel compare`` over a fake simulator."""
 
+import inspect
 import json
 import os
 import signal
@@ -8,8 +9,9 @@ import warnings
 import numpy as np
 import pytest
 
+import bayesduel
 from bayesduel.cli.compare import json_rows
-from bayesduel.errors import DamagedPartWarning, SimulationError
+from bayesduel.errors import ArgumentError, DamagedPartWarning, SimulationError
 from tests import fake_results as fake
 
 KEYS = [
@@ -32,7 +34,7 @@ def test_json_has_exactly_the_promised_keys(run, engine):
     assert {row["look_ahead"] for row in rows} == {True}
     (call,) = engine.calls
     assert (call.num_runs, call.horizon, call.seed) == (7, 10_000, 3)
-    assert [matrix.name for matrix in call.environments] == ["cyclic", "gap"]
+    assert [matrix.name for matrix in call.instances] == ["cyclic", "gap"]
 
 
 def test_json_numbers_are_those_of_the_last_checkpoint():
@@ -61,6 +63,8 @@ def test_json_is_about_copeland_regret_whatever_else_is_recorded(run, engine):
     more = json.loads(run(*BASIC, "--regret", "borda", "--json").stdout)
     assert plain == more
     assert engine.calls[1].regret == ("copeland", "borda")
+    run(*BASIC, "--regret", "copeland-losses", "--regret", "copeland")
+    assert engine.calls[2].regret == ("copeland", "copeland_losses")
 
 
 def test_table_has_slope_bound_seed_and_version(run, engine):
@@ -135,32 +139,32 @@ def test_a_file_is_an_environment(run, engine, tmp_path):
     result = run("compare", "-e", path, "-p", "d-ts", "--json")
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)[0]["environment"] == str(path)
-    assert engine.calls[0].environments[0].name == "mine"
+    assert engine.calls[0].instances[0].name == "mine"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--horizon", "abc"], "--horizon: must be a whole number of rounds"),
-        (["--horizon", "0"], "--horizon: must be at least 1, but is '0'"),
-        (["--horizon", "-5"], "--horizon: must be at least 1"),
-        (["--horizon", "1e400"], "--horizon: must be at most 2^62"),
+        (["--horizon", "0"], "--horizon: must be an integer from 1 to 2^62 (4.6e18)"),
+        (["--horizon", "-5"], "(4.6e18), got -5; give a number of rounds"),
+        (["--horizon", "1e400"], "--horizon: must be below 2^63, but is '1e400'"),
         (["--horizon", "1.5"], "--horizon: must be a whole number"),
-        (["--runs", "-3"], "--runs: must be at least 1, but is -3"),
-        (["--runs", "0"], "--runs: must be at least 1"),
-        (["--jobs", "0"], "--jobs: must be at least 1"),
-        (["--checkpoints", "5,3"], "--checkpoints: rounds must increase"),
+        (
+            ["--runs", "-3"],
+            "--runs: must be a positive integer, got -3; give 1 or more",
+        ),
+        (["--runs", "0"], "--runs: must be a positive integer, got 0"),
+        (["--checkpoints", "5,3"], "--checkpoints: must be above the one before it, 5"),
         (["--regret", "copland"], "did you mean copeland"),
         (["-e", "cyclik"], "did you mean cyclic"),
         (["-e", "cyclic"], "'cyclic' is given twice"),
         (["-p", "d-tss"], "did you mean d-ts"),
         (["-p", "d-ts:alphq=1"], "did you mean alpha"),
-        (["-p", "d-ts:alpha=0.4"], "alpha must be above 0.5"),
+        (["-p", "d-ts:alpha=0.4"], "--policy: alpha must be a finite number above 0.5"),
         (["-p", "d-ts:alpha=0.51"], "are both called 'D-TS'"),
         (["-e", "nowhere.csv"], "nowhere.csv does not exist"),
         (["-e", "gap", "--regret", "weak"], "no Condorcet winner"),
-        (["--resume"], "--resume: needs a folder"),
-        (["--overwrite"], "--overwrite: needs a folder"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):
@@ -171,6 +175,23 @@ def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
     assert not engine.calls
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--jobs", "0"], "--jobs: must be a positive integer, got 0; give 1 or more"),
+        (["--jobs", "100000"], "--jobs: must be at most 1024, got 100000; ask for"),
+        (["--resume"], "--resume: needs a folder; give --out"),
+        (["--overwrite"], "--overwrite: needs a folder; give --out"),
+    ],
+)
+def test_what_the_run_refuses_is_said_of_the_option(run, arguments, words):
+    """By the library, before anything is computed."""
+    result = run(*BASIC, *arguments, "--quiet")
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith(f"error: {words}")
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -218,7 +239,8 @@ def test_folders(run, engine, tmp_path):
     refused = run(*BASIC, "--out", full)
     assert refused.exit_code == 2
     assert "is not empty" in refused.stderr
-    assert "--resume" in refused.stderr
+    for words in ("--out: ", "go on from what it holds (--resume)", "(--overwrite)"):
+        assert words in refused.stderr
     assert not engine.calls
     assert run(*BASIC, "--out", full, "--resume").exit_code == 0
     assert engine.calls[0].resume is True
@@ -286,12 +308,7 @@ def test_an_unexpected_error_keeps_its_traceback(run, engine):
     assert isinstance(run(*BASIC).exception, ZeroDivisionError)
     engine.error = None
 
-    def library_fails(*args, **options):
-        return np.linspace(0, 1, num=-1)
-
-    import bayesduel
-
-    bayesduel.experiments.compare = library_fails
+    engine.happens = lambda: np.linspace(0, 1, num=-1)
     assert isinstance(run(*BASIC).exception, ValueError)
 
 
@@ -318,3 +335,24 @@ def test_tables_fit_the_terminal(run, engine, monkeypatch, columns):
     assert "…" not in result.stdout
     assert "regret ± se" in result.stdout
     assert ("10-90 %" in result.stdout) == (columns >= 80)
+
+
+@pytest.mark.parametrize("name", inspect.signature(bayesduel.Experiment).parameters)
+def test_an_error_of_any_argument_names_its_option(run, engine, name):
+    """By the field of the error: what its text says besides stays as it is."""
+    rule = f"must be odd, whatever {name} or num_runs is"
+    remedy = "ask for less {horizon}, or {resume=True}"
+    engine.error = ArgumentError.of(name, rule, 4, index=1, remedy=remedy)
+    result = run(*BASIC)
+    assert result.exit_code == 2
+    spelled = {"instances": "environment", "policies": "policy", "num_runs": "runs",
+               "shuffle": "no-shuffle"}  # fmt: skip
+    assert result.stderr.splitlines()[-1] == (
+        f"error: --{spelled.get(name, name)}: {rule}, got 4; ask for less --horizon, "
+        "or --resume"
+    )
+
+
+def test_an_error_of_what_is_no_option_is_left_as_it_is(run, engine):
+    engine.error = ArgumentError.of("alpha", "must be odd", 4)
+    assert "error: alpha must be odd, got 4\n" in run(*BASIC).stderr

@@ -111,27 +111,26 @@ def test_every_number_typed_wrongly_is_refused_by_its_option(run, text):
         ("1 000", "whole number"),
         ("٣", "whole number"),
         ("x" * 5000, "whole number"),
-        ("0", "at least 1"),
-        ("0e5", "at least 1"),
-        ("-5", "at least 1"),
-        ("-1e6", "at least 1"),
-        ("1e400", "at most 2^62"),
-        ("10^400", "at most 2^62"),
-        ("9^999999999999", "at most 2^62"),
-        ("1e999999999999", "at most 2^62"),
-        ("9" * 5000, "at most 2^62"),
-        ("4611686018427387905", "at most 2^62"),
+        ("1e400", "below 2^63"),
+        ("10^400", "below 2^63"),
+        ("9^999999999999", "below 2^63"),
+        ("1e999999999999", "below 2^63"),
+        ("9" * 5000, "below 2^63"),
+        ("9223372036854775808", "below 2^63"),
+        ("-1.5", "whole number"),
+        ("--5", "whole number"),
     ],
 )
 def test_bad_rounds(text, rule):
     with pytest.raises(ValueError, match="--horizon: must be") as caught:
         parse.rounds(text)
     assert rule in str(caught.value)
-    assert repr(text) in str(caught.value)
+    assert repr(text)[:40] in str(caught.value)
 
 
-@given(st.integers(1, 2**62))
+@given(st.integers(-(2**63) + 1, 2**63 - 1))
 def test_rounds_are_exact(value):
+    """Whether they can be simulated is for the library to say."""
     assert parse.rounds(str(value)) == value
 
 
@@ -153,62 +152,22 @@ def test_checkpoints_increase_to_the_horizon(per_decade, horizon):
 
 
 def test_checkpoints_by_list():
-    assert parse.checkpoints("100,1e3, 10^4", 10**5) == (100, 1000, 10**4, 10**5)
+    assert parse.checkpoints("100,1e3, 10^4", 10**5) == (100, 1000, 10**4)
     assert parse.checkpoints("100,1000", 1000) == (100, 1000)
-    assert parse.checkpoints("100,", 1000) == (100, 1000)
+    assert parse.checkpoints("100,", 1000) == (100,)
     assert parse.checkpoints(None, 1000) is None
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("1000,100", "must increase"),
-        ("100,100", "must increase"),
-        ("100,1e9", "must not exceed the horizon"),
         ("100,abc", "whole number"),
         ("1000", "checkpoints per decade"),
-        ("0", "at least 1"),
+        ("0", "checkpoints per decade"),
+        ("-3", "checkpoints per decade"),
         (",", "names no round"),
     ],
 )
 def test_bad_checkpoints(text, words):
     with pytest.raises(ValueError, match=words):
         parse.checkpoints(text, 10**5)
-
-
-def test_notions_keep_the_first_and_suggest():
-    known = ("copeland", "copeland_losses", "borda", "weak")
-    assert parse.notions(["borda"], known, first="copeland") == ("copeland", "borda")
-    assert parse.notions(["copeland-losses", "copeland"], known, first="copeland") == (
-        "copeland",
-        "copeland_losses",
-    )
-    assert parse.notions(["copeland"], known, first="weak") == ("weak", "copeland")
-    with pytest.raises(ValueError, match=r"no notion 'brda'; did you mean borda\?"):
-        parse.notions(["brda"], known, first="copeland")
-
-
-def test_folder(tmp_path):
-    def check(folder, **options):
-        parse.check_folder(folder, kind="test", **options)
-
-    deep = tmp_path / "new" / "deep"
-    check(deep)
-    assert deep.is_dir()
-    check(deep)
-    (deep / "regret.png").write_text("drawn")
-    with pytest.raises(ValueError, match=r"--out: .* go on .*\(--resume\), replace"):
-        check(deep)
-    check(deep, resume=True)
-    check(deep, overwrite=True)
-    with pytest.raises(ValueError, match="exclude each other"):
-        check(deep, resume=True, overwrite=True)
-    for options in ({}, {"resume": True}, {"overwrite": True}):
-        with pytest.raises(ValueError, match="--out: .* may hold files of yours"):
-            check(tmp_path / "new", **options)
-    file = tmp_path / "file"
-    file.write_text("x")
-    with pytest.raises(ValueError, match="is a file"):
-        check(file)
-    with pytest.raises(ValueError, match="Not a directory"):
-        check(file / "below")

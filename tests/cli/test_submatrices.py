@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bayesduel.papers import random_submatrices
+from bayesduel.papers import _submatrix_table
 
 KEYS = [
     "matrices", "size", "cw_mean", "cw_se", "ecw_mean", "ecw_se", "ccb_mean", "ccb_se",
@@ -48,16 +48,16 @@ def test_table(run):
 
 def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    whole_run, calls = random_submatrices._Chunk.run, []
+    whole_run, calls = _submatrix_table.SubmatrixJob.run, []
 
-    def interrupted(chunk):
-        calls.append(chunk)
+    def interrupted(job, on_progress=None):
+        calls.append(job)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return whole_run(chunk)
+        return whole_run(job)
 
-    monkeypatch.setattr(random_submatrices, "_PER_CHUNK", 5)
-    monkeypatch.setattr(random_submatrices._Chunk, "run", interrupted)
+    monkeypatch.setattr(_submatrix_table, "PER_JOB", 5)
+    monkeypatch.setattr(_submatrix_table.SubmatrixJob, "run", interrupted)
     result = run(*BASIC, "--json", "--out", out)
     assert result.exit_code == 130
     assert result.stdout == ""
@@ -84,14 +84,14 @@ def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--submatrices", "0"], "--submatrices: must be at least 1, but is 0"),
+        (["--submatrices", "0"], "--submatrices: must be a whole number of at least 1"),
         (["--submatrices", "1" + 20 * "0"], "--submatrices: must be at most 10000000"),
         (["--submatrices", "2", "--size", "17"], "--size: must be at most 16"),
         (["--submatrices", "2", "--size", "1"], "--size: must be"),
         (["--submatrices", "2", "--min-gap", "0.5"], "--min-gap: must be in [0, 1/2)"),
         (["--submatrices", "2", "--min-gap", "0.45"], "--min-gap: 0.45 leaves no"),
-        (["--submatrices", "2", "--jobs", "0"], "--jobs: must be at least 1"),
-        (["--submatrices", "2", "--resume"], "--resume: needs a folder"),
+        (["--submatrices", "2", "--jobs", "0"], "--jobs: must be a positive integer"),
+        (["--submatrices", "2", "--resume"], "--resume: needs a folder; give --out"),
         (["--size", "4"], "--size: needs --submatrices"),
         (["--min-gap", "0.1"], "--min-gap: needs --submatrices"),
         (["--resume"], "--resume: needs --submatrices"),

@@ -1,10 +1,13 @@
 """Subset choice on the command line: worlds and policies that offer sets."""
 
 import json
+import warnings
 
 import pytest
 
 import bayesduel
+from bayesduel import policies
+from bayesduel.errors import AssumptionWarning
 from bayesduel.instances import choice
 from tests.cli.test_compare import KEYS
 from tests.folders import visible
@@ -24,12 +27,16 @@ def test_a_world_is_an_environment_with_parameters(run, engine):
     assert list(row) == KEYS
     assert (row["environment"], row["policy"], row["runs"]) == (text, "cucb", 7)
     (call,) = engine.calls
-    assert call.environments == [choice.load_world(text)]
+    assert call.instances == (choice.load_world(text),)
     assert call.regret == ("mnl_no_choice", "topk")
 
 
-def test_tables_speak_of_the_regret_of_the_world(run, engine):
-    result = run(*BASIC, "-p", "doubtful")
+def test_tables_speak_of_the_regret_of_the_world(run, engine, monkeypatch):
+    def doubt(policy, world):
+        warnings.warn("CombUCB1 doubts", AssumptionWarning, stacklevel=2)
+
+    monkeypatch.setattr(policies.CombinatorialUCB, "warn_about", doubt)
+    result = run(*BASIC, "-p", "random-subsets")
     assert result.exit_code == 0, result.output
     for words in ("camera: expected_reward regret", "CUCB", "slope", "seed 1",
                   "ranking at 10^4 by expected_reward regret"):  # fmt: skip
@@ -37,8 +44,8 @@ def test_tables_speak_of_the_regret_of_the_world(run, engine):
     # Nothing is known of these bounds, and nothing is said of them.
     for words in ("bound", "ratio", "copeland"):
         assert words not in result.stdout
-    assert result.stderr.count("warning: DOUBTFUL doubts\n") == 1
-    assert run(*BASIC, "-p", "doubtful", "--quiet").stderr == ""
+    assert result.stderr.count("warning: CombUCB1 doubts\n") == 1
+    assert run(*BASIC, "--quiet").stderr == ""
 
 
 def test_worlds_with_different_regrets(run, engine, tmp_path):
@@ -68,9 +75,9 @@ def test_worlds_with_different_regrets(run, engine, tmp_path):
     ("arguments", "words"),
     [
         (["-p", "d-ts"], "--policy: D-TS asks for duels, but camera is a world of "
-         "subset choice; bayesduel list subset-policies lists those that offer sets"),
-        (["-e", "cyclic"], "--environment: cyclic is a preference matrix and camera a "
-         "world of subset choice; compare duels and sets separately"),
+         "subset choice; policies that offer sets: choice-bandits, cucb, "),
+        (["-e", "cyclic"], "--environment: camera is a world of subset choice and "
+         "cyclic a preference matrix; compare duels and sets separately"),
         (["-e", "camera"], "'camera' is given twice"),
         (["-e", "camra"], "did you mean camera"),
         (["-e", "camera:k=2"], "--environment: "),
@@ -82,7 +89,7 @@ def test_worlds_with_different_regrets(run, engine, tmp_path):
         (["--regret", "topk"], "--regret: 'topk' does not exist here; camera has"),
         (["-e", "mnl", "--regret", "no_choice"], "camera (expected_reward), mnl "
          "(mnl_no_choice); compare them separately"),
-        (["--horizon", "0"], "--horizon: must be at least 1"),
+        (["--horizon", "0"], "--horizon: must be an integer from 1"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):
@@ -100,7 +107,7 @@ def test_a_matrix_refuses_policies_that_offer_sets(run, engine):
     assert result.exit_code == 2
     assert result.stderr == (
         "error: --policy: CUCB offers sets, but cyclic is a preference matrix; "
-        "bayesduel list policies lists those that ask for duels\n"
+        f"policies that ask for duels: {', '.join(policies.names())}\n"
     )
     bounds = run("bounds", "camera")
     assert bounds.exit_code == 2

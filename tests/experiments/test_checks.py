@@ -15,8 +15,8 @@ from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
 )
-from bayesduel.experiments import checks, running
-from bayesduel.experiments.checks import resolve_environments
+from bayesduel.experiments import Experiment, checks, comparison, store
+from bayesduel.policies.base import check_kinds
 from bayesduel.simulation import driver
 from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET
@@ -35,8 +35,8 @@ def nothing_runs(monkeypatch):
         pytest.fail("something was computed")
 
     monkeypatch.setattr(driver, "run_chunk", refuse)
-    monkeypatch.setattr(running, "run_jobs", refuse)
-    monkeypatch.setattr(running.Job, "run", refuse)
+    monkeypatch.setattr(store, "run_jobs", refuse)
+    monkeypatch.setattr(comparison.SimulationJob, "run", refuse)
 
 
 MATRICES = [
@@ -68,7 +68,7 @@ def test_matrices(nothing_runs, values, words):
 @pytest.mark.parametrize(
     ("values", "error", "words"),
     [
-        ([], SimulationArgumentError, "environments must hold at least one matrix"),
+        ([], SimulationArgumentError, "environments must hold at least one, got []"),
         (None, SimulationArgumentError, "environments must be one or several"),
         (5, SimulationArgumentError, "environments must be one or several, got 5"),
         ("cyclik", ValueError, "did you mean cyclic"),
@@ -94,7 +94,7 @@ def test_environments(nothing_runs, values, error, words):
         (10.5, "got 10.5"),
         (2**62 + 1, str(2**62 + 1)),
         (10**400, "from 1 to 2^62"),
-        (1e400, "horizon must be a number of rounds, got inf"),
+        (1e400, "horizon must be an integer from 1 to 2^62 (4.6e18), got inf"),
         (-INF, "got -inf"),
         (NAN, "got nan"),
         ("abc", "got 'abc'"),
@@ -122,7 +122,9 @@ def test_counts(nothing_runs, name, value):
         return  # The default.
     with pytest.raises(SimulationArgumentError) as raised:
         bayesduel.simulate(GOOD, "d-ts", **{name: value})
-    assert str(raised.value) == f"{name} must be a positive integer, got {value!r}"
+    assert str(raised.value) == (
+        f"{name} must be a positive integer, got {value!r}; give 1 or more"
+    )
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "2", True], ids=repr)
@@ -140,8 +142,8 @@ def test_more_runs_than_numbers(nothing_runs):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ([10, 5], "checkpoints must increase: checkpoints[1] is 5 after 10; sort"),
-        ([5, 5], "checkpoints[1] is 5 after 5"),
+        ([10, 5], "checkpoints[1] must be above the one before it, 10, got 5; sort"),
+        ([5, 5], "checkpoints[1] must be above the one before it, 5, got 5"),
         ([0, 5], f"checkpoints[0] {ROUNDS} the horizon 1000, got 0"),
         ([5, -1], "checkpoints[1]"),
         ([5, 2000], f"checkpoints[1] {ROUNDS} the horizon 1000, got 2000"),
@@ -168,7 +170,8 @@ def test_seeds(nothing_runs, value):
     with pytest.raises(SimulationArgumentError) as raised:
         bayesduel.simulate(GOOD, "d-ts", seed=value)
     assert str(raised.value) == (
-        f"seed must be an integer from 0 to 2^63 - 1, got {value!r}"
+        f"seed must be an integer from 0 to 2^63 - 1, got {value!r}; any of them will "
+        "do, such as 0"
     )
 
 
@@ -212,8 +215,8 @@ def test_notions_that_the_matrix_does_not_have(nothing_runs):
         ("d-ts:alpha=1,alpha=2", PolicyParameterError, "gives alpha twice"),
         ("rucb:look_ahead=2", PolicyParameterError, "look_ahead must be true or fa"),
         ("rmed1:f_power=-2", PolicyParameterError, "f_power .* got -2"),
-        (None, SimulationArgumentError, "policies must be .* got None"),
-        (5, SimulationArgumentError, "policies must be .* got 5"),
+        (None, SimulationArgumentError, "polic.* must be .* got None"),
+        (5, SimulationArgumentError, "polic.* must be .* got 5"),
         (bayesduel.policies.get("d-ts", alpha=0.2), PolicyParameterError, "alpha"),
     ],
     ids=str,
@@ -227,9 +230,12 @@ def test_policies(nothing_runs, value, error, words):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ([], "policies must hold at least one policy"),
-        (["d-ts", "d-ts:alpha=0.51"], "'D-TS' is given twice"),
-        (["d-ts", None], "policies must be names or policies, got None"),
+        ([], "policies must hold at least one, got"),
+        (["d-ts", "d-ts:alpha=0.51"], "'d-ts' and 'd-ts:alpha=0.51' are both called"),
+        (
+            ["d-ts", None],
+            r"policies\[1\] must be a policy or the name of one",
+        ),
     ],
 )
 def test_lists_of_policies(nothing_runs, value, words):
@@ -287,13 +293,13 @@ def test_default_checkpoints(horizon):
 def test_one_or_several():
     matrix = PreferenceMatrix(CONDORCET, name="mine")
     for single in ("gap", GOOD, np.array(GOOD), matrix, tuple(map(tuple, GOOD))):
-        assert len(checks.as_sequence("environments", single)) == 1
-    several = checks.as_sequence("environments", ["gap", GOOD, matrix])
-    assert list(checks.resolve_environments(several)) == ["gap", "2-arms", "mine"]
-    assert checks.as_sequence("policies", Wanderer()) == [Wanderer()]
-    assert checks.as_sequence("policies", ("a", "b")) == ["a", "b"]
+        assert len(Experiment(single, "d-ts").instances) == 1
+    several = Experiment(["gap", GOOD, matrix], "d-ts")
+    assert several.names == ("gap", "2-arms", "mine")
+    assert Experiment("gap", Wanderer()).policies == (Wanderer(),)
+    assert Experiment("gap", ("d-ts", "rucb")).labels == ("D-TS", "RUCB")
     generator = (name for name in ("gap", "cyclic"))
-    assert checks.as_sequence("environments", generator) == ["gap", "cyclic"]
+    assert Experiment(generator, "d-ts").names == ("gap", "cyclic")
 
 
 def test_arrays_of_other_libraries():
@@ -301,18 +307,21 @@ def test_arrays_of_other_libraries():
     import xarray as xr
 
     for array in (jnp.asarray(GOOD), xr.DataArray(GOOD)):
-        assert len(checks.as_sequence("environments", array)) == 1
+        assert len(Experiment(array, "d-ts").instances) == 1
 
 
 def test_notions_are_recorded_once():
-    assert checks.check_notions("weak") == ("weak",)
-    assert checks.check_notions(["weak", "borda", "weak"]) == ("weak", "borda")
-    assert checks.check_notions(REGRET_NOTIONS) == REGRET_NOTIONS
+    for given, recorded in (
+        ("weak", ("weak",)),
+        (["weak", "borda", "weak"], ("weak", "borda")),
+        (REGRET_NOTIONS, REGRET_NOTIONS),
+        (None, ("copeland",)),
+    ):
+        assert Experiment(GOOD, "d-ts", regret=given).notions == {"2-arms": recorded}
 
 
 def test_names_of_matrices_fit_into_a_path():
-    found = checks.resolve_environments([PreferenceMatrix(GOOD, name="a/b")])
-    assert list(found) == ["a-b"]
+    assert Experiment(PreferenceMatrix(GOOD, name="a/b"), "d-ts").names == ("a-b",)
 
 
 @pytest.mark.parametrize(
@@ -321,8 +330,8 @@ def test_names_of_matrices_fit_into_a_path():
 def test_names_under_which_results_cannot_be_kept(name):
     """Found out after the simulation, that would cost hours."""
     matrix = PreferenceMatrix(np.full((2, 2), 0.5), name=name)
-    with pytest.raises(SimulationArgumentError, match="environments: results cannot"):
-        resolve_environments([matrix])
+    with pytest.raises(SimulationArgumentError, match="instances.*: results cannot"):
+        Experiment(matrix, "d-ts")
 
 
 @pytest.mark.parametrize(
@@ -369,10 +378,10 @@ def test_fields_of_policies(nothing_runs, policy, words):
 
 def test_fields_of_policies_that_are_right():
     for alpha in (2, 2.0, np.float32(2), np.int64(2), np.array(2.0)):
-        checks.resolve_policies([policies.RelativeUCB(alpha=alpha)])
+        check_kinds(policies.RelativeUCB(alpha=alpha))
 
 
 def test_matrices_in_float32():
     single = np.float32([[0.5, 0.6], [0.4, 0.5]])
-    (matrix,) = resolve_environments([single]).values()
+    (matrix,) = Experiment(single, "d-ts").instances
     assert matrix.values == pytest.approx(np.array(GOOD), abs=1e-7)

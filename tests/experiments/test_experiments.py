@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesduel
-from bayesduel.experiments import running
+from bayesduel.experiments import comparison
 from bayesduel.simulation import driver
 from tests.fake_policies import (
     Broken,
@@ -32,7 +32,7 @@ RUNS_PER_JOB = 64
 
 @pytest.fixture(autouse=True)
 def _small_jobs(monkeypatch):
-    monkeypatch.setattr(running, "_RUNS_PER_JOB", RUNS_PER_JOB)
+    monkeypatch.setattr(comparison, "RUNS_PER_JOB", RUNS_PER_JOB)
 
 
 def same(one, other):
@@ -107,9 +107,9 @@ import signal
 # Under a shell that runs the tests in the background Ctrl-C would be ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import bayesduel
-from bayesduel.experiments import running
+from bayesduel.experiments import comparison
 from tests.fake_policies import Sleepy, Wanderer
-running._RUNS_PER_JOB = {size}
+comparison.RUNS_PER_JOB = {size}
 bayesduel.compare("cyclic", [Wanderer(), Sleepy()], jobs=2, out={out!r}, **{request})
 """
 

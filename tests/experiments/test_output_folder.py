@@ -11,8 +11,7 @@ import xarray as xr
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import DamagedPartWarning, OutputFolderError
-from bayesduel.experiments import running
-from bayesduel.experiments.store import OutputFolder
+from bayesduel.experiments import comparison
 from bayesduel.simulation import driver
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
 from tests.folders import visible
@@ -26,7 +25,7 @@ BASIC = {"num_runs": 100, "horizon": 1000, "seed": 5}
 def calls(monkeypatch):
     """Simulate in no time; return what was really simulated, in order."""
     found = []
-    monkeypatch.setattr(running, "_RUNS_PER_JOB", 64)
+    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 64)
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk(found))
     return found
 
@@ -122,8 +121,8 @@ def test_a_folder_without_permission(calls, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("out", "options", "words"),
     [
-        (None, {"resume": True}, "need a folder; give out"),
-        (None, {"overwrite": True}, "need a folder; give out"),
+        (None, {"resume": True}, "resume: needs a folder; give out"),
+        (None, {"overwrite": True}, "overwrite: needs a folder; give out"),
         ("new", {"resume": True, "overwrite": True}, "exclude each other"),
     ],
 )
@@ -138,7 +137,6 @@ def test_no_folder_writes_nothing(calls, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     compare(None)
     assert not [*tmp_path.iterdir()]
-    assert OutputFolder.prepare(None, resume=False, overwrite=False).owned is None
 
 
 def test_overwrite_replaces_results_and_nothing_else(calls, interrupted):
@@ -352,7 +350,7 @@ def test_parts_that_overlap_count_once(calls, interrupted):
     """As when two comparisons with other cuts have written to one folder."""
     whole = interrupted.parent / "whole"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "_RUNS_PER_JOB", 30)
+        patch.setattr(comparison, "RUNS_PER_JOB", 30)
         patch.setattr(driver, "run_chunk", Interrupting(calls, 2))
         with pytest.raises(KeyboardInterrupt):
             compare(whole)

@@ -15,6 +15,8 @@ import xarray as xr
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import OutputFolderError, OutputWriteError
+from bayesduel.experiments import nodes
+from bayesduel.simulation.driver import RunRecords
 from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET
 from theory import PreferenceMatrix
@@ -25,7 +27,7 @@ NAMES = ("apple", "pêche", "Zwetschge", "梨")
 
 def configuration(policy="D-TS", notions=("copeland", "weak"), **changes):
     values = {
-        "matrix": PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES),
+        "instance": PreferenceMatrix(CONDORCET, name="fruit", arm_names=NAMES),
         "environment": "fruit",
         "policy": policy,
         "policy_name": "d-ts",
@@ -35,7 +37,7 @@ def configuration(policy="D-TS", notions=("copeland", "weak"), **changes):
         "shuffle": True,
         "notions": notions,
     }
-    return results.Configuration(**(values | changes))
+    return nodes.Configuration(**(values | changes))
 
 
 def plays_of(runs, rng):
@@ -53,30 +55,31 @@ def plays_of(runs, rng):
 def chunk(runs=range(3), own=None, **changes):
     own = own or configuration()
     rng = np.random.default_rng([1, runs.start])
-    options = {
-        "plays": plays_of(runs, rng),
+    records = {
+        "ledger": {"plays": plays_of(runs, rng)},
         "recommendation": rng.integers(0, 4, len(runs), dtype=np.int32),
+        "info": {},
         "events": rng.integers(1, 99, len(runs), dtype=np.uint32),
+        "finished": np.ones(len(runs), dtype=bool),
         "run_seconds": 1.5,
         "compile_seconds": 2.0,
-        "device": "cpu",
     }
-    return results.chunk_dataset(own, runs, **(options | changes))
+    return nodes.chunk_dataset(own, runs, RunRecords(**(records | changes)), "cpu")
 
 
 def tree():
     """Return two environments, names with signs in them, a failure, empty texts."""
     plain = PreferenceMatrix(CONDORCET[:3, :3], source="a test")
     odd = configuration("D-TS:alpha=0.6,look_ahead=False", ("borda",))
-    nodes = {
+    found = {
         ("fruit", "D-TS"): chunk(),
         ("fruit", odd.policy): chunk(own=odd),
-        ("fruit", "D-TS+"): results.failed_dataset(
+        ("fruit", "D-TS+"): nodes.failed_dataset(
             configuration("D-TS+"), 3, "XlaError: 'no' \"memory\" ∞\n" + "x" * 100_000
         ),
     }
-    environments = {"fruit": configuration().matrix, "3-arms": plain}
-    return results.build_tree(environments, nodes, {"seed": 3, "created": "now"})
+    environments = {"fruit": configuration().instance, "3-arms": plain}
+    return nodes.build_tree(environments, found, {"seed": 3, "created": "now"})
 
 
 def assert_same(one, other):
@@ -103,7 +106,7 @@ def assert_same(one, other):
 def test_regret_is_plays_times_gaps():
     dataset = chunk()
     for notion in ("copeland", "weak"):
-        per_pair = configuration().matrix.regret_per_pair(notion)
+        per_pair = configuration().instance.regret_per_pair(notion)
         for run in range(3):
             for index, _ in enumerate(CHECKPOINTS):
                 plays = dataset["plays"].values[run, index]
@@ -135,13 +138,13 @@ def test_dims_dtypes_and_coordinates():
 
 def test_arms_without_names_are_numbers():
     plain = PreferenceMatrix(CONDORCET)
-    dataset = chunk(own=configuration(matrix=plain))
+    dataset = chunk(own=configuration(instance=plain))
     assert dataset["arm"].values.tolist() == [0, 1, 2, 3]
 
 
 def test_chunks_are_joined_in_the_order_of_runs():
     parts = [chunk(range(5, 9)), chunk(range(0, 2)), chunk(range(2, 5))]
-    whole = results.join_chunks(parts)
+    whole = nodes.join_chunks(parts)
     assert whole["run"].values.tolist() == list(range(9))
     for part in parts:
         for name in part.variables:
@@ -166,7 +169,7 @@ def test_chunks_are_joined_in_the_order_of_runs():
         ({"checkpoints": (10, 1000)}, "horizon"),
         ({"parameters": "{}"}, "parameters"),
         ({"policy_name": "rucb"}, "policy_name"),
-        ({"matrix": PreferenceMatrix(CONDORCET.T)}, "matrix_sha256"),
+        ({"instance": PreferenceMatrix(CONDORCET.T)}, "matrix_sha256"),
     ],
 )
 def test_fingerprints_tell_requests_apart(change, name):
@@ -174,7 +177,7 @@ def test_fingerprints_tell_requests_apart(change, name):
     assert ours[name] != theirs[name]
     assert json.loads(json.dumps(ours)) == ours
     other = PreferenceMatrix(CONDORCET, name="another name")
-    assert configuration(matrix=other).fingerprint() == ours
+    assert configuration(instance=other).fingerprint() == ours
 
 
 # To disk and back
@@ -311,7 +314,7 @@ def test_whether_a_policy_looks_ahead_is_recorded():
     for text, expected in (("true", 1), ("false", 0)):
         policy = bayesduel.policies.parse(f"d-ts:look_ahead={text}")
         own = configuration(parameters=bayesduel.policies.base.parameters_json(policy))
-        assert results.node_attributes(own)["look_ahead"] == expected
+        assert nodes.node_attributes(own)["look_ahead"] == expected
 
 
 def test_seconds_that_a_kill_took_are_left_out():
@@ -329,8 +332,8 @@ def test_seconds_that_a_kill_took_are_left_out():
         )
         for run in range(2)
     ]
-    assert results.join_chunks(chunks).attrs["run_seconds"] == 4.0
+    assert nodes.join_chunks(chunks).attrs["run_seconds"] == 4.0
     del chunks[1].attrs["run_seconds"]
-    joined = results.join_chunks(chunks)
+    joined = nodes.join_chunks(chunks)
     assert "run_seconds" not in joined.attrs
     assert joined.attrs["compile_seconds"] == 2.0 and joined.attrs["num_runs"] == 2

@@ -9,8 +9,9 @@ import pytest
 
 import bayesduel
 from bayesduel import policies, results
-from bayesduel.experiments import running
-from bayesduel.experiments.results import _total_regret
+from bayesduel.experiments import comparison
+from bayesduel.experiments.regret import weighted_sum
+from bayesduel.experiments.store import SweepFolder
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer
 from tests.policies import driving
@@ -29,7 +30,7 @@ def file_of(tmp_path, monkeypatch):
     def compare(
         name, environment, policies, *, size=256, lanes=None, stop=None, **options
     ):
-        plain, plain_job, calls = driver.run_chunk, running._Plan.job, []
+        plain, plain_job, calls = driver.run_chunk, comparison.Comparison.job, []
 
         def run_chunk(*arguments, **settings):
             if len(calls) == stop:
@@ -40,16 +41,16 @@ def file_of(tmp_path, monkeypatch):
         def interrupt(*arguments):
             raise KeyboardInterrupt
 
-        def job(plan, key, runs):  # Worker processes receive jobs, and no patches.
-            return plain_job(plan, key, runs, num_lanes=lanes)
+        def job(own, place, runs):  # Worker processes receive jobs, and no patches.
+            return plain_job(own, place, runs, num_lanes=lanes)
 
         out = tmp_path / name
         with monkeypatch.context() as patch:
-            patch.setattr(running, "_RUNS_PER_JOB", size)
-            patch.setattr(running._Plan, "job", job)
+            patch.setattr(comparison, "RUNS_PER_JOB", size)
+            patch.setattr(comparison.Comparison, "job", job)
             patch.setattr(driver, "run_chunk", run_chunk)
             if stop == "end":
-                patch.setattr(running.OutputFolder, "finish", interrupt)
+                patch.setattr(SweepFolder, "finish", interrupt)
             options = REQUEST | {"out": out} | options
             if stop is None:
                 bayesduel.compare(environment, policies, **options)
@@ -165,10 +166,10 @@ def test_regret_does_not_depend_on_the_cut(name, notion):
     per_pair = matrix.regret_per_pair(notion)
     rng = np.random.default_rng(4)
     plays = np.triu(rng.integers(0, 10**9, (40, 7, *per_pair.shape)))
-    whole = _total_regret(plays, per_pair)
+    whole = weighted_sum(plays, per_pair)
     for size in (1, 3, 8, 39):
         parts = [
-            _total_regret(plays[start : start + size], per_pair)
+            weighted_sum(plays[start : start + size], per_pair)
             for start in range(0, 40, size)
         ]
         np.testing.assert_array_equal(np.concatenate(parts), whole)

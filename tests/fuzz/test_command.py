@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from bayesduel.cli import app
-from bayesduel.experiments import running
+from bayesduel.experiments import Experiment
 from bayesduel.papers import reproducing
 from tests.fuzz.fuzzing import limited
 
@@ -211,7 +211,7 @@ def started(*arguments: Any, **options: Any) -> None:
 def nothing_runs() -> Iterator[None]:
     """Replace what simulates and fits."""
     with (
-        mock.patch.object(running, "compare", started),
+        mock.patch.object(Experiment, "run", started),
         mock.patch.object(reproducing, "reproduce", started),
         mock.patch("bayesduel.papers.submatrix_constants", started),
         mock.patch("bayesduel.inference.fitting.fit", started),

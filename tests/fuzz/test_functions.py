@@ -25,7 +25,7 @@ import bayesduel
 import theory
 from bayesduel import analysis, instances, policies, results
 from bayesduel.errors import AssumptionWarning
-from bayesduel.experiments import checks, running
+from bayesduel.experiments import comparison, store
 from bayesduel.policies import Policy, SubsetPolicy
 from tests.fuzz.fuzzing import HOSTILE, WRONG_NUMBERS, is_ours, limited, spelled
 from theory import PreferenceMatrix
@@ -63,6 +63,7 @@ RIGHT: dict[str, list[Any]] = {
     "gap_index": [1, 2],
     "gaps": [GAPS, GAPS[:2, :2]],
     "horizon": [1, 10, 1e5, 2**62],
+    "instances": ["cyclic", ["cyclic", "gap"], [ORDER], "mnl"],
     "indices": [[[0.9, 0.5], [0.7, 0.8]]],
     "include_self": [False, True],
     "jobs": [1, None],
@@ -184,6 +185,7 @@ def of_bayesduel() -> dict[str, Callable[..., Any]]:
     found: dict[str, Callable[..., Any]] = {
         "simulate": bayesduel.simulate,
         "compare": bayesduel.compare,
+        "Experiment": bayesduel.Experiment,
         "analysis.lower_bound": lambda matrix: analysis.lower_bound(matrix),
         "policies.get": lambda name, alpha, every: policies.get(
             name, alpha=alpha, every=every
@@ -215,10 +217,8 @@ def played_by(kind: type) -> Callable[..., Any]:
     """Return a function that makes a policy and asks whether it can play."""
 
     def make(**parameters: Any) -> None:
-        (policy,) = checks.resolve_policies([kind(**parameters)]).values()
-        sets = issubclass(kind, SubsetPolicy)
-        world = instances.choice.load_world("mnl") if sets else PreferenceMatrix(ORDER)
-        checks.check_pairing(policy, "here", world, 100)
+        instance = "mnl" if issubclass(kind, SubsetPolicy) else ORDER
+        bayesduel.Experiment(instance, kind(**parameters), horizon=100)
 
     make.__signature__ = inspect.signature(kind)  # pyright: ignore
     return make
@@ -276,8 +276,8 @@ def nothing_runs() -> Iterator[None]:
         TemporaryDirectory() as folder,
         chdir(folder),
         warnings.catch_warnings(),
-        mock.patch.object(running.Job, "run", started),
-        mock.patch.object(running, "run_jobs", started),
+        mock.patch.object(comparison.SimulationJob, "run", started),
+        mock.patch.object(store, "run_jobs", started),
     ):
         warnings.simplefilter("ignore", AssumptionWarning)
         yield

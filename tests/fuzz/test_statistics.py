@@ -44,7 +44,7 @@ FOREIGN = {f"StyledFigure.{name}" for name in ("draw", "savefig", "set")}
 """Methods of matplotlib."""
 
 STARTED = (
-    "bayesduel.papers.random_submatrices._run",
+    "bayesduel.experiments.store.run_jobs",
     "bayesduel.diagnostics.calibration.sample_prior",
     "bayesduel.diagnostics.cross_validation._refits",
     "bayesduel.inference.datatree.sample_prior",

@@ -17,7 +17,7 @@ def test_the_figures_of_the_papers_are_there():
     assert {"dts-1", "dts-2", "dts-3", "dts-4", "dts-5", "dts-6", "dts-7", "cw-rmed-1",
             "cw-rmed-2", "batched-1", "batched-2", "sup-klucb-a", "sup-klucb-b"} \
         <= set(recipes.names())  # fmt: skip
-    with pytest.raises(UnknownNameError, match="no recipe 'dts-99'; there are batch"):
+    with pytest.raises(UnknownNameError, match="no figure 'dts-99'; .*all: batch"):
         recipes.load("dts-99")
 
 

@@ -198,8 +198,8 @@ def test_a_failure_is_told_and_the_rest_goes_on(simulator, run):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"scale": 0.0}, "scale: must be above 0 and at most 1"),
-        ({"scale": 1.5}, "scale: must be above 0 and at most 1"),
+        ({"scale": 0.0}, "scale must be above 0 and at most 1"),
+        ({"scale": 1.5}, "scale must be above 0 and at most 1"),
         ({"panels": ["z"]}, "panels: dts-1 has no panel 'z', only a, b"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from bayesduel.errors import OutputFolderError, ProgramError
 from bayesduel.instances import SubmatrixSampler, load
-from bayesduel.papers import random_submatrices, submatrix_constants
+from bayesduel.papers import _submatrix_table, submatrix_constants
 from theory import ccb_order, copeland_lower_bound, ecw_rmed_constant
 
 REQUEST = {"size": 5, "min_gap": 0.01, "seed": 8}
@@ -52,17 +52,17 @@ def test_a_longer_table_begins_with_the_shorter_one(found):
 
 
 def test_interrupted_and_resumed_equals_uninterrupted(found, tmp_path, monkeypatch):
-    whole_run = random_submatrices._Chunk.run
+    whole_run = _submatrix_table.SubmatrixJob.run
     asked = []
 
-    def run(chunk):
-        asked.extend(chunk.numbers)
+    def run(job, on_progress=None):
+        asked.extend(job.numbers)
         if len(asked) == 36:
             raise KeyboardInterrupt
-        return whole_run(chunk)
+        return whole_run(job)
 
-    monkeypatch.setattr(random_submatrices._Chunk, "run", run)
-    monkeypatch.setattr(random_submatrices, "_PER_CHUNK", 12)
+    monkeypatch.setattr(_submatrix_table.SubmatrixJob, "run", run)
+    monkeypatch.setattr(_submatrix_table, "PER_JOB", 12)
     with pytest.raises(KeyboardInterrupt) as interrupt:
         submatrix_constants(load("sushi"), 60, **REQUEST, out=tmp_path)
     assert interrupt.value.kept == 24
@@ -123,7 +123,7 @@ def test_a_constant_without_a_certificate_names_its_submatrix(monkeypatch):
     def fails(part):
         raise ProgramError("the program was not solved.")
 
-    monkeypatch.setattr(random_submatrices, "copeland_lower_bound", fails)
+    monkeypatch.setattr(_submatrix_table, "copeland_lower_bound", fails)
     with pytest.raises(ProgramError, match=r"submatrix 0 \(arms .*larger smallest gap"):
         submatrix_constants(load("sushi"), 2, **REQUEST)
 

@@ -21,7 +21,6 @@ from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
 )
-from bayesduel.experiments import running
 from bayesduel.instances import choice
 from bayesduel.papers import recipes
 from bayesduel.papers.figures import _bounds
@@ -330,11 +329,8 @@ def test_the_notion_of_a_world_is_its_own():
         ("mnl", "mnl_no_choice"),
         ("random-utility", "utility_sum"),
     ):
-        plan = running._plan(
-            [name], ["random-subsets"], 1, 10, None, 0, None, shuffle=True
-        )
-        (configuration,) = plan.configurations.values()
-        assert configuration.notions == (notion,)
+        asked = bayesduel.Experiment(name, "random-subsets", horizon=10)
+        assert asked.notions == {name: (notion,)}
 
 
 @pytest.mark.parametrize(
@@ -363,7 +359,9 @@ def test_bad_requests(environment, policy, options, error, words):
 
 
 def test_matrices_and_worlds_do_not_mix():
-    with pytest.raises(SimulationArgumentError, match="got both in cyclic, camera"):
+    with pytest.raises(
+        SimulationArgumentError, match="cyclic is a pref.* and camera a world"
+    ):
         bayesduel.compare(["cyclic", "camera"], ["cucb"])
 
 

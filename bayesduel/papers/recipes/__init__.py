@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from bayesduel.errors import UnknownNameError
+from bayesduel.errors import UnknownNameError, near_names
 
 __all__ = ["Claim", "Panel", "Recipe", "all_names", "load", "names"]
 
@@ -182,8 +182,11 @@ def load(name: str) -> Recipe:
     500
     """
     if name not in all_names():
-        raise UnknownNameError(
-            f"there is no recipe {name!r}; there are {', '.join(names())}"
+        raise UnknownNameError.of(
+            "name",
+            f"there is no figure {name!r}",
+            name,
+            remedy=f"{near_names(str(name), names())}all: {', '.join(names())}",
         )
     data = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text("utf-8"))
     defaults = data.pop("defaults", {})

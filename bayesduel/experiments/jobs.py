@@ -1,0 +1,118 @@
+"""What is carried out: jobs, what comes of them, and sweeps that are cut into jobs."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol
+
+from bayesduel.errors import OutputFolderError
+from bayesduel.experiments.owned_folder import OwnedFolder
+
+
+class Job(Protocol):
+    """A part of a sweep, for one process; it travels there as a pickle."""
+
+    @property
+    def name(self) -> str:
+        """Name that no other job of the same sweep has."""
+        ...
+
+    @property
+    def words(self) -> str:
+        """What a progress bar calls it."""
+        ...
+
+    @property
+    def program(self) -> Hashable | None:
+        """What decides whether a process has compiled this before; None: nothing is."""
+        ...
+
+    def run(self, on_progress: Callable[[float], None] | None = None) -> Any:
+        """Return what is computed; tell ``on_progress`` which share of it is done."""
+        ...
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """What came of a job: a value, or the exception that ended it."""
+
+    job: Any
+    value: Any = None
+    failure: Exception | None = None
+
+
+class Sweep(Protocol):
+    """What is cut into jobs, and how their results are kept and read back."""
+
+    kind: ClassVar[str]
+    """What the marker of a folder calls its results."""
+
+    file: ClassVar[str]
+    """Name of the finished file."""
+
+    ending: ClassVar[str]
+    """Of the files of single jobs."""
+
+    def request(self) -> Mapping[str, Any]:
+        """Return what was asked for, for the marker of the folder."""
+        ...
+
+    def read_back(self, folder: OwnedFolder) -> list[JobResult]:
+        """Return what a folder holds of this sweep.
+
+        Raises
+        ------
+        OutputFolderError
+            If its fingerprint is another one, or going on would delete something.
+        """
+        ...
+
+    def jobs(self, workers: int, finished: Sequence[Any]) -> list[Any]:
+        """Return the jobs that the finished ones leave."""
+        ...
+
+    def check(self, result: JobResult) -> None:
+        """Raise where a failed job ends the whole sweep."""
+        ...
+
+    def to_bytes(self, value: Any) -> bytes | memoryview:
+        """Return the file of what a job computed."""
+        ...
+
+    def assemble(self, finished: Sequence[JobResult]) -> Any:
+        """Return everything that is finished."""
+        ...
+
+    def to_file(self, found: Any) -> tuple[bytes | memoryview, Mapping[str, Any]]:
+        """Return the finished file, and entries for the marker."""
+        ...
+
+    def is_whole(self, found: Any) -> bool:
+        """Say whether no job failed, so that single files are of no use any more."""
+        ...
+
+
+def refuse_others(
+    folder: OwnedFolder,
+    what: str,
+    ours: Mapping[str, Any],
+    theirs: Mapping[str, Any],
+    words: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Raise ``OutputFolderError`` where two fingerprints differ.
+
+    ``words`` says what a reader calls an entry, where that is not its name.
+    """
+    for name in {**ours, **theirs}:
+        one, other = theirs.get(name), ours.get(name)
+        if one != other:
+            numbers = isinstance(one, int | float) and isinstance(other, int | float)
+            called = words.get(name, name)
+            both = f"{called} ({one}, not {other})" if numbers else called
+            raise OutputFolderError.of(
+                "out",
+                f"{folder.path} holds {what} with another {both}",
+                folder.path,
+                remedy="ask for the same, replace it ({overwrite}), or name another "
+                "folder",
+            )

@@ -1,0 +1,187 @@
+"""Results as labelled arrays: one node per policy and environment, and their tree."""
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from bayesduel.experiments.problems import Instance, Problem, problem_of
+from bayesduel.version import package_version
+
+if TYPE_CHECKING:
+    from bayesduel.simulation.driver import RunRecords
+
+_CONCATENATED = ("run_seconds", "compile_seconds", "events", "num_runs")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Everything that a result depends on besides the code."""
+
+    instance: Instance
+    environment: str
+    policy: str
+    policy_name: str
+    parameters: str
+    checkpoints: tuple[int, ...]
+    seed: int
+    shuffle: bool
+    notions: tuple[str, ...]
+    code: str = ""
+    """Digest of the code of a policy that is not ours; the version stands for ours."""
+
+    @property
+    def problem(self) -> Problem:
+        """What is asked about the instance."""
+        return problem_of(self.instance)
+
+    @property
+    def horizon(self) -> int:
+        """Rounds of each run."""
+        return self.checkpoints[-1]
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what must agree for runs to belong together."""
+        own = {"code": self.code} if self.code else {}
+        return own | {
+            "matrix_sha256": self.instance.checksum,
+            "policy_name": self.policy_name,
+            "parameters": self.parameters,
+            "horizon": self.horizon,
+            "checkpoints": list(self.checkpoints),
+            "seed": self.seed,
+            "shuffle": int(self.shuffle),
+            "version": package_version(),
+        }
+
+
+def chunk_dataset(
+    configuration: Configuration, runs: range, records: "RunRecords", device: str
+) -> xr.Dataset:
+    """Label the results of some runs of one policy on one instance.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``regret`` (notion, run, checkpoint), ``recommendation``, ``num_events`` (run),
+        what was played (see :mod:`bayesduel.experiments.problems`), and what else the
+        policy tells of its runs, with the provenance in the attributes.
+    """
+    problem = configuration.problem
+    return xr.Dataset(
+        {
+            **problem.measured(
+                records.ledger, records.recommendation, configuration.notions
+            ),
+            "num_events": (("run",), records.events.astype(np.int64)),
+            **{name: (("run",), values) for name, values in records.info.items()},
+        },
+        coords={
+            "notion": list(configuration.notions),
+            "run": np.arange(runs.start, runs.stop),
+            "checkpoint": np.asarray(configuration.checkpoints, dtype=np.int64),
+            **dict.fromkeys(problem.axes, problem.arm_labels),
+        },
+        attrs={
+            **node_attributes(configuration),
+            "num_runs": len(runs),
+            "events": int(records.events.sum()),
+            "run_seconds": records.run_seconds,
+            "compile_seconds": records.compile_seconds,
+            "device": device,
+        },
+    )
+
+
+def node_attributes(configuration: Configuration) -> dict[str, Any]:
+    """Return the provenance of a node, also of one whose policy failed."""
+    look_ahead = json.loads(configuration.parameters).get("look_ahead", False)
+    return configuration.problem.attributes(configuration.notions) | {
+        "environment": configuration.environment,
+        "policy": configuration.policy,
+        "policy_name": configuration.policy_name,
+        "parameters": configuration.parameters,
+        "horizon": configuration.horizon,
+        "seed": configuration.seed,
+        "look_ahead": int(look_ahead),
+        "shuffle": int(configuration.shuffle),
+        "matrix_sha256": configuration.instance.checksum,
+        "version": package_version(),
+        "versions": json.dumps(_versions()),
+        "fingerprint": json.dumps(configuration.fingerprint(), sort_keys=True),
+    }
+
+
+def join_chunks(chunks: Sequence[xr.Dataset]) -> xr.Dataset:
+    """Concatenate chunks of runs in the order of their numbers."""
+    ordered = sorted(chunks, key=lambda chunk: int(chunk["run"][0]))
+    # "exact": where chunks do not fit together, an error and not a nan.
+    joined = xr.concat(
+        ordered,
+        dim="run",
+        data_vars="minimal",
+        join="exact",
+        combine_attrs="override",
+    )
+    for name in _CONCATENATED:
+        known = [chunk.attrs[name] for chunk in ordered if name in chunk.attrs]
+        if len(known) == len(ordered):
+            joined.attrs[name] = sum(known)
+        else:  # Seconds stand beside the file; a kill between the two loses them.
+            joined.attrs.pop(name, None)
+    return joined
+
+
+def failed_dataset(
+    configuration: Configuration, num_runs: int, error: str
+) -> xr.Dataset:
+    """Return the node of a policy that failed: attributes, no variables."""
+    return xr.Dataset(
+        attrs={**node_attributes(configuration), "num_runs": num_runs, "error": error}
+    )
+
+
+def instance_dataset(instance: Instance) -> xr.Dataset:
+    """Return the node of an environment: what it is and where it comes from."""
+    problem = problem_of(instance)
+    return xr.Dataset(
+        problem.variables(),
+        coords=dict.fromkeys(problem.axes, problem.arm_labels),
+        attrs={"name": instance.name or "", "source": instance.source or ""},
+    )
+
+
+def build_tree(
+    environments: Mapping[str, Instance],
+    nodes: Mapping[tuple[str, str], xr.Dataset],
+    attributes: Mapping[str, Any],
+) -> xr.DataTree:
+    """Assemble ``/environment/policy`` nodes into one tree."""
+    contents: dict[str, xr.Dataset] = {"/": xr.Dataset(attrs=dict(attributes))}
+    for name, instance in environments.items():
+        contents[f"/{name}"] = instance_dataset(instance)
+    for (environment, policy), dataset in nodes.items():
+        contents[f"/{environment}/{policy}"] = dataset
+    return xr.DataTree.from_dict(contents)
+
+
+@cache
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@cache
+def _versions() -> dict[str, str]:
+    packages = ("jax", "jaxlib", "numpy", "xarray")
+    return {"python": platform.python_version()} | {
+        name: _version(name) for name in packages
+    }

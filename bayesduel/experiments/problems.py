@@ -1,0 +1,265 @@
+"""What is compared: arms of a preference matrix, or sets of a world of subset choice.
+
+Both answer the same questions here; nothing else asks which of the two it has.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayesduel import instances, policies
+from bayesduel.errors import (
+    SimulationArgumentError,
+    UnknownNameError,
+    near_names,
+    said_of,
+)
+from bayesduel.experiments import regret
+from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
+from bayesduel.policies.base import Policy
+from bayesduel.policies.subset_base import SubsetPolicy
+from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS, PreferenceMatrix
+from theory.arguments import shown
+from theory.preferences import as_preference_matrix
+
+if TYPE_CHECKING:
+    from bayesduel.simulation.environment import Environment
+
+Instance = PreferenceMatrix | ChoiceWorld
+"""What answers: duels, or offers of subsets."""
+
+InstanceLike = Instance | str | ArrayLike
+"""A matrix or its values, a world of subset choice, or the name or file of one."""
+
+Variables = dict[str, tuple[tuple[str, ...], np.ndarray]]
+"""Dimensions and values by the name of a variable of results."""
+
+
+@dataclass(frozen=True)
+class Problem(ABC):
+    """A matrix or a world, as experiments and their results ask about it."""
+
+    instance: Any
+
+    kind: ClassVar[type]
+    """Class of the instance."""
+
+    words: ClassVar[str]
+    """What the instance is."""
+
+    known_notions: ClassVar[tuple[str, ...]]
+    """Notions of regret that there are; see ``theory``."""
+
+    axes: ClassVar[tuple[str, ...]]
+    """Dimensions of the results that count arms."""
+
+    @property
+    def name(self) -> str:
+        """Name in results; without one of its own it is called by its size."""
+        name = self.instance.name or f"{self.instance.num_arms}-arms"
+        return name.replace("/", "-")
+
+    @property
+    def arm_labels(self) -> Any:
+        """The names of the arms, or their numbers."""
+        if self.instance.arm_names is None:
+            return np.arange(self.instance.num_arms)
+        return list(self.instance.arm_names)
+
+    @property
+    @abstractmethod
+    def default_notion(self) -> str:
+        """Notion of regret that is recorded when none is asked for."""
+
+    @abstractmethod
+    def regret_exists(self, notion: str) -> None:
+        """Raise a ``ValueError`` unless a known notion is defined here."""
+
+    @abstractmethod
+    def check_policy(self, policy: Policy, horizon: int) -> None:
+        """Raise where a policy cannot play here; warn outside its theory."""
+
+    @abstractmethod
+    def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
+        """Return what answers in a simulation."""
+
+    @abstractmethod
+    def measured(
+        self,
+        ledger: Mapping[str, np.ndarray],
+        recommendation: np.ndarray,
+        notions: Sequence[str],
+    ) -> Variables:
+        """Return the variables of some runs, from what the simulator has counted."""
+
+    @abstractmethod
+    def variables(self) -> Variables:
+        """Return what results hold of the instance itself."""
+
+    def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
+        """Return what the provenance of results says of the instance."""
+        return {}
+
+    def check_notion(self, notion: Any) -> None:
+        """Raise unless a notion of regret is known, and defined here."""
+        known = self.known_notions
+        if not isinstance(notion, str) or notion not in known:
+            raise UnknownNameError.of(
+                "regret",
+                f"there is no notion {shown(notion)}",
+                notion,
+                remedy=f"{near_names(shown(notion), known)}all: {', '.join(known)}",
+            )
+        try:
+            self.regret_exists(notion)
+        except ValueError as error:
+            raise said_of(error, "regret", notion) from error
+
+
+class PairProblem(Problem):
+    """Duels of the arms of a preference matrix."""
+
+    instance: PreferenceMatrix
+    kind = PreferenceMatrix
+    words = "a preference matrix"
+    known_notions = REGRET_NOTIONS
+    axes = ("arm", "opponent")
+
+    @property
+    def default_notion(self) -> str:
+        """Copeland regret."""
+        return "copeland"
+
+    def regret_exists(self, notion: str) -> None:
+        """Raise ``InvalidPreferenceError`` where a winner is missing."""
+        self.instance.regret_per_pair(notion)
+
+    def check_policy(self, policy: Policy, horizon: int) -> None:
+        """Raise for a policy that offers sets, and for its bad parameters."""
+        if isinstance(policy, SubsetPolicy):
+            raise SimulationArgumentError.of(
+                "policies",
+                f"{policy.label} offers sets, but {self.name} is {self.words}",
+                policy,
+                remedy=f"policies that ask for duels: {', '.join(policies.names())}",
+            )
+        policy.check(self.instance.num_arms, horizon)
+
+    def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
+        """Return duels; regret follows from what was played."""
+        from bayesduel.simulation import PairwiseEnvironment
+
+        return PairwiseEnvironment(np.array(self.instance.values), shuffle)
+
+    def measured(
+        self,
+        ledger: Mapping[str, np.ndarray],
+        recommendation: np.ndarray,
+        notions: Sequence[str],
+    ) -> Variables:
+        """Return regret, rounds of every pair, and the recommended arm."""
+        plays = ledger["plays"]
+        total = regret.of_plays(plays, self.instance, notions)
+        return {
+            "regret": (("notion", "run", "checkpoint"), total),
+            "plays": (("run", "checkpoint", "arm", "opponent"), plays),
+            "recommendation": (("run",), recommendation.astype(np.int64)),
+        }
+
+    def variables(self) -> Variables:
+        """Return the matrix."""
+        return {"preference": (("arm", "opponent"), np.array(self.instance.values))}
+
+
+class SubsetProblem(Problem):
+    """Offers of sets in a world of subset choice."""
+
+    instance: ChoiceWorld
+    kind = ChoiceWorld
+    words = "a world of subset choice"
+    known_notions = tuple(SUBSET_REGRET_NOTIONS)
+    axes = ("arm",)
+
+    @property
+    def default_notion(self) -> str:
+        """The notion of the world's source."""
+        return self.instance.regret
+
+    def regret_exists(self, notion: str) -> None:
+        """Raise ``ChoiceWorldError`` where the feedback defines no such regret."""
+        self.instance.check_notion(notion)
+
+    def check_policy(self, policy: Policy, horizon: int) -> None:
+        """Raise for a policy that asks for duels, or cannot read the feedback."""
+        if not isinstance(policy, SubsetPolicy):
+            listed = ", ".join(policies.subset_names())
+            raise SimulationArgumentError.of(
+                "policies",
+                f"{policy.label} asks for duels, but {self.name} is {self.words}",
+                policy,
+                remedy=f"policies that offer sets: {listed}",
+            )
+        policy.check_world(self.instance, horizon)
+
+    def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
+        """Return offers; regret of every notion is added up as they are made."""
+        from bayesduel.simulation import SubsetEnvironment
+
+        return SubsetEnvironment.from_world(self.instance, notions, shuffle=shuffle)
+
+    def measured(
+        self,
+        ledger: Mapping[str, np.ndarray],
+        recommendation: np.ndarray,
+        notions: Sequence[str],
+    ) -> Variables:
+        """Return regret, rounds of every arm, the recommended and the best set."""
+        total = regret.of_sums(ledger["regret"])
+        return {
+            "regret": (("notion", "run", "checkpoint"), total),
+            "offers": (("run", "checkpoint", "arm"), ledger["offers"]),
+            "recommendation": (("run", "arm"), recommendation),
+            **self.variables(),
+        }
+
+    def variables(self) -> Variables:
+        """Return the best set."""
+        return {"best_set": (("arm",), self.instance.mask(self.instance.best_set))}
+
+    def attributes(self, notions: Sequence[str]) -> dict[str, Any]:
+        """Return the largest regret of one round; of duels the matrix tells it."""
+        worst = self.instance.worst_rounds(notions)
+        return {"most_regret_per_round": json.dumps(worst)}
+
+
+_PROBLEMS: tuple[type[Problem], ...] = (PairProblem, SubsetProblem)
+
+
+def is_instance(value: Any) -> bool:
+    """Say whether something is a matrix or a world."""
+    return isinstance(value, tuple(each.kind for each in _PROBLEMS))
+
+
+def problem_of(instance: Instance) -> Problem:
+    """Return the questions that can be asked about an instance."""
+    return next(each(instance) for each in _PROBLEMS if isinstance(instance, each.kind))
+
+
+def read_instance(value: InstanceLike) -> Instance:
+    """Return a matrix or a world from what a user gives for one.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, a wrong parameter or no preference matrix.
+    OSError
+        For a file that cannot be read.
+    """
+    if isinstance(value, str):
+        return load_world(value) if is_world_name(value) else instances.load(value)
+    return value if isinstance(value, ChoiceWorld) else as_preference_matrix(value)

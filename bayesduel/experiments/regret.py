@@ -1,0 +1,55 @@
+"""Regret of simulated runs, in an order of summation that is always the same.
+
+Of duels it is a sum over what was played; of sets the environment adds it up round by
+round, one sum per notion (:mod:`bayesduel.simulation.subsets`).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from theory import PreferenceMatrix
+
+
+def of_plays(
+    plays: np.ndarray, matrix: PreferenceMatrix, notions: Sequence[str]
+) -> np.ndarray:
+    """Return cumulative regret, float64 (notion, run, checkpoint).
+
+    Parameters
+    ----------
+    plays : int64 (run, checkpoint, K, K)
+        Rounds per unordered pair (upper triangle) and of self-duels (diagonal).
+    matrix : PreferenceMatrix
+        K arms.
+    notions : sequence of str
+        Of ``theory.REGRET_NOTIONS``.
+    """
+    return np.stack(
+        [weighted_sum(plays, matrix.regret_per_pair(notion)) for notion in notions]
+    )
+
+
+def of_sums(sums: np.ndarray) -> np.ndarray:
+    """Return cumulative regret, float64 (notion, run, checkpoint).
+
+    Parameters
+    ----------
+    sums : float64 (run, checkpoint, notion)
+        As the environment of subset choice added them up.
+    """
+    return np.moveaxis(sums, -1, 0)
+
+
+def weighted_sum(plays: np.ndarray, per_pair: np.ndarray) -> np.ndarray:
+    """Return plays times regret, summed over pairs, float64 (run, checkpoint).
+
+    A matrix product adds up in blocks that depend on the number of runs, so its last
+    bits would depend on how the runs were cut into jobs. Here each step is a sum or a
+    product of single numbers.
+    """
+    total = np.zeros(plays.shape[:2])
+    for row, column in zip(*np.nonzero(per_pair), strict=True):
+        if column >= row:  # Plays stand in the upper triangle.
+            total += plays[:, :, row, column] * per_pair[row, column]
+    return total
