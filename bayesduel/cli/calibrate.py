@@ -81,7 +81,7 @@ def calibrate(
     Columns: how often intervals of 50% and 90% held the truth, and the p-value of
     uniform ranks, the smallest one for a quantity of several arms.
     """  # fmt: skip
-    check_model(model, prior_scale, order_effect=order_effect)
+    check_model(model, order_effect=order_effect)
     data = read_votes(
         votes,
         arms=arms,
@@ -94,6 +94,7 @@ def calibrate(
     from bayesduel.diagnostics import calibrate as calibrate_model
 
     law = preference_model(model, data, prior_scale, order_effect=order_effect)
+    law.arrays(data)  # Says what does not fit before anything else is said.
     name = law.methods[0] if method is Method.auto else method.value
     say(f"{votes.name}: {data}; {simulations} data sets by {name}", quiet=quiet)
     found = calibrate_model(

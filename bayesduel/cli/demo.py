@@ -93,10 +93,17 @@ def demo(
         raise ValueError(
             f"--far: must not be below the horizon {size.horizon}, but is {size.far}"
         )
-    asked = _asked(size, seed)
+    from bayesduel.errors import ArgumentError
     from bayesduel.experiments.checks import worker_count
 
     jobs = worker_count(jobs)
+    try:
+        asked = _asked(size, seed)
+    except ArgumentError as error:
+        if error.argument != "horizon":
+            raise
+        # The larger of the two is out of range, whether the other one is or not.
+        raise error.renamed("far") from error
     parse.claim_folder(out, kind="demo", overwrite=True)
     begun = time.perf_counter()
     try:

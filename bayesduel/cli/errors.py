@@ -49,6 +49,8 @@ _PARAMETERS = {
     "num_runs": "runs",
     "panels": "panel",
     "policies": "policy",
+    "prior": "prior_scale",
+    "rng_key": "seed",
     "shuffle": "no_shuffle",
 }
 """Parameters of subcommands that are not called as the argument that they become."""

@@ -116,9 +116,10 @@ def fit(
     Columns: interval of ranks, utility relative to the mean with its interval,
     probability of being the best, and the votes.
     """  # fmt: skip
-    if not 0.0 < probability < 1.0:
-        raise ValueError(f"--interval: must lie in (0, 1), but is {probability:g}")
-    check_model(model, prior_scale, order_effect=order_effect)
+    from bayesduel.models.argument_checks import check_probability
+
+    check_probability(probability)
+    check_model(model, order_effect=order_effect)
     data = read_votes(
         votes,
         arms=arms,
@@ -134,9 +135,10 @@ def fit(
         data = data.without_ties()
     elif data.has_ties and ties is Ties.halved:
         data = data.with_split_ties()
+    law = preference_model(model, data, prior_scale, order_effect=order_effect)
+    law.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
-    law = preference_model(model, data, prior_scale, order_effect=order_effect)
     say(f"{votes.name}: {data}", quiet=quiet)
     found = _fitted(law, data, method, draws, seed)
     _show(found, probability, everything=everything, as_json=as_json, check=check)

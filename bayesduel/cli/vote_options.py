@@ -94,7 +94,7 @@ OrderEffect = Annotated[
 ]
 
 
-def check_model(model: Model, prior_scale: float | None, *, order_effect: bool) -> None:
+def check_model(model: Model, *, order_effect: bool) -> None:
     """Refuse options of a model that do not go together, before a file is read.
 
     Raises
@@ -104,8 +104,6 @@ def check_model(model: Model, prior_scale: float | None, *, order_effect: bool) 
     """
     if model is Model.beta and order_effect:
         raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
-    if prior_scale is not None and not prior_scale > 0.0:
-        raise ValueError(f"--prior-scale: must be above 0, but is {prior_scale:g}")
 
 
 def read_votes(
@@ -148,10 +146,10 @@ def preference_model(
     from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
 
     if model is Model.beta:
-        return PairwiseBeta(prior=prior or 1.0, ties=data.has_ties)
+        return PairwiseBeta(prior=1.0 if prior is None else prior, ties=data.has_ties)
     kind = BradleyTerry if model is Model.bradley_terry else Thurstone
     return kind(
-        prior_scale=prior or 2.0,
+        prior_scale=2.0 if prior is None else prior,
         zero_sum=True,
         ties=data.has_ties,
         order_effect=order_effect,

@@ -15,7 +15,7 @@ import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import nodes, results
-from bayesduel.experiments.jobs import JobResult, refuse_others
+from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.nodes import Configuration
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.policies.base import Policy
@@ -100,8 +100,8 @@ class SimulationJob:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """An experiment as a sweep; see :class:`bayesduel.experiments.jobs.Sweep`."""
+class Comparison(Sweep):
+    """An experiment as a sweep: where one policy fails, the others go on."""
 
     experiment: "Experiment"
 
@@ -148,9 +148,6 @@ class Comparison:
                     for start in range(gap.start, gap.stop, size)
                 ]
         return found
-
-    def check(self, result: JobResult) -> None:
-        """Let the others go on where one policy fails."""
 
     def to_bytes(self, value: xr.Dataset) -> memoryview:
         """Return the netCDF file of some runs."""

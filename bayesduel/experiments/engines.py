@@ -4,7 +4,7 @@ import atexit
 import os
 import signal
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def run_jobs(
-    jobs: list[Job],
+    jobs: Sequence[Job],
     workers: int,
     keep: Callable[[JobResult], None],
     report: "ProgressReport",
@@ -71,7 +71,7 @@ class _Dispatcher:
 
     def run(
         self,
-        jobs: list[Job],
+        jobs: Sequence[Job],
         keep: Callable[[JobResult], None],
         report: "ProgressReport",
         check_interrupt: Callable[[], None],

@@ -1,5 +1,6 @@
 """What is carried out: jobs, what comes of them, and sweeps that are cut into jobs."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -41,7 +42,7 @@ class JobResult:
     failure: Exception | None = None
 
 
-class Sweep(Protocol):
+class Sweep(ABC):
     """What is cut into jobs, and how their results are kept and read back."""
 
     kind: ClassVar[str]
@@ -53,10 +54,14 @@ class Sweep(Protocol):
     ending: ClassVar[str]
     """Of the files of single jobs."""
 
+    ends_with_failure: ClassVar[bool] = False
+    """Whether a job that fails ends them all; else it is part of the result."""
+
+    @abstractmethod
     def request(self) -> Mapping[str, Any]:
         """Return what was asked for, for the marker of the folder."""
-        ...
 
+    @abstractmethod
     def read_back(self, folder: OwnedFolder) -> list[JobResult]:
         """Return what a folder holds of this sweep.
 
@@ -65,31 +70,26 @@ class Sweep(Protocol):
         OutputFolderError
             If its fingerprint is another one, or going on would delete something.
         """
-        ...
 
-    def jobs(self, workers: int, finished: Sequence[Any]) -> list[Any]:
+    @abstractmethod
+    def jobs(self, workers: int, finished: Sequence[Any]) -> Sequence[Any]:
         """Return the jobs that the finished ones leave."""
-        ...
 
-    def check(self, result: JobResult) -> None:
-        """Raise where a failed job ends the whole sweep."""
-        ...
-
+    @abstractmethod
     def to_bytes(self, value: Any) -> bytes | memoryview:
         """Return the file of what a job computed."""
-        ...
 
+    @abstractmethod
     def assemble(self, finished: Sequence[JobResult]) -> Any:
         """Return everything that is finished."""
-        ...
 
+    @abstractmethod
     def to_file(self, found: Any) -> tuple[bytes | memoryview, Mapping[str, Any]]:
         """Return the finished file, and entries for the marker."""
-        ...
 
     def is_whole(self, found: Any) -> bool:
         """Say whether no job failed, so that single files are of no use any more."""
-        ...
+        return True
 
 
 def refuse_others(

@@ -38,21 +38,8 @@ def simulate(
         world of :mod:`bayesduel.instances.choice`, or its name.
     policy : Policy or str
         A policy, or its name with parameters such as ``"d-ts:alpha=0.6"``.
-    num_runs : int
-        Independent runs; run r is the same whatever their number.
-    horizon : int
-        Rounds of each run; an integral float such as ``1e9`` is fine.
-    checkpoints : sequence of int, optional
-        Rounds at which plays and regret are recorded, increasing; the horizon is
-        added. By default ten per decade. They change nothing else.
-    seed : int
-        The same seed gives the same runs.
-    regret : sequence of str, optional
-        Notions of regret to record; see ``theory.REGRET_NOTIONS`` and
-        ``theory.SUBSET_REGRET_NOTIONS``. By default "copeland", or the notion of the
-        world's source.
-    shuffle : bool
-        Relabel the arms at random in each run (results keep the original labels).
+    num_runs, horizon, checkpoints, seed, regret, shuffle
+        As in :class:`bayesduel.Experiment`.
     num_lanes : int, optional
         Runs simulated side by side; a matter of speed only.
     progress : bool
@@ -135,8 +122,10 @@ def compare(
         is computed again, with a ``DamagedPartWarning``.
     overwrite : bool
         Replace the results in ``out``; files of yours stay.
-    num_runs, horizon, checkpoints, seed, regret, shuffle, progress
-        As in :func:`simulate`. Every policy meets the same relabelings of the arms.
+    num_runs, horizon, checkpoints, seed, regret, shuffle
+        As in :class:`bayesduel.Experiment`.
+    progress : bool
+        Show a progress bar on standard error.
 
     Returns
     -------

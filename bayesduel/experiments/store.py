@@ -111,7 +111,8 @@ def carry_out(
         folder.begin()
 
         def keep(result: JobResult) -> None:
-            sweep.check(result)
+            if result.failure is not None and sweep.ends_with_failure:
+                raise result.failure
             finished.append(result)
             folder.keep(result)
 

@@ -6,16 +6,13 @@ The rules are those of `theory.arguments`; what breaks one is a ``FitError`` her
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bayesduel.errors import FitError
 from bayesduel.limits import MOST_FITTED_NUMBERS, MOST_STEPS
 from theory.arguments import as_number, integer_from, one_of, shown, true_or_false
-
-if TYPE_CHECKING:
-    pass
 
 LARGEST_SEED = 2**63 - 1
 
@@ -53,7 +50,7 @@ def check_probability(value: Any, argument: str = "probability") -> float:
     """Return a number strictly between 0 and 1, and not so close that 1 - p is 1."""
     number = as_number(value)
     if not 0.0 < number < 1.0 or 1.0 - number == 1.0:
-        raise FitError(f"{argument} must lie in (0, 1), got {shown(value)}")
+        raise FitError.of(argument, "must lie in (0, 1)", value)
     return number
 
 
@@ -61,10 +58,7 @@ def check_seed(value: Any, argument: str = "rng_key") -> int:
     """Return the seed of a key."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or not 0 <= value <= LARGEST_SEED:
-        raise FitError(
-            f"{argument}: a seed must be an integer from 0 to 2^63 - 1, got "
-            f"{shown(value)}"
-        )
+        raise FitError.of(argument, "must be an integer from 0 to 2^63 - 1", value)
     return int(value)
 
 
@@ -81,7 +75,7 @@ def check_real(argument: str, value: Any, low: float, high: float) -> None:
     plain = isinstance(value, int | float | np.integer | np.floating)
     if not plain or isinstance(value, bool) or not low <= as_number(value) <= high:
         bounds = f"from {low:g} to {high:g}".replace("e-0", "e-").replace("e+0", "e")
-        raise FitError(f"{argument} must be a number {bounds}, got {shown(value)}")
+        raise FitError.of(argument, f"must be a number {bounds}", value)
 
 
 def check_tie_prior(values: Any) -> None:

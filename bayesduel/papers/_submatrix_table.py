@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any, ClassVar, NamedTuple
 
-from bayesduel.experiments.jobs import JobResult, refuse_others
+from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.instances.submatrices import SubmatrixSampler
 from bayesduel.version import package_version
@@ -71,8 +71,8 @@ class SubmatrixJob:
 
 
 @dataclass(frozen=True)
-class SubmatrixTable:
-    """Many submatrices as a sweep; see :class:`bayesduel.experiments.jobs.Sweep`."""
+class SubmatrixTable(Sweep):
+    """Many submatrices as a sweep."""
 
     sampler: SubmatrixSampler
     total: int
@@ -80,6 +80,8 @@ class SubmatrixTable:
     kind: ClassVar[str] = "submatrices"
     file: ClassVar[str] = "submatrices.csv"
     ending: ClassVar[str] = "csv"
+    # A mean over the rest would be of another law.
+    ends_with_failure: ClassVar[bool] = True
 
     def request(self) -> dict[str, Any]:
         """Return what decides every row."""
@@ -122,11 +124,6 @@ class SubmatrixTable:
             for start in range(0, len(todo), size)
         ]
 
-    def check(self, result: JobResult) -> None:
-        """End with the first failure: a mean over the rest would be of another law."""
-        if result.failure is not None:
-            raise result.failure
-
     def to_bytes(self, value: Sequence[SubmatrixRow]) -> bytes:
         """Return rows as CSV."""
         file = StringIO(newline="")
@@ -144,10 +141,6 @@ class SubmatrixTable:
     def to_file(self, found: list[SubmatrixRow]) -> tuple[bytes, dict[str, Any]]:
         """Return ``submatrices.csv``."""
         return self.to_bytes(found), {}
-
-    def is_whole(self, found: list[SubmatrixRow]) -> bool:
-        """Say that no job failed: one that does ends them all."""
-        return True
 
 
 def _read(table: bytes) -> list[SubmatrixRow]:

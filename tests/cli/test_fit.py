@@ -198,7 +198,7 @@ def test_one_scale_by_laplace(run, votes):
         (("--arms", "left,nobody"), "there is no column 'nobody'"),
         (("--words", "a,b"), "--words: needs 3 names"),
         (("--interval", "1.5"), "--interval: must lie in (0, 1)"),
-        (("--prior-scale", "-1"), "--prior-scale: must be above 0"),
+        (("--prior-scale", "-1"), "--prior-scale: must be a number from 1e-6 to 1e6"),
         (("--model", "beta", "--order-effect"), "--order-effect: a Beta per pair"),
         (("--winner", "winner", "--wins", "a,b"), "not both"),
         (("--method", "exact"), "no closed form"),
