@@ -40,14 +40,13 @@ class SubmatrixRequest:
 
     def refuse_without_submatrices(self) -> None:
         """Raise ValueError for options that mean nothing without --submatrices."""
-        for name in ("size", "min_gap", "seed", "jobs"):
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"--{name.replace('_', '-')}: needs --submatrices N, the number of "
-                    "random submatrices"
-                )
-        if self.resume:
-            raise ValueError("--resume: needs --submatrices N and --out DIR")
+        from bayesduel.errors import ArgumentError
+
+        for name in ("size", "min_gap", "seed", "jobs", "resume"):
+            value = getattr(self, name)
+            if value is not None and value is not False:
+                rule = "needs --submatrices N, the number of random submatrices"
+                raise ArgumentError.of(name, rule, value)
 
 
 def submatrices(

@@ -94,6 +94,8 @@ def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
         (["--submatrices", "2", "--resume"], "--resume: needs a folder; give --out"),
         (["--size", "4"], "--size: needs --submatrices"),
         (["--min-gap", "0.1"], "--min-gap: needs --submatrices"),
+        (["--min-gap", "0"], "--min-gap: needs --submatrices"),
+        (["--seed", "0"], "--seed: needs --submatrices"),
         (["--resume"], "--resume: needs --submatrices"),
     ],
 )
