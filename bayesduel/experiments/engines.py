@@ -1,15 +1,12 @@
 """Running jobs: in this process, or in worker processes."""
 
-import atexit
 import os
 import signal
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache
 from multiprocessing import get_context, parent_process
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.experiments.jobs import Job, JobResult
@@ -36,8 +33,7 @@ def run_jobs(
             keep(result)
         return
     with _noticed_interrupts() as check_interrupt:
-        cached = any(job.program is not None for job in jobs)
-        _Dispatcher(workers, cached).run(jobs, keep, report, check_interrupt)
+        _Dispatcher(workers).run(jobs, keep, report, check_interrupt)
 
 
 def _outcome(
@@ -57,16 +53,13 @@ _ENDING = tuple(
 )
 """Signals that ask a process to end."""
 
-_shared_programs: set[Hashable] = set()
-"""Programs that any worker of this process can read from the shared cache."""
-
 
 class _Dispatcher:
     """One process per worker, so that a policy is compiled where it already was."""
 
-    def __init__(self, workers: int, cached: bool) -> None:
-        self.cache = _program_cache() if cached else None
-        self.pools = [_one_process(worker, self.cache) for worker in range(workers)]
+    def __init__(self, workers: int) -> None:
+        self.pools = [_one_process(worker) for worker in range(workers)]
+        self.on_disk: set[Hashable] = set()
         self.compiled: list[set[Hashable]] = [set() for _ in range(workers)]
 
     def run(
@@ -92,8 +85,7 @@ class _Dispatcher:
                 for future in done:
                     worker, job = running.pop(future)
                     idle.append(worker)
-                    if self.cache is not None:
-                        _shared_programs.add(job.program)
+                    self.on_disk.add(job.program)
                     error = future.exception()
                     # A worker that died (out of memory, say) fails its own job only.
                     if error is None:
@@ -113,8 +105,12 @@ class _Dispatcher:
                 pool.shutdown(wait=True, cancel_futures=True)
 
     def _next(self, waiting: list[Job], worker: int) -> Job:
-        """Prefer what is compiled already, then what nobody is compiling."""
-        own = self.compiled[worker] | _shared_programs
+        """Prefer what is compiled already, then what nobody is compiling.
+
+        What a worker has compiled, the others read from the disk
+        (:mod:`bayesduel.program_cache`).
+        """
+        own = self.compiled[worker] | self.on_disk
         others = set[Hashable]().union(*self.compiled)
         return min(
             waiting,
@@ -126,7 +122,7 @@ class _Dispatcher:
 
     def _restart(self, worker: int) -> None:
         self.pools[worker].shutdown(wait=False, cancel_futures=True)
-        self.pools[worker] = _one_process(worker, self.cache)
+        self.pools[worker] = _one_process(worker)
         self.compiled[worker] = set()
 
 
@@ -165,31 +161,17 @@ def _noticed_interrupts() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
-def _one_process(worker: int, program_cache: str | None) -> ProcessPoolExecutor:
+def _one_process(worker: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
         1,
         mp_context=get_context("spawn"),
         initializer=_prepare_worker,
-        initargs=(worker, program_cache),
+        initargs=(worker,),
     )
 
 
-@cache
-def _program_cache() -> str | None:
-    """Folder in which the workers of this process share what they compiled.
-
-    A policy takes seconds to compile, a worker lives for one comparison only. The
-    folder is removed when this process ends. A user's own cache is left alone.
-    """
-    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
-        return None
-    folder = TemporaryDirectory(prefix="bayesduel-programs-")
-    atexit.register(folder.cleanup)
-    return folder.name
-
-
-def _prepare_worker(worker: int, program_cache: str | None) -> None:
-    """Leave Ctrl-C to the parent, take one core, share compiled programs.
+def _prepare_worker(worker: int) -> None:
+    """Leave Ctrl-C to the parent, and take one core.
 
     The arrays of a step are far too small for several threads: workers that each start
     as many as there are cores only get into each other's way.
@@ -201,11 +183,6 @@ def _prepare_worker(worker: int, program_cache: str | None) -> None:
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[worker % len(cores)]})
-    if program_cache is not None:
-        import jax
-
-        jax.config.update("jax_compilation_cache_dir", program_cache)
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
 def _end_with_parent() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from jaxtyping import Shaped
 from numpy.typing import ArrayLike
 
 from bayesduel import instances, policies
@@ -36,7 +37,7 @@ Instance = PreferenceMatrix | ChoiceWorld
 InstanceLike = Instance | str | ArrayLike
 """A matrix or its values, a world of subset choice, or the name or file of one."""
 
-Variables = dict[str, tuple[tuple[str, ...], np.ndarray]]
+Variables = dict[str, tuple[tuple[str, ...], Shaped[np.ndarray, "..."]]]
 """Dimensions and values by the name of a variable of results."""
 
 
@@ -91,8 +92,8 @@ class Problem(ABC):
     @abstractmethod
     def measured(
         self,
-        ledger: Mapping[str, np.ndarray],
-        recommendation: np.ndarray,
+        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
+        recommendation: Shaped[np.ndarray, "run ..."],
         notions: Sequence[str],
     ) -> Variables:
         """Return the variables of some runs, from what the simulator has counted."""
@@ -158,8 +159,8 @@ class PairProblem(Problem):
 
     def measured(
         self,
-        ledger: Mapping[str, np.ndarray],
-        recommendation: np.ndarray,
+        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
+        recommendation: Shaped[np.ndarray, "run ..."],
         notions: Sequence[str],
     ) -> Variables:
         """Return regret, rounds of every pair, and the recommended arm."""
@@ -214,8 +215,8 @@ class SubsetProblem(Problem):
 
     def measured(
         self,
-        ledger: Mapping[str, np.ndarray],
-        recommendation: np.ndarray,
+        ledger: Mapping[str, Shaped[np.ndarray, "run checkpoint ..."]],
+        recommendation: Shaped[np.ndarray, "run ..."],
         notions: Sequence[str],
     ) -> Variables:
         """Return regret, rounds of every arm, the recommended and the best set."""

@@ -7,13 +7,16 @@ round, one sum per notion (:mod:`bayesduel.simulation.subsets`).
 from collections.abc import Sequence
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from theory import PreferenceMatrix
 
 
 def of_plays(
-    plays: np.ndarray, matrix: PreferenceMatrix, notions: Sequence[str]
-) -> np.ndarray:
+    plays: Int[np.ndarray, "run checkpoint K K"],
+    matrix: PreferenceMatrix,
+    notions: Sequence[str],
+) -> Float[np.ndarray, "notion run checkpoint"]:
     """Return cumulative regret, float64 (notion, run, checkpoint).
 
     Parameters
@@ -30,7 +33,9 @@ def of_plays(
     )
 
 
-def of_sums(sums: np.ndarray) -> np.ndarray:
+def of_sums(
+    sums: Float[np.ndarray, "run checkpoint notion"],
+) -> Float[np.ndarray, "notion run checkpoint"]:
     """Return cumulative regret, float64 (notion, run, checkpoint).
 
     Parameters
@@ -41,7 +46,9 @@ def of_sums(sums: np.ndarray) -> np.ndarray:
     return np.moveaxis(sums, -1, 0)
 
 
-def weighted_sum(plays: np.ndarray, per_pair: np.ndarray) -> np.ndarray:
+def weighted_sum(
+    plays: Int[np.ndarray, "run checkpoint K K"], per_pair: Float[np.ndarray, "K K"]
+) -> Float[np.ndarray, "run checkpoint"]:
     """Return plays times regret, summed over pairs, float64 (run, checkpoint).
 
     A matrix product adds up in blocks that depend on the number of runs, so its last
