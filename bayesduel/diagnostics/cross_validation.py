@@ -45,7 +45,7 @@ from bayesduel.models.argument_checks import (
 )
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.pairwise_beta import BetaPosterior, PairwiseBeta
-from bayesduel.models.utilities import Votes
+from bayesduel.models.vote_arrays import Votes
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import shown
 

@@ -37,7 +37,7 @@ from bayesduel.models.argument_checks import (
     next_seed,
 )
 from bayesduel.models.plackett_luce import Ballots
-from bayesduel.models.utilities import Votes
+from bayesduel.models.vote_arrays import Votes
 from bayesduel.version import package_version
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpyro.distributions.transforms import biject_to
 from numpyro.infer.util import constrain_fn, potential_energy
 
 from bayesduel.models.base import PreferenceModel, register_arrays
-from bayesduel.models.utilities import Votes
+from bayesduel.models.vote_arrays import Votes
 
 # Here and not where they are defined: that needs no JAX.
 register_arrays(Votes)

@@ -16,7 +16,7 @@ from bayesduel.inference.resampling import Correction
 from bayesduel.inference.seeds import generator_of, seed_words
 from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.utilities import Votes
+from bayesduel.models.vote_arrays import Votes
 from theory.arguments import shown
 
 if TYPE_CHECKING:

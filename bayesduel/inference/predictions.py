@@ -12,7 +12,7 @@ from bayesduel.errors import FitError
 from bayesduel.inference.numpyro_models import log_probabilities_of
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.plackett_luce import Ballots, PlackettLuce
-from bayesduel.models.utilities import Votes
+from bayesduel.models.vote_arrays import Votes
 
 if TYPE_CHECKING:
     from bayesduel.inference.posterior import Posterior

@@ -9,11 +9,18 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
+from bayesduel.models.array_modules import namespace
+
 
 def pairwise_preferences(
     model: Any, utility: Float[np.ndarray, "draw K"], tie: Float[np.ndarray, " draw"]
 ) -> Float[np.ndarray, "draw K K"]:
-    """Return P(i beats j in a vote that is no tie) by a model's law of a vote."""
+    """Return P(i beats j in a vote that is no tie) by a model's law of a vote.
+
+    The diagonal is 1/2 exactly. Inside a program the arrays are traced ones.
+    """
+    if namespace(utility) is not np:
+        return _preferences(model, utility, jnp.asarray(tie))
     with jax.enable_x64(True):
         return np.array(_preferences(model, jnp.asarray(utility), jnp.asarray(tie)))
 
@@ -23,4 +30,5 @@ def _preferences(model: Any, utility: Array, tie: Array) -> Array:
     differences = utility[:, :, None] - utility[:, None, :]
     each = jax.vmap(jax.vmap(model.logs_of_rows, in_axes=(0, None)))
     logs = each(differences, tie)
-    return jax.nn.sigmoid(logs[..., 0] - logs[..., 1])
+    found = jax.nn.sigmoid(logs[..., 0] - logs[..., 1])
+    return jnp.where(np.eye(utility.shape[1], dtype=bool), 0.5, found)

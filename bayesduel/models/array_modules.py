@@ -40,6 +40,11 @@ def log_sigmoid(values: Values) -> Values:
     return np.minimum(values, 0.0) - np.log1p(np.exp(-np.abs(values)))
 
 
+def sigmoid(values: Values) -> Values:
+    """Return 1 / (1 + exp(-x)), accurate where it is small."""
+    return scipy_module(values, "special").expit(values)
+
+
 def log_softmax(values: Values) -> Values:
     """Return x - log(sum of exp(x)) along the first axis."""
     if namespace(values) is not np:

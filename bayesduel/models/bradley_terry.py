@@ -13,6 +13,7 @@ from bayesduel.models.array_modules import (
     log_sigmoid,
     log_softmax,
     namespace,
+    sigmoid,
 )
 from bayesduel.models.pairwise_curvature import RowDerivatives
 from bayesduel.models.utilities import PairwiseUtilityModel
@@ -83,10 +84,9 @@ class BradleyTerry(PairwiseUtilityModel):
         Hessian minus the covariance of a vote.
         """
         xp = namespace(difference)
-        number = xp.sum(counts, axis=1)
-        chance = xp.exp(self.outcome_logs(difference, tie))
-        first, second = chance[0], chance[1]
         if not self.ties:
+            number = counts[:, 0] + counts[:, 1]
+            first, second = sigmoid(difference), sigmoid(-difference)
             zero = xp.zeros_like(difference)
             return RowDerivatives(
                 gap=counts[:, 0] * second - counts[:, 1] * first,
@@ -95,6 +95,9 @@ class BradleyTerry(PairwiseUtilityModel):
                 gap_tie=zero,
                 tie_tie=zero,
             )
+        number = xp.sum(counts, axis=1)
+        chance = xp.exp(self.outcome_logs(difference, tie))
+        first, second = chance[0], chance[1]
         lead, decided = (first - second) / 2.0, first + second
         return RowDerivatives(
             gap=(counts[:, 0] - counts[:, 1]) / 2.0 - number * lead,

@@ -113,7 +113,7 @@ def advance(surface: Surface, search: Search, tolerance: float) -> Search:
     factor = cholesky(negative)
     concave = xp.all(xp.isfinite(factor))
     identity = xp.eye(search.point.shape[0], dtype=dtype)
-    damped = _damped(negative, identity)
+    damped = damped_factor(negative, identity)
     used = xp.where(concave, factor, damped)
     linalg = scipy_module(used, "linalg")
     step = linalg.cho_solve((used, True), gradient, check_finite=False)
@@ -148,7 +148,7 @@ def advance(surface: Surface, search: Search, tolerance: float) -> Search:
     )
 
 
-def _damped(negative: Values, identity: Values) -> Values:
+def damped_factor(negative: Values, identity: Values) -> Values:
     """Return the Cholesky factor of minus the Hessian, raised where it is not concave.
 
     A multiple of the identity makes it so: Gershgorin's circles bound the eigenvalues.

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from bayesduel.models.argument_checks import check_flag, check_prior, check_tie_prior
+from bayesduel.models.array_modules import namespace
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
@@ -17,7 +18,7 @@ from bayesduel.models.base import (
     count_votes,
     sample,
 )
-from bayesduel.models.utilities import Votes, votes_of
+from bayesduel.models.vote_arrays import Votes, votes_of
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
@@ -153,13 +154,16 @@ class PairwiseBeta(PreferenceModel):
 
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i beats j in a vote that is no tie)."""
-        theta = np.asarray(draws["preference"])
+        xp = namespace(draws["preference"])
+        theta = xp.asarray(draws["preference"])
         num_arms = int(round((1 + np.sqrt(1 + 8 * theta.shape[1])) / 2))
-        row, column = np.triu_indices(num_arms, 1)
-        matrices = np.full((len(theta), num_arms, num_arms), 0.5)
-        matrices[:, row, column] = theta
-        matrices[:, column, row] = 1.0 - theta
-        return matrices
+        upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
+        pair = np.zeros((num_arms, num_arms), dtype=np.int32)
+        pair[upper] = np.arange(theta.shape[1])
+        # Entries of both halves and of the diagonal; the unused ones are dropped.
+        found = theta[:, np.maximum(pair, pair.T)]
+        found = xp.where(upper, found, 1.0 - found)
+        return xp.where(np.eye(num_arms, dtype=bool), 0.5, found)
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity."""

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from jaxtyping import Float, Float64, Shaped
 
-from bayesduel.models.array_modules import Values, namespace, sums_at
+from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.newton import LaplaceState, Surface, climb
 
 _BLOCK = 2**17
@@ -133,7 +133,7 @@ class Coordinates:
         """Return difference and tie parameter of every row at points (..., D)."""
         xp = namespace(points)
         utility = self.utilities(points)
-        difference = utility[..., votes.first] - utility[..., votes.second]
+        difference = votes.differences(utility)
         if self.model.order_effect:
             difference = difference + points[..., :1]
         if not self.model.ties:
@@ -153,14 +153,17 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class PairwiseDensity:
-    """The log joint density of a stock pairwise model, on NumPy arrays.
+    """The log joint density of a stock pairwise model.
+
+    On NumPy arrays; :meth:`log_density`, :meth:`gradient` and :meth:`hessian` of one
+    point inside JAX programs as well.
 
     Attributes
     ----------
     model : PairwiseUtilityModel
         Without a learned scale, and without covariates.
-    votes : Votes
-        Its data, as NumPy arrays.
+    votes : Votes or PairTables
+        Its data.
     derivatives : callable
         Those of its law of a vote.
     """
@@ -193,22 +196,28 @@ class PairwiseDensity:
         """Return the log joint density of the votes and each point."""
         coordinates = self.coordinates
         scales = coordinates.scales
-        found = -0.5 * np.sum(np.square(points / scales), axis=1)
-        found -= np.sum(np.log(scales)) + 0.5 * len(scales) * log(2.0 * pi)
-        size = max(1, _BLOCK // max(1, len(self.votes.first)))
+        found = _log_priors(scales, points)
+        size = max(1, _BLOCK // max(1, len(self.votes.counts)))
         for start in range(0, len(points), size):
             part = points[start : start + size]
             found[start : start + size] += self._log_likelihoods(part)
         return found
 
-    def _log_likelihoods(self, points: np.ndarray) -> np.ndarray:
+    def log_density(self, point: Values) -> Values:
+        """Return the log joint density of the votes and one point."""
+        found = _log_priors(self.coordinates.scales, point)
+        return found + self._log_likelihoods(point)
+
+    def _log_likelihoods(self, points: Values) -> Values:
+        xp = namespace(points)
         difference, tie = self.coordinates.rows(self.votes, points)
-        total = np.zeros(len(points))
+        total = xp.zeros(points.shape[:-1], dtype=points.dtype)
         logs = self.model.outcome_logs(difference, tie)
         for counts, each in zip(self.votes.counts.T, logs, strict=True):
             happened = counts > 0
             # What never happened may be impossible: 0 times minus infinity is nan.
-            total += (each if happened.all() else np.where(happened, each, 0)) @ counts
+            always = xp is np and bool(happened.all())
+            total = total + (each if always else xp.where(happened, each, 0)) @ counts
         return total
 
     @np.errstate(all="ignore")
@@ -216,22 +225,36 @@ class PairwiseDensity:
         self, point: Float[np.ndarray, " D"]
     ) -> tuple[Any, Float64[np.ndarray, " D"]]:
         """Return the log density and its gradient."""
-        coordinates = self.coordinates
-        difference, tie = coordinates.rows(self.votes, point)
-        by = self.derivatives(self.votes.counts, difference, tie)
-        columns = []
-        if self.model.order_effect:
-            columns.append(np.sum(by.gap, keepdims=True))
-        if self.model.ties:
-            columns.append(np.sum(by.tie, keepdims=True))
-        columns.append(coordinates.pulled(_incidence(self.votes, by.gap)))
-        prior = point / np.square(coordinates.scales)
-        return self.log_densities(point[None])[0], np.concatenate(columns) - prior
+        return self.log_densities(point[None])[0], self.gradient(point)
+
+    def gradient(self, point: Values) -> Values:
+        """Return the gradient (D,)."""
+        return self._gradient(point, self._by_row(point))
 
     @np.errstate(all="ignore")
-    def hessian(self, point: Float[np.ndarray, " D"]) -> Float[np.ndarray, "D D"]:
-        """Return the Hessian."""
+    def hessian(self, point: Values) -> Values:
+        """Return the Hessian (D, D)."""
         return _hessian_at(self.coordinates, self.votes, self.derivatives, point)
+
+    def bend(self, point: Values) -> tuple[Values, Values]:
+        """Return gradient and Hessian, the rows looked at once."""
+        by = self._by_row(point)
+        curvature = _hessian_of(self.coordinates, self.votes, by, point)
+        return self._gradient(point, by), curvature
+
+    def _by_row(self, point: Values) -> RowDerivatives:
+        difference, tie = self.coordinates.rows(self.votes, point)
+        return self.derivatives(self.votes.counts, difference, tie)
+
+    def _gradient(self, point: Values, by: RowDerivatives) -> Values:
+        xp = namespace(point)
+        columns = []
+        if self.model.order_effect:
+            columns.append(xp.sum(by.gap, keepdims=True))
+        if self.model.ties:
+            columns.append(xp.sum(by.tie, keepdims=True))
+        columns.append(self.coordinates.pulled(self.votes.incidence(by.gap)))
+        return xp.concatenate(columns) - point / self.coordinates.scales**2
 
     def laplace(self, max_iterations: int = 100) -> LaplaceState:
         """Return the normal law at the mode, found from 0."""
@@ -294,18 +317,24 @@ def _automatic(model: _Model) -> Derivatives:
 def _hessian_at(
     coordinates: Coordinates, votes: Any, derivatives: Derivatives, point: Values
 ) -> Values:
-    xp = namespace(point)
-    model = coordinates.model
     difference, tie = coordinates.rows(votes, point)
     by = derivatives(votes.counts, difference, tie)
+    return _hessian_of(coordinates, votes, by, point)
+
+
+def _hessian_of(
+    coordinates: Coordinates, votes: Any, by: RowDerivatives, point: Values
+) -> Values:
+    xp = namespace(point)
+    model = coordinates.model
     pull = coordinates.pulled
-    inner = pull(pull(_laplacian(votes, by.gap_gap)).T)
+    inner = pull(pull(votes.laplacian(by.gap_gap)).T)
     precision = xp.asarray(1.0 / np.square(coordinates.scales), dtype=point.dtype)
     prior = xp.eye(coordinates.size, dtype=point.dtype) * precision[None, :]
     if not coordinates.extras:
         return inner - prior
     # Rows of the order effect and of the tie parameter, those that there are.
-    columns = [_incidence(votes, by.gap_gap), _incidence(votes, by.gap_tie)]
+    columns = [votes.incidence(by.gap_gap), votes.incidence(by.gap_tie)]
     both = xp.sum(by.gap_tie)
     corner = [[xp.sum(by.gap_gap), both], [both, xp.sum(by.tie_tie)]]
     kept = [
@@ -316,18 +345,8 @@ def _hessian_at(
     return xp.block([[square, side], [side.T, inner]]) - prior
 
 
-def _laplacian(votes: Any, weight: Values) -> Values:
-    """Return sum over rows of weight (e_first - e_second)(e_first - e_second)^T."""
-    xp = namespace(weight)
-    num_arms = votes.num_arms
-    place = votes.first * num_arms + votes.second
-    square = sums_at(place, -weight, num_arms**2).reshape(num_arms, num_arms)
-    own = sums_at(votes.first, weight, num_arms)
-    own = own + sums_at(votes.second, weight, num_arms)
-    return square + square.T + xp.eye(num_arms, dtype=weight.dtype) * own[None, :]
-
-
-def _incidence(votes: Any, weight: Values) -> Values:
-    """Return sum over rows of weight (e_first - e_second), (K,)."""
-    won = sums_at(votes.first, weight, votes.num_arms)
-    return won - sums_at(votes.second, weight, votes.num_arms)
+def _log_priors(scales: Float[np.ndarray, " D"], points: Values) -> Values:
+    """Return the log prior density of points (..., D)."""
+    xp = namespace(points)
+    height = np.sum(np.log(scales)) + 0.5 * len(scales) * log(2.0 * pi)
+    return -0.5 * xp.sum(xp.square(points / scales), axis=-1) - height

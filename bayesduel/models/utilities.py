@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_flag
+from bayesduel.models.array_modules import namespace
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
@@ -20,6 +20,7 @@ from bayesduel.models.base import (
     derived,
     sample,
 )
+from bayesduel.models.vote_arrays import Votes, votes_of
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
@@ -30,21 +31,6 @@ if TYPE_CHECKING:
         PairwiseDensity,
         RowDerivatives,
     )
-
-
-@dataclass(frozen=True)
-class Votes:
-    """Comparisons as arrays, as the models read them.
-
-    A pytree as soon as :mod:`bayesduel.inference.latent` is imported, which everything
-    here that uses JAX does.
-    """
-
-    first: Int[Array | np.ndarray, " row"]
-    second: Int[Array | np.ndarray, " row"]
-    counts: Float[Array | np.ndarray, "row outcome"]
-    covariates: Float[Array | np.ndarray, "K D"]
-    num_arms: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +95,7 @@ class UtilityModel(PreferenceModel):
 
     def utilities(self, draws: Draws) -> Float[np.ndarray, "draw K"]:
         """Return the utility of each arm for each draw."""
-        return np.asarray(draws["utility"])
+        return namespace(draws["utility"]).asarray(draws["utility"])
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Return names of the axes of each named quantity."""
@@ -315,10 +301,7 @@ class PairwiseUtilityModel(UtilityModel):
 
         utility = self.utilities(draws)
         tie = draws[self.tie_name] if self.ties else np.zeros(len(utility))
-        matrices = pairwise_preferences(self, utility, tie)
-        arms = np.arange(utility.shape[1])
-        matrices[:, arms, arms] = 0.5
-        return matrices
+        return pairwise_preferences(self, utility, tie)
 
 
 _CLOSED_FORM_OF = ("__call__", "sample_difference", "sample_utilities", "_normal")
@@ -332,33 +315,3 @@ _OF_ROWS = ("logs_of_rows",)
 def _home(model: PairwiseUtilityModel, name: str) -> type:
     """Return the class that a method of a model comes from."""
     return next(each for each in type(model).__mro__ if name in vars(each))
-
-
-def votes_of(model: Any, data: Comparisons) -> Votes:
-    """Return the arrays of a pairwise model, with or without a column of ties."""
-    if data.has_ties and not model.ties:
-        raise FitError(
-            f"the data hold {data.counts[:, 2].sum():g} ties, for which "
-            f"{type(model).__name__} has no place; say ties=True, or drop them with "
-            ".without_ties(), or split them with .with_split_ties()"
-        )
-    wants_order = getattr(model, "order_effect", False)
-    if wants_order and not data.order_known:
-        raise FitError(
-            "order_effect=True needs to know which arm was shown first, which the data "
-            "do not say (order_known is False)"
-        )
-    wants_covariates = getattr(model, "covariates", False)
-    if wants_covariates and not data.covariate_names:
-        raise FitError(
-            "covariates=True needs covariates of the arms; add them with "
-            ".with_covariates(table)"
-        )
-    table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
-    return Votes(
-        first=data.first.astype(np.int32),
-        second=data.second.astype(np.int32),
-        counts=data.counts if model.ties else data.counts[:, :2],
-        covariates=table,
-        num_arms=data.num_arms,
-    )

@@ -1,0 +1,116 @@
+"""Comparisons as arrays: a row per pair, or tables of all pairs.
+
+Which of the two a log density is written for decides how fast it is. Rows hold the
+pairs that were compared, found by index; tables hold all of them, and need no index:
+inside a program that many runs share, indexing costs many times the arithmetic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from bayesduel.errors import FitError
+from bayesduel.models.array_modules import Values, namespace, sums_at
+from bayesduel.votes.comparisons import Comparisons
+
+if TYPE_CHECKING:
+    from jax import Array
+
+
+@dataclass(frozen=True)
+class Votes:
+    """Comparisons as arrays, as the models read them.
+
+    A pytree as soon as :mod:`bayesduel.inference.latent` is imported, which everything
+    that traces it does.
+    """
+
+    first: Int[Array | np.ndarray, " row"]
+    second: Int[Array | np.ndarray, " row"]
+    counts: Float[Array | np.ndarray, "row outcome"]
+    covariates: Float[Array | np.ndarray, "K D"]
+    num_arms: int
+
+    def differences(self, utility: Values) -> Values:
+        """Return utility (..., K) of the first arm minus the second's, (..., row)."""
+        return utility[..., self.first] - utility[..., self.second]
+
+    def incidence(self, weight: Values) -> Values:
+        """Return sum over rows of weight (e_first - e_second), (K,)."""
+        won = sums_at(self.first, weight, self.num_arms)
+        return won - sums_at(self.second, weight, self.num_arms)
+
+    def laplacian(self, weight: Values) -> Values:
+        """Return sum over rows of weight (e_first - e_second)(e_first - e_second)^T."""
+        xp = namespace(weight)
+        num_arms = self.num_arms
+        place = self.first * num_arms + self.second
+        square = sums_at(place, -weight, num_arms**2).reshape(num_arms, num_arms)
+        own = sums_at(self.first, weight, num_arms)
+        own = own + sums_at(self.second, weight, num_arms)
+        return square + square.T + xp.eye(num_arms, dtype=weight.dtype) * own[None, :]
+
+
+@dataclass(frozen=True)
+class PairTables:
+    """Votes of all ordered pairs, row K i + j for i shown first and j second.
+
+    What :class:`Votes` is to the models, without an index; the rows of an arm and
+    itself are empty.
+    """
+
+    counts: Float[Array | np.ndarray, "row outcome"]
+    num_arms: int
+
+    def differences(self, utility: Values) -> Values:
+        """Return utility (..., K) of the first arm minus the second's, (..., row)."""
+        table = utility[..., :, None] - utility[..., None, :]
+        return table.reshape(*utility.shape[:-1], self.num_arms**2)
+
+    def incidence(self, weight: Values) -> Values:
+        """Return sum over rows of weight (e_first - e_second), (K,)."""
+        xp = namespace(weight)
+        table = weight.reshape(self.num_arms, self.num_arms)
+        return xp.sum(table, axis=1) - xp.sum(table, axis=0)
+
+    def laplacian(self, weight: Values) -> Values:
+        """Return sum over rows of weight (e_first - e_second)(e_first - e_second)^T."""
+        xp = namespace(weight)
+        table = weight.reshape(self.num_arms, self.num_arms)
+        both = table + table.T
+        identity = xp.eye(self.num_arms, dtype=weight.dtype)
+        return identity * xp.sum(both, axis=1)[:, None] - both
+
+
+def votes_of(model: Any, data: Comparisons) -> Votes:
+    """Return the arrays of a pairwise model, with or without a column of ties."""
+    if data.has_ties and not model.ties:
+        raise FitError(
+            f"the data hold {data.counts[:, 2].sum():g} ties, for which "
+            f"{type(model).__name__} has no place; say ties=True, or drop them with "
+            ".without_ties(), or split them with .with_split_ties()"
+        )
+    wants_order = getattr(model, "order_effect", False)
+    if wants_order and not data.order_known:
+        raise FitError(
+            "order_effect=True needs to know which arm was shown first, which the data "
+            "do not say (order_known is False)"
+        )
+    wants_covariates = getattr(model, "covariates", False)
+    if wants_covariates and not data.covariate_names:
+        raise FitError(
+            "covariates=True needs covariates of the arms; add them with "
+            ".with_covariates(table)"
+        )
+    table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
+    return Votes(
+        first=data.first.astype(np.int32),
+        second=data.second.astype(np.int32),
+        counts=data.counts if model.ties else data.counts[:, :2],
+        covariates=table,
+        num_arms=data.num_arms,
+    )
