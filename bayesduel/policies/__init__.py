@@ -40,7 +40,6 @@ from bayesduel.policies.subsets.mnl_thompson import MNLThompson
 from bayesduel.policies.subsets.random_subsets import RandomSubsets
 from bayesduel.policies.subsets.stagewise_elimination import StagewiseElimination
 from bayesduel.policies.subsets.ucb_without_order import UCBWithoutOrder
-from bayesduel.policies.thompson.bradley_terry_thompson import BayesianBradleyTerry
 from bayesduel.policies.thompson.double_thompson import DoubleThompson
 from bayesduel.policies.thompson.relative_confidence_sampling import (
     RelativeConfidenceSampling,
@@ -59,7 +58,6 @@ __all__ = [
     "RMED2",
     "RMED2FH",
     "BeatTheMean",
-    "BayesianBradleyTerry",
     "CandidateComparisons",
     "ChoiceBandits",
     "CombinatorialUCB",

@@ -15,6 +15,8 @@ from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.registry import own_label, registered_label, registered_name
 from bayesduel.posteriors.base import PairPosterior
+from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.names import changed_numbers, numbers_of
 from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey, State
 from theory.arguments import as_number, shown
 
@@ -212,10 +214,9 @@ def _plain(value: Any) -> Any:
 
 def _plain_posterior(posterior: Any) -> Any:
     """Return the name of a posterior, with its fields if not all are the default."""
-    default = type(posterior)()
-    if posterior == default:
+    if not changed_numbers(posterior):
         return posterior.name
-    found = vars(posterior).items()
+    found = numbers_of(posterior).items()
     return {"name": posterior.name, **{name: _plain(value) for name, value in found}}
 
 
@@ -276,11 +277,11 @@ def check_at_least(name: str, value: float, bound: float, *, why: str = "") -> N
         )
 
 
-def check_pairs(posterior: Any, num_arms: int) -> None:
-    """Raise unless ``posterior`` is one of the pairs that fits ``num_arms``."""
-    if not isinstance(posterior, PairPosterior):
+def check_beta_pairs(posterior: Any, num_arms: int) -> None:
+    """Raise unless ``posterior`` is a Beta law per pair that fits ``num_arms``."""
+    if not isinstance(posterior, BetaPairs):
         raise PolicyParameterError(
-            f"posterior must be a posterior such as BetaPairs(prior=2), got "
+            f"posterior must be a Beta law per pair, such as BetaPairs(prior=2), got "
             f"{shown(posterior)}"
         )
     posterior.check(num_arms)

@@ -11,6 +11,7 @@ from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.registry import entries
 from bayesduel.policies.subset_base import SubsetPolicy
 from bayesduel.posteriors.base import PairPosterior
+from bayesduel.posteriors.names import numbers_of, with_numbers
 from theory.arguments import as_number, shown
 
 
@@ -112,12 +113,12 @@ def _with_posterior(name: str, policy: Policy, parameters: dict[str, Any]) -> Po
     for holder, value in vars(policy).items():
         if not isinstance(value, PairPosterior):
             continue
-        known |= set(vars(value))
-        own = {key: parameters[key] for key in parameters if key in vars(value)}
+        numbers = numbers_of(value)
+        known |= set(numbers)
+        own = {key: parameters[key] for key in parameters if key in numbers}
         parameters = {key: parameters[key] for key in parameters if key not in own}
         if own:
-            changed = replace(value, **own)  # pyright: ignore[reportArgumentType]
-            changed.check()
+            changed = with_numbers(value, own)
             policy = replace(policy, **{holder: changed})  # pyright: ignore
     for parameter in parameters:
         raise PolicyParameterError.of(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.posteriors.base import PairPosterior
+from bayesduel.posteriors.names import changed_numbers
 
 FAMILIES = (
     "thompson",
@@ -128,7 +129,7 @@ def registered_name(policy: Any) -> str | None:
     Among forms of one class, the one that shares the most parameters.
     """
     same = [
-        (sum(a == b for a, b in _pairs(policy, entry.default)), name)
+        (sum(_likeness(a, b) for a, b in _pairs(policy, entry.default)), name)
         for name, entry in _ENTRIES.items()
         if type(entry.default) is type(policy)
     ]
@@ -156,13 +157,21 @@ def registered_label(policy: Any) -> str | None:
 
 def _change(name: str, value: Any, default: Any) -> list[str]:
     """Return ``name=value`` if it is not the default, of a posterior its own fields."""
-    if isinstance(value, PairPosterior) and type(value) is type(default):
-        return [
-            f"{each.name}={_text(getattr(value, each.name))}"
-            for each in fields(value)  # pyright: ignore[reportArgumentType]
-            if _text(getattr(value, each.name)) != _text(getattr(default, each.name))
-        ]
+    if isinstance(value, PairPosterior) and isinstance(default, PairPosterior):
+        kind = [] if value.name == default.name else [f"{name}={value.name}"]
+        return kind + [f"{x}={_text(y)}" for x, y in changed_numbers(value).items()]
     return [f"{name}={value}"] if value != default else []
+
+
+def _likeness(one: Any, other: Any) -> float:
+    """Return 1 for equal parameters, 1/2 for posteriors that differ by a number."""
+    if one == other:
+        return 1.0
+    both = isinstance(one, PairPosterior) and isinstance(other, PairPosterior)
+    if not both:
+        return 0.0
+    same_model = type(one.model) is type(other.model)
+    return 0.5 * (one.name == other.name) + 0.25 * same_model
 
 
 def _pairs(one: Any, other: Any) -> list[tuple[Any, Any]]:

@@ -1,6 +1,30 @@
-"""Posteriors inside policies: compiled states that take vote after vote."""
+"""Posteriors inside policies: compiled states that take vote after vote.
 
-from bayesduel.posteriors.base import PairPosterior
-from bayesduel.posteriors.beta_pairs import BetaPairs
+Nothing heavy is imported before it is used.
+"""
 
-__all__ = ["BetaPairs", "PairPosterior"]
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
+
+if TYPE_CHECKING:
+    from bayesduel.posteriors.base import PairPosterior
+    from bayesduel.posteriors.beta_pairs import BetaPairs
+    from bayesduel.posteriors.hmc import HMC
+    from bayesduel.posteriors.laplace import Laplace
+
+_HOMES = {
+    "HMC": ".hmc",
+    "BetaPairs": ".beta_pairs",
+    "Laplace": ".laplace",
+    "PairPosterior": ".base",
+}
+
+__all__ = [
+    "HMC",
+    "BetaPairs",
+    "Laplace",
+    "PairPosterior",
+]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -1,6 +1,6 @@
 """What a policy that samples preferences asks of a posterior of the pairs."""
 
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeGuard, runtime_checkable
 
 from jax import Array
 from jaxtyping import Float, Int
@@ -17,8 +17,14 @@ class PairPosterior(Protocol):
     parameters of the policy that holds the posterior.
     """
 
-    name: ClassVar[str]
-    """In the parameters of a policy."""
+    independent_draws: ClassVar[bool]
+    """Whether draws are independent of one another, also of those drawn before from the
+    same state. A policy may then draw many rounds at once."""
+
+    @property
+    def name(self) -> str:
+        """Return what it is called in the parameters of a policy."""
+        ...
 
     @property
     def model(self) -> Any:
@@ -36,14 +42,17 @@ class PairPosterior(Protocol):
         """
         ...
 
-    def init(self, num_arms: int) -> State:
-        """Return the state before any vote: the prior."""
+    def init(self, rng_key: RunKey, num_arms: int) -> State:
+        """Return the state before any vote: the prior; consumes ``rng_key``."""
         ...
 
     def update(
         self, rng_key: RunKey, state: State, first: Arm, second: Arm, votes: Outcome
     ) -> State:
-        """Take in ``votes.rounds`` votes, of which ``votes.wins`` are for ``first``."""
+        """Take in ``votes.rounds`` votes, of which ``votes.wins`` are for ``first``.
+
+        ``first`` was shown first. Consumes ``rng_key``.
+        """
         ...
 
     def sample(
@@ -56,6 +65,30 @@ class PairPosterior(Protocol):
         """Return the mean of the preference matrix."""
         ...
 
-    def prob_better(self, state: State) -> Float[Array, "K K"]:
-        """Return P(theta_ij > 1/2), 0 on the diagonal; where it is known exactly."""
+
+@runtime_checkable
+class ScalePosterior(PairPosterior, Protocol):
+    """A posterior that knows utilities, where a sample is described by them alone."""
+
+    @property
+    def on_a_scale(self) -> bool:
+        """Whether i beats j exactly where its utility is larger, the more the larger.
+
+        Only then the other methods here are used.
+        """
         ...
+
+    def sample_utilities(
+        self, rng_key: RunKey, state: State, num_draws: int
+    ) -> Float[Array, "draw K"]:
+        """Draw the utilities of ``sample`` by the same key."""
+        ...
+
+    def utilities(self, state: State) -> Float[Array, " K"]:
+        """Return the utilities that are most likely."""
+        ...
+
+
+def is_on_a_scale(posterior: PairPosterior) -> TypeGuard[ScalePosterior]:
+    """Say whether samples of a posterior are described by utilities."""
+    return isinstance(posterior, ScalePosterior) and posterior.on_a_scale

@@ -64,9 +64,10 @@ class BetaPairs:
     >>> posterior = BetaPairs(prior=2.0)
     >>> with jax.enable_x64(True):
     ...     none, two = jnp.int64(0), jnp.int64(2)
+    ...     key = jax.random.key(0)
     ...     state = posterior.update(
-    ...         jax.random.key(0),
-    ...         posterior.init(3),
+    ...         key,
+    ...         posterior.init(key, 3),
     ...         jnp.int32(0),
     ...         jnp.int32(2),
     ...         Outcome(exploit_rounds=none, rounds=two, wins=two),
@@ -79,7 +80,7 @@ class BetaPairs:
 
     prior: Any = 1
 
-    name: ClassVar[str] = "beta"
+    independent_draws: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Keep integral numbers as integers: which program runs depends on that."""
@@ -95,6 +96,11 @@ class BetaPairs:
         """Equal priors have equal hashes."""
         prior = np.asarray(self.prior)
         return hash(prior.item() if prior.ndim == 0 else prior.astype(float).tobytes())
+
+    @property
+    def name(self) -> str:
+        """What it is called in the parameters of a policy."""
+        return "beta"
 
     @property
     def model(self) -> Any:
@@ -117,8 +123,8 @@ class BetaPairs:
             return self
         return BetaPairs(prior=jnp.asarray(self.prior)[order[:, None], order[None, :]])
 
-    def init(self, num_arms: int) -> PairBeliefs:
-        """Return the state before any vote."""
+    def init(self, rng_key: RunKey, num_arms: int) -> PairBeliefs:
+        """Return the state before any vote; ``rng_key`` is not used."""
         others = ~np.eye(num_arms, dtype=bool)
         prior = jnp.asarray(self.prior)
         whole = jnp.issubdtype(prior.dtype, jnp.integer)

@@ -1,23 +1,25 @@
-"""The posterior of Bradley-Terry utilities inside a policy: its mode, and draws.
+"""The exact posterior of any model of pairs, by Markov chains that move every round."""
 
-With B_ij wins of i over j, sigma the logistic function and w ~ Normal(0, I / precision)
-
-    log posterior(w) = sum_ij B_ij log sigma(w_i - w_j) - precision |w|^2 / 2 + const,
-
-which is concave. Written for lanes: whole tables of pairs, no gathers.
-"""
-
-from typing import NamedTuple
+from dataclasses import field, replace
+from typing import ClassVar, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Float, Int
 
-from bayesduel.types import RunKey
-
-_LONGEST_STEP = 2.0
-"""No utility moves by more in one Newton step."""
+from bayesduel.errors import PolicyParameterError
+from bayesduel.models.base import PreferenceModel
+from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.ops.frozen_pytrees import frozen_pytree
+from bayesduel.posteriors.laplace import (
+    Laplace,
+    LaplaceBeliefs,
+    NormalLaw,
+    draw_points,
+)
+from bayesduel.posteriors.pair_models import Covariates, PointDensity, check_count
+from bayesduel.types import Arm, Outcome, RunKey
 
 _LEAPS = 3
 """Leapfrog steps of one Hamiltonian trajectory."""
@@ -27,96 +29,198 @@ _LONGEST_LEAP = 0.6
 """Three leaps of about 1/2 take a quarter of a period of a standard normal law, after
 which nothing is left of the start; the length varies, so that no law is met in step."""
 
-
-class UtilityLaw(NamedTuple):
-    """A normal law: the mode of the posterior, and its curvature there."""
-
-    mode: Float[Array, " K"]
-    factor: Float[Array, "K K"]
-    """L, lower triangular; L L^T is minus the Hessian of the log posterior."""
+_WARM_UP = 64
+"""Trajectories before the first vote, where the prior is no normal law."""
 
 
-def follow_mode(
-    wins: Int[Array, "K K"],
-    mode: Float[Array, " K"],
-    precision: Float[Array, ""],
-    newton_steps: int,
-) -> UtilityLaw:
-    """Take damped Newton steps from the last mode; return the law where they end."""
-    for _ in range(newton_steps):
-        gradient, factor = _slope_and_factor(wins, mode, precision)
-        step = _solve(factor, gradient)
-        longest = jnp.max(jnp.abs(step))
-        share = _LONGEST_STEP / jnp.maximum(longest, _LONGEST_STEP)
-        mode = mode + share * step
-    _, factor = _slope_and_factor(wins, mode, precision)
-    return UtilityLaw(mode=mode, factor=factor)
+class ChainBeliefs(NamedTuple):
+    """Where the chains are, and the normal law by which their steps are scaled."""
+
+    laplace: LaplaceBeliefs
+    walkers: Float[Array, "chain D"]
 
 
-def draw_utilities(
-    rng_key: RunKey, law: UtilityLaw, number: int
-) -> Float[Array, "K draw"]:
-    """Draw from the normal law; consumes ``rng_key``."""
-    shape = (law.mode.shape[0], number)
-    white = jax.random.normal(rng_key, shape, dtype=jnp.float64)
-    moved = lax.linalg.triangular_solve(
-        law.factor, white, left_side=True, lower=True, transpose_a=True
-    )
-    return law.mode[:, None] + moved
+@frozen_pytree
+class HMC:
+    """The exact posterior of a model, by Hamiltonian Monte Carlo: the slow truth.
+
+    Independent chains follow the posterior. At every update, whether there was a vote
+    or not, each moves a few trajectories, in coordinates in which Laplace's normal law
+    is a standard one: that law decides how fast the chains mix, not where they go.
+    Draws of one state are where the chains are, and there are as many as chains.
+
+    Parameters
+    ----------
+    model : PreferenceModel
+        As for :class:`~bayesduel.posteriors.Laplace`.
+    mcmc_steps : int
+        Trajectories per update, at least 1.
+    chains : int
+        At least 2, as many as D-TS has samples in a round.
+    newton_steps, covariates
+        As for :class:`~bayesduel.posteriors.Laplace`.
+
+    References
+    ----------
+    R. M. Neal, "MCMC using Hamiltonian dynamics", in: Handbook of Markov Chain Monte
+    Carlo, 2011.
+
+    Examples
+    --------
+    >>> import jax
+    >>> posterior = HMC(chains=3)
+    >>> with jax.enable_x64(True):
+    ...     key_start, key_draw = jax.random.split(jax.random.key(0))
+    ...     state = posterior.init(key_start, 4)
+    ...     posterior.sample(key_draw, state, 3).shape
+    (3, 4, 4)
+    """
+
+    model: PreferenceModel = field(default=BradleyTerry(), metadata={"static": True})
+    mcmc_steps: int = field(default=4, metadata={"static": True})
+    chains: int = field(default=2, metadata={"static": True})
+    newton_steps: int = field(default=3, metadata={"static": True})
+    covariates: Covariates = field(default=None, metadata={"static": True})
+    order: Int[Array, " K"] | None = field(default=None, repr=False, compare=False)
+
+    independent_draws: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """That of the model, and "hmc"."""
+        return f"{self.laplace.name}-hmc"
+
+    @property
+    def laplace(self) -> Laplace:
+        """The normal law of the same posterior."""
+        return Laplace(self.model, self.newton_steps, self.covariates, self.order)
+
+    @property
+    def on_a_scale(self) -> bool:
+        """Whether utilities alone describe a sample."""
+        return self.model.utility_decides
+
+    def check(self, num_arms: int | None = None) -> None:
+        """Raise ``PolicyParameterError`` where a field or the model does not fit."""
+        check_count("mcmc_steps", self.mcmc_steps, 1)
+        check_count("chains", self.chains, 2)
+        self.laplace.check(num_arms)
+
+    def in_order(self, order: Int[Array, " K"]) -> Self:
+        """Return the posterior of arms in another order."""
+        return replace(self, order=order)
+
+    def init(self, rng_key: RunKey, num_arms: int) -> ChainBeliefs:
+        """Return the state before any vote; consumes ``rng_key``."""
+        laplace = self.laplace.init(rng_key, num_arms)
+        if laplace.order is None:  # The prior is that normal law.
+            return ChainBeliefs(
+                laplace=laplace,
+                walkers=draw_points(rng_key, laplace.law, self.chains),
+            )
+        key_start, key_walk = jax.random.split(rng_key)
+        walkers = draw_points(key_start, laplace.law, self.chains)
+        density = self._density(laplace)
+        walkers = walk(key_walk, density, walkers, laplace.law, _WARM_UP)
+        return ChainBeliefs(laplace=laplace, walkers=walkers)
+
+    def update(
+        self,
+        rng_key: RunKey,
+        state: ChainBeliefs,
+        first: Arm,
+        second: Arm,
+        votes: Outcome,
+    ) -> ChainBeliefs:
+        """Count votes, and move the chains; consumes ``rng_key``."""
+        laplace = self.laplace.update(rng_key, state.laplace, first, second, votes)
+        walkers = walk(
+            rng_key,
+            self._density(laplace),
+            state.walkers,
+            laplace.law,
+            self.mcmc_steps,
+        )
+        return ChainBeliefs(laplace=laplace, walkers=walkers)
+
+    def sample(
+        self, rng_key: RunKey, state: ChainBeliefs, num_draws: int
+    ) -> Float[Array, "draw K K"]:
+        """Return the preference matrices at which the chains are."""
+        walkers = self._first(state, num_draws)
+        return self.laplace.matrices_at(state.laplace, walkers)
+
+    def sample_utilities(
+        self, rng_key: RunKey, state: ChainBeliefs, num_draws: int
+    ) -> Float[Array, "draw K"]:
+        """Return the utilities at which the chains are, if ``on_a_scale``."""
+        walkers = self._first(state, num_draws)
+        return self.laplace.utilities_at(state.laplace, walkers)
+
+    def utilities(self, state: ChainBeliefs) -> Float[Array, " K"]:
+        """Return the utilities at the mode, if ``on_a_scale``."""
+        return self.laplace.utilities(state.laplace)
+
+    def mean(self, state: ChainBeliefs) -> Float[Array, "K K"]:
+        """Return the mean of the preference matrix by Laplace's method."""
+        return self.laplace.mean(state.laplace)
+
+    def _density(self, laplace: LaplaceBeliefs) -> PointDensity:
+        num_arms = laplace.votes.won.shape[0]
+        return self.laplace.pairs(num_arms).density(laplace.votes)
+
+    def _first(self, state: ChainBeliefs, num_draws: int) -> Float[Array, "draw D"]:
+        if num_draws > self.chains:
+            raise PolicyParameterError(
+                f"chains must be at least {num_draws}, as many as draws are asked for, "
+                f"got {self.chains}"
+            )
+        return state.walkers[:num_draws]
 
 
 def walk(
     rng_key: RunKey,
-    wins: Int[Array, "K K"],
-    points: Float[Array, "chain K"],
-    law: UtilityLaw,
-    precision: Float[Array, ""],
+    density: PointDensity,
+    points: Float[Array, "chain D"],
+    law: NormalLaw,
     steps: int,
-) -> Float[Array, "chain K"]:
+) -> Float[Array, "chain D"]:
     """Move Markov chains that leave the exact posterior as it is.
 
     Hamiltonian Monte Carlo in coordinates z in which ``law`` is a standard normal one,
-    w = mode + L^-T z, with Metropolis acceptance: ``law`` decides how fast the chains
-    mix, not where they go. Chains are independent of one another.
+    x = mode + L^-T z, with Metropolis acceptance. Chains are independent of one
+    another.
 
     Parameters
     ----------
     rng_key : typed key
         Consumed.
-    wins : int64 (K, K)
-        Row beat column so often.
-    points : float64 (chain, K)
+    density : PointDensity
+        The log density of the posterior.
+    points : float64 (chain, D)
         Where the chains are.
-    law : UtilityLaw
+    law : NormalLaw
         Close to the posterior, and independent of ``points``.
-    precision : float64
-        Of the prior of each utility.
     steps : int
         Trajectories.
 
     Returns
     -------
-    float64 (chain, K)
+    float64 (chain, D)
     """
-    num_arms = law.mode.shape[0]
+    size = law.mode.shape[0]
     inverse = lax.linalg.triangular_solve(
-        law.factor,
-        jnp.eye(num_arms, dtype=jnp.float64),
-        left_side=True,
-        lower=True,
+        law.factor, jnp.eye(size, dtype=jnp.float64), left_side=True, lower=True
     )
 
-    def utility_of(white: Array) -> Array:
+    def point_of(white: Array) -> Array:
         return law.mode[None, :] + jnp.sum(white[:, :, None] * inverse[None], axis=1)
 
     def height(white: Array) -> Array:
-        return jax.vmap(_log_posterior, (None, 0, None))(
-            wins, utility_of(white), precision
-        )
+        return jax.vmap(density.log_density)(point_of(white))
 
     def slope(white: Array) -> Array:
-        utility = utility_of(white)
-        own = jax.vmap(_slope, (None, 0, None))(wins, utility, precision)
+        own = jax.vmap(density.gradient)(point_of(white))
         return jnp.sum(own[:, None, :] * inverse[None], axis=2)
 
     def trajectory(
@@ -138,52 +242,11 @@ def walk(
     key_momentum, key_accept, key_jitter = jax.random.split(rng_key, 3)
     shape = (steps, points.shape[0])
     chances = (
-        jax.random.normal(key_momentum, (*shape, num_arms), dtype=jnp.float64),
+        jax.random.normal(key_momentum, (*shape, size), dtype=jnp.float64),
         jax.random.uniform(key_accept, shape, dtype=jnp.float64),
         jax.random.uniform(key_jitter, shape, dtype=jnp.float64),
     )
     away = points - law.mode[None, :]
     white = jnp.sum(away[:, :, None] * law.factor[None], axis=1)
     white, _ = lax.scan(trajectory, white, chances)
-    return utility_of(white)
-
-
-def _log_posterior(
-    wins: Int[Array, "K K"], utility: Float[Array, " K"], precision: Array
-) -> Float[Array, ""]:
-    """Return the log posterior, up to a constant."""
-    won = wins.astype(jnp.float64)
-    logs = jax.nn.log_sigmoid(utility[:, None] - utility[None, :])
-    return jnp.sum(won * logs) - 0.5 * precision * jnp.sum(jnp.square(utility))
-
-
-def _slope(
-    wins: Int[Array, "K K"], utility: Float[Array, " K"], precision: Array
-) -> Float[Array, " K"]:
-    """Return its gradient."""
-    won = wins.astype(jnp.float64)
-    chance = jax.nn.sigmoid(utility[:, None] - utility[None, :])
-    return jnp.sum(won - (won + won.T) * chance, axis=1) - precision * utility
-
-
-def _slope_and_factor(
-    wins: Int[Array, "K K"], mode: Float[Array, " K"], precision: Array
-) -> tuple[Float[Array, " K"], Float[Array, "K K"]]:
-    """Return the gradient of the log posterior, and the factor of minus its Hessian."""
-    won = wins.astype(jnp.float64)
-    total = won + won.T
-    chance = jax.nn.sigmoid(mode[:, None] - mode[None, :])
-    gradient = jnp.sum(won - total * chance, axis=1) - precision * mode
-    weight = total * chance * (1.0 - chance)
-    identity = jnp.eye(mode.shape[0], dtype=jnp.float64)
-    diagonal = precision + jnp.sum(weight, axis=1)
-    curvature = identity * diagonal[:, None] - weight * (1.0 - identity)
-    return gradient, lax.linalg.cholesky(curvature, symmetrize_input=False)
-
-
-def _solve(factor: Float[Array, "K K"], right: Float[Array, " K"]) -> Array:
-    """Solve L L^T x = b."""
-    options = {"left_side": True, "lower": True}
-    half = lax.linalg.triangular_solve(factor, right[:, None], **options)
-    full = lax.linalg.triangular_solve(factor, half, transpose_a=True, **options)
-    return full[:, 0]
+    return point_of(white)

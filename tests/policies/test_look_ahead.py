@@ -58,8 +58,8 @@ ORDERED = {"rmed1", "rmed2", "rmed2fh", "ecw-rmed"}
 ONE_CHAMPION = {"d-ts", "d-ts+", "pure-d-ts", "ccb", "bt-ts"}
 """Policies that draw one champion per stretch."""
 
-STEPPED = {"self-sparring", "bt-ts"}
-"""Policies that are always stepped; their law is that of the twin all the same."""
+STEPPED = {"self-sparring"}
+"""A policy that is always stepped; its law is that of the twin all the same."""
 
 EARLY = (30, 100, 200, 300)
 LATE = (50, 200, 500, 1000)

@@ -32,7 +32,7 @@ def _double_precision():
 def state_after(posterior, wins):
     """Tell a posterior all votes: some one by one, the others of a pair together."""
     key, none = jax.random.key(0), jnp.int64(0)
-    state = posterior.init(len(wins))
+    state = posterior.init(key, len(wins))
     update = jax.jit(posterior.update)
     for i, j in zip(*np.triu_indices(len(wins), 1), strict=True):
         single = min(int(wins[j, i]), 2)
@@ -109,9 +109,9 @@ def test_a_self_duel_teaches_nothing(prior):
 def test_table_follows_the_order_of_the_arms():
     order = np.array([2, 0, 3, 1])
     moved = BetaPairs(prior=TABLE).in_order(jnp.asarray(order))
-    one = np.asarray(moved.mean(moved.init(4)))
+    one = np.asarray(moved.mean(moved.init(None, 4)))
     plain = BetaPairs(prior=TABLE)
-    other = np.asarray(plain.mean(plain.init(4)))
+    other = np.asarray(plain.mean(plain.init(None, 4)))
     np.testing.assert_allclose(one, other[np.ix_(order, order)], rtol=1e-15)
 
 
@@ -130,7 +130,7 @@ def test_numbers_are_leaves_and_integers_stay_integers():
     @jax.jit
     def chance(posterior):
         traces.append(posterior)
-        return posterior.prob_better(posterior.init(3))
+        return posterior.prob_better(posterior.init(jax.random.key(0), 3))
 
     for prior in (1, 2, 7.0, 0.5, 2.25):
         chance(BetaPairs(prior=prior))

@@ -17,8 +17,8 @@ class BayesianBradleyTerry:
         Number of arms K.
     rng : numpy.random.Generator
         For the samples and the ties.
-    prior_variance : float
-        Of each utility.
+    prior_scale : float
+        Standard deviation of each utility.
     elimination : bool
         Only possible Copeland winners are first, and only arms that are not surely
         better than the first are second (Wu and Liu 2016, Algorithm 1).
@@ -31,7 +31,7 @@ class BayesianBradleyTerry:
         num_arms: int,
         rng: np.random.Generator,
         *,
-        prior_variance: float = 4.0,
+        prior_scale: float = 2.0,
         elimination: bool = False,
         alpha: float = 0.51,
     ) -> None:
@@ -40,7 +40,7 @@ class BayesianBradleyTerry:
         self.rounds = 0
         self.num_arms = num_arms
         self.rng = rng
-        self.prior_variance = prior_variance
+        self.prior_scale = prior_scale
         self.wins = np.zeros((num_arms, num_arms))
 
     def mode(self) -> tuple[np.ndarray, np.ndarray]:
@@ -50,9 +50,10 @@ class BayesianBradleyTerry:
             chance = 1.0 / (1.0 + np.exp(utility[None, :] - utility[:, None]))
             number = self.wins + self.wins.T
             gradient = (self.wins - number * chance).sum(axis=1)
-            gradient = gradient - utility / self.prior_variance
+            gradient = gradient - utility / self.prior_scale**2
             weight = number * chance * (1.0 - chance)
-            precision = np.diag(1.0 / self.prior_variance + weight.sum(axis=1)) - weight
+            diagonal = 1.0 / self.prior_scale**2 + weight.sum(axis=1)
+            precision = np.diag(diagonal) - weight
             step = np.linalg.solve(precision, gradient)
             utility = utility + step * min(1.0, 2.0 / max(np.abs(step).max(), 1e-300))
             if np.abs(step).max() < 1e-10:

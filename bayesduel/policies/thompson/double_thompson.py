@@ -32,10 +32,12 @@ from bayesduel.policies.thompson._least_regret import (
     least_estimated_regret,
     sampled_winners,
 )
-from bayesduel.policies.thompson.bradley_terry_thompson import (
-    BayesianBradleyTerry,
-    BradleyTerryState,
+from bayesduel.policies.thompson._sampled_rounds import (
+    ROUNDS_AT_ONCE,
+    SampledRounds,
+    SampledState,
 )
+from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
 from bayesduel.posteriors.beta_above_half import attempt, offsets_above_half
 from bayesduel.posteriors.beta_pairs import (
     BetaPairs,
@@ -45,8 +47,11 @@ from bayesduel.posteriors.beta_pairs import (
     has_whole_prior,
     pseudo_wins_against,
 )
+from bayesduel.posteriors.laplace import Laplace
+from bayesduel.posteriors.names import NAMES, posterior_named
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory import double_thompson_bound, double_thompson_refined_bound
+from theory.arguments import shown
 
 
 class DoubleThompsonState(NamedTuple):
@@ -65,10 +70,6 @@ class DoubleThompsonState(NamedTuple):
     """-1: not in it; 0: still to be drawn; positive: drawn offset above 1/2."""
 
 
-SCALES = {"bradley-terry": "laplace", "bradley-terry-mcmc": "mcmc"}
-"""Posteriors of utilities, and how these are then drawn."""
-
-
 @jax.tree_util.register_static
 class PosteriorName(str):
     """Name of a posterior; a word that JAX takes for a part of the program."""
@@ -76,6 +77,7 @@ class PosteriorName(str):
     __slots__ = ()
 
 
+@register("bt-ts", acronym="BT-TS", elimination=False, posterior=Laplace())
 @register("pure-d-ts", acronym="Pure D-TS", elimination=False)
 @register(
     "d-ts+",
@@ -106,10 +108,19 @@ class DoubleThompson(Policy):
     several Copeland winners how self-duels split among them is coarser than round by
     round (for Copeland regret that is immaterial: they all cost nothing).
 
-    With another ``posterior`` both samples come from one scale of utilities instead,
-    with the same rule and the same bounds: see :class:`BayesianBradleyTerry`, which
-    plays it, and has the prior of the utilities among its parameters. "bradley-terry"
-    is Laplace's method, "bradley-terry-mcmc" its slow truth. They look ahead 16 rounds.
+    With another ``posterior`` both samples are preference matrices drawn from that,
+    with the same rule and the same bounds, which assume nothing. Where its draws are
+    independent and ``look_ahead`` is on, 16 rounds are drawn at once, up to the first
+    in which different arms meet; the probability of an idle round has no closed form.
+
+    BT-TS is pure D-TS over Bradley-Terry, by :class:`~bayesduel.posteriors.Laplace` or
+    :class:`~bayesduel.posteriors.HMC`, its slow truth. One scale shares what is learnt
+    between all pairs, K unknowns where Beta laws have K (K - 1) / 2: the best arms of
+    two samples of utilities meet. The price is the assumption: with cyclic
+    preferences it may settle on an arm that is no Copeland winner, and the bounds do
+    not save it, since an arm that only meets itself is never ruled out;
+    ``diagnostics.transitivity`` looks for cycles in votes. The theorems on D-TS say
+    nothing of other posteriors than Beta laws, and none is known to us.
 
     Parameters
     ----------
@@ -124,15 +135,18 @@ class DoubleThompson(Policy):
         is linear when a Copeland winner loses to some arm.
     look_ahead : bool
         Jump over idle rounds. Without it every round draws its Betas, literally.
-    posterior : BetaPairs or {"beta", "bradley-terry", "bradley-terry-mcmc"}
-        What both samples are drawn from; "beta" is ``BetaPairs()``, whose ``prior`` may
-        be given in its place by name, as in ``policies.get("d-ts", prior=2)``. On one
-        scale samples never tie, so that ``tie_break`` must then be "random".
+    posterior : PairPosterior, or its name
+        What both samples are drawn from: "beta" is ``BetaPairs()``, "bradley-terry"
+        ``Laplace(BradleyTerry())``, "bradley-terry-hmc" ``HMC(BradleyTerry())``, and
+        likewise "thurstone". Their parameters may be given by name as well, as in
+        ``policies.get("d-ts", prior=2)``. On one scale samples never tie, so that
+        ``tie_break`` must then be "random".
 
     References
     ----------
     H. Wu and X. Liu, "Double Thompson Sampling for Dueling Bandits", NIPS 2016,
-    Algorithm 1 and Section 4.3.
+    Algorithm 1 and Section 4.3. O. Chapelle and L. Li, "An empirical evaluation of
+    Thompson sampling", NIPS 2011 (Laplace's method in Thompson sampling).
 
     Examples
     --------
@@ -141,58 +155,68 @@ class DoubleThompson(Policy):
     'D-TS:alpha=0.6'
     >>> policies.parse("d-ts:prior=2").posterior
     BetaPairs(prior=2)
+    >>> policies.parse("d-ts:posterior=thurstone,prior_scale=1").label
+    'D-TS:posterior=thurstone,prior_scale=1.0'
+    >>> policies.get("pure-d-ts", posterior="bradley-terry").label
+    'BT-TS'
     """
 
     alpha: float = 0.51
     tie_break: str = field(default="random", metadata={"static": True})
     elimination: bool = field(default=True, metadata={"static": True})
     look_ahead: bool = field(default=True, metadata={"static": True})
-    posterior: BetaPairs | str = BetaPairs()
+    posterior: PairPosterior | str = BetaPairs()
 
     title: ClassVar[str] = "Double Thompson Sampling"
 
     def __post_init__(self) -> None:
         """Take a posterior by its name."""
         if isinstance(self.posterior, str):
-            named = PosteriorName(self.posterior)
-            object.__setattr__(
-                self, "posterior", BetaPairs() if named == BetaPairs.name else named
-            )
+            named = posterior_named(self.posterior)
+            found = PosteriorName(self.posterior) if named is None else named
+            object.__setattr__(self, "posterior", found)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("alpha", self.alpha, 0.5)
         check_choice("tie_break", self.tie_break, ("random", "regret"))
-        if isinstance(self.posterior, BetaPairs):
-            self.posterior.check(num_arms)
-            return
-        check_choice("posterior", self.posterior, (BetaPairs.name, *SCALES))
-        if self.tie_break != "random":
+        posterior = self.posterior
+        if isinstance(posterior, str):
+            check_choice("posterior", posterior, NAMES)
+        if not isinstance(posterior, PairPosterior):
             raise PolicyParameterError(
-                f"tie_break must be random with posterior={str(self.posterior)!r}, "
+                f"posterior must be one of {', '.join(NAMES)}, or a posterior such as "
+                f"Laplace(Thurstone()); got {shown(posterior)}"
+            )
+        posterior.check(num_arms)
+        if self.tie_break != "random" and is_on_a_scale(posterior):
+            raise PolicyParameterError(
+                f"tie_break must be random with posterior={posterior.name!r}, "
                 f"where samples never tie, got {self.tie_break!r}"
             )
 
     @property
-    def _on_a_scale(self) -> BayesianBradleyTerry | None:
-        """The same rule over utilities, which plays in place of this one."""
-        if isinstance(self.posterior, BetaPairs):
+    def _sampled(self) -> SampledRounds | None:
+        """How to play where nothing but draws is known; None for Beta laws."""
+        posterior: Any = self.posterior
+        if isinstance(posterior, BetaPairs):
             return None
-        return BayesianBradleyTerry(
-            posterior=SCALES[self.posterior],
-            rounds_at_once=16 if self.look_ahead else 1,
+        together = self.look_ahead and posterior.independent_draws
+        return SampledRounds(
+            posterior,
             elimination=self.elimination,
-            alpha=self.alpha,
+            by_regret=self.tie_break == "regret",
+            at_once=ROUNDS_AT_ONCE if together else 1,
         )
 
     def init(
         self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> DoubleThompsonState | BradleyTerryState:
+    ) -> DoubleThompsonState | SampledState:
         """Return the state before the first round."""
-        if scale := self._on_a_scale:
-            return scale.init(rng_key, num_arms, horizon)
+        if sampled := self._sampled:
+            return sampled.init(rng_key, num_arms)
         return DoubleThompsonState(
-            beliefs=self._pairs.init(num_arms),
+            beliefs=self._pairs.init(rng_key, num_arms),
             resolution=uncompared(num_arms),
             champion=jnp.int32(0),
             contest=jnp.full(num_arms, -1.0, dtype=jnp.float64),
@@ -202,8 +226,8 @@ class DoubleThompson(Policy):
         self, rng_key: RunKey, state: Any, round_: RoundCount
     ) -> tuple[Duel, Any]:
         """Choose the next informative duel and the idle rounds before it."""
-        if scale := self._on_a_scale:
-            return scale.choose(rng_key, state, round_)
+        if sampled := self._sampled:
+            return sampled.choose(rng_key, state, round_), state
         sets = round_sets(
             arms_ahead(state.beliefs),
             state.resolution,
@@ -223,8 +247,8 @@ class DoubleThompson(Policy):
         outcome: Outcome,
     ) -> Any:
         """Count the outcome."""
-        if scale := self._on_a_scale:
-            return scale.update(rng_key, state, round_, duel, outcome)
+        if sampled := self._sampled:
+            return sampled.update(rng_key, state, duel, outcome, self.alpha)
         beliefs = self._pairs.update(
             rng_key, state.beliefs, duel.first, duel.second, outcome
         )
@@ -240,10 +264,11 @@ class DoubleThompson(Policy):
     def recommend(self, rng_key: RunKey, state: Any) -> Arm:
         """Return the arm that empirically beats the most others.
 
-        On one scale, the arm with the largest utility at the mode.
+        With another posterior than Beta laws, by its mean; on one scale, the arm with
+        the largest utility at the mode.
         """
-        if scale := self._on_a_scale:
-            return scale.recommend(rng_key, state)
+        if sampled := self._sampled:
+            return sampled.recommend(rng_key, state)
         return most_beaten(rng_key, state.beliefs.wins)
 
     def _step(self, rng_key: RunKey, beliefs: PairBeliefs, sets: RoundSets) -> Duel:

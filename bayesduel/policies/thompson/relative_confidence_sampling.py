@@ -13,8 +13,8 @@ from bayesduel.ops.sampling import choose_among, choose_weighted, waiting_time
 from bayesduel.policies.base import (
     Policy,
     check_above,
+    check_beta_pairs,
     check_choice,
-    check_pairs,
     most_beaten,
     one_round,
     policy_class,
@@ -97,14 +97,14 @@ class RelativeConfidenceSampling(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("alpha", self.alpha, 0.5)
         check_choice("fallback", self.fallback, ("least", "random"))
-        check_pairs(self.posterior, num_arms)
+        check_beta_pairs(self.posterior, num_arms)
 
     def init(
         self, rng_key: RunKey, num_arms: int, horizon: RoundCount
     ) -> RelativeConfidenceSamplingState:
         """Return the state before the first round."""
         return RelativeConfidenceSamplingState(
-            beliefs=self.posterior.init(num_arms),
+            beliefs=self.posterior.init(rng_key, num_arms),
             resolution=uncompared(num_arms),
             reigns=jnp.zeros(num_arms, dtype=jnp.int64),
         )

@@ -131,7 +131,7 @@ def test_majority_of_many_arms_is_that_of_few(prior, monkeypatch):
     counts = jnp.asarray(rng.integers(0, 9, (4, 4)), jnp.int32)
     assert MANY_ARMS > 4
     with jax.enable_x64(True):
-        state = posterior.init(4)
+        state = posterior.init(jax.random.key(0), 4)
         for i, j in zip(*np.triu_indices(4, 1), strict=True):
             one, other = counts[i, j].astype(int), counts[j, i].astype(int)
             votes = policies.base.Outcome(jnp.int64(0), one + other, one)
@@ -184,5 +184,5 @@ def test_tables_must_fit_and_other_posteriors_have_no_prior():
         policies.parse("d-ts:posterior=bradley-terry,prior=2")
     with pytest.raises(PolicyParameterError, match="all: .*posterior, prior"):
         policies.parse("d-ts:priors=2")
-    with pytest.raises(PolicyParameterError, match="posterior must be a posterior"):
+    with pytest.raises(PolicyParameterError, match="posterior must be a Beta law"):
         policies.RelativeConfidenceSampling(posterior="normal").check(3, 100)

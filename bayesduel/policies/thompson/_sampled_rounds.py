@@ -1,0 +1,190 @@
+"""Rounds of D-TS whose samples come from any posterior of the pairs.
+
+Nothing is known of such a posterior but its draws: rounds are drawn one by one, or,
+where draws are independent, several at once up to the first that can teach something.
+"""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jaxtyping import Bool, Float, Int
+
+from bayesduel.ops.masks import column_of, entry_of, upper_triangle
+from bayesduel.ops.sampling import choose_among
+from bayesduel.policies.confidence_bounds import uncompared, with_counts
+from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.thompson._idle_rounds import RoundSets, round_sets
+from bayesduel.policies.thompson._least_regret import (
+    least_estimated_regret,
+    sampled_winners,
+)
+from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+
+ROUNDS_AT_ONCE = 16
+"""Rounds that are drawn together, where draws are independent."""
+
+
+class SampledState(NamedTuple):
+    """A belief, and the counts of the confidence bounds."""
+
+    beliefs: Any
+    wins: Int[Array, "K K"] | None
+    """[i, j]: duels of {i, j} that i won; None without elimination."""
+
+    resolution: Float[Array, "K K"] | None
+    """Log of the last round at which the bounds of {i, j} exclude 1/2."""
+
+
+class SampledRounds(NamedTuple):
+    """The rule of D-TS over the draws of a posterior."""
+
+    posterior: PairPosterior
+    elimination: bool
+    by_regret: bool
+    """Whether the least estimated regret breaks ties of the first arm."""
+
+    at_once: int
+    """Rounds drawn together."""
+
+    def init(self, rng_key: RunKey, num_arms: int) -> SampledState:
+        """Return the state before the first round."""
+        bounds = self.elimination
+        return SampledState(
+            beliefs=self.posterior.init(rng_key, num_arms),
+            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int64) if bounds else None,
+            resolution=uncompared(num_arms) if bounds else None,
+        )
+
+    def choose(self, rng_key: RunKey, state: SampledState, round_: RoundCount) -> Duel:
+        """Draw rounds up to the first in which different arms meet."""
+        number = self.at_once
+        sets = self._sets(state, round_)
+        first, second = self._pairs(rng_key, state.beliefs, sets, number)
+        place = jnp.arange(number, dtype=jnp.int32)
+        holds = jnp.ones(number, dtype=bool)
+        if sets is not None:  # Later rounds may have other sets.
+            holds = place.astype(jnp.int64) <= sets.last_round - round_
+        differ = first != second if number > 1 else jnp.ones(1, dtype=bool)
+        idle = (jnp.cumsum(differ.astype(jnp.int32)) == 0) & holds
+        waited = jnp.sum(idle, dtype=jnp.int32)
+        one, other = (
+            jnp.sum(jnp.where(place == waited, arms, 0), dtype=jnp.int32)
+            for arms in (first, second)
+        )
+        return Duel(
+            champion=first[0],
+            exploit_rounds=waited.astype(jnp.int64),
+            first=one,
+            second=other,
+            explore_rounds=jnp.any(differ & holds).astype(jnp.int64),
+        )
+
+    def update(
+        self,
+        rng_key: RunKey,
+        state: SampledState,
+        duel: Duel,
+        outcome: Outcome,
+        alpha: Float[Array, ""] | float,
+    ) -> SampledState:
+        """Tell the posterior, and count for the bounds."""
+        beliefs = self.posterior.update(
+            rng_key, state.beliefs, duel.first, duel.second, outcome
+        )
+        if state.wins is None or state.resolution is None:
+            return SampledState(beliefs=beliefs, wins=None, resolution=None)
+        wins = add_wins(state.wins, duel, outcome)
+        won = entry_of(wins, duel.first, duel.second)
+        lost = entry_of(wins, duel.second, duel.first)
+        resolution = with_counts(state.resolution, won, lost, duel, alpha)
+        return SampledState(beliefs=beliefs, wins=wins, resolution=resolution)
+
+    def recommend(self, rng_key: RunKey, state: SampledState) -> Arm:
+        """Return the arm that beats the most others by the mean of the posterior.
+
+        Ties by the sum of its chances to win, then at random; on one scale, the arm
+        with the largest utility.
+        """
+        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
+        if is_on_a_scale(self.posterior):
+            utility = self.posterior.utilities(state.beliefs)
+            return choose_among(uniform, utility == jnp.max(utility))
+        mean = self.posterior.mean(state.beliefs)
+        beaten = jnp.sum(mean > 0.5 + _EVEN, axis=1, dtype=jnp.int32)
+        best = beaten == jnp.max(beaten)
+        total = jnp.where(best, jnp.sum(mean, axis=1), -jnp.inf)
+        return choose_among(uniform, best & (total >= jnp.max(total) - _EVEN))
+
+    def _sets(self, state: SampledState, round_: RoundCount) -> RoundSets | None:
+        """Return the arms that the bounds allow; None without elimination."""
+        if state.wins is None or state.resolution is None:
+            return None
+        ahead = state.wins > state.wins.T
+        return round_sets(ahead, state.resolution, round_, elimination=True)
+
+    def _pairs(
+        self, rng_key: RunKey, beliefs: Any, sets: RoundSets | None, number: int
+    ) -> tuple[Int[Array, " n"], Int[Array, " n"]]:
+        """Return the two arms of n rounds, of two samples each."""
+        posterior = self.posterior
+        if is_on_a_scale(posterior):
+            utility = posterior.sample_utilities(rng_key, beliefs, 2 * number).T
+            return _best_of_scale(utility[:, :number], utility[:, number:], sets)
+        key_samples, key_ties = jax.random.split(rng_key)
+        theta = posterior.sample(key_samples, beliefs, 2 * number)
+        num_arms = theta.shape[1]
+        ties = jax.random.uniform(key_ties, (number, 2), dtype=jnp.float64)
+        if sets is None:
+            everyone = jnp.zeros((num_arms, num_arms), dtype=bool)
+            sets = round_sets(
+                everyone, jnp.zeros(everyone.shape), jnp.int64(1), elimination=False
+            )
+
+        def one_round(tie: Array, theta: Array, eta: Array) -> tuple[Array, Array]:
+            first = self._first(tie[0], theta, sets)
+            against = column_of(eta, first)
+            allowed = column_of(sets.eligible, first)
+            arms = jnp.arange(num_arms, dtype=jnp.int32)
+            against = jnp.where(allowed, against, -1.0)
+            against = jnp.where(arms == first, 0.5, against)
+            second = choose_among(tie[1], against == jnp.max(against))
+            return first, second
+
+        return jax.vmap(one_round)(ties, theta[:number], theta[number:])
+
+    def _first(self, tie: Array, theta: Float[Array, "K K"], sets: RoundSets) -> Arm:
+        """Return the candidate with the most votes of a sample."""
+        signs = theta > 0.5
+        if self.by_regret:
+            distance = upper_triangle(jnp.abs(theta - 0.5))
+            return least_estimated_regret(tie, sets.candidates, signs, distance)
+        return choose_among(tie, sampled_winners(sets.candidates, signs))
+
+
+_EVEN = 1e-9
+"""By how much a mean of 1/2 may be off by rounding."""
+
+
+def _best_of_scale(
+    one: Float[Array, "K n"], other: Float[Array, "K n"], sets: RoundSets | None
+) -> tuple[Int[Array, " n"], Int[Array, " n"]]:
+    """Return the best arms of two draws each that the bounds allow.
+
+    On one scale the arm of the largest utility beats the most others, and does best
+    against any other.
+    """
+    if sets is None:
+        first, second = (jnp.argmax(each, axis=0) for each in (one, other))
+        return first.astype(jnp.int32), second.astype(jnp.int32)
+    num_arms = one.shape[0]
+    first = jnp.argmax(jnp.where(sets.candidates[:, None], one, -jnp.inf), axis=0)
+    first = first.astype(jnp.int32)
+    is_first: Bool[Array, "K n"] = (
+        jnp.arange(num_arms, dtype=jnp.int32)[:, None] == first[None, :]
+    )
+    allowed = jnp.any(sets.eligible[:, :, None] & is_first[None, :, :], axis=1)
+    second = jnp.argmax(jnp.where(allowed | is_first, other, -jnp.inf), axis=0)
+    return first, second.astype(jnp.int32)

@@ -1,0 +1,114 @@
+"""Posteriors by name, and their numbers by name: those of a model count as well."""
+
+from dataclasses import MISSING, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bayesduel.models.base import PreferenceModel
+from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.thurstone import Thurstone
+from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.hmc import HMC
+from bayesduel.posteriors.laplace import Laplace
+
+_NAMED = {
+    each.name: each
+    for each in (
+        BetaPairs(),
+        Laplace(BradleyTerry()),
+        Laplace(Thurstone()),
+        HMC(BradleyTerry()),
+        HMC(Thurstone()),
+    )
+}
+_OTHER_NAMES = {
+    "laplace": "bradley-terry",
+    "mcmc": "bradley-terry-hmc",
+    "bradley-terry-mcmc": "bradley-terry-hmc",
+}
+
+NAMES = tuple(_NAMED)
+"""Names of posteriors, as the command line has them."""
+
+
+def posterior_named(name: str) -> Any:
+    """Return the posterior of that name, None if there is none.
+
+    Examples
+    --------
+    >>> posterior_named("thurstone").model
+    Thurstone(prior_scale=2.0, zero_sum=False, ...)
+    """
+    return _NAMED.get(_OTHER_NAMES.get(name, name))
+
+
+def numbers_of(posterior: Any) -> dict[str, Any]:
+    """Return the parameters of a posterior by name, those of its model among them.
+
+    Examples
+    --------
+    >>> numbers_of(BetaPairs(prior=2))
+    {'prior': 2}
+    """
+    found: dict[str, Any] = {}
+    for holder, field in _parameters(posterior):
+        found[field.name] = getattr(holder, field.name)
+    return found
+
+
+def changed_numbers(posterior: Any) -> dict[str, Any]:
+    """Return the parameters that are not at their defaults.
+
+    Examples
+    --------
+    >>> changed_numbers(Laplace(BradleyTerry(prior_scale=1.0)))
+    {'prior_scale': 1.0}
+    """
+    return {
+        field.name: getattr(holder, field.name)
+        for holder, field in _parameters(posterior)
+        if not np.array_equal(getattr(holder, field.name), _default(field))
+    }
+
+
+def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
+    """Return a posterior with other parameters, which are checked.
+
+    Raises
+    ------
+    PolicyParameterError
+        Where a value is out of range.
+    """
+    own: dict[str, Any] = {}
+    of_model: dict[str, Any] = {}
+    for holder, field in _parameters(posterior):
+        if field.name in changes:
+            value = changes[field.name]
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            if whole and isinstance(_default(field), float):
+                value = float(value)
+            (own if holder is posterior else of_model)[field.name] = value
+    if of_model:
+        own["model"] = replace(posterior.model, **of_model)
+    changed = replace(posterior, **own)
+    changed.check()
+    return changed
+
+
+def _parameters(posterior: Any) -> list[tuple[Any, Any]]:
+    """Return (who holds it, field) of every parameter."""
+    found = []
+    for field in fields(posterior):
+        value = getattr(posterior, field.name)
+        if isinstance(value, PreferenceModel) and is_dataclass(value):
+            found += [(value, each) for each in fields(value)]
+        elif field.compare and value is not None:
+            found.append((posterior, field))
+    return found
+
+
+def _default(field: Any) -> Any:
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return field.default

@@ -1,0 +1,251 @@
+"""A model of preferences inside compiled code: votes, densities, and what draws mean.
+
+Votes are kept in tables of all ordered pairs. Where the model has derivatives in closed
+form, and utilities with one normal prior, they are used on these tables; any other
+NumPyro model is differentiated automatically, over one row per ordered pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float, Int
+
+from bayesduel.errors import ComparisonDataError, FitError, PolicyParameterError
+from bayesduel.models.base import PreferenceModel, check_model
+from bayesduel.models.utilities import PairwiseUtilityModel
+from bayesduel.models.vote_arrays import PairTables
+from bayesduel.ops.masks import ordered_pair_mask
+from bayesduel.types import Arm, Outcome
+from bayesduel.votes.comparisons import Comparisons
+from theory.arguments import shown
+
+Covariates = tuple[tuple[float, ...], ...] | None
+"""A row of numbers per arm."""
+
+
+class VoteTables(NamedTuple):
+    """Votes of every ordered pair: the row was shown first, the column second."""
+
+    won: Int[Array, "K K"]
+    """Votes for the arm of the row."""
+
+    lost: Int[Array, "K K"]
+    """Votes for the arm of the column."""
+
+    @classmethod
+    def empty(cls, num_arms: int) -> VoteTables:
+        """Return tables without a vote."""
+        nothing = jnp.zeros((num_arms, num_arms), dtype=jnp.int64)
+        return cls(won=nothing, lost=nothing)
+
+    def add(self, first: Arm, second: Arm, votes: Outcome) -> VoteTables:
+        """Count votes; an arm that meets itself teaches nothing."""
+        here = ordered_pair_mask(self.won.shape[0], first, second) & (first != second)
+        won = votes.wins.astype(jnp.int64)
+        lost = votes.rounds.astype(jnp.int64) - won
+        nothing = jnp.int64(0)
+        return VoteTables(
+            won=self.won + jnp.where(here, won, nothing),
+            lost=self.lost + jnp.where(here, lost, nothing),
+        )
+
+
+class PointDensity(Protocol):
+    """The log joint density of a model and its votes, in unconstrained coordinates."""
+
+    def log_density(self, point: Array, /) -> Array:
+        """Return its value at a point (D,)."""
+        ...
+
+    def gradient(self, point: Array, /) -> Array:
+        """Return its gradient (D,)."""
+        ...
+
+    def bend(self, point: Array, /) -> tuple[Array, Array]:
+        """Return its gradient and its Hessian (D, D)."""
+        ...
+
+
+@dataclass(frozen=True)
+class AutomaticDensity:
+    """A log density with its derivatives by automatic differentiation."""
+
+    log_density: Callable[[Array], Array]
+    own_hessian: Callable[[Array], Array] | None = None
+    """In closed form, where the model has one."""
+
+    def gradient(self, point: Float[Array, " D"]) -> Float[Array, " D"]:
+        """Return the gradient."""
+        return jax.grad(self.log_density)(point)
+
+    def hessian(self, point: Float[Array, " D"]) -> Float[Array, "D D"]:
+        """Return the Hessian."""
+        return (self.own_hessian or jax.hessian(self.log_density))(point)
+
+    def bend(self, point: Float[Array, " D"]) -> tuple[Array, Array]:
+        """Return gradient and Hessian."""
+        return self.gradient(point), self.hessian(point)
+
+
+@dataclass(frozen=True)
+class PairModel:
+    """A model over a number of arms, as compiled code needs it.
+
+    Everything but the votes is known when a program is traced.
+    """
+
+    model: PreferenceModel
+    num_arms: int
+    covariates: Covariates = None
+
+    @cached_property
+    def arrays(self) -> Any:
+        """The data of the model with every ordered pair, row by row."""
+        return _template(self.model, self.num_arms, self.covariates)
+
+    @property
+    def in_closed_form(self) -> bool:
+        """Whether the derivatives are written down, and all arms alike in the prior."""
+        model = self.model
+        return (
+            isinstance(model, PairwiseUtilityModel)
+            and type(model).closed_form is PairwiseUtilityModel.closed_form
+            and model.closed_form(self.arrays) is not None
+        )
+
+    @property
+    def _latent(self) -> Any:
+        # NumPyro takes long to import, and a closed form does without.
+        from bayesduel.inference.latent import latent_of
+
+        return latent_of(self.model, self.arrays)
+
+    @property
+    def size(self) -> int:
+        """D, the number of unconstrained coordinates."""
+        if self.in_closed_form:
+            return self.model.closed_form(self.arrays).size  # pyright: ignore
+        return self._latent.size
+
+    def density(self, votes: VoteTables, *, automatic: bool = False) -> PointDensity:
+        """Return the log joint density; ``automatic`` forgoes a closed form."""
+        counts = self._counts(votes)
+        if self.in_closed_form and not automatic:
+            tables = PairTables(counts, self.num_arms)
+            return self.model.closed_form(tables)  # pyright: ignore
+        from bayesduel.inference.latent import latent_of
+
+        rows = _off_diagonal(counts, self.num_arms)
+        arrays = _with_counts(self.arrays, rows)
+        own = None if automatic else self.model.hessian(arrays)
+        return AutomaticDensity(latent_of(self.model, arrays).log_density, own)
+
+    def _counts(self, votes: VoteTables) -> Float[Array, "row outcome"]:
+        """Return a row per ordered pair, an arm and itself included."""
+        found = [votes.won.reshape(-1), votes.lost.reshape(-1)]
+        # Nobody answers "tie" in a duel; the model may have a place for it.
+        found += [jnp.zeros_like(found[0])] * (self.arrays.counts.shape[1] - 2)
+        return jnp.stack(found, axis=1).astype(jnp.float64)
+
+    def named(self, points: Float[Array, "draw D"]) -> dict[str, Array]:
+        """Return the named quantities of points."""
+        if self.in_closed_form:
+            return self.model.closed_form(self.arrays).named(points)  # pyright: ignore
+        return jax.vmap(self._latent.named)(points)
+
+    def utilities(self, points: Float[Array, "draw D"]) -> Float[Array, "draw K"]:
+        """Return the utilities at points."""
+        return jnp.asarray(self.model.utilities(self.named(points)))  # pyright: ignore
+
+    def matrices(self, points: Float[Array, "draw D"]) -> Float[Array, "draw K K"]:
+        """Return P(i beats j), nobody shown first, at points."""
+        return jnp.asarray(self.model.preference_matrices(self.named(points)))  # pyright: ignore
+
+    def check(self) -> None:
+        """Raise ``PolicyParameterError`` where the model cannot be held by a policy."""
+        try:
+            check_model(self.model)
+            hash(self.model)
+            _ = self.arrays
+        except (FitError, ComparisonDataError) as error:
+            raise PolicyParameterError(f"model: {error}") from error
+        except TypeError as error:
+            raise PolicyParameterError(
+                f"model must be hashable, as frozen dataclasses are whose fields are; "
+                f"{type(self.model).__name__} is not: {error}"
+            ) from error
+
+    def check_traced(self) -> None:
+        """Raise ``PolicyParameterError`` where its preferences cannot be compiled."""
+        name = type(self.model).__name__
+        shape = (2, self.num_arms, self.num_arms)
+        with jax.enable_x64(True):
+            point = jax.ShapeDtypeStruct((2, self.size), jnp.float64)
+            try:
+                found = jax.eval_shape(self.matrices, point).shape
+            except (TypeError, IndexError, AttributeError) as error:
+                raise PolicyParameterError(
+                    f"model: preference_matrices of {name} must run inside compiled "
+                    "code; write it with jax.numpy, without NumPy functions, changes "
+                    f"in place or branches on values ({type(error).__name__}: "
+                    f"{str(error).splitlines()[0]})"
+                ) from error
+        if found != shape:
+            raise PolicyParameterError(
+                f"model: preference_matrices of {name} must return an array of the "
+                f"shape {shape} for two draws of {self.num_arms} arms, got {found}"
+            )
+
+
+def check_count(name: str, value: int, least: int) -> None:
+    """Raise unless ``value`` is an integer, at least ``least``."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise PolicyParameterError(
+            f"{name} must be an integer, at least {least}, got {shown(value)}"
+        )
+
+
+@lru_cache(maxsize=64)
+def _template(model: PreferenceModel, num_arms: int, covariates: Covariates) -> Any:
+    """Return the arrays of a model for data with a row per ordered pair."""
+    first, second = np.nonzero(~np.eye(num_arms, dtype=bool))
+    number = np.arange(1.0, len(first) + 1.0)
+    counts = np.stack([number, number + 0.5, np.zeros_like(number)], axis=1)
+    votes = Comparisons(
+        tuple(str(arm) for arm in range(num_arms)),
+        first,
+        second,
+        counts,
+        order_known=True,
+    )
+    if covariates is not None:
+        votes = votes.with_covariates(np.asarray(covariates, dtype=np.float64))
+    arrays = model.arrays(votes)
+    found = np.asarray(getattr(arrays, "counts", None))
+    if found.ndim != 2 or not np.array_equal(found, counts[:, : found.shape[1]]):
+        raise FitError(
+            f"the arrays of {type(model).__name__} must have a field counts with the "
+            "votes row by row, as they are in the data; a policy replaces it"
+        )
+    return arrays
+
+
+def _with_counts(arrays: Any, counts: Array) -> Any:
+    """Return the arrays of a model, a dataclass or a named tuple, with other counts."""
+    if hasattr(arrays, "_replace"):
+        return arrays._replace(counts=counts)
+    return replace(arrays, counts=counts)
+
+
+def _off_diagonal(rows: Array, num_arms: int) -> Array:
+    """Drop the rows of an arm and itself, by slices alone."""
+    rest = rows[1:].reshape(num_arms - 1, num_arms + 1, rows.shape[1])[:, :-1]
+    return rest.reshape(num_arms * (num_arms - 1), rows.shape[1])

@@ -1,0 +1,194 @@
+"""D-TS over any posterior of the pairs: a user's own model, and those on one scale."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import bayesduel
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError
+from bayesduel.models import BradleyTerry, Thurstone
+from bayesduel.ops.frozen_pytrees import frozen_pytree
+from bayesduel.policies import DoubleThompson
+from bayesduel.policies.thompson._sampled_rounds import SampledRounds
+from bayesduel.posteriors import HMC, Laplace, PairPosterior
+from bayesduel.types import Outcome
+from tests.posteriors.models_of_ones_own import InNumPy, ShownFirst
+
+ERRORS = 4.3
+"""Standard errors by which means differ: one-sided, a false alarm of 1e-5."""
+
+STRENGTHS = np.array([0.2, 1.0, -0.4, -0.8])
+BEST = 1
+BONUS = 3.0
+"""Log odds of the arm that is shown first, beyond any difference of strengths."""
+
+ROUNDS = 400
+
+
+@partial(jax.jit, static_argnames="num_runs")
+def play_in_order(policy, key, num_runs=24):
+    """Let a policy ask judges who favor what they see first; one round after another.
+
+    Returns what it recommends, and both arms of every round.
+    """
+    strength = jnp.asarray(STRENGTHS)
+
+    def run(key):
+        key_init, key_rounds, key_end = jax.random.split(key, 3)
+
+        def play_round(state, number):
+            keys = jax.random.split(jax.random.fold_in(key_rounds, number), 3)
+            duel, state = policy.choose(keys[0], state, number + 1)
+            odds = strength[duel.first] - strength[duel.second] + BONUS
+            uniform = jax.random.uniform(keys[1], dtype=jnp.float64)
+            wins = (uniform < jax.nn.sigmoid(odds)).astype(jnp.int64)
+            outcome = Outcome(jnp.int64(0), jnp.int64(1), wins)
+            state = policy.update(keys[2], state, number + 1, duel, outcome)
+            return state, jnp.stack([duel.first, duel.second])
+
+        start = policy.init(key_init, len(STRENGTHS), jnp.int64(ROUNDS))
+        state, arms = jax.lax.scan(play_round, start, jnp.arange(ROUNDS))
+        return policy.recommend(key_end, state), arms
+
+    return jax.vmap(run)(jax.random.split(key, num_runs))
+
+
+def late_share(model):
+    """Return recommendations, and how often each run shows the best arm at the end."""
+    policy = DoubleThompson(posterior=Laplace(model), look_ahead=False)
+    policy.check(len(STRENGTHS), ROUNDS)
+    with jax.enable_x64(True):
+        recommended, arms = play_in_order(policy, jax.random.key(1))
+    return np.asarray(recommended), np.mean(arms[:, ROUNDS // 2 :] == BEST, axis=(1, 2))
+
+
+@pytest.mark.slow
+def test_a_model_of_ones_own_learns_the_arms_and_not_the_order():
+    """Without its order effect the same policy takes who is first for who is good."""
+    recommended, share = late_share(ShownFirst())
+    assert np.all(recommended == BEST)
+    _, blind = late_share(BradleyTerry())
+    error = np.sqrt((share.var() + blind.var()) / len(share))
+    assert share.mean() - blind.mean() > ERRORS * error
+    assert share.mean() > 0.7
+
+
+UTILITIES = np.array([-0.6, 1.4, 0.1, -0.3, -1.0])
+
+
+def thurstone_world():
+    gap = UTILITIES[:, None] - UTILITIES[None, :]
+    return norm.cdf(gap / np.sqrt(2.0))
+
+
+@pytest.mark.parametrize(
+    "posterior",
+    ["thurstone", pytest.param("thurstone-hmc", marks=pytest.mark.slow)],
+)
+def test_thurstone_drives_a_simulation(posterior):
+    """Which arm is best is learnt, and regret comes to rest."""
+    found = bayesduel.simulate(
+        thurstone_world(),
+        f"d-ts:posterior={posterior}",
+        num_runs=16,
+        horizon=800,
+        checkpoints=[100, 400, 800],
+        seed=2,
+    )
+    regret = found["regret"].sel(notion="copeland").values.squeeze().mean(axis=0)
+    assert np.all(found["recommendation"] == UTILITIES.argmax())
+    # Of uniformly random pairs the regret of a round is 1/2.
+    assert regret[0] > 5.0
+    assert regret[2] - regret[1] < 0.05 * 0.5 * 400
+
+
+@pytest.mark.slow
+def test_a_model_of_ones_own_drives_a_simulation():
+    """Arms are shuffled in every run, and drawn rounds at once."""
+    found = bayesduel.simulate(
+        thurstone_world(),
+        DoubleThompson(posterior=Laplace(ShownFirst())),
+        num_runs=16,
+        horizon=800,
+        seed=2,
+    )
+    assert np.mean(found["recommendation"] == UTILITIES.argmax()) > 0.9
+
+
+@frozen_pytree
+class Matrices(Laplace):
+    """The same posterior, of which only matrices are known."""
+
+    @property
+    def on_a_scale(self):
+        return False
+
+
+@pytest.mark.parametrize("elimination", [False, True])
+def test_utilities_choose_as_matrices_do(elimination):
+    """The same draws, the same two arms, with and without bounds."""
+    wins = np.array([[0, 40, 30, 2], [9, 0, 12, 3], [8, 9, 0, 1], [1, 4, 2, 0]])
+    with jax.enable_x64(True):
+        found = []
+        for kind in (Laplace, Matrices):
+            rule = SampledRounds(kind(), elimination, by_regret=False, at_once=40)
+            state = rule.init(jax.random.key(0), 4)
+            for i, j in zip(*np.triu_indices(4, 1), strict=True):
+                duel = policies.base.one_round(jnp.int32(i), jnp.int32(j))
+                rounds = jnp.int64(wins[i, j] + wins[j, i])
+                votes = Outcome(jnp.int64(0), rounds, jnp.int64(wins[i, j]))
+                state = rule.update(jax.random.key(1), state, duel, votes, 0.51)
+            key = jax.random.key(7)
+            if kind is Laplace:  # Matrices need a key for ties as well.
+                key = jax.random.split(key)[0]
+            sets = rule._sets(state, jnp.int64(150))
+            found.append(rule._pairs(key, state.beliefs, sets, 40))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert len(np.unique(one)) > 1
+
+
+def test_names_and_numbers_of_posteriors():
+    for text, label in (
+        ("d-ts:posterior=bradley-terry", "D-TS:posterior=bradley-terry"),
+        ("d-ts:posterior=thurstone,prior_scale=3",
+         "D-TS:posterior=thurstone,prior_scale=3.0"),
+        ("d-ts:posterior=thurstone-hmc,mcmc_steps=8",
+         "D-TS:posterior=thurstone-hmc,mcmc_steps=8"),
+        ("d-ts:posterior=beta,prior=2", "D-TS:prior=2"),
+        ("pure-d-ts:posterior=bradley-terry", "BT-TS"),
+        ("bt-ts:posterior=laplace", "BT-TS"),
+        ("bt-ts:posterior=mcmc", "BT-TS:posterior=bradley-terry-hmc"),
+        ("bt-ts:prior_scale=1", "BT-TS:prior_scale=1.0"),
+        ("bt-ts:order_effect=true", "BT-TS:order_effect=True"),
+    ):  # fmt: skip
+        policy = policies.parse(text)
+        assert policy.label == label
+        assert policies.parse(policy.label.lower().replace("pure ", "pure-")) == policy
+        policy.check(5, 100)
+    found = policies.parameters(policies.parse("bt-ts:prior_scale=1"))["posterior"]
+    assert (found["name"], found["prior_scale"]) == ("bradley-terry", 1.0)
+    own = DoubleThompson(posterior=Laplace(ShownFirst(scale=1.0)))
+    assert own.label == "D-TS:posterior=shown-first,scale=1.0"
+    assert HMC(Thurstone()).name == "thurstone-hmc"
+    assert isinstance(HMC(), PairPosterior)
+
+
+def test_what_cannot_drive_it_is_refused():
+    for posterior, words in (
+        (Laplace(InNumPy()), "preference_matrices of InNumPy must run inside compiled"),
+        ("normal", "posterior must be one of beta, bradley-terry"),
+        (3, "posterior must be one of beta.*got 3"),
+        (BradleyTerry(), "such as Laplace.Thurstone.*got BradleyTerry"),
+    ):
+        with pytest.raises(PolicyParameterError, match=words):
+            DoubleThompson(posterior=posterior).check(4, 100)
+    with pytest.raises(PolicyParameterError, match="tie_break must be random with"):
+        policies.get("d-ts+", posterior="thurstone").check(4, 100)
+    with pytest.raises(PolicyParameterError, match="prior_scale must be"):
+        policies.parse("d-ts:posterior=thurstone,prior_scale=-1")

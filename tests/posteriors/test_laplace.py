@@ -1,0 +1,211 @@
+"""Laplace's method inside policies: fits, derivatives, draws, and what is refused."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.inference import fit
+from bayesduel.models import BradleyTerry, MultinomialLogit, PairwiseBeta, Thurstone
+from bayesduel.posteriors import Laplace, PairPosterior
+from bayesduel.posteriors.pair_models import VoteTables
+from bayesduel.types import Outcome
+from tests.posteriors.models_of_ones_own import InNumPy, KnownArms, ShownFirst
+from tests.posteriors.voting import CASES, comparisons, init, mean, sample, told
+
+FALSE_ALARM = 1e-5
+"""Of one test."""
+
+FEATURES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]])
+
+MODELS = {
+    "bradley-terry": BradleyTerry(),
+    "thurstone": Thurstone(prior_scale=1.5),
+    "order effect": BradleyTerry(order_effect=True),
+    "ties": Thurstone(ties=True, zero_sum=True, order_effect=True),
+    "own": ShownFirst(),
+    "beta": PairwiseBeta(prior=2.0),
+}
+SLOW = {"ties", "beta"}
+
+
+def cases(names, slow):
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in slow)) for name in names
+    ]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", cases(MODELS, SLOW))
+@pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
+def test_state_is_that_of_a_fit(name, case):
+    """Mode and covariance: a few Newton steps keep up.
+
+    After a vote that surprises, the mode is reached in the next round.
+    """
+    posterior = Laplace(MODELS[name])
+    data = comparisons(*CASES[case])
+    found = fit(MODELS[name], data, method="laplace", num_draws=10).extras["laplace"]
+    state = told(posterior, *CASES[case])
+    np.testing.assert_allclose(state.law.mode, found.mode, atol=1e-3)
+    state = told(posterior, *CASES[case], settle=1)
+    np.testing.assert_allclose(state.law.mode, found.mode, atol=1e-6)
+    ours, theirs = (
+        np.linalg.inv(np.asarray(x) @ np.asarray(x).T)
+        for x in (state.law.factor, found.factor)
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=2e-6, atol=1e-7)
+
+
+def test_covariates_are_those_of_a_fit():
+    model = BradleyTerry(covariates=True)
+    posterior = Laplace(model, covariates=FEATURES)
+    posterior.check(4)
+    won, lost = CASES["lopsided"]
+    state = told(posterior, won, lost, settle=1)
+    data = comparisons(won, lost).with_covariates(FEATURES)
+    found = fit(model, data, method="laplace", num_draws=10).extras["laplace"]
+    np.testing.assert_allclose(state.law.mode, found.mode, atol=1e-6)
+    np.testing.assert_allclose(state.law.factor, found.factor, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BradleyTerry(prior_scale=1.3),
+        Thurstone(zero_sum=True),
+        BradleyTerry(ties=True, order_effect=True),
+        pytest.param(Thurstone(ties=True, order_effect=True), marks=pytest.mark.slow),
+    ],
+    ids=["plain", "zero sum", "ties and order", "thurstone with both"],
+)
+def test_closed_forms_are_the_derivatives_of_the_density(model):
+    """At points far from the mode too."""
+    pairs = Laplace(model).pairs(4)
+    assert pairs.in_closed_form
+    with jax.enable_x64(True):
+        votes = VoteTables(*(jnp.asarray(each) for each in CASES["lopsided"]))
+
+        @jax.jit
+        def both(point):
+            return [
+                (each.log_density(point), each.gradient(point), *each.bend(point))
+                for each in (
+                    pairs.density(votes),
+                    pairs.density(votes, automatic=True),
+                )
+            ]
+
+        rng = np.random.default_rng(0)
+        for scale in (0.0, 0.5, 4.0):
+            one, other = both(jnp.asarray(scale * rng.standard_normal(pairs.size)))
+            for ours, theirs in zip(one, other, strict=True):
+                np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", cases(["bradley-terry", "order effect", "own"], {}))
+def test_draws_have_the_law_of_the_state(name):
+    """P(i beats j) with nobody shown first: a normal law of the log odds."""
+    posterior = Laplace(MODELS[name])
+    state = told(posterior, *CASES["lopsided"])
+    with jax.enable_x64(True):
+        draws = np.asarray(sample(posterior, jax.random.key(3), state, 4000))
+        center = np.asarray(mean(posterior, state))
+    assert draws.shape == (4000, 4, 4)
+    np.testing.assert_allclose(draws + draws.swapaxes(1, 2), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(center, draws.mean(axis=0), atol=0.02)
+    covariance = np.linalg.inv(state.law.factor @ state.law.factor.T)
+    place = {"bradley-terry": 0, "order effect": 1, "own": 1}[name]
+    for i, j in zip(*np.triu_indices(4, 1), strict=True):
+        gap = np.zeros(len(covariance))
+        gap[place + i], gap[place + j] = 1.0, -1.0
+        law = stats.norm(gap @ state.law.mode, np.sqrt(gap @ covariance @ gap))
+        odds = np.log(draws[:, i, j] / draws[:, j, i])
+        assert stats.kstest(odds, law.cdf).pvalue > FALSE_ALARM / 6
+
+
+def test_mean_is_exactly_even_where_nothing_is_known():
+    with jax.enable_x64(True):
+        posterior = Laplace(Thurstone())
+        found = mean(posterior, posterior.init(jax.random.key(0), 5))
+    np.testing.assert_allclose(found, 0.5, atol=1e-15)
+
+
+def test_utilities_describe_the_draws_of_the_same_key():
+    posterior = Laplace(Thurstone(order_effect=True))
+    state = told(posterior, *CASES["lopsided"])
+    with jax.enable_x64(True):
+        key = jax.random.key(3)
+        theta = np.asarray(sample(posterior, key, state, 50))
+        utility = np.asarray(posterior.sample_utilities(key, state, 50))
+    gap = utility[:, :, None] - utility[:, None, :]
+    np.testing.assert_allclose(theta, stats.norm.cdf(gap / np.sqrt(2)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", cases(["known", "covariates"], {"covariates"}))
+def test_models_that_know_their_arms_follow_the_order(name):
+    """The state of shuffled arms is that of the others, moved."""
+    posterior = {
+        "known": Laplace(KnownArms()),
+        "covariates": Laplace(BradleyTerry(covariates=True), covariates=FEATURES),
+    }[name]
+    order = np.array([2, 0, 3, 1])
+    moved = posterior.in_order(jnp.asarray(order, dtype=jnp.int32))
+    square = np.ix_(order, order)
+    won, lost = CASES["lopsided"]
+    plain = told(posterior, won, lost, at_once=40, settle=4)
+    other = told(moved, won[square], lost[square], at_once=40, settle=4)
+    with jax.enable_x64(True):
+        one, two = (
+            np.asarray(mean(*each)) for each in ((posterior, plain), (moved, other))
+        )
+        prior, first = (
+            np.asarray(mean(each, init(each, jax.random.key(0), 4)))
+            for each in (posterior, moved)
+        )
+    np.testing.assert_allclose(two, one[square], atol=1e-6)
+    np.testing.assert_allclose(first, prior[square], atol=1e-9)
+    assert np.abs(two - one).max() > 0.05
+
+
+def test_a_self_duel_teaches_nothing():
+    posterior = Laplace()
+    won, lost = CASES["lopsided"]
+    state = told(posterior, won, lost, settle=2)
+    with jax.enable_x64(True):
+        one, arm = jnp.int64(1), jnp.int32(2)
+        votes = Outcome(one, one, one)
+        after = posterior.update(jax.random.key(0), state, arm, arm, votes)
+    np.testing.assert_array_equal(after.votes.won, state.votes.won)
+    np.testing.assert_allclose(after.law.mode, state.law.mode, atol=1e-12)
+
+
+def test_what_a_policy_cannot_hold_is_refused():
+    assert isinstance(Laplace(), PairPosterior)
+    Laplace(ShownFirst()).check(4)
+    with pytest.raises(PolicyParameterError, match="preference_matrices of InNumPy"):
+        Laplace(InNumPy()).check(4)
+    with pytest.raises(PolicyParameterError, match="model must be a model such as"):
+        Laplace("thurstone").check(4)
+    with pytest.raises(PolicyParameterError, match="model: MultinomialLogit is fitted"):
+        Laplace(MultinomialLogit()).check(4)
+    with pytest.raises(PolicyParameterError, match="prior_scale must be"):
+        Laplace(BradleyTerry(prior_scale=-1.0)).check()
+    with pytest.raises(PolicyParameterError, match="a row for each of the 5 arms"):
+        Laplace(BradleyTerry(covariates=True), covariates=FEATURES).check(5)
+    with pytest.raises(PolicyParameterError, match="covariates=True needs covariates"):
+        Laplace(BradleyTerry(covariates=True)).check(4)
+    with pytest.raises(PolicyParameterError, match="newton_steps must be an integer"):
+        Laplace(newton_steps=0).check(4)
+
+
+def test_arrays_must_keep_their_rows():
+    class Sorted(ShownFirst):
+        def arrays(self, data):
+            rows = super().arrays(data)
+            return rows._replace(counts=rows.counts[::-1])
+
+    with pytest.raises(PolicyParameterError, match="a field counts with the votes row"):
+        Laplace(Sorted()).check(4)

@@ -1,0 +1,100 @@
+"""Votes for posteriors inside policies, and the same votes for a fit."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from bayesduel.types import Outcome
+from bayesduel.votes import Comparisons
+
+
+def table(entries, num_arms=4):
+    """Return a square table with some entries."""
+    found = np.zeros((num_arms, num_arms), dtype=np.int64)
+    for place, value in entries.items():
+        found[place] = value
+    return found
+
+
+CASES = {
+    "none": (table({}), table({})),
+    "lopsided": (
+        table({(0, 1): 40, (1, 0): 3, (1, 2): 1, (2, 3): 1, (3, 0): 7}),
+        table({(0, 1): 2, (1, 0): 30, (0, 2): 1, (2, 3): 2, (3, 2): 9}),
+    ),
+    "never lost": (
+        table({(0, 1): 25, (0, 2): 4, (0, 3): 12, (1, 2): 2, (2, 1): 3}),
+        table({(1, 0): 17, (3, 0): 8, (1, 3): 2, (3, 2): 1}),
+    ),
+}
+"""Votes for the arm of the row, shown first, and for that of the column."""
+
+
+@partial(jax.jit, static_argnums=2)
+def init(posterior, key, num_arms):
+    return posterior.init(key, num_arms)
+
+
+@jax.jit
+def update(posterior, key, state, first, second, votes):
+    return posterior.update(key, state, first, second, votes)
+
+
+@partial(jax.jit, static_argnums=3)
+def sample(posterior, key, state, num_draws):
+    return posterior.sample(key, state, num_draws)
+
+
+@jax.jit
+def mean(posterior, state):
+    return posterior.mean(state)
+
+
+def told(posterior, won, lost, at_once=2, settle=0):
+    """Tell a posterior all votes, a few at a time; return its state.
+
+    After that, ``settle`` rounds bring no vote.
+    """
+    with jax.enable_x64(True):
+        key, none = jax.random.key(0), jnp.int64(0)
+        num_arms = len(won)
+        state = init(posterior, key, num_arms)
+        duels = [
+            (i, j, wins)
+            for counts, wins in ((won, True), (lost, False))
+            for i, j in np.argwhere(counts)
+            for _ in range(counts[i, j])
+        ]
+        told_so_far = 0
+        while told_so_far < len(duels):
+            i, j, wins = duels[told_so_far]
+            block = duels[told_so_far : told_so_far + at_once]
+            number = next(
+                (n for n, each in enumerate(block) if each != block[0]), len(block)
+            )
+            votes = Outcome(none, jnp.int64(number), jnp.int64(number * wins))
+            key, key_update = jax.random.split(key)
+            pair = jnp.int32(i), jnp.int32(j)
+            state = update(posterior, key_update, state, *pair, votes)
+            told_so_far += number
+        for _ in range(settle):
+            key, key_update = jax.random.split(key)
+            pair, votes = (jnp.int32(0),) * 2, Outcome(none, none, none)
+            state = update(posterior, key_update, state, *pair, votes)
+        return jax.tree.map(np.asarray, state)
+
+
+def comparisons(won, lost, **fields):
+    """Return the same votes as data."""
+    first, second = np.nonzero(~np.eye(len(won), dtype=bool))
+    counts = [won[first, second], lost[first, second], np.zeros(len(first))]
+    return Comparisons(
+        tuple(str(arm) for arm in range(len(won))),
+        first,
+        second,
+        np.stack(counts, axis=1).astype(np.float64),
+        order_known=True,
+        **fields,
+    )
