@@ -1,7 +1,7 @@
 """The exact posterior of any model of pairs, by Markov chains that move every round."""
 
 from dataclasses import field, replace
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
@@ -187,9 +187,8 @@ def walk(
 ) -> Float[Array, "chain D"]:
     """Move Markov chains that leave the exact posterior as it is.
 
-    Hamiltonian Monte Carlo in coordinates z in which ``law`` is a standard normal one,
-    x = mode + L^-T z, with Metropolis acceptance. Chains are independent of one
-    another.
+    By NumPyro's kernel, in coordinates z in which ``law`` is a standard normal one,
+    x = mode + L^-T z. Chains are independent of one another.
 
     Parameters
     ----------
@@ -208,45 +207,43 @@ def walk(
     -------
     float64 (chain, D)
     """
+    # NumPyro takes long to import, and Laplace's method does without.
+    from numpyro.infer.hmc import hmc
+
     size = law.mode.shape[0]
     inverse = lax.linalg.triangular_solve(
         law.factor, jnp.eye(size, dtype=jnp.float64), left_side=True, lower=True
     )
 
-    def point_of(white: Array) -> Array:
-        return law.mode[None, :] + jnp.sum(white[:, :, None] * inverse[None], axis=1)
+    def point_of(white: Float[Array, " D"]) -> Float[Array, " D"]:
+        return law.mode + white @ inverse
 
-    def height(white: Array) -> Array:
-        return jax.vmap(density.log_density)(point_of(white))
+    start, move = hmc(lambda white: -density.log_density(point_of(white)), algo="HMC")
 
-    def slope(white: Array) -> Array:
-        own = jax.vmap(density.gradient)(point_of(white))
-        return jnp.sum(own[:, None, :] * inverse[None], axis=2)
+    def trajectory(state: Any, leap: Array) -> tuple[Any, None]:
+        adapted = state.adapt_state._replace(step_size=leap)
+        return move(state._replace(adapt_state=adapted)), None
 
-    def trajectory(
-        white: Array, chance: tuple[Array, Array, Array]
-    ) -> tuple[Array, None]:
-        momentum, accept, jitter = chance
-        leap = _SHORTEST_LEAP + (_LONGEST_LEAP - _SHORTEST_LEAP) * jitter[:, None]
-        start = height(white) - 0.5 * jnp.sum(jnp.square(momentum), axis=1)
-        moved = white
-        momentum = momentum + 0.5 * leap * slope(moved)
-        for index in range(_LEAPS):
-            moved = moved + leap * momentum
-            kick = 0.5 if index == _LEAPS - 1 else 1.0
-            momentum = momentum + kick * leap * slope(moved)
-        end = height(moved) - 0.5 * jnp.sum(jnp.square(momentum), axis=1)
-        taken = jnp.log1p(-accept) < end - start
-        return jnp.where(taken[:, None], moved, white), None
+    def chain(rng_key: RunKey, point: Float[Array, " D"]) -> Float[Array, " D"]:
+        key_start, key_leaps = jax.random.split(rng_key)
+        state = start(
+            (point - law.mode) @ law.factor,
+            num_warmup=0,
+            num_steps=_LEAPS,
+            trajectory_length=None,
+            adapt_step_size=False,
+            adapt_mass_matrix=False,
+            inverse_mass_matrix=jnp.ones(size, dtype=jnp.float64),
+            rng_key=key_start,
+        )
+        leaps = jax.random.uniform(
+            key_leaps,
+            (steps,),
+            dtype=jnp.float64,
+            minval=_SHORTEST_LEAP,
+            maxval=_LONGEST_LEAP,
+        )
+        state, _ = lax.scan(trajectory, state, leaps)
+        return point_of(state.z)
 
-    key_momentum, key_accept, key_jitter = jax.random.split(rng_key, 3)
-    shape = (steps, points.shape[0])
-    chances = (
-        jax.random.normal(key_momentum, (*shape, size), dtype=jnp.float64),
-        jax.random.uniform(key_accept, shape, dtype=jnp.float64),
-        jax.random.uniform(key_jitter, shape, dtype=jnp.float64),
-    )
-    away = points - law.mode[None, :]
-    white = jnp.sum(away[:, :, None] * law.factor[None], axis=1)
-    white, _ = lax.scan(trajectory, white, chances)
-    return point_of(white)
+    return jax.vmap(chain)(jax.random.split(rng_key, points.shape[0]), points)

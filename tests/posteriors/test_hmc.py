@@ -1,0 +1,84 @@
+"""Markov chains inside policies: against draws from the exact posterior."""
+
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.inference import fit
+from bayesduel.models import BradleyTerry
+from bayesduel.posteriors import HMC, Laplace
+from tests.posteriors.models_of_ones_own import ShownFirst
+from tests.posteriors.voting import CASES, comparisons, sample, told
+
+FALSE_ALARM = 1e-5
+"""Of one test, all pairs together."""
+
+CHAINS = 3000
+
+
+def p_values(draws, reference):
+    """Compare the law of every P(i beats j), i < j."""
+    row, column = np.triu_indices(draws.shape[1], 1)
+    return [
+        stats.ks_2samp(draws[:, i, j], reference[:, i, j]).pvalue
+        for i, j in zip(row, column, strict=True)
+    ]
+
+
+def exact_draws(model, case):
+    """Draw from the posterior: by importance, from a normal law that is close."""
+    found = fit(
+        model, comparisons(*CASES[case]), method="laplace", rng_key=5, num_draws=2500
+    )
+    assert found.extras["correction"].resampled
+    return np.concatenate(list(found.matrices()))
+
+
+def walked(posterior, case):
+    state = told(posterior, *CASES[case], at_once=8, settle=4)
+    with jax.enable_x64(True):
+        key = jax.random.key(2)
+        return np.asarray(sample(posterior, key, state, CHAINS)), state
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
+def test_state_is_the_posterior_of_a_fit(case):
+    """As many chains as draws; each is independent of the others."""
+    model = BradleyTerry(order_effect=True)
+    draws, _ = walked(HMC(model, chains=CHAINS), case)
+    values = p_values(draws, exact_draws(model, case))
+    assert min(values) > FALSE_ALARM / len(values), values
+
+
+@pytest.mark.slow
+def test_chains_of_a_model_of_ones_own():
+    """Its derivatives are automatic, and no closed form says what its prior is."""
+    draws, _ = walked(HMC(ShownFirst(), chains=CHAINS), "never lost")
+    values = p_values(draws, exact_draws(ShownFirst(), "never lost"))
+    assert min(values) > FALSE_ALARM / len(values), values
+
+
+def test_the_normal_law_is_another_one():
+    """Negative control: of an arm that never lost the posterior is skew."""
+    model = BradleyTerry(order_effect=True)
+    posterior = Laplace(model)
+    state = told(posterior, *CASES["never lost"], at_once=8, settle=4)
+    with jax.enable_x64(True):
+        draws = np.asarray(sample(posterior, jax.random.key(2), state, CHAINS))
+    values = p_values(draws, exact_draws(model, "never lost"))
+    assert min(values) < FALSE_ALARM / len(values)
+
+
+def test_there_are_as_many_draws_as_chains():
+    posterior = HMC()
+    with jax.enable_x64(True):
+        state = posterior.init(jax.random.key(0), 4)
+        utility = posterior.sample_utilities(jax.random.key(1), state, 2)
+        np.testing.assert_array_equal(utility, state.walkers)
+        with pytest.raises(PolicyParameterError, match="at least 3, as many as draws"):
+            posterior.sample(jax.random.key(1), state, 3)
+    with pytest.raises(PolicyParameterError, match="chains must be an integer, at"):
+        HMC(chains=1).check(4)
