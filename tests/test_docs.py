@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-LONG = {"index.md", "tutorial.md", "posteriors.md"}
+LONG = {"index.md", "tutorial.md", "posteriors.md", "my_posterior.md"}
 
 
 def pages_with_code():

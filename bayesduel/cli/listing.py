@@ -119,6 +119,7 @@ def _subset_policies() -> list[dict[str, object]]:
 
 def _described(names: Sequence[str]) -> list[dict[str, object]]:
     from bayesduel import policies
+    from bayesduel.policies.lookup import settable
 
     found = []
     for name in names:
@@ -127,7 +128,7 @@ def _described(names: Sequence[str]) -> list[dict[str, object]]:
             {
                 "name": name,
                 "label": policy.label,
-                "parameters": policies.parameters(policy),
+                "parameters": settable(policy),
                 "about": policy.title,
             }
         )

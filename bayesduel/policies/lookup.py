@@ -5,7 +5,7 @@ from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
 from bayesduel.literals import literal
-from bayesduel.policies.base import Policy, check_policy
+from bayesduel.policies.base import Policy, check_policy, parameters
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.registry import entries
@@ -179,6 +179,22 @@ def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
         word = isinstance(getattr(default, parameter, None), str | PairPosterior)
         parameters[parameter] = value.lower() if word else literal(value)
     return parameters
+
+
+def settable(policy: Policy) -> dict[str, Any]:
+    """Return what can be set by name, the parameters of a posterior among it.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> settable(policies.get("rcs", prior=2))["prior"]
+    2
+    """
+    found = parameters(policy)
+    for name, value in vars(policy).items():
+        if isinstance(value, PairPosterior):
+            found |= {name: value.name, **numbers_of(value)}
+    return found
 
 
 def name_of(policy: Policy) -> str:
