@@ -221,8 +221,7 @@ def walk(
     start, move = hmc(lambda white: -density.log_density(point_of(white)), algo="HMC")
 
     def trajectory(state: Any, leap: Array) -> tuple[Any, None]:
-        adapted = state.adapt_state._replace(step_size=leap)
-        return move(state._replace(adapt_state=adapted)), None
+        return move(state._replace(trajectory_length=_LEAPS * leap)), None
 
     def chain(rng_key: RunKey, point: Float[Array, " D"]) -> Float[Array, " D"]:
         key_start, key_leaps = jax.random.split(rng_key)
@@ -230,7 +229,6 @@ def walk(
             (point - law.mode) @ law.factor,
             num_warmup=0,
             num_steps=_LEAPS,
-            trajectory_length=None,
             adapt_step_size=False,
             adapt_mass_matrix=False,
             inverse_mass_matrix=jnp.ones(size, dtype=jnp.float64),

@@ -65,10 +65,6 @@ class PointDensity(Protocol):
         """Return its value at a point (D,)."""
         ...
 
-    def gradient(self, point: Array, /) -> Array:
-        """Return its gradient (D,)."""
-        ...
-
     def bend(self, point: Array, /) -> tuple[Array, Array]:
         """Return its gradient and its Hessian (D, D)."""
         ...

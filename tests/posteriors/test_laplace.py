@@ -91,7 +91,7 @@ def test_closed_forms_are_the_derivatives_of_the_density(model):
         @jax.jit
         def both(point):
             return [
-                (each.log_density(point), each.gradient(point), *each.bend(point))
+                (each.log_density(point), *each.bend(point))
                 for each in (
                     pairs.density(votes),
                     pairs.density(votes, automatic=True),

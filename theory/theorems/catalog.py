@@ -70,8 +70,11 @@ class Theorem:
         """
         parameters = parameters or {}
         for name, value in self.only_if.items():
-            if parameters.get(name, value) != value:
-                reason = f"it is of {name}={value!r}, not of {parameters[name]!r}"
+            found = parameters.get(name, value)
+            if isinstance(found, Mapping):  # Its name, with parameters of its own.
+                found = found.get("name")
+            if found != value:
+                reason = f"it is of {name}={value!r}, not of {found!r}"
                 return AppliedTheorem(self, (), reason)
         known = list(inspect.signature(self.function).parameters.values())[1:]
         given = {

@@ -21,7 +21,11 @@ from theory.theorems.catalog import theorem
 _NO_TIES = "no two arms tie"
 
 
-@theorem("D-TS", policy="D-TS")
+_BETA_LAWS = {"posterior": "beta"}
+"""What the samples are drawn from; of other posteriors the theorems say nothing."""
+
+
+@theorem("D-TS", policy="D-TS", only_if=_BETA_LAWS)
 def double_thompson_bound(
     matrix: PreferenceMatrix | ArrayLike, *, alpha: float = 0.51, epsilon: float = 0.1
 ) -> RegretBound:
@@ -82,8 +86,8 @@ def double_thompson_bound(
     )
 
 
-@theorem("D-TS+, refined", policy="D-TS+")
-@theorem("D-TS, refined", policy="D-TS")
+@theorem("D-TS+, refined", policy="D-TS+", only_if=_BETA_LAWS)
+@theorem("D-TS, refined", policy="D-TS", only_if=_BETA_LAWS)
 def double_thompson_refined_bound(
     matrix: PreferenceMatrix | ArrayLike,
     *,

@@ -108,3 +108,20 @@ def test_errors_name_what_is_wrong():
         theory.all_bounds(CYCLIC, parameters=[3])  # pyright: ignore
     with pytest.raises(ValueError, match="name must be new; 'D-TS'"):
         theory.theorem("D-TS")(theory.double_thompson_bound)
+
+
+@pytest.mark.parametrize(
+    ("posterior", "applies"),
+    [
+        ("beta", True),
+        ({"name": "beta", "prior": 2}, True),
+        ("thurstone", False),
+        ({"name": "bradley-terry", "prior_scale": 1.0}, False),
+    ],
+)
+def test_theorems_on_d_ts_are_about_beta_laws(posterior, applies):
+    parameters = {"posterior": posterior}
+    found = theory.all_bounds(CYCLIC, policy="D-TS", parameters=parameters)
+    by_name = {each.theorem.name: each for each in found}
+    assert bool(by_name["D-TS"].bounds) == applies
+    assert applies or "it is of posterior='beta'" in by_name["D-TS"].reason
