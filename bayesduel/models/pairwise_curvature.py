@@ -182,10 +182,8 @@ class PairwiseDensity:
         """D, the number of coordinates."""
         return self.coordinates.size
 
-    def named(
-        self, points: Float[np.ndarray, "draw D"]
-    ) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
-        """Return the named quantities of points."""
+    def named(self, points: Values) -> dict[str, Any]:
+        """Return the named quantities of points (draw, D)."""
         return self.coordinates.named(points)
 
     # Far from the mode chances round to 0, and their logarithms to minus infinity.

@@ -20,7 +20,7 @@ from bayesduel.models.base import (
     derived,
     sample,
 )
-from bayesduel.models.vote_arrays import Votes, votes_of
+from bayesduel.models.vote_arrays import PairTables, Votes, votes_of
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ class PairwiseUtilityModel(UtilityModel):
 
         return pairwise_hessian(self, arrays, self._derivatives())
 
-    def closed_form(self, arrays: Votes) -> PairwiseDensity | None:
+    def closed_form(self, arrays: Votes | PairTables) -> PairwiseDensity | None:
         """Return the log joint density with its derivatives in closed form, or None.
 
         None where :meth:`hessian` is, and where the law of a vote comes without

@@ -20,9 +20,14 @@ from jaxtyping import Float, Int
 
 from bayesduel.errors import ComparisonDataError, FitError, PolicyParameterError
 from bayesduel.models.base import PreferenceModel, check_model
+from bayesduel.models.pairwise_curvature import (
+    Derivatives,
+    PairwiseDensity,
+    RowDerivatives,
+)
 from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import PairTables
-from bayesduel.ops.masks import ordered_pair_mask
+from bayesduel.ops.masks import materialize, ordered_pair_mask
 from bayesduel.types import Arm, Outcome
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import shown
@@ -104,18 +109,29 @@ class PairModel:
 
     @cached_property
     def arrays(self) -> Any:
-        """The data of the model with every ordered pair, row by row."""
+        """The data of the model with every ordered pair, row by row.
+
+        Not read where there is a closed form.
+        """
         return _template(self.model, self.num_arms, self.covariates)
+
+    def _closed_form(self, counts: Any) -> PairwiseDensity | None:
+        """Return the log density of counts of all pairs, an arm and itself included."""
+        model = self.model
+        own = isinstance(model, PairwiseUtilityModel)
+        if not own or type(model).closed_form is not PairwiseUtilityModel.closed_form:
+            return None
+        return model.closed_form(PairTables(counts, self.num_arms))
+
+    @property
+    def _layout(self) -> PairwiseDensity | None:
+        """What coordinates stand for, where there is a closed form."""
+        return self._closed_form(np.zeros((0, 2)))
 
     @property
     def in_closed_form(self) -> bool:
         """Whether the derivatives are written down, and all arms alike in the prior."""
-        model = self.model
-        return (
-            isinstance(model, PairwiseUtilityModel)
-            and type(model).closed_form is PairwiseUtilityModel.closed_form
-            and model.closed_form(self.arrays) is not None
-        )
+        return self._layout is not None
 
     @property
     def _latent(self) -> Any:
@@ -127,16 +143,15 @@ class PairModel:
     @property
     def size(self) -> int:
         """D, the number of unconstrained coordinates."""
-        if self.in_closed_form:
-            return self.model.closed_form(self.arrays).size  # pyright: ignore
-        return self._latent.size
+        layout = self._layout
+        return self._latent.size if layout is None else layout.size
 
     def density(self, votes: VoteTables, *, automatic: bool = False) -> PointDensity:
         """Return the log joint density; ``automatic`` forgoes a closed form."""
         counts = self._counts(votes)
-        if self.in_closed_form and not automatic:
-            tables = PairTables(counts, self.num_arms)
-            return self.model.closed_form(tables)  # pyright: ignore
+        closed = None if automatic else self._closed_form(counts)
+        if closed is not None:
+            return replace(closed, derivatives=_once(closed.derivatives))
         from bayesduel.inference.latent import latent_of
 
         rows = _off_diagonal(counts, self.num_arms)
@@ -148,13 +163,17 @@ class PairModel:
         """Return a row per ordered pair, an arm and itself included."""
         found = [votes.won.reshape(-1), votes.lost.reshape(-1)]
         # Nobody answers "tie" in a duel; the model may have a place for it.
-        found += [jnp.zeros_like(found[0])] * (self.arrays.counts.shape[1] - 2)
+        ties = bool(getattr(self.model, "ties", False))
+        if not self.in_closed_form:
+            ties = self.arrays.counts.shape[1] > 2
+        found += [jnp.zeros_like(found[0])] * ties
         return jnp.stack(found, axis=1).astype(jnp.float64)
 
     def named(self, points: Float[Array, "draw D"]) -> dict[str, Array]:
         """Return the named quantities of points."""
-        if self.in_closed_form:
-            return self.model.closed_form(self.arrays).named(points)  # pyright: ignore
+        layout = self._layout
+        if layout is not None:
+            return layout.named(points)
         return jax.vmap(self._latent.named)(points)
 
     def utilities(self, points: Float[Array, "draw D"]) -> Float[Array, "draw K"]:
@@ -170,7 +189,9 @@ class PairModel:
         try:
             check_model(self.model)
             hash(self.model)
-            _ = self.arrays
+            # In closed form no row is ever made, and of many arms there are millions.
+            few = replace(self, num_arms=3) if self.in_closed_form else self
+            _ = few.arrays
         except (FitError, ComparisonDataError) as error:
             raise PolicyParameterError(f"model: {error}") from error
         except TypeError as error:
@@ -209,7 +230,7 @@ def check_count(name: str, value: int, least: int) -> None:
         )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _template(model: PreferenceModel, num_arms: int, covariates: Covariates) -> Any:
     """Return the arrays of a model for data with a row per ordered pair."""
     first, second = np.nonzero(~np.eye(num_arms, dtype=bool))
@@ -232,6 +253,15 @@ def _template(model: PreferenceModel, num_arms: int, covariates: Covariates) -> 
             "votes row by row, as they are in the data; a policy replaces it"
         )
     return arrays
+
+
+def _once(derivatives: Derivatives) -> Derivatives:
+    """Let derivatives of rows be computed once, not once for every sum over them."""
+
+    def found(counts: Array, gap: Array, tie: Array) -> RowDerivatives:
+        return RowDerivatives(*materialize(*derivatives(counts, gap, tie)))
+
+    return found
 
 
 def _with_counts(arrays: Any, counts: Array) -> Any:

@@ -31,7 +31,7 @@ ROUNDS = 400
 
 
 @partial(jax.jit, static_argnames="num_runs")
-def play_in_order(policy, key, num_runs=24):
+def play_in_order(policy, key, num_runs=80):
     """Let a policy ask judges who favor what they see first; one round after another.
 
     Returns what it recommends, and both arms of every round.
@@ -64,7 +64,9 @@ def late_share(model):
     policy.check(len(STRENGTHS), ROUNDS)
     with jax.enable_x64(True):
         recommended, arms = play_in_order(policy, jax.random.key(1))
-    return np.asarray(recommended), np.mean(arms[:, ROUNDS // 2 :] == BEST, axis=(1, 2))
+    return np.asarray(recommended), np.mean(
+        np.asarray(arms)[:, ROUNDS // 2 :] == BEST, axis=(1, 2)
+    )
 
 
 @pytest.mark.slow
