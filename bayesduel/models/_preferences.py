@@ -7,14 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Float
 
-from bayesduel.models.array_modules import namespace
+from bayesduel.models.array_modules import Values, namespace
 
 
-def pairwise_preferences(
-    model: Any, utility: Float[np.ndarray, "draw K"], tie: Float[np.ndarray, " draw"]
-) -> Float[np.ndarray, "draw K K"]:
+def pairwise_preferences(model: Any, utility: Values, tie: Values) -> Values:
     """Return P(i beats j in a vote that is no tie) by a model's law of a vote.
 
     The diagonal is 1/2 exactly. Inside a program the arrays are traced ones.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from jaxtyping import Float, Float64, Shaped
-from numpy.typing import NDArray
 
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_real
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from bayesduel.models.newton import LaplaceState
 
-Draws = Mapping[str, NDArray[Any]]
+Draws = Mapping[str, Any]
 """Values of the named quantities of a model, one row per draw."""
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from bayesduel.models.argument_checks import check_flag, check_prior, check_tie_prior
-from bayesduel.models.array_modules import namespace
+from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
@@ -152,7 +152,7 @@ class PairwiseBeta(PreferenceModel):
             no_tie=decided if self.ties else np.zeros(0),
         )
 
-    def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
+    def preference_matrices(self, draws: Draws) -> Values:
         """Return P(i beats j in a vote that is no tie)."""
         xp = namespace(draws["preference"])
         theta = xp.asarray(draws["preference"])

@@ -17,7 +17,7 @@ from math import log, pi, sqrt
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from jaxtyping import Float, Float64, Shaped
+from jaxtyping import Float, Float64
 
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.newton import LaplaceState, Surface, climb

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.models.argument_checks import check_flag
-from bayesduel.models.array_modules import namespace
+from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.base import (
     Draws,
     PreferenceModel,
@@ -93,7 +93,7 @@ class UtilityModel(PreferenceModel):
         for name in ("zero_sum", "learn_scale"):
             check_flag(name, getattr(self, name))
 
-    def utilities(self, draws: Draws) -> Float[np.ndarray, "draw K"]:
+    def utilities(self, draws: Draws) -> Values:
         """Return the utility of each arm for each draw."""
         return namespace(draws["utility"]).asarray(draws["utility"])
 
@@ -295,7 +295,7 @@ class PairwiseUtilityModel(UtilityModel):
         own = ("preference_matrices", "utilities", "logs_of_rows")
         return self._derivatives() is not None and self._keeps(own)
 
-    def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
+    def preference_matrices(self, draws: Draws) -> Values:
         """Return P(i beats j in a vote that is no tie), nobody shown first."""
         from bayesduel.models._preferences import pairwise_preferences
 

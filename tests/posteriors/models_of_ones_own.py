@@ -38,7 +38,7 @@ class ShownFirst(PreferenceModel):
         bonus = numpyro.sample("bonus", dist.Normal(0.0, self.bonus_scale))
         odds = strength[rows.first] - strength[rows.second] + bonus
         logs = jax.nn.log_sigmoid(jnp.stack([odds, -odds], axis=1))
-        return count_votes(rows.counts, logs)
+        return count_votes(jnp.asarray(rows.counts), logs)
 
     def arrays(self, data):
         return Rows(
@@ -75,4 +75,4 @@ class KnownArms(ShownFirst):
         )
         odds = strength[rows.first] - strength[rows.second]
         logs = jax.nn.log_sigmoid(jnp.stack([odds, -odds], axis=1))
-        return count_votes(rows.counts, logs)
+        return count_votes(jnp.asarray(rows.counts), logs)

@@ -109,9 +109,9 @@ def test_a_self_duel_teaches_nothing(prior):
 def test_table_follows_the_order_of_the_arms():
     order = np.array([2, 0, 3, 1])
     moved = BetaPairs(prior=TABLE).in_order(jnp.asarray(order))
-    one = np.asarray(moved.mean(moved.init(None, 4)))
+    one = np.asarray(moved.mean(moved.init(jax.random.key(0), 4)))
     plain = BetaPairs(prior=TABLE)
-    other = np.asarray(plain.mean(plain.init(None, 4)))
+    other = np.asarray(plain.mean(plain.init(jax.random.key(0), 4)))
     np.testing.assert_allclose(one, other[np.ix_(order, order)], rtol=1e-15)
 
 

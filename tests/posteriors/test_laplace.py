@@ -13,7 +13,7 @@ from bayesduel.posteriors import Laplace, PairPosterior
 from bayesduel.posteriors.pair_models import VoteTables
 from bayesduel.types import Outcome
 from tests.posteriors.models_of_ones_own import InNumPy, KnownArms, ShownFirst
-from tests.posteriors.voting import CASES, comparisons, init, mean, sample, told
+from tests.posteriors.voting import CASES, comparisons, init, mean, sample, told, update
 
 FALSE_ALARM = 1e-5
 """Of one test."""
@@ -139,7 +139,8 @@ def test_utilities_describe_the_draws_of_the_same_key():
     with jax.enable_x64(True):
         key = jax.random.key(3)
         theta = np.asarray(sample(posterior, key, state, 50))
-        utility = np.asarray(posterior.sample_utilities(key, state, 50))
+        draw = jax.jit(posterior.sample_utilities, static_argnums=2)
+        utility = np.asarray(draw(key, state, 50))
     gap = utility[:, :, None] - utility[:, None, :]
     np.testing.assert_allclose(theta, stats.norm.cdf(gap / np.sqrt(2)), rtol=1e-12)
 
@@ -177,7 +178,7 @@ def test_a_self_duel_teaches_nothing():
     with jax.enable_x64(True):
         one, arm = jnp.int64(1), jnp.int32(2)
         votes = Outcome(one, one, one)
-        after = posterior.update(jax.random.key(0), state, arm, arm, votes)
+        after = update(posterior, jax.random.key(0), state, arm, arm, votes)
     np.testing.assert_array_equal(after.votes.won, state.votes.won)
     np.testing.assert_allclose(after.law.mode, state.law.mode, atol=1e-12)
 
