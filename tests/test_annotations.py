@@ -112,7 +112,7 @@ def test_a_wrong_result_is_refused():
             return state.chance[0]
 
     with jax.enable_x64(True):
-        state = BetaPairs().init(3)
+        state = BetaPairs().init(jax.random.key(0), 3)
         assert BetaPairs().mean(state).shape == (3, 3)
         with pytest.raises(TypeCheckError, match="return"):
             Careless().mean(state)
@@ -120,7 +120,7 @@ def test_a_wrong_result_is_refused():
 
 def test_the_fields_of_a_record_are_checked():
     with jax.enable_x64(True):
-        state = BetaPairs().init(3)
+        state = BetaPairs().init(jax.random.key(0), 3)
         mean = partial(fresh(BetaPairs.mean), BetaPairs())
         with pytest.raises(TypeCheckError) as error:
             mean(state._replace(wins=state.wins[0]))

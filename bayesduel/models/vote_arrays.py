@@ -7,7 +7,7 @@ inside a program that many runs share, indexing costs many times the arithmetic.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,3 +114,10 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
         covariates=table,
         num_arms=data.num_arms,
     )
+
+
+def with_counts(arrays: Any, counts: Any) -> Any:
+    """Return the arrays of a model, a dataclass or a named tuple, with other counts."""
+    if hasattr(arrays, "_replace"):
+        return arrays._replace(counts=counts)
+    return replace(arrays, counts=counts)

@@ -15,8 +15,9 @@ from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.registry import own_label, registered_label, registered_name
 from bayesduel.posteriors.base import PairPosterior
+from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
-from bayesduel.posteriors.names import changed_numbers, numbers_of
+from bayesduel.posteriors.names import changed_numbers, is_posterior, numbers_of
 from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey, State
 from theory.arguments import as_number, shown
 
@@ -207,7 +208,7 @@ def parameters(policy: Policy) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Policy):
         return {"name": value.name, **parameters(value)}
-    if isinstance(value, PairPosterior):
+    if is_posterior(value):
         return _plain_posterior(value)
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
@@ -285,6 +286,16 @@ def check_beta_pairs(posterior: Any, num_arms: int) -> None:
             f"{shown(posterior)}"
         )
     posterior.check(num_arms)
+
+
+def check_beta_arms(posterior: Any) -> None:
+    """Raise unless ``posterior`` is a Beta law per arm."""
+    if not isinstance(posterior, BetaArms):
+        raise PolicyParameterError(
+            f"posterior must be a Beta law per arm, such as BetaArms(prior=2), got "
+            f"{shown(posterior)}"
+        )
+    posterior.check()
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -10,8 +10,7 @@ from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.registry import entries
 from bayesduel.policies.subset_base import SubsetPolicy
-from bayesduel.posteriors.base import PairPosterior
-from bayesduel.posteriors.names import numbers_of, with_numbers
+from bayesduel.posteriors.names import is_posterior, numbers_of, with_numbers
 from theory.arguments import as_number, shown
 
 
@@ -111,7 +110,7 @@ def _with_posterior(name: str, policy: Policy, parameters: dict[str, Any]) -> Po
     """Change the fields of the posteriors of a policy, which count as its own."""
     known = set(vars(policy))
     for holder, value in vars(policy).items():
-        if not isinstance(value, PairPosterior):
+        if not is_posterior(value):
             continue
         numbers = numbers_of(value)
         known |= set(numbers)
@@ -176,7 +175,8 @@ def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
         if parameter in parameters:
             raise PolicyParameterError(f"{text!r} gives {parameter} twice")
         # A word stays one, even "inf".
-        word = isinstance(getattr(default, parameter, None), str | PairPosterior)
+        known = getattr(default, parameter, None)
+        word = isinstance(known, str) or is_posterior(known)
         parameters[parameter] = value.lower() if word else literal(value)
     return parameters
 
@@ -192,7 +192,7 @@ def settable(policy: Policy) -> dict[str, Any]:
     """
     found = parameters(policy)
     for name, value in vars(policy).items():
-        if isinstance(value, PairPosterior):
+        if is_posterior(value):
             found |= {name: value.name, **numbers_of(value)}
     return found
 
@@ -215,7 +215,7 @@ def label_of(policy: Policy) -> str:
 
 def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
     """Check ``value`` against the kind of the default; ints become floats."""
-    if isinstance(default, PairPosterior) and isinstance(value, str | PairPosterior):
+    if is_posterior(default) and (isinstance(value, str) or is_posterior(value)):
         # By its name too; which others a policy takes, it checks itself.
         return default if value == default.name else value
     kind = type(default)

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.posteriors.base import PairPosterior
-from bayesduel.posteriors.names import changed_numbers
+from bayesduel.posteriors.names import changed_numbers, is_posterior
 
 FAMILIES = (
     "thompson",
@@ -157,7 +156,7 @@ def registered_label(policy: Any) -> str | None:
 
 def _change(name: str, value: Any, default: Any) -> list[str]:
     """Return ``name=value`` if it is not the default, of a posterior its own fields."""
-    if isinstance(value, PairPosterior) and isinstance(default, PairPosterior):
+    if is_posterior(value) and is_posterior(default):
         kind = [] if value.name == default.name else [f"{name}={value.name}"]
         return kind + [f"{x}={_text(y)}" for x, y in changed_numbers(value).items()]
     return [f"{name}={value}"] if value != default else []
@@ -167,11 +166,15 @@ def _likeness(one: Any, other: Any) -> float:
     """Return 1 for equal parameters, 1/2 for posteriors that differ by a number."""
     if one == other:
         return 1.0
-    both = isinstance(one, PairPosterior) and isinstance(other, PairPosterior)
+    both = is_posterior(one) and is_posterior(other)
     if not both:
         return 0.0
-    same_model = type(one.model) is type(other.model)
+    same_model = type(_model_of(one)) is type(_model_of(other))
     return 0.5 * (one.name == other.name) + 0.25 * same_model
+
+
+def _model_of(posterior: Any) -> Any:
+    return getattr(posterior, "model", None)
 
 
 def _pairs(one: Any, other: Any) -> list[tuple[Any, Any]]:

@@ -8,9 +8,12 @@ import numpy as np
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.thurstone import Thurstone
+from bayesduel.posteriors.base import PairPosterior
+from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.hmc import HMC
 from bayesduel.posteriors.laplace import Laplace
+from bayesduel.posteriors.set_laplace import SetLaplace
 
 _NAMED = {
     each.name: each
@@ -30,6 +33,11 @@ _OTHER_NAMES = {
 
 NAMES = tuple(_NAMED)
 """Names of posteriors, as the command line has them."""
+
+
+def is_posterior(value: Any) -> bool:
+    """Say whether something is a posterior, of pairs, arms or sets, inside a policy."""
+    return isinstance(value, PairPosterior | BetaArms | SetLaplace)
 
 
 def posterior_named(name: str) -> Any:

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 
 from bayesduel.errors import ComparisonDataError, FitError, PolicyParameterError
 from bayesduel.models.base import PreferenceModel, check_model
@@ -26,7 +26,7 @@ from bayesduel.models.pairwise_curvature import (
     RowDerivatives,
 )
 from bayesduel.models.utilities import PairwiseUtilityModel
-from bayesduel.models.vote_arrays import PairTables
+from bayesduel.models.vote_arrays import PairTables, with_counts
 from bayesduel.ops.masks import materialize, ordered_pair_mask
 from bayesduel.types import Arm, Outcome
 from bayesduel.votes.comparisons import Comparisons
@@ -66,11 +66,13 @@ class VoteTables(NamedTuple):
 class PointDensity(Protocol):
     """The log joint density of a model and its votes, in unconstrained coordinates."""
 
-    def log_density(self, point: Array, /) -> Array:
+    def log_density(self, point: Float[Array, " D"], /) -> Float[Array, ""]:
         """Return its value at a point (D,)."""
         ...
 
-    def bend(self, point: Array, /) -> tuple[Array, Array]:
+    def bend(
+        self, point: Float[Array, " D"], /
+    ) -> tuple[Float[Array, " D"], Float[Array, "D D"]]:
         """Return its gradient and its Hessian (D, D)."""
         ...
 
@@ -91,7 +93,9 @@ class AutomaticDensity:
         """Return the Hessian."""
         return (self.own_hessian or jax.hessian(self.log_density))(point)
 
-    def bend(self, point: Float[Array, " D"]) -> tuple[Array, Array]:
+    def bend(
+        self, point: Float[Array, " D"]
+    ) -> tuple[Float[Array, " D"], Float[Array, "D D"]]:
         """Return gradient and Hessian."""
         return self.gradient(point), self.hessian(point)
 
@@ -155,7 +159,7 @@ class PairModel:
         from bayesduel.inference.latent import latent_of
 
         rows = _off_diagonal(counts, self.num_arms)
-        arrays = _with_counts(self.arrays, rows)
+        arrays = with_counts(self.arrays, rows)
         own = None if automatic else self.model.hessian(arrays)
         return AutomaticDensity(latent_of(self.model, arrays).log_density, own)
 
@@ -169,7 +173,9 @@ class PairModel:
         found += [jnp.zeros_like(found[0])] * ties
         return jnp.stack(found, axis=1).astype(jnp.float64)
 
-    def named(self, points: Float[Array, "draw D"]) -> dict[str, Array]:
+    def named(
+        self, points: Float[Array, "draw D"]
+    ) -> dict[str, Shaped[Array, "draw ..."]]:
         """Return the named quantities of points."""
         layout = self._layout
         if layout is not None:
@@ -262,13 +268,6 @@ def _once(derivatives: Derivatives) -> Derivatives:
         return RowDerivatives(*materialize(*derivatives(counts, gap, tie)))
 
     return found
-
-
-def _with_counts(arrays: Any, counts: Array) -> Any:
-    """Return the arrays of a model, a dataclass or a named tuple, with other counts."""
-    if hasattr(arrays, "_replace"):
-        return arrays._replace(counts=counts)
-    return replace(arrays, counts=counts)
 
 
 def _off_diagonal(rows: Array, num_arms: int) -> Array:

@@ -16,14 +16,22 @@ class SelfSparring:
         For the samples and the ties.
     eta : float
         Learning rate.
+    prior : float
+        Pseudo-counts on both sides.
     """
 
     def __init__(
-        self, num_arms: int, rng: np.random.Generator, *, eta: float = 1.0
+        self,
+        num_arms: int,
+        rng: np.random.Generator,
+        *,
+        eta: float = 1.0,
+        prior: float = 1.0,
     ) -> None:
         self.num_arms = num_arms
         self.rng = rng
         self.eta = eta
+        self.prior = prior
         self.successes = np.zeros(num_arms)
         self.failures = np.zeros(num_arms)
 
@@ -32,7 +40,7 @@ class SelfSparring:
         positions = []
         for _ in range(2):
             theta = [
-                self.rng.beta(s + 1, f + 1)
+                self.rng.beta(s + self.prior, f + self.prior)
                 for s, f in zip(self.successes, self.failures, strict=True)
             ]
             positions.append(int(np.argmax(theta)))
@@ -47,5 +55,6 @@ class SelfSparring:
 
     def recommend(self) -> int:
         """Return the arm with the largest posterior mean."""
-        mean = (self.successes + 1) / (self.successes + self.failures + 2)
+        total = self.successes + self.failures + 2 * self.prior
+        mean = (self.successes + self.prior) / total
         return random_choice(self.rng, mean == mean.max())

@@ -68,10 +68,11 @@ def test_length_of_segments(wandering, seconds, monkeypatch):
     monkeypatch.setattr(driver, "_SEGMENT_SECONDS", seconds)
     same(simulate_runs(Wanderer(), on_progress=shares.append), wandering)
     assert shares == sorted(shares)
-    assert 0 < shares[0] <= shares[-1] <= 1
+    # The first call comes before the program is compiled.
+    assert shares[0] == 0 < shares[1] <= shares[-1] <= 1
     assert shares[-1] == pytest.approx(1)
     # Segments of 64 events, or of a million after the first.
-    assert (len(shares) > 10) if seconds < 1 else (len(shares) <= 3)
+    assert (len(shares) > 11) if seconds < 1 else (len(shares) <= 4)
 
 
 def test_packing_the_last_runs(wandering, monkeypatch):

@@ -12,6 +12,7 @@ from jax import Array
 from jaxtyping import Float, Int
 
 from bayesduel.ops.sampling import choose_among
+from bayesduel.posteriors.beta_arms import ArmCounts, BetaArms
 from bayesduel.types import Arm, RoundCount, RunKey
 
 INNER = ("ucb", "ts")
@@ -50,16 +51,11 @@ def advance_ucb(
     return choose_among(uniform, index == jnp.max(index))
 
 
-def advance_thompson(rng_key: RunKey, machine: Machine) -> Arm:
-    """Return the arm with the largest draw from Beta(gains + 1, losses + 1)."""
-    losses = machine.pulls - machine.gains
-    draws = jax.random.beta(
-        rng_key,
-        machine.gains.astype(jnp.float64) + 1.0,
-        losses.astype(jnp.float64) + 1.0,
-        dtype=jnp.float64,
-    )
-    return jnp.argmax(draws).astype(jnp.int32)
+def advance_thompson(rng_key: RunKey, machine: Machine, posterior: BetaArms) -> Arm:
+    """Return the arm with the largest draw from its Beta law."""
+    gains, pulls = (each.astype(jnp.float64) for each in (machine.gains, machine.pulls))
+    counts = ArmCounts(gains=gains, losses=pulls - gains)
+    return jnp.argmax(posterior.sample(rng_key, counts, 1)[0]).astype(jnp.int32)
 
 
 def feed(machine: Machine, arm: Arm, pulls: RoundCount, gains: RoundCount) -> Machine:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from bayesduel.policies.base import (
     Policy,
     check_above,
+    check_beta_arms,
     check_choice,
     one_round,
     policy_class,
@@ -23,6 +24,7 @@ from bayesduel.policies.reductions.bandit_machines import (
     most_pulled,
 )
 from bayesduel.policies.registry import register
+from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
@@ -50,9 +52,12 @@ class Sparring(Policy):
     Parameters
     ----------
     inner : {"ucb", "ts"}
-        Machines: UCB, or Thompson sampling with prior Beta(1, 1).
+        Machines: UCB, or Thompson sampling.
     alpha : float
         Of UCB: width sqrt((alpha + 2) log s / (2 n)); 3 gives sqrt(2.5 log s / n).
+    posterior : BetaArms
+        Of Thompson sampling, not read by UCB; its ``prior`` may be given in its place
+        by name, as in ``policies.get("sparring", inner="ts", prior=2)``.
 
     References
     ----------
@@ -68,6 +73,7 @@ class Sparring(Policy):
 
     inner: str = field(default="ucb", metadata={"static": True})
     alpha: float = 3.0
+    posterior: BetaArms = BetaArms()
 
     title: ClassVar[str] = "Sparring"
 
@@ -75,6 +81,7 @@ class Sparring(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_choice("inner", self.inner, INNER)
         check_above("alpha", self.alpha, 0.0)
+        check_beta_arms(self.posterior)
 
     def init(
         self, rng_key: RunKey, num_arms: int, horizon: RoundCount
@@ -90,8 +97,8 @@ class Sparring(Policy):
         """Let each machine name an arm."""
         if self.inner == "ts":
             key_left, key_right = jax.random.split(rng_key)
-            first = advance_thompson(key_left, state.left)
-            second = advance_thompson(key_right, state.right)
+            first = advance_thompson(key_left, state.left, self.posterior)
+            second = advance_thompson(key_right, state.right, self.posterior)
         else:
             uniforms = jax.random.uniform(rng_key, (2,), dtype=jnp.float64)
             first = advance_ucb(uniforms[0], state.left, self.alpha)

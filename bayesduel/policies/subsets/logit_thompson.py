@@ -1,18 +1,16 @@
 """Thompson sampling over a posterior of multinomial logit, by Laplace's method."""
 
 from dataclasses import field
-from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.errors import PolicyParameterError, SimulationArgumentError
-from bayesduel.policies.base import check_above, policy_class
+from bayesduel.policies.base import policy_class
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import (
     SubsetPolicy,
@@ -20,7 +18,9 @@ from bayesduel.policies.subset_base import (
     tie_breakers,
     top,
 )
+from bayesduel.posteriors.set_laplace import SetBeliefs, SetLaplace, SetModel
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey
+from theory.arguments import shown
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -28,20 +28,11 @@ if TYPE_CHECKING:
 MOST_SETS = 1000
 """Different sets whose choices are kept; the likelihood is a sum over them."""
 
-_STEPS = 50
-"""Newton steps of one fit at most; from the last mode it takes two or three."""
-
 
 class LogitState(NamedTuple):
-    """Choices per set, and the normal approximation of the posterior."""
+    """What is believed, and the size of the sets."""
 
-    counts: Float[Array, "S outcome"]
-    """How often each arm was chosen in each set; the last column counts nobody."""
-
-    mode: Float[Array, " n"]
-    factor: Float[Array, "n n"]
-    """L, with L L^T minus the Hessian at the mode."""
-
+    beliefs: SetBeliefs
     slots: Int[Array, " k"]
 
 
@@ -52,10 +43,11 @@ class LogitThompson(SubsetPolicy):
 
     v_i = exp(u_i), u_i ~ Normal(0, prior_scale^2): the NumPyro model
     :class:`bayesduel.models.MultinomialLogit`, with all choices of all sets so far as
-    data. After every round its posterior is approximated by a normal law around the
-    mode (Newton's method from the last mode); before every round one vector of
-    utilities is drawn from it and the k largest are offered, which is the best set for
-    equal revenues. Choices are kept per set, so that there may be at most 1000 sets.
+    data, or any other model of choices with utilities. After every round its posterior
+    is approximated by a normal law around the mode (Newton's method from the last
+    mode); before every round one vector of utilities is drawn from it and the k largest
+    are offered, which is the best set for equal revenues. Choices are kept per set, so
+    that there may be at most 1000 sets.
     Recommends the k arms with the largest utilities at the mode; ties at random.
 
     This rule is the direct Bayesian one and is in none of the papers followed here;
@@ -63,10 +55,11 @@ class LogitThompson(SubsetPolicy):
 
     Parameters
     ----------
-    prior_scale : float
-        Standard deviation of the prior of utilities.
     no_choice : bool
         Whether choosing nothing, of utility 0, is possible.
+    posterior : SetLaplace
+        What utilities are drawn from. The parameters of its model may be given by name,
+        as in ``policies.get("logit-ts", prior_scale=1)``.
 
     References
     ----------
@@ -82,15 +75,20 @@ class LogitThompson(SubsetPolicy):
     'Logit-TS'
     """
 
-    prior_scale: float = field(default=2.0, metadata={"static": True})
     no_choice: bool = field(default=True, metadata={"static": True})
+    posterior: SetLaplace = SetLaplace()
 
     title: ClassVar[str] = "Thompson sampling, multinomial logit by Laplace"
     feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        check_above("prior_scale", self.prior_scale, 0.0)
+        if not isinstance(self.posterior, SetLaplace):
+            raise PolicyParameterError(
+                "posterior must be one of sets, such as "
+                f"SetLaplace(MultinomialLogit()), got {shown(self.posterior)}"
+            )
+        self.posterior.check(num_arms, no_choice=self.no_choice)
 
     def check_world(self, world: "ChoiceWorld", horizon: int) -> None:
         """Raise where the model does not fit a world, or there are too many sets.
@@ -129,30 +127,25 @@ class LogitThompson(SubsetPolicy):
         revenues: Float[Array, " n"],
     ) -> LogitState:
         """Return the state before the first round: the prior."""
-        sets = comb(num_arms, subset_size)
-        scale = 1.0 / self.prior_scale
+        model = self.posterior.over(num_arms, subset_size, no_choice=self.no_choice)
         return LogitState(
-            counts=jnp.zeros((sets, num_arms + self.no_choice), dtype=jnp.float64),
-            mode=jnp.zeros(num_arms, dtype=jnp.float64),
-            factor=scale * jnp.eye(num_arms, dtype=jnp.float64),
-            slots=jnp.arange(subset_size, dtype=jnp.int32),
+            beliefs=model.init(), slots=jnp.arange(subset_size, dtype=jnp.int32)
+        )
+
+    def _model(self, state: LogitState) -> SetModel:
+        """Return the model for the sets that the state is about."""
+        num_arms = state.beliefs.counts.shape[1] - self.no_choice
+        return self.posterior.over(
+            num_arms, state.slots.shape[0], no_choice=self.no_choice
         )
 
     def choose(
         self, rng_key: RunKey, state: LogitState, round_: RoundCount
     ) -> tuple[Offer, LogitState]:
         """Draw utilities, offer the k largest."""
-        from bayesduel.inference.laplace import LaplaceState, draw_points
-
         key_draw, key_ties = jax.random.split(rng_key)
-        law = LaplaceState(
-            mode=state.mode,
-            factor=state.factor,
-            log_density=jnp.float64(0.0),
-            status=jnp.int32(0),
-            iterations=jnp.int32(0),
-        )
-        utility = draw_points(key_draw, law, 1)[0]
+        model = self._model(state)
+        utility = model.sample_utilities(key_draw, state.beliefs, 1)[0]
         uniforms = tie_breakers(key_ties, utility.shape[0])
         return one_offer(top(utility, uniforms, state.slots.shape[0])), state
 
@@ -165,40 +158,15 @@ class LogitThompson(SubsetPolicy):
         rewards: Rewards,
     ) -> LogitState:
         """Count the choice and fit the model again."""
-        from bayesduel.inference.laplace import laplace
-        from bayesduel.models.multinomial_logit import (
-            MultinomialLogit,
-            OfferedChoices,
-        )
-
-        sets = _all_sets(offer.subset.shape[0], state.slots.shape[0])
-        here = jnp.all(sets == offer.subset[None, :], axis=1)
         outcome = rewards.rewards
         if self.no_choice:
             nobody = rewards.rounds.astype(jnp.float64) - jnp.sum(outcome)
             outcome = jnp.concatenate([outcome, nobody[None]])
-        counts = state.counts + jnp.where(here[:, None], outcome[None, :], 0.0)
-        offered = sets
-        if self.no_choice:
-            offered = np.concatenate(
-                [sets, np.ones((len(sets), 1), dtype=bool)], axis=1
-            )
-        model = MultinomialLogit(prior_scale=self.prior_scale)
-        data = OfferedChoices(
-            offered=jnp.asarray(offered), counts=counts, num_arms=sets.shape[1]
-        )
-        law = laplace(model, data, state.mode, max_iterations=_STEPS)
-        return state._replace(counts=counts, mode=law.mode, factor=law.factor)
+        beliefs = self._model(state).update(state.beliefs, offer.subset, outcome)
+        return state._replace(beliefs=beliefs)
 
     def recommend(self, rng_key: RunKey, state: LogitState) -> Bool[Array, " n"]:
         """Return the k arms with the largest utilities at the mode."""
-        uniforms = tie_breakers(rng_key, state.mode.shape[0])
-        return top(state.mode, uniforms, state.slots.shape[0])
-
-
-def _all_sets(num_arms: int, size: int) -> Bool[np.ndarray, "S n"]:
-    """List all sets as masks."""
-    rows = np.array(list(combinations(range(num_arms), size)))
-    table = np.zeros((len(rows), num_arms), dtype=bool)
-    np.put_along_axis(table, rows, True, axis=1)
-    return table
+        utility = self._model(state).utilities(state.beliefs)
+        uniforms = tie_breakers(rng_key, utility.shape[0])
+        return top(utility, uniforms, state.slots.shape[0])

@@ -1,24 +1,21 @@
 """Self-Sparring (Sui, Zhuang, Burdick and Yue 2017)."""
 
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Float
 
 from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import Policy, check_above, one_round, policy_class
+from bayesduel.policies.base import (
+    Policy,
+    check_above,
+    check_beta_arms,
+    one_round,
+    policy_class,
+)
 from bayesduel.policies.registry import register
-from bayesduel.posteriors.beta_draws import draw_betas
+from bayesduel.posteriors.beta_arms import ArmCounts, BetaArms
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
-
-
-class SelfSparringState(NamedTuple):
-    """Weighted wins and losses of every arm, against whomever it met."""
-
-    gains: Float[Array, " K"]
-    losses: Float[Array, " K"]
 
 
 @register("self-sparring", acronym="Self-Sparring")
@@ -27,10 +24,10 @@ class SelfSparring(Policy):
     """Self-Sparring with independent Beta arms (IndSelfSparring), two arms per round.
 
     Each of the two positions draws a score for every arm from its own Beta posterior,
-    Beta(S + 1, F + 1), and takes the largest. The winner's S and the loser's F grow by
-    ``eta``. A self-duel changes nothing: counting its coin flip would pull the score of
-    a good arm to 1/2. (The algorithm is stated for m >= 2 arms per round; a duel has
-    two.)
+    Beta(S + 1, F + 1) by default, and takes the largest. The winner's S and the loser's
+    F grow by ``eta``. A self-duel changes nothing: counting its coin flip would pull
+    the score of a good arm to 1/2. (The algorithm is stated for m >= 2 arms per round;
+    a duel has two.)
 
     The score of an arm is its rate of wins against the current mixture of opponents,
     which moves. There is no guarantee without a total order of the arms: on cyclic
@@ -47,6 +44,9 @@ class SelfSparring(Policy):
     ----------
     eta : float
         Learning rate, > 0; a tunable constant in the paper.
+    posterior : BetaArms
+        What the scores are drawn from; its ``prior`` may be given in its place by name,
+        as in ``policies.get("self-sparring", prior=2)``.
 
     References
     ----------
@@ -61,55 +61,45 @@ class SelfSparring(Policy):
     """
 
     eta: float = 1.0
+    posterior: BetaArms = BetaArms()
 
     title: ClassVar[str] = "Self-Sparring"
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("eta", self.eta, 0.0)
+        check_beta_arms(self.posterior)
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> SelfSparringState:
+    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> ArmCounts:
         """Return the state before the first round."""
-        nothing = jnp.zeros(num_arms, dtype=jnp.float64)
-        return SelfSparringState(gains=nothing, losses=nothing)
+        return self.posterior.init(num_arms)
 
     def choose(
-        self, rng_key: RunKey, state: SelfSparringState, round_: RoundCount
-    ) -> tuple[Duel, SelfSparringState]:
+        self, rng_key: RunKey, state: ArmCounts, round_: RoundCount
+    ) -> tuple[Duel, ArmCounts]:
         """Let both positions draw their scores."""
-        wins, losses = (
-            jnp.broadcast_to(each[None, :] + 1.0, (2, each.shape[0]))
-            for each in (state.gains, state.losses)
-        )
-        scores = draw_betas(rng_key, wins, losses)
+        scores = self.posterior.sample(rng_key, state, 2)
         first, second = (jnp.argmax(scores[i]).astype(jnp.int32) for i in (0, 1))
         return one_round(first, second), state
 
     def update(
         self,
         rng_key: RunKey,
-        state: SelfSparringState,
+        state: ArmCounts,
         round_: RoundCount,
         duel: Duel,
         outcome: Outcome,
-    ) -> SelfSparringState:
+    ) -> ArmCounts:
         """Credit the winner and debit the loser."""
         arms = jnp.arange(state.gains.shape[0], dtype=jnp.int32)
         other = duel.first != duel.second
-        won = jnp.where(other, outcome.wins, 0).astype(jnp.float64)
-        lost = jnp.where(other, outcome.rounds, 0).astype(jnp.float64) - won
-        is_first, is_second = arms == duel.first, arms == duel.second
-        gains = jnp.where(is_first, won, 0.0) + jnp.where(is_second, lost, 0.0)
-        losses = jnp.where(is_first, lost, 0.0) + jnp.where(is_second, won, 0.0)
-        return SelfSparringState(
-            gains=state.gains + self.eta * gains,
-            losses=state.losses + self.eta * losses,
-        )
+        won = self.eta * outcome.wins.astype(jnp.float64)
+        lost = self.eta * (outcome.rounds - outcome.wins).astype(jnp.float64)
+        state = self.posterior.update(state, (arms == duel.first) & other, won, lost)
+        return self.posterior.update(state, (arms == duel.second) & other, lost, won)
 
-    def recommend(self, rng_key: RunKey, state: SelfSparringState) -> Arm:
+    def recommend(self, rng_key: RunKey, state: ArmCounts) -> Arm:
         """Return the arm with the largest posterior mean."""
-        mean = (state.gains + 1.0) / (state.gains + state.losses + 2.0)
+        mean = self.posterior.mean(state)
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
         return choose_among(uniform, mean == jnp.max(mean))

@@ -1,0 +1,203 @@
+"""The normal law at the mode of a model of choices, followed choice by choice."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations
+from math import comb
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Bool, Float
+
+from bayesduel.errors import ComparisonDataError, FitError, PolicyParameterError
+from bayesduel.inference.laplace import laplace
+from bayesduel.inference.latent import latent_of
+from bayesduel.inference.normal_law import points_of
+from bayesduel.inference.numpyro_models import NumPyroDensity
+from bayesduel.models.base import PreferenceModel, check_model
+from bayesduel.models.multinomial_logit import MultinomialLogit
+from bayesduel.models.vote_arrays import with_counts
+from bayesduel.ops.frozen_pytrees import frozen_pytree
+from bayesduel.types import RunKey
+from bayesduel.votes.choices import Choices
+
+_STEPS = 50
+"""Newton steps of one fit at most; from the last mode it takes two or three."""
+
+
+class SetBeliefs(NamedTuple):
+    """Choices of every set, and the normal law close to their posterior."""
+
+    counts: Float[Array, "S outcome"]
+    """How often each arm was chosen in each set; in a last column nobody."""
+
+    mode: Float[Array, " D"]
+    factor: Float[Array, "D D"]
+    """L, lower triangular; L L^T is minus the Hessian of the log density."""
+
+
+@frozen_pytree
+class SetLaplace:
+    """The posterior of a model of choices by Laplace's method.
+
+    As :func:`bayesduel.inference.fit` with ``method="laplace"`` after every choice,
+    from the last mode. Choices are kept per set. Arms are relabeled at random in each
+    run, so that the prior must not tell them apart.
+
+    Parameters
+    ----------
+    model : PreferenceModel
+        Of :class:`bayesduel.votes.Choices`, with utilities. It is a part of the
+        program: another prior is another program.
+
+    Examples
+    --------
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> posterior = SetLaplace(MultinomialLogit(prior_scale=1.0))
+    >>> pairs = posterior.over(num_arms=3, subset_size=2, no_choice=False)
+    >>> with jax.enable_x64(True):
+    ...     offered, chosen = jnp.array([True, False, True]), jnp.array([4.0, 0.0, 0.0])
+    ...     state = pairs.update(pairs.init(), offered, chosen)
+    ...     print(pairs.utilities(state).round(2))
+    [ 0.74  0.   -0.74]
+    """
+
+    model: PreferenceModel = field(
+        default=MultinomialLogit(), metadata={"static": True}
+    )
+
+    @property
+    def name(self) -> str:
+        """That of the model, in words joined by hyphens."""
+        title = self.model.title or type(self.model).__name__
+        return title.lower().replace(" ", "-")
+
+    def over(self, num_arms: int, subset_size: int, *, no_choice: bool) -> "SetModel":
+        """Return the posterior for sets of one size; ``no_choice``: nobody may win."""
+        return SetModel(self.model, num_arms, subset_size, no_choice)
+
+    def check(self, num_arms: int | None = None, *, no_choice: bool = True) -> None:
+        """Raise ``PolicyParameterError`` where the model cannot be held by a policy."""
+        try:
+            check_model(self.model)
+            hash(self.model)
+            _template(self.model, num_arms or 3, 2, no_choice)
+        except (FitError, ComparisonDataError) as error:
+            raise PolicyParameterError(f"model: {error}") from error
+        except TypeError as error:
+            raise PolicyParameterError(
+                "model must be hashable, as frozen dataclasses are whose fields are; "
+                f"{type(self.model).__name__} is not: {error}"
+            ) from error
+        if type(self.model).utilities is PreferenceModel.utilities:
+            raise PolicyParameterError(
+                f"model must have utilities, by which sets are chosen; "
+                f"{type(self.model).__name__} has none"
+            )
+
+
+@dataclass(frozen=True)
+class SetModel:
+    """A model over sets of one size, as compiled code needs it.
+
+    Everything but the choices is known when a program is traced.
+    """
+
+    model: PreferenceModel
+    num_arms: int
+    subset_size: int
+    no_choice: bool
+
+    def init(self) -> SetBeliefs:
+        """Return the state before any choice: the prior."""
+        mode, factor = _prior(*self._key)
+        sets, width = comb(self.num_arms, self.subset_size), self.num_arms
+        return SetBeliefs(
+            counts=jnp.zeros((sets, width + self.no_choice), dtype=jnp.float64),
+            mode=jnp.asarray(mode),
+            factor=jnp.asarray(factor),
+        )
+
+    def update(
+        self,
+        state: SetBeliefs,
+        subset: Bool[Array, " n"],
+        outcome: Float[Array, " outcome"],
+    ) -> SetBeliefs:
+        """Count what was chosen out of a set, and follow the mode."""
+        sets = all_sets(self.num_arms, self.subset_size)
+        here = jnp.all(sets == subset[None, :], axis=1)
+        counts = state.counts + jnp.where(here[:, None], outcome[None, :], 0.0)
+        arrays = with_counts(_template(*self._key), counts)
+        law = laplace(self.model, arrays, state.mode, max_iterations=_STEPS)
+        return SetBeliefs(
+            counts=counts,
+            mode=jnp.asarray(law.mode),
+            factor=jnp.asarray(law.factor),
+        )
+
+    def sample_utilities(
+        self, rng_key: RunKey, state: SetBeliefs, num_draws: int
+    ) -> Float[Array, "draw n"]:
+        """Draw utilities, independently; consumes ``rng_key``."""
+        shape = (num_draws, state.mode.shape[0])
+        normal = jax.random.normal(rng_key, shape, dtype=jnp.float64)
+        return self._utilities_at(points_of(state, normal))
+
+    def utilities(self, state: SetBeliefs) -> Float[Array, " n"]:
+        """Return the utilities at the mode."""
+        return self._utilities_at(state.mode[None, :])[0]
+
+    @property
+    def _key(self) -> tuple[PreferenceModel, int, int, bool]:
+        return self.model, self.num_arms, self.subset_size, self.no_choice
+
+    def _utilities_at(self, points: Float[Array, "draw D"]) -> Float[Array, "draw n"]:
+        latent = latent_of(self.model, _template(*self._key))
+        named = jax.vmap(latent.named)(points)
+        return jnp.asarray(self.model.utilities(named))  # pyright: ignore
+
+
+@lru_cache(maxsize=16)
+def _template(
+    model: PreferenceModel, num_arms: int, subset_size: int, no_choice: bool
+) -> Any:
+    """Return the arrays of a model for data with a row per set."""
+    offered = all_sets(num_arms, subset_size)
+    number = np.arange(1.0, len(offered) + 1.0)
+    counts = np.concatenate(
+        [offered * number[:, None], no_choice * number[:, None]], axis=1
+    )
+    names = tuple(str(arm) for arm in range(num_arms))
+    arrays = model.arrays(Choices(names, offered, counts, outside=no_choice))
+    found = np.asarray(getattr(arrays, "counts", None))
+    if found.ndim != 2 or not np.array_equal(found, counts[:, : num_arms + no_choice]):
+        raise FitError(
+            f"the arrays of {type(model).__name__} must have a field counts with the "
+            "choices row by row, as they are in the data; a policy replaces it"
+        )
+    return arrays
+
+
+@lru_cache(maxsize=16)
+def _prior(
+    model: PreferenceModel, num_arms: int, subset_size: int, no_choice: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return mode and factor of the prior, which is computed outside of any program."""
+    arrays = _template(model, num_arms, subset_size, no_choice)
+    empty = with_counts(arrays, np.zeros_like(arrays.counts))
+    with jax.ensure_compile_time_eval(), jax.enable_x64(True):
+        law = NumPyroDensity(model, empty).laplace()
+        return np.asarray(law.mode), np.asarray(law.factor)
+
+
+def all_sets(num_arms: int, size: int) -> Bool[np.ndarray, "S n"]:
+    """List all sets as masks."""
+    rows = np.array(list(combinations(range(num_arms), size)))
+    table = np.zeros((len(rows), num_arms), dtype=bool)
+    np.put_along_axis(table, rows, True, axis=1)
+    return table
