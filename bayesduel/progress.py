@@ -35,6 +35,11 @@ class ProgressReport:
 
         return show
 
+    def compiling(self, job: Any) -> None:
+        """Say that another process compiles the program of a job."""
+        if self._bar is not None:
+            self._bar.update(self._task, description=f"compiling {job.words}")
+
     def finished(self, job: Any) -> None:
         """Count a finished job."""
         self._done += 1

@@ -78,6 +78,9 @@ class _Dispatcher:
                     worker = idle.pop()
                     job = self._next(waiting, worker)
                     waiting.remove(job)
+                    known = {None, *self.on_disk, *self.compiled[worker]}
+                    if job.program not in known:
+                        report.compiling(job)
                     self.compiled[worker].add(job.program)
                     running[self.pools[worker].submit(_outcome, job)] = (worker, job)
                 done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
