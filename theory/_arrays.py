@@ -34,24 +34,10 @@ def floating(
 ) -> tuple[ModuleType, Float[Any, "*shape"]]:
     """Return the namespace of an array and the array in floating point.
 
-    Parameters
-    ----------
-    values : array, or anything that NumPy can read
-        Floating-point arrays of any library are returned as they are.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    namespace : module
-        NumPy, or the library of the array.
-    array : array
-        Integers become float64, and so does anything that is no array.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If NumPy cannot read it, or not as real numbers.
+    The namespace is NumPy or the library of the array. Floating-point arrays of any
+    library come back as they are; integers become float64, and so does anything that
+    NumPy can read and is no array. What it cannot read as real numbers raises
+    ``InvalidPreferenceError``.
     """
     if is_concrete(values) or not hasattr(values, "__array_namespace__"):
         array = real_array(values, argument)
@@ -70,18 +56,13 @@ def gap_table(
     Parameters
     ----------
     gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2.
-    argument : str
-        Name of the argument, for the error text.
     cubed : bool
         Whether NumPy would keep tables of K^3 numbers.
 
     Returns
     -------
     namespace : module
-        NumPy, or the library of the array.
     array : float (K, K)
-        The gaps.
 
     Raises
     ------
@@ -120,23 +101,7 @@ def pair_table(
 ) -> Float[Any, "K K"]:
     """Return a table of pairs in floating point, of the shape of the gaps.
 
-    Parameters
-    ----------
-    values : array (K, K)
-        One number per pair.
-    gaps : float (K, K)
-        From `gap_table`.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    float (K, K)
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If the shape is wrong; of NumPy arrays also if an entry is nan.
+    ``InvalidPreferenceError`` for another shape and, in NumPy arrays, for nan.
     """
     array = floating(values, argument)[1]
     if tuple(array.shape) != tuple(gaps.shape):
@@ -151,26 +116,7 @@ def pair_table(
 
 
 def arm_of(arm: AnyArrayLike, num_arms: int, argument: str) -> Int[Any, ""] | int:
-    """Return the number of an arm, checked unless it is traced.
-
-    Parameters
-    ----------
-    arm : int, or integer array ()
-        The arm.
-    num_arms : int
-        K.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    int or array ()
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no integer or not among 0, ..., K - 1.
-    """
+    """Return the number of an arm, checked unless it is traced."""
     if isinstance(arm, np.ndarray) and arm.ndim == 0:
         arm = arm[()]
     if hasattr(arm, "__array_namespace__") and not is_concrete(arm):

@@ -1,6 +1,7 @@
 """Checks of numbers, words and switches, made once, where they enter the package.
 
-Every text names the argument, the rule and the value.
+Each returns the value in plain Python, or raises ``ValueError`` with a text that names
+``argument``, the rule and the value.
 """
 
 from __future__ import annotations
@@ -22,26 +23,9 @@ _MOST_ITEMS = 10**7
 
 
 def arm_index(arm: object, num_arms: int, argument: str) -> int:
-    """Check the number of an arm.
+    """Return the number of an arm, a Python or NumPy integer from 0 to K - 1, no bool.
 
-    Parameters
-    ----------
-    arm : integer
-        A Python or NumPy integer, no bool.
-    num_arms : int
-        K.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    int
-        The same number.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no integer or not among 0, ..., K - 1.
+    Anything else raises ``InvalidPreferenceError``.
     """
     index = _as_integer(arm)
     if index is None or not 0 <= index < num_arms:
@@ -52,27 +36,7 @@ def arm_index(arm: object, num_arms: int, argument: str) -> int:
 
 
 def number_above(value: object, bound: float, argument: str) -> float:
-    """Check a parameter that must be finite and greater than a bound.
-
-    Parameters
-    ----------
-    value : real number
-        The parameter.
-    bound : float
-        It must be strictly greater than this.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    float
-        The same number.
-
-    Raises
-    ------
-    ValueError
-        If it is no real number, not finite, or not greater than the bound.
-    """
+    """Return a real number that is finite and strictly greater than a bound."""
     number = as_number(value)
     if not (math.isfinite(number) and number > bound):
         raise ValueError(
@@ -83,26 +47,9 @@ def number_above(value: object, bound: float, argument: str) -> float:
 
 
 def number_from(value: object, least: float, argument: str) -> float:
-    """Check a parameter that must be finite and not below a bound.
+    """Return a real number that is finite and not below a bound.
 
-    Parameters
-    ----------
-    value : real number
-        The parameter.
-    least : float
-        Smallest value allowed; minus infinity for any finite number.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    float
-        The same number.
-
-    Raises
-    ------
-    ValueError
-        If it is no real number, not finite, or below the bound.
+    The bound may be minus infinity.
     """
     number = as_number(value)
     if not (math.isfinite(number) and number >= least):
@@ -128,26 +75,9 @@ def as_number(value: object) -> float:
 def integer_from(
     value: object, least: int, argument: str, most: int = LARGEST_INTEGER
 ) -> int:
-    """Check a parameter that must be an integer within bounds.
+    """Return an integer within bounds; no bool.
 
-    Parameters
-    ----------
-    value : integer
-        A Python or NumPy integer, or a float without fraction such as 1e6; no bool.
-    least, most : int
-        Smallest and largest value allowed.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    int
-        The same number.
-
-    Raises
-    ------
-    ValueError
-        If it is no integer, or out of bounds.
+    A float without fraction, such as 1e6, is one too.
     """
     number = _as_integer(value)
     if number is None and isinstance(value, float | np.floating):
@@ -163,27 +93,7 @@ def integer_from(
 
 
 def one_of(value: object, allowed: Iterable[str], argument: str) -> str:
-    """Check a word.
-
-    Parameters
-    ----------
-    value : str
-        The word.
-    allowed : iterable of str
-        Those that are known.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    str
-        The same word.
-
-    Raises
-    ------
-    ValueError
-        If it is none of them.
-    """
+    """Return a word if it is among those allowed."""
     words = tuple(allowed)
     if not isinstance(value, str) or value not in words:
         raise ValueError(
@@ -193,24 +103,9 @@ def one_of(value: object, allowed: Iterable[str], argument: str) -> str:
 
 
 def true_or_false(value: object, argument: str) -> bool:
-    """Check a switch.
+    """Return a Python or NumPy bool; no number, and no text such as "yes".
 
-    Parameters
-    ----------
-    value : bool
-        A Python or NumPy bool; no number, and no text such as "yes".
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    bool
-        The same.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is anything else.
+    Anything else raises ``ArgumentTypeError``, as in the two functions below.
     """
     if not isinstance(value, bool | np.bool_):
         raise ArgumentTypeError(
@@ -220,27 +115,7 @@ def true_or_false(value: object, argument: str) -> bool:
 
 
 def instance_of[T](value: object, kind: type[T], argument: str) -> T:
-    """Check that an argument is an object of a class of ours.
-
-    Parameters
-    ----------
-    value : object
-        The argument.
-    kind : type
-        The class.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    object
-        The same.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is of another class.
-    """
+    """Return an object of a class of ours."""
     if not isinstance(value, kind):
         raise ArgumentTypeError(
             f"{argument} must be a theory.{kind.__name__}; got {shown(value)}."
@@ -251,26 +126,9 @@ def instance_of[T](value: object, kind: type[T], argument: str) -> T:
 def items_of(
     values: object, argument: str, count: int | None = None
 ) -> tuple[Any, ...]:
-    """Check that an argument is a finite collection, no text or table of pairs.
+    """Return what a finite collection holds: a sequence, a set or an array.
 
-    Parameters
-    ----------
-    values : sequence, set or one-dimensional array
-        The collection.
-    argument : str
-        Name of the argument, for the error text.
-    count : int, optional
-        How many things it must hold.
-
-    Returns
-    -------
-    tuple
-        What it holds.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is no collection, or of another size.
+    No text and no dictionary; ``count`` things where that is given.
     """
     fits = isinstance(values, Iterable) and not isinstance(values, str | bytes | dict)
     if isinstance(values, np.ndarray):

@@ -16,8 +16,6 @@ def aligned_table(values: Any, argument: str) -> tuple[Any, tuple[str, ...] | No
         Labels are compared as text, since a file that is read again has text in its
         header and numbers in its first column. Of an array whose dimensions are called
         "arm" and "opponent" the former are the rows, as in a result.
-    argument : str
-        Name of the argument, for the error text.
 
     Returns
     -------

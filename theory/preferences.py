@@ -62,8 +62,6 @@ class PreferenceMatrix:
     ------
     InvalidPreferenceError
         If a rule is broken; the text names the worst entry.
-    TypeError
-        If the entries are no numbers.
 
     Notes
     -----
@@ -166,11 +164,6 @@ class PreferenceMatrix:
         -------
         tuple of int
             All j with P(arm beats j) < 1/2.
-
-        Raises
-        ------
-        InvalidPreferenceError
-            If there is no such arm.
         """
         row = self.gaps[arm_index(arm, self.num_arms, "arm")]
         return tuple(np.flatnonzero(row < 0).tolist())
@@ -187,11 +180,6 @@ class PreferenceMatrix:
         -------
         tuple of int
             All j with P(arm beats j) > 1/2.
-
-        Raises
-        ------
-        InvalidPreferenceError
-            If there is no such arm.
         """
         row = self.gaps[arm_index(arm, self.num_arms, "arm")]
         return tuple(np.flatnonzero(row > 0).tolist())
@@ -371,20 +359,12 @@ def as_preference_matrix(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatr
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
 
     Returns
     -------
     PreferenceMatrix
         The same object, or a new one with a copy of the numbers, and the labels of a
         data frame as names of the arms.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix.
-    TypeError
-        If the entries are no numbers.
     """
     return matrix if isinstance(matrix, PreferenceMatrix) else PreferenceMatrix(matrix)
 

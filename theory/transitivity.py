@@ -20,18 +20,12 @@ def find_cycle(matrix: PreferenceMatrix | ArrayLike) -> tuple[int, ...]:
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
 
     Returns
     -------
     tuple of int
         Arms of which each beats the next one, and the last one the first; empty if
         there is none, that is, if the arms have a total order (ties allowed).
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix.
 
     Examples
     --------
@@ -56,7 +50,6 @@ def find_intransitive_triple(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
     rule : {"sst", "sti"}
         For arms with gap(i, j) >= 0 and gap(j, k) >= 0, gap being P - 1/2: "sst" is
         strong stochastic transitivity, gap(i, k) >= max(gap(i, j), gap(j, k)); "sti"
@@ -68,13 +61,6 @@ def find_intransitive_triple(
         The triple where the inequality fails by most, the first one among equals; None
         if it holds within 1e-9 for all. `PreferenceMatrix.satisfies_sst` and
         ``satisfies_sti`` ask for a total order as well, see `find_cycle`.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix.
-    ValueError
-        If the rule is unknown.
 
     Examples
     --------
@@ -107,7 +93,6 @@ def require_strong_transitivity(matrix: PreferenceMatrix, bound: str) -> None:
     Parameters
     ----------
     matrix : PreferenceMatrix
-        The matrix.
     bound : str
         Name of the theorem that needs it, for the error text.
 

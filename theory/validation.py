@@ -30,26 +30,17 @@ MOST_NUMBERS = MOST_ARMS**2
 
 
 def numeric_array(values: object, argument: str) -> Float64[np.ndarray, "*shape"]:
-    """Copy real numbers into a new float64 array.
+    """Copy real numbers into a new float64 array in C order.
 
     Parameters
     ----------
     values : array-like of integers or floats
         Anything that NumPy can read. It is never modified.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    float64 array
-        A fresh copy in C order.
 
     Raises
     ------
     InvalidPreferenceError
         If the rows have different lengths, or the numbers are complex or masked.
-    ArgumentTypeError
-        If the entries are no numbers; a TypeError, too.
     """
     return np.array(real_array(values, argument), dtype=np.float64, order="C")
 
@@ -57,24 +48,7 @@ def numeric_array(values: object, argument: str) -> Float64[np.ndarray, "*shape"
 def real_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
     """Read real numbers in the precision in which they are given; as `numeric_array`.
 
-    Parameters
-    ----------
-    values : array-like of integers or floats
-        Anything that NumPy can read.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    array of integers or floats
-        Perhaps the same object.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If the rows have different lengths, or the numbers are complex or masked.
-    ArgumentTypeError
-        If the entries are no numbers; a TypeError, too.
+    Perhaps the same object comes back.
     """
     if holds_more_than(values, MOST_NUMBERS):
         raise InvalidPreferenceError(
@@ -127,26 +101,10 @@ def holds_more_than(values: object, most: int) -> bool:
 def square_matrix(values: object, argument: str) -> Float64[np.ndarray, "K K"]:
     """Copy a square table of finite numbers, at least 2 by 2.
 
-    Parameters
-    ----------
-    values : array-like (K, K)
-        The table. Columns with labels are brought into the order of the rows.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    float64 (K, K)
-        A fresh copy.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If the table is not square, smaller than 2 by 2, larger than `MOST_ARMS`, has an
-        entry that is nan or infinite (the first one is named), or rows and columns have
-        other labels.
-    ArgumentTypeError
-        If the entries are no numbers; a TypeError, too.
+    Columns with labels are brought into the order of the rows.
+    ``InvalidPreferenceError`` if the table is not square, smaller or larger than
+    `MOST_ARMS`, has an entry that is nan or infinite (the first one is named), or rows
+    and columns have other labels.
     """
     return np.array(_square(values, argument), dtype=np.float64, order="C")
 
@@ -189,9 +147,6 @@ def probability_matrix(
     Parameters
     ----------
     values : array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
-    argument : str
-        Name of the argument, for the error text.
 
     Returns
     -------
@@ -203,12 +158,9 @@ def probability_matrix(
     Raises
     ------
     InvalidPreferenceError
-        If the table is not square, smaller than 2 by 2, larger than `MOST_ARMS`, not
-        finite, outside [0, 1], if an entry and its mirror image do not add up to 1
-        within 1e-9 (1.2e-7 if they are given as float32), or if a diagonal entry
-        differs from 1/2 by more than that. The worst entry is named.
-    ArgumentTypeError
-        If the entries are no numbers; a TypeError, too.
+        As `square_matrix`; if an entry is outside [0, 1], if it and its mirror image do
+        not add up to 1 within 1e-9 (1.2e-7 if they are given as float32), or if a
+        diagonal entry differs from 1/2 by more than that. The worst entry is named.
     """
     given = _square(values, argument)
     single = given.dtype == np.float32
@@ -249,29 +201,11 @@ def _without_float32_rounding(array: NDArray[np.float64]) -> NDArray[np.float64]
 def symmetric_amounts(
     values: object, num_arms: int, argument: str
 ) -> Float64[np.ndarray, "K K"]:
-    """Copy a table of counts or of evidence: symmetric and non-negative.
+    """Copy a table of counts or of evidence: symmetric and non-negative, (K, K).
 
-    Parameters
-    ----------
-    values : array-like (K, K)
-        Entry (i, j) belongs to the unordered pair; the diagonal is ignored.
-    num_arms : int
-        K.
-    argument : str
-        Name of the argument, for the error text.
-
-    Returns
-    -------
-    float64 (K, K)
-        A fresh copy.
-
-    Raises
-    ------
-    ValueError
-        If the shape is wrong, or an entry is not finite, negative, or different from
-        its mirror image.
-    ArgumentTypeError
-        If the entries are no numbers; a TypeError, too.
+    Entry (i, j) belongs to the unordered pair; the diagonal is ignored. ``ValueError``
+    if the shape is wrong, or an entry is not finite, negative, or different from its
+    mirror image.
     """
     array = square_matrix(values, argument)
     if array.shape[0] != num_arms:

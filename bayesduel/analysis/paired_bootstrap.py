@@ -98,11 +98,6 @@ def paired_intervals(
         infinite. So is that of a pair whose difference rests on so few rows that many
         resamples miss them all.
 
-    Raises
-    ------
-    ValueError
-        When an argument breaks its rule.
-
     Notes
     -----
     Measured for four columns with 95 % asked for: normal differences 96 to 98 %,

@@ -157,7 +157,6 @@ def calibrate(
         laplace and svi: resample draws by importance, as
         :func:`~bayesduel.inference.fit` does, or take them from the normal law.
     rng_key : int
-        Seed.
 
     Returns
     -------

@@ -69,7 +69,6 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
     Parameters
     ----------
     posterior : Posterior
-        A fit.
     unit : {"vote", "row"}
         With "row" all votes of a pair are left out together, by importance sampling.
         That is what one gets from counts per pair without further thought, and is wrong
@@ -233,7 +232,6 @@ def leave_pairs_out(
     num_draws : int
         Draws per refit.
     rng_key : int
-        Seed.
 
     Returns
     -------

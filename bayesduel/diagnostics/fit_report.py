@@ -87,7 +87,6 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
     Parameters
     ----------
     posterior : Posterior
-        A fit.
     with_loo : bool
         Also look at leave-one-vote-out weights, which takes longest.
 

@@ -153,7 +153,6 @@ def transitivity(
     num_replicates : int
         Sets of votes drawn from the scale.
     rng_key : int
-        Seed.
 
     Returns
     -------

@@ -63,7 +63,6 @@ def to_datatree(
     Parameters
     ----------
     posterior : Posterior
-        A fit.
     unit : {"vote", "row"}
         One entry of ``log_likelihood``: a single vote (as many entries as votes), or
         all votes of a row together. Leave-one-out cross-validation by importance

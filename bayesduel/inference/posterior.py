@@ -299,11 +299,6 @@ class Posterior(Fitted):
         -------
         xarray.Dataset (arm)
             ``mean``, ``lower`` and ``upper`` rank; 1 is the best.
-
-        Raises
-        ------
-        FitError
-            For another order, or a probability out of range.
         """
         import xarray as xr
 

@@ -24,7 +24,6 @@ def standings(posterior: Posterior, probability: float = 0.9) -> xr.Dataset:
     Parameters
     ----------
     posterior : Posterior
-        A fit.
     probability : float
         Of the central intervals, in (0, 1).
 
@@ -40,11 +39,6 @@ def standings(posterior: Posterior, probability: float = 0.9) -> xr.Dataset:
         beating every one of them. ``attrs["score"]`` and ``attrs["p_best"]`` say which;
         ``attrs["condorcet_exists"]`` is the probability that some arm beats all others.
         Arms are ordered by mean score; equal ones by position.
-
-    Raises
-    ------
-    FitError
-        For a probability out of range.
 
     Examples
     --------
@@ -134,7 +128,6 @@ def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str,
     Parameters
     ----------
     posterior : Posterior
-        A fit.
     probability : float
         Of the central intervals, in (0, 1).
 
@@ -143,11 +136,6 @@ def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str,
     list of dict
         ``parameter``, ``mean``, ``lower``, ``upper``, and in words ``meaning``. Empty
         where the model has none.
-
-    Raises
-    ------
-    FitError
-        For a probability out of range.
 
     Examples
     --------

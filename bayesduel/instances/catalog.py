@@ -95,11 +95,6 @@ def describe(name: str) -> Description:
     Description
         Title, source, winners, parameters.
 
-    Raises
-    ------
-    ValueError
-        When the name is unknown; near names are suggested.
-
     Examples
     --------
     >>> from bayesduel import instances

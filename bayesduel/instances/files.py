@@ -118,13 +118,6 @@ def matrix_of_table(
     PreferenceMatrix
         One that is given comes back as it is.
 
-    Raises
-    ------
-    InvalidPreferenceError
-        When it is no preference matrix.
-    TypeError
-        When the entries are no numbers.
-
     Examples
     --------
     >>> import pandas as pd

@@ -174,8 +174,6 @@ def random_submatrix(
     ------
     ValueError
         When an argument breaks the rules above, or no subset was found.
-    TypeError
-        When `rng` is not a numpy.random.Generator.
 
     Examples
     --------

@@ -109,8 +109,8 @@ class SubmatrixSampler:
         Raises
         ------
         ValueError
-            When an argument breaks its rule, or too few arms keep this distance from
-            enough others for any submatrix to exist.
+            Also when too few arms keep this distance from enough others for any
+            submatrix to exist.
         """
         whole = as_preference_matrix(matrix)
         size = check_integer("size", size, 2)
@@ -134,17 +134,7 @@ class SubmatrixSampler:
         return cls(whole, size, min_gap, seed, arms, admissible[np.ix_(arms, arms)])
 
     def draw(self, number: int) -> SubmatrixDraw:
-        """Draw the arms of one submatrix.
-
-        Parameters
-        ----------
-        number : int
-            At least 0.
-
-        Returns
-        -------
-        SubmatrixDraw
-            The arms, and how many subsets were tried.
+        """Draw the arms of submatrix ``number``, from 0.
 
         Raises
         ------
@@ -174,22 +164,9 @@ class SubmatrixSampler:
         )
 
     def submatrix(self, number: int) -> PreferenceMatrix:
-        """Return a submatrix.
+        """Return submatrix ``number``, as `draw` draws its arms.
 
-        Parameters
-        ----------
-        number : int
-            At least 0.
-
-        Returns
-        -------
-        PreferenceMatrix
-            With the arm names of the large matrix, or the numbers of its arms.
-
-        Raises
-        ------
-        ValueError
-            As for `draw`.
+        It has the arm names of the large matrix, or the numbers of its arms.
         """
         arms = self.draw(number).arms
         labels = self.matrix.arm_names or range(self.matrix.num_arms)
@@ -215,24 +192,11 @@ def _possible_arms(admissible: NDArray[np.bool_], size: int) -> NDArray[np.int64
 def _first_admissible(
     admissible: NDArray[np.bool_], uniforms: NDArray[np.float64]
 ) -> tuple[int, NDArray[np.int64]] | None:
-    """Return the first row whose shuffle begins with an admissible subset.
+    """Return the first row whose shuffle begins with an admissible subset, and that.
 
-    Every row makes the first `size` steps of a Fisher-Yates shuffle of the arms, and is
-    dropped at the first arm that does not fit those before it: most rows are, early.
-
-    Parameters
-    ----------
-    admissible : bool (N, N)
-        Pairs that may be in one subset.
-    uniforms : float (rows, size)
-        In [0, 1).
-
-    Returns
-    -------
-    row : int
-        Its number.
-    chosen : int (size,)
-        Its subset.
+    Every row of uniforms makes the first `size` steps of a Fisher-Yates shuffle of the
+    arms, and is dropped at the first arm that does not fit those before it: most rows
+    are, early.
     """
     num_arms, size = len(admissible), uniforms.shape[1]
     rows = np.arange(len(uniforms))

@@ -103,22 +103,9 @@ def waiting_time_at_rate(
 ) -> tuple[RoundCount, Bool[Array, ""]]:
     """Draw how many of the next ``rounds`` are idle, each with chance exp(-hazard).
 
-    Parameters
-    ----------
-    uniform : float64
-        On [0, 1).
-    hazard : float64
-        ``-log P(idle)``. At 0, and below, every round is idle, at infinity none; from a
-        nan nothing is idle.
-    rounds : int64
-        At least 1.
-
-    Returns
-    -------
-    idle : int64
-        floor(Exp(1) / hazard), exactly geometric, or ``rounds``.
-    happens : bool
-        Whether a round that is not idle follows within ``rounds``.
+    As `waiting_time`: floor(Exp(1) / hazard), exactly geometric, or ``rounds``. At a
+    hazard of 0, and below, every round is idle, at infinity none; from a nan nothing is
+    idle.
     """
     # Compared as a float: it may be infinite. A comparison with a nan is false.
     waiting = jnp.floor(-jnp.log1p(-uniform) / hazard)

@@ -1,8 +1,8 @@
 """Figures: regret with bands and bounds, slopes, optimal exploration, fits to votes.
 
-Every function returns a figure that pyplot does not know, readable at the width of a
-paper column ("column", 3.4 in) and of a page ("full", 7 in), in colors that are safe
-for color-deficient readers. Global matplotlib settings are never touched.
+Every function returns a `StyledFigure`, which pyplot does not know, readable at the
+width of a paper column ("column", 3.4 in) and of a page ("full", 7 in), in colors that
+are safe for color-deficient readers. Global matplotlib settings are never touched.
 """
 
 from bayesduel.plots.allocation import allocation

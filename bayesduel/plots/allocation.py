@@ -71,18 +71,11 @@ def allocation(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
     optima : mapping of str to theory.Optimum, optional
         Panels to draw, by their titles; by default the optima of both programs.
     width : "full" (7 in), "column" (3.4 in) or float
         Width in inches. Below 5 inches the panels stand below each other.
     height : float, optional
-        Height in inches.
-
-    Returns
-    -------
-    StyledFigure
-        A figure that pyplot does not know.
 
     Raises
     ------

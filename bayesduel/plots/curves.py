@@ -80,9 +80,7 @@ def regret(
     columns : int, optional
         Panels per row; by default two at full width, one at column width.
     width : "full" (7 in), "column" (3.4 in) or float
-        Width in inches.
     height : float, optional
-        Height in inches.
     labels : {"auto", "direct", "legend"}
         Names at the ends of the lines or in a legend below; "auto" writes them at
         the ends when there is one panel.

@@ -57,11 +57,6 @@ def heat_map(
         Width in inches. Probabilities and numbers of votes are written into the cells
         of up to twelve arms.
 
-    Returns
-    -------
-    StyledFigure
-        A figure that pyplot does not know.
-
     Raises
     ------
     FitError
@@ -132,12 +127,6 @@ def pair(
     probability : float
         Of the central interval that is written above.
     width : "full" (7 in), "column" (3.4 in) or float
-        Width in inches.
-
-    Returns
-    -------
-    StyledFigure
-        A figure that pyplot does not know.
 
     Raises
     ------
@@ -208,17 +197,11 @@ def predictive_check(
     posterior : Posterior
         A fit to ``Comparisons``.
     rng_key : int
-        Seed.
     num_draws : int
         Sets of replicated votes.
     width : "full" (7 in), "column" (3.4 in) or float
         Width in inches. Up to sixty pairs are drawn by name; of more, every pair as a
         point.
-
-    Returns
-    -------
-    StyledFigure
-        A figure that pyplot does not know.
 
     Raises
     ------

@@ -53,7 +53,6 @@ def forest(
     Parameters
     ----------
     posterior : Posterior
-        A fit.
     by : {"score", "rank"}
         Utilities relative to their mean (or, without utilities, the mean probability of
         beating another arm), or ranks.
@@ -62,12 +61,6 @@ def forest(
     max_arms : int
         Only the best so many arms.
     width : "full" (7 in), "column" (3.4 in) or float
-        Width in inches.
-
-    Returns
-    -------
-    StyledFigure
-        A figure that pyplot does not know.
 
     Raises
     ------
@@ -138,17 +131,10 @@ def winners(
     Parameters
     ----------
     posterior : Posterior
-        A fit.
     max_arms : int
         At most so many arms; those below one percent in every sense are left out, and
         counted in the caption.
     width : "full" (7 in), "column" (3.4 in) or float
-        Width in inches.
-
-    Returns
-    -------
-    StyledFigure
-        A figure that pyplot does not know.
 
     Notes
     -----

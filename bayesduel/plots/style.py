@@ -176,13 +176,7 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
 
 
 def width_in_inches(width: str | float) -> float:
-    """Return the width in inches of "column", "full" or a number.
-
-    Raises
-    ------
-    ValueError
-        For another name, or a width outside 1.5 to 40 inches.
-    """
+    """Return inches, from 1.5 to 40, of "column", "full" or a number."""
     if isinstance(width, str):
         if width not in WIDTHS:
             raise ValueError(

@@ -22,12 +22,7 @@ def winner(
 ) -> Float[Array, " n"]:
     """Draw who is chosen in one round: 1 for the winner, or 0 for all.
 
-    Parameters
-    ----------
-    uniform : float64
-        On [0, 1).
-    chances : float64 (n,)
-        Probabilities; nobody is chosen with the rest.
+    Nobody is chosen with the rest of the probability.
     """
     upper = cumulative(chances)
     lower = jnp.concatenate([jnp.zeros(1, dtype=upper.dtype), upper[:-1]])
@@ -43,23 +38,8 @@ def ranking(
     """Draw a Plackett-Luce ranking of the offered arms.
 
     Arms arrive after exponential times with their weights as rates; the order is that
-    of drawing without replacement in proportion to the weights.
-
-    Parameters
-    ----------
-    uniforms : float64 (n,)
-        On [0, 1).
-    weights : float64 (n,)
-        Positive.
-    offered : bool (n,)
-        The arms that are ranked.
-    places : int
-        How many places are observed.
-
-    Returns
-    -------
-    float64 (n,)
-        ``places`` for the first arm, one less for each later one, 0 at last.
+    of drawing without replacement in proportion to the weights. ``places`` for the
+    first arm, one less for each later one, 0 at last.
     """
     arrival = jnp.where(offered, -jnp.log1p(-uniforms) / weights, jnp.inf)
     earlier = jnp.sum(arrival[None, :] < arrival[:, None], axis=1, dtype=jnp.int32)
@@ -71,20 +51,8 @@ def rounds_until_no_choice(
 ) -> tuple[RoundCount, RoundCount]:
     """Draw the rounds up to the first in which nobody is chosen, that one included.
 
-    Parameters
-    ----------
-    uniform : float64
-        On [0, 1).
-    nobody : float64
-        Probability that nobody is chosen in a round, in [0, 1]; with 0 the rounds end
-        where ``most`` cuts them.
-    most : int64
-        Rounds that there is room for.
-
-    Returns
-    -------
-    rounds, choices : int64
-        Rounds played, and those of them with a choice: all of them if ``most`` cuts.
+    Returns the rounds played, at most ``most``, and those of them with a choice: all of
+    them if ``most`` cuts. With ``nobody`` = 0 it does.
     """
     choices, ends = waiting_time(uniform, nobody, most)
     return choices + jnp.where(ends, 1, 0), choices
@@ -95,22 +63,10 @@ def count_winners(
 ) -> Float[Array, " n"]:
     """Draw how often each outcome happens in ``number`` rounds.
 
-    A multinomial draw; consumes ``rng_key``. A few rounds are drawn one after the
-    other, more of them by binomial draws between halves of the outcomes.
-
-    Parameters
-    ----------
-    rng_key : key
-        Consumed.
-    chances : float64 (n,)
-        In proportion to the probabilities; some are positive if ``number`` is.
-    number : int64
-        How many rounds.
-
-    Returns
-    -------
-    float64 (n,)
-        Whole numbers.
+    A multinomial draw of whole numbers; consumes ``rng_key``. A few rounds are drawn
+    one after the other, more of them by binomial draws between halves of the outcomes.
+    The chances are in proportion to the probabilities; some are positive if ``number``
+    is.
     """
     key_few, key_many = jax.random.split(rng_key)
     few = number <= _FEW
@@ -196,23 +152,9 @@ def independent_rewards(
 ) -> Float[Array, " n"]:
     """Draw every arm's sum of rewards, in steps of the smallest one.
 
-    Parameters
-    ----------
-    rng_key : key
-        Consumed.
-    chances : float64 (n,)
-        Mean share of the largest reward; 0 for arms that are not offered.
-    rounds : int64
-        Rounds; at most 1 unless ``in_bulk``.
-    levels : int
-        Steps from no reward to the largest one.
-    in_bulk : bool
-        Whether ``rounds`` may exceed 1.
-
-    Returns
-    -------
-    float64 (n,)
-        Binomial(levels * rounds, chances).
+    Binomial(levels * rounds, chances); consumes ``rng_key``. A chance is the mean share
+    of the largest reward, 0 for arms that are not offered; ``levels`` is the number of
+    steps to it. There is at most one round unless ``in_bulk``.
     """
     if not in_bulk:
         shape = (levels, chances.shape[0])

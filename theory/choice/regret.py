@@ -83,11 +83,6 @@ def subset_cost(
     -------
     float array (...)
 
-    Raises
-    ------
-    ValueError
-        If the form is unknown.
-
     Examples
     --------
     >>> import numpy as np

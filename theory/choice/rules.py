@@ -178,11 +178,6 @@ def binomial_table(num_arms: int, set_size: int) -> Int64[np.ndarray, "n k"]:
     int64 (n, k)
         Entry (i, c) is "i choose c + 1".
 
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
-
     Examples
     --------
     >>> binomial_table(4, 2).tolist()

@@ -95,8 +95,6 @@ class ChoiceTable:
     ------
     ValueError
         If a rule is broken; the text names the set.
-    TypeError
-        If the entries are no numbers.
 
     Examples
     --------
@@ -289,8 +287,7 @@ def find_inconsistency(table: ChoiceTable) -> Inconsistency | None:
 
     References
     ----------
-    Yang, Ren, Dhillon and Sanghavi (2021), "Combinatorial bandits without total order
-    for arms", Assumption 1 (and 2, with expected rewards).
+    Yang, Ren, Dhillon and Sanghavi (2021), Assumption 1 (and 2, with expected rewards).
 
     Examples
     --------
@@ -343,8 +340,7 @@ def find_order_violation(table: ChoiceTable) -> OrderViolation | None:
 
     References
     ----------
-    Yang, Ren, Dhillon and Sanghavi (2021), "Combinatorial bandits without total order
-    for arms", Definition 2.
+    Yang, Ren, Dhillon and Sanghavi (2021), Definition 2.
 
     Examples
     --------

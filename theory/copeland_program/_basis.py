@@ -78,18 +78,7 @@ class PriceTable(NamedTuple):
 
 
 def empty_basis(num_arms: int) -> Basis:
-    """Return a basis that fits no matrix.
-
-    Parameters
-    ----------
-    num_arms : int
-        Number of arms K.
-
-    Returns
-    -------
-    Basis
-        NumPy arrays of zeros.
-    """
+    """Return a basis that fits no matrix, NumPy arrays of zeros."""
     rows = ROWS_PER_ARM * num_arms
     square = (num_arms, num_arms)
     return Basis(
@@ -106,20 +95,9 @@ def tilted_costs(
 ) -> Float[Any, "R K"]:
     """Compute the price of evidence on every pair, so tilted that optima are unique.
 
-    The factors are 1 + 1e-6 sin n for the n-th pair, n = 1, 2, ... in lexicographic
-    order; the numbers sin n are linearly independent over the rationals.
-
-    Parameters
-    ----------
-    gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
-    arms : int32 (R,), optional
-        Only the rows of these arms.
-
-    Returns
-    -------
-    float (K, K) or (R, K)
-        Copeland regret (from losses) per unit of evidence; symmetric.
+    Copeland regret (from losses) per unit of evidence, symmetric; of all arms or of
+    some. The factors are 1 + 1e-6 sin n for the n-th pair, n = 1, 2, ... in
+    lexicographic order; the numbers sin n are linearly independent over the rationals.
     """
     xp, gaps = floating(gaps)
     tilts = xp.asarray(_tilts(gaps.shape[0]))
@@ -140,27 +118,19 @@ def _tilts(num_arms: int) -> NDArray[np.float64]:
 def price_table(
     gaps: AnyArrayLike, winner: Int[Any, ""] | int, arms: Int[Any, " R"] | None = None
 ) -> PriceTable:
-    """Lay out the prices of the program of a winner.
+    """Lay out the tilted prices of the program of a winner, in O(K^3) or O(R K^2).
+
+    Memory is as much where the operations are not fused.
 
     Parameters
     ----------
     gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
     winner : int
         The arm i1, the only one with the fewest losses; it may be traced. For another
         arm the result has no meaning.
     arms : int32 (R,), optional
         Only the rows of these arms. A duel that leaves all signs as they are changes
         the rows of its two arms.
-
-    Returns
-    -------
-    PriceTable
-        Tilted prices.
-
-    Notes
-    -----
-    O(K^3) time, or O(R K^2); as much memory where the operations are not fused.
     """
     xp, gaps = floating(gaps)
     index = xp.arange(gaps.shape[0], dtype=xp.int32)
@@ -178,19 +148,9 @@ def price_table(
 
 
 def multipliers(basis: Basis, prices: Float[Any, "K K"]) -> Float[Any, " R"]:
-    """Compute the multipliers of the constraints of a basis.
+    """Compute the multipliers of the constraints of a basis for these signs.
 
-    Parameters
-    ----------
-    basis : Basis
-        For these signs of the gaps.
-    prices : float (K, K)
-        Of a `PriceTable`.
-
-    Returns
-    -------
-    float (R,)
-        Their sum is the value of the allocation.
+    Their sum is the value of the allocation.
     """
     return _terms(basis, prices).sum(axis=-1)
 
@@ -198,29 +158,12 @@ def multipliers(basis: Basis, prices: Float[Any, "K K"]) -> Float[Any, " R"]:
 def stays_optimal(
     basis: Basis, prices: Float[Any, "K K"], tolerance: float = _TOLERANCE
 ) -> Bool[Any, ""]:
-    """Say whether a basis is optimal at other prices.
+    """Say whether a basis is optimal at other prices, within a relative tolerance.
 
     The allocation is feasible for all matrices of the same signs and has the value of
     the multipliers. So it is optimal if they are feasible too: not negative, and no
-    price exceeded.
-
-    Parameters
-    ----------
-    basis : Basis
-        For these signs of the gaps.
-    prices : float (K, K)
-        Of a `PriceTable`.
-    tolerance : float
-        Relative.
-
-    Returns
-    -------
-    bool scalar
-        False for a basis of other signs need not be the result: compare them first.
-
-    Notes
-    -----
-    O(K^3) time and memory.
+    price exceeded. For a basis of other signs the result means nothing: compare them
+    first. O(K^3) time and memory.
     """
     xp, prices = floating(prices)
     terms = _terms(basis, prices)
@@ -233,19 +176,9 @@ def stays_optimal(
 
 
 def allocation(basis: Basis, table: PriceTable) -> Float[Any, "K K"]:
-    """Lay out the evidence that a basis asks for.
+    """Lay out the evidence N_ij d_ij / log T that a basis asks for, symmetric.
 
-    Parameters
-    ----------
-    basis : Basis
-        For these signs of the gaps.
-    table : PriceTable
-        Its order of the superiors decides which pairs of a block get how much.
-
-    Returns
-    -------
-    float (K, K)
-        Evidence N_ij d_ij / log T on every pair, symmetric.
+    The order of the superiors in the table decides which pairs of a block get how much.
     """
     xp, amounts = floating(basis.amounts)
     directed = directed_allocation(amounts, table)
@@ -255,21 +188,11 @@ def allocation(basis: Basis, table: PriceTable) -> Float[Any, "K K"]:
 def directed_allocation(
     amounts: Float[Any, "R K"], table: PriceTable
 ) -> Float[Any, "R K"]:
-    """Lay out the evidence of some blocks.
+    """Lay out the evidence of some blocks: rows of the amounts of a basis.
 
-    Parameters
-    ----------
-    amounts : float (R, K)
-        Rows of the amounts of a basis.
-    table : PriceTable
-        The same rows.
-
-    Returns
-    -------
-    float (R, K)
-        Entry (i2, j): evidence that the block of i2 asks for on its superior j, or that
-        the winner, as i2, needs on its inferior j. An allocation is the sum of all
-        blocks and its transpose.
+    Entry (i2, j) is the evidence that the block of i2 asks for on its superior j, or
+    that the winner, as i2, needs on its inferior j. An allocation is the sum of all
+    blocks and its transpose.
     """
     xp, amounts = floating(amounts)
     places = xp.arange(amounts.shape[1], dtype=xp.int32)

@@ -101,7 +101,6 @@ def candidate_slack(
     evidence : float (K, K)
         Symmetric, non-negative; the diagonal and tied pairs are not read.
     gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
     candidate : int
         The arm i1; it may be traced.
     sums : float (K, K + 2), optional
@@ -134,18 +133,9 @@ def superior_sums(
 ) -> Float[Any, "R K+2"]:
     """Add up the smallest evidence on the superiors of some rivals, for every level.
 
-    A rival's row depends on its own pairs only, so a duel changes two of them.
-
-    Parameters
-    ----------
-    evidence, gaps : float (R, K)
-        Rows of the rivals i2.
-
-    Returns
-    -------
-    float (R, K + 2)
-        Entry (i2, 1 + l): sum over the L_i2 - l superiors of i2 with the least
-        evidence, l = -1, ..., K; 0 where L_i2 <= l, of all superiors for l = -1.
+    A rival's row depends on its own pairs only, so a duel changes two of them. Entry
+    (i2, 1 + l) is the sum over the L_i2 - l superiors of i2 with the least evidence, l
+    = -1, ..., K; 0 where L_i2 <= l, of all superiors for l = -1.
 
     Examples
     --------
@@ -175,7 +165,6 @@ def ecw_slack(
     evidence : float (K, K)
         Symmetric, non-negative; the diagonal and tied pairs are not read.
     gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
     candidate : int
         The arm i1; it may be traced. One with the fewest losses.
 
@@ -214,19 +203,8 @@ def sums_of_smallest(
 ) -> Float[Any, "R S"]:
     """Add up the smallest members of every row, for several sizes.
 
-    Parameters
-    ----------
-    values : float (R, K)
-        Finite numbers.
-    members : bool (R, K)
-        Which of them belong to the row's set.
-    sizes : int32 (R, S)
-        How many to add; 0 or less gives 0, more than there are gives the whole sum.
-
-    Returns
-    -------
-    float (R, S)
-        Sums of the smallest members, each in the order of the columns.
+    A size of 0 or less gives 0, one above the number of members the whole sum; each sum
+    is in the order of the columns. Values are finite.
 
     Examples
     --------
@@ -247,17 +225,7 @@ def rank_by_counting(
 ) -> Int[Any, "R K"]:
     """Count, for every entry, the members of its row that come before it.
 
-    Parameters
-    ----------
-    values : float (R, K)
-        Keys; equal ones are in the order of the columns.
-    members : bool (R, K)
-        Entries that are counted.
-
-    Returns
-    -------
-    int32 (R, K)
-        Ranks from 0 among the members.
+    Equal keys are in the order of the columns; the ranks of members count from 0.
 
     Examples
     --------

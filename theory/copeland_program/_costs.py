@@ -19,35 +19,13 @@ if TYPE_CHECKING:
 
 
 def losses(gaps: Float[Any, "R K"]) -> Int[Any, " R"]:
-    """Count the superiors L_i of every arm.
-
-    Parameters
-    ----------
-    gaps : float (K, K), or some rows of it, (R, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
-
-    Returns
-    -------
-    int32 (R,)
-        Number of negative entries per row.
-    """
+    """Count the superiors L_i of every arm, or of the arms whose rows are given."""
     xp, gaps = floating(gaps)
     return xp.sum(gaps < 0, axis=-1, dtype=xp.int32)
 
 
 def two_smallest(counts: Int[Any, " K"]) -> tuple[Int[Any, ""], Int[Any, ""]]:
-    """Return the smallest and the second smallest element of a multiset.
-
-    Parameters
-    ----------
-    counts : int (K,)
-        K >= 2 numbers of losses, at most K - 1 each.
-
-    Returns
-    -------
-    least, second : int scalars
-        L(1) and L(2); equal if the smallest number occurs twice.
-    """
+    """Return L(1) and L(2) of at least two numbers of losses; they may be equal."""
     xp = counts.__array_namespace__()
     index = xp.arange(counts.shape[0])
     others = xp.where(index == xp.argmin(counts), counts.shape[0], counts)
@@ -57,20 +35,10 @@ def two_smallest(counts: Int[Any, " K"]) -> tuple[Int[Any, ""], Int[Any, ""]]:
 def evidence_costs(
     gaps: Float[Any, "K K"], arms: Int[Any, " R"] | None = None
 ) -> Float[Any, "R K"]:
-    """Compute the price c_ij of one unit of evidence on every pair.
+    """Compute the price c_ij of one unit of evidence, for all arms or some rows.
 
-    Parameters
-    ----------
-    gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
-    arms : int32 (R,), optional
-        Only the rows of these arms.
-
-    Returns
-    -------
-    float (K, K) or (R, K)
-        Copeland regret (from losses) per unit of N_ij d_ij; symmetric, 0 on the
-        diagonal and for tied pairs.
+    Copeland regret (from losses) per unit of N_ij d_ij; symmetric, 0 on the diagonal
+    and for tied pairs.
     """
     xp, gaps = floating(gaps)
     counts = losses(gaps)

@@ -103,16 +103,6 @@ def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
     For s < s' the difference of the ratios (b - s)+ / cost_s and (b - s')+ / cost_s' is
     not negative up to b = s' and then falls: so s dominates s' if it is not worse at
     the largest b, and s' dominates s if s' is below the smallest b and not worse there.
-
-    Parameters
-    ----------
-    families : ConstraintFamilies
-        The families of the winner.
-
-    Returns
-    -------
-    Prefixes
-        The columns of the program.
     """
     instance, winner = families.instance, families.winner
     num_arms = instance.num_arms
@@ -153,24 +143,9 @@ def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
 
 
 def solve(instance: ProgramData, winner: int) -> Solution:
-    """Solve the program of a winner that is the only one.
+    """Solve the program of a winner that is the only one; nothing is certified yet.
 
-    Parameters
-    ----------
-    instance : ProgramData
-        The matrix.
-    winner : int
-        The arm i1. Every other arm has more losses.
-
-    Returns
-    -------
-    Solution
-        Allocation and multipliers; neither is certified yet.
-
-    Raises
-    ------
-    ProgramError
-        If the solver does not report an optimum.
+    Every other arm has more losses. `ProgramError` if the solver reports no optimum.
     """
     families = ConstraintFamilies(instance, winner)
     prefixes = surviving_prefixes(families)

@@ -114,20 +114,10 @@ class ConstraintFamilies:
         return exists
 
     def order(self, own: Float64[np.ndarray, " h"]) -> Int[np.ndarray, " h"]:
-        """Order the inferiors by the evidence against them.
+        """Order the inferiors by the evidence against them; positions in `inferiors`.
 
         Among equal evidence the most expensive pair comes first: it is the one on which
         an optimum has least, so the constraints that it gives cut deepest.
-
-        Parameters
-        ----------
-        own : float (h,)
-            Evidence on the pairs of the winner and its inferiors.
-
-        Returns
-        -------
-        int (h,)
-            Positions in `inferiors`.
         """
         price = self.instance.costs[self.winner, self.inferiors]
         return np.lexsort((-price, own))
@@ -176,18 +166,7 @@ class ConstraintFamilies:
     def superior_sums(
         self, evidence: Float64[np.ndarray, "K K"]
     ) -> Float64[np.ndarray, "K sizes"]:
-        """Add up the smallest entries on the superiors of every rival.
-
-        Parameters
-        ----------
-        evidence : float (K, K)
-            Symmetric.
-
-        Returns
-        -------
-        float (K, levels + 1)
-            As `sides` wants them.
-        """
+        """Add up the smallest entries on the superiors of every rival, for `sides`."""
         gaps, losses = self.instance.gaps, self.instance.losses
         pool = gaps < 0
         pool[:, self.winner] = False
@@ -205,55 +184,21 @@ class ConstraintFamilies:
         """Return the smallest left-hand side at the level L(2).
 
         All families of that level together say that any `top_size` inferiors of the
-        winner carry one unit of evidence.
-
-        Parameters
-        ----------
-        own : float (h,)
-            Evidence on the pairs of the winner and its inferiors.
-        order : int (h,)
-            Their order, from `order`.
-
-        Returns
-        -------
-        float
-            Infinity if the winner has fewer inferiors.
+        winner carry one unit of evidence; infinity if there are fewer.
         """
         if self.top_size > self.inferiors.size:
             return np.inf
         return float(own[order[: self.top_size]].sum())
 
     def slack(self, evidence: Float64[np.ndarray, "K K"]) -> float:
-        """Return the smallest left-hand side of (P).
-
-        Parameters
-        ----------
-        evidence : float (K, K)
-            Symmetric.
-
-        Returns
-        -------
-        float
-            Infinity if there is no constraint.
-        """
+        """Return the smallest left-hand side of (P); infinity without constraints."""
         own = evidence[self.winner, self.inferiors]
         order = self.order(own)
         sides = self.sides(own, order, self.superior_sums(evidence))
         return min(float(sides.min(initial=np.inf)), self.top_side(own, order))
 
     def efficient_slack(self, evidence: Float64[np.ndarray, "K K"]) -> float:
-        """Return the smallest left-hand side of the efficient program.
-
-        Parameters
-        ----------
-        evidence : float (K, K)
-            Symmetric.
-
-        Returns
-        -------
-        float
-            Infinity if there is no constraint.
-        """
+        """Return the smallest left-hand side of the efficient program, as `slack`."""
         least = float(evidence[self.winner, self.inferiors].min(initial=np.inf))
         if self.instance.least == 0:
             return least
@@ -265,20 +210,7 @@ class ConstraintFamilies:
     def chosen(
         self, case: int, rival: int, level: int, order: Int[np.ndarray, " h"]
     ) -> Int[np.ndarray, " a"]:
-        """Return the set H of a family.
-
-        Parameters
-        ----------
-        case, rival, level : int
-            Indices of the family.
-        order : int (h,)
-            Order of the inferiors, from `order`.
-
-        Returns
-        -------
-        int (a,)
-            Positions in `inferiors`.
-        """
+        """Return the set H of a family, as positions in `inferiors`."""
         size = int(self.num_inferiors[level])
         if case == PLAIN:
             return order[:size]
@@ -304,7 +236,6 @@ def find_violations(
     evidence : array-like (K, K)
         Symmetric, non-negative; diagonal and tied pairs are not read.
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
     winner : int
         The Copeland winner i1.
     tolerance : float
@@ -320,8 +251,6 @@ def find_violations(
 
     Raises
     ------
-    InvalidPreferenceError
-        If the matrix is not valid, or the arm is no winner.
     TieError
         If a tie is not allowed.
     ValueError

@@ -87,16 +87,6 @@ def superiors_by_counting(gaps: Float[Any, "K K"]) -> RankedSuperiors:
 
     O(K^3) operations without a sort, which in compiled code for a few dozen arms is the
     faster way.
-
-    Parameters
-    ----------
-    gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
-
-    Returns
-    -------
-    RankedSuperiors
-        Costs and order.
     """
     xp, gaps = floating(gaps)
     costs = evidence_costs(gaps)
@@ -112,16 +102,6 @@ def superiors_by_sorting(gaps: Float64[np.ndarray, "K K"]) -> RankedSuperiors:
 
     O(K^2 log K) operations and O(K^2) memory; the same order as
     `superiors_by_counting`.
-
-    Parameters
-    ----------
-    gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
-
-    Returns
-    -------
-    RankedSuperiors
-        Costs and order.
     """
     return superiors_of_costs(gaps, evidence_costs(gaps))
 
@@ -129,19 +109,9 @@ def superiors_by_sorting(gaps: Float64[np.ndarray, "K K"]) -> RankedSuperiors:
 def superiors_of_costs(
     gaps: Float64[np.ndarray, "K K"], costs: Float64[np.ndarray, "K K"]
 ) -> RankedSuperiors:
-    """Order the superiors of every arm for given costs, by sorting rows.
+    """Order the superiors of every arm by given costs of pairs, by sorting rows.
 
-    Parameters
-    ----------
-    gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2; only the signs are read.
-    costs : float (K, K)
-        Price of one unit of evidence on every pair, symmetric, not negative.
-
-    Returns
-    -------
-    RankedSuperiors
-        These costs, and the order.
+    Costs are symmetric and not negative; of the gaps only the signs are read.
     """
     members = gaps < 0
     order = np.argsort(np.where(members, costs, np.inf), axis=1, kind="stable")
@@ -167,21 +137,9 @@ def solve_blocks(
     prefix sums by its cost. No digits are lost there: what remains of such a sum
     contains a cost at least as large as the one taken away.
 
-    Parameters
-    ----------
-    superiors : RankedSuperiors
-        Order of the superiors.
-    arms : int32 (A,)
-        The winners.
-    beaten : bool (A, K)
-        Entry (., i2): the winner beats i2.
-    costs, ranks : float and int32 (A, K)
-        Cost of the pair, and rank of the winner among the superiors of i2.
-
-    Returns
-    -------
-    Blocks
-        Values, and what an allocation needs.
+    Entry (., i2) of ``beaten`` says whether the winner beats i2; ``costs`` and
+    ``ranks`` are the cost of the pair, and the rank of the winner among the superiors
+    of i2.
     """
     xp = superiors.costs.__array_namespace__()
     index = xp.arange(superiors.counts.shape[0], dtype=xp.int32)
@@ -203,22 +161,7 @@ def solve_blocks(
 def blocks_of(
     superiors: RankedSuperiors, gaps: Float[Any, "K K"], winner: Int[Any, ""] | int
 ) -> Blocks:
-    """Solve the problem of every rival for one winner.
-
-    Parameters
-    ----------
-    superiors : RankedSuperiors
-        Order of the superiors.
-    gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2.
-    winner : int
-        The arm i1; it may be traced.
-
-    Returns
-    -------
-    Blocks
-        Those of `solve_blocks`, with A = 1.
-    """
+    """Solve the problem of every rival for one winner, which may be traced: A = 1."""
     xp, gaps = floating(gaps)
     arm = xp.reshape(xp.asarray(winner, dtype=xp.int32), (1,))
     beaten = xp.take(gaps, arm, axis=0) > 0
@@ -230,16 +173,7 @@ def blocks_of(
 def allocate(
     superiors: RankedSuperiors, gaps: Float[Any, "K K"], winner: Int[Any, ""] | int
 ) -> tuple[Float[Any, " K"], Float[Any, "K K"]]:
-    """Solve the efficient program for one winner.
-
-    Parameters
-    ----------
-    superiors : RankedSuperiors
-        Order of the superiors.
-    gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2.
-    winner : int
-        The arm i1; it may be traced.
+    """Solve the efficient program for one winner, which may be traced.
 
     Returns
     -------

@@ -122,8 +122,7 @@ def bottlenecks(
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), no ties
     program : {"cw", "ecw"}
         The constant of `theory.copeland_lower_bound`, or of `theory.ecw_rmed_constant`.
     order : {"share", "elasticity"}
@@ -138,12 +137,6 @@ def bottlenecks(
 
     Raises
     ------
-    InvalidPreferenceError
-        If it is no preference matrix.
-    TieError
-        If two arms tie.
-    ValueError
-        If the program or the order is unknown.
     ProgramError
         If a solver fails, or its result cannot be certified.
 

@@ -61,27 +61,10 @@ class Multipliers:
 def dual_bound(instance: ProgramData, winner: int, multipliers: Multipliers) -> float:
     """Return a lower bound on the cost of every feasible allocation.
 
-    Negative multipliers count as 0. Where the multipliers on a pair exceed its cost,
-    every constraint that contains the pair is shrunk until they fit.
-
-    Parameters
-    ----------
-    instance : ProgramData
-        The matrix.
-    winner : int
-        The arm i1.
-    multipliers : Multipliers
-        Any numbers on constraints of (P).
-
-    Returns
-    -------
-    float
-        Sum of the multipliers after shrinking.
-
-    Raises
-    ------
-    ProgramError
-        If a constraint is none of (P).
+    It is the sum of the multipliers, which may be any numbers on constraints of (P): a
+    constraint that is none raises `ProgramError`. Negative multipliers count as 0.
+    Where the multipliers on a pair exceed its cost, every constraint that contains the
+    pair is shrunk until they fit.
     """
     chosen, rivals = multipliers.inferiors, multipliers.rivals
     values = np.maximum(multipliers.values, 0.0)
@@ -120,28 +103,8 @@ def certify(
 ) -> Certificate:
     """Compare both sides of a program.
 
-    Parameters
-    ----------
-    status : str
-        What the solver said.
-    primal_value : float
-        Cost of the allocation.
-    lower_bound : float
-        Lower bound from the multipliers.
-    slack : float
-        Smallest left-hand side of the constraints "sum >= 1".
-    num_constraints, num_rounds : int
-        For the record.
-
-    Returns
-    -------
-    Certificate
-        The proof.
-
-    Raises
-    ------
-    ProgramError
-        If the allocation is not feasible, or the relative gap exceeds 1e-8.
+    `ProgramError` if the allocation is not feasible, its smallest left-hand side of
+    "sum >= 1" being ``slack``, or the relative gap exceeds 1e-8.
     """
     difference = primal_value - lower_bound
     gap = difference / primal_value if primal_value > 0 else float(abs(difference))
@@ -166,18 +129,7 @@ def certify(
 def allocation_cost(
     costs: Float64[np.ndarray, "K K"], evidence: Float64[np.ndarray, "K K"]
 ) -> float:
-    """Return the cost of an allocation.
-
-    Parameters
-    ----------
-    costs, evidence : float (K, K)
-        Symmetric, 0 on the diagonal.
-
-    Returns
-    -------
-    float
-        Sum over unordered pairs.
-    """
+    """Return the cost of an allocation, summed over unordered pairs."""
     return float(np.triu(costs * evidence).sum())
 
 

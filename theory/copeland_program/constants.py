@@ -74,7 +74,6 @@ def copeland_lower_bound(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
     winner : int, optional
         Report the program of this Copeland winner instead of the cheapest one.
     method : {"prefix", "cvxpy"}
@@ -100,11 +99,9 @@ def copeland_lower_bound(
     Raises
     ------
     InvalidPreferenceError
-        If it is no preference matrix, or the arm is no Copeland winner.
+        If the arm is no Copeland winner.
     TieError
         If a tie is not allowed.
-    ValueError
-        If the method or the tie rule is unknown.
     ProgramError
         If a solver fails, or its result cannot be certified.
 
@@ -117,8 +114,7 @@ def copeland_lower_bound(
 
     References
     ----------
-    Komiyama, Honda and Nakagawa (2016), "Copeland dueling bandit problem: regret lower
-    bound, optimal algorithm, and computationally efficient algorithm", ICML, Theorem 2.
+    Komiyama, Honda and Nakagawa (2016), Theorem 2.
 
     Examples
     --------
@@ -168,7 +164,6 @@ def ecw_rmed_constant(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
     winner : int, optional
         Report the program of this Copeland winner instead of the cheapest one.
     ties : {"error", "ignore"}
@@ -184,11 +179,9 @@ def ecw_rmed_constant(
     Raises
     ------
     InvalidPreferenceError
-        If it is no preference matrix, or the arm is no Copeland winner.
+        If the arm is no Copeland winner.
     TieError
         If a tie is not allowed.
-    ValueError
-        If the tie rule is unknown.
     ProgramError
         If the result cannot be certified.
 
@@ -279,24 +272,9 @@ def _verify(instance: ProgramData) -> None:
 
 
 def solve_with_prefixes(instance: ProgramData, winner: int) -> Solved:
-    """Solve the optimal program of one winner.
+    """Solve the optimal program of one of the winners.
 
-    Parameters
-    ----------
-    instance : ProgramData
-        The matrix.
-    winner : int
-        One of its winners.
-
-    Returns
-    -------
-    Solved
-        Allocation and certificate.
-
-    Raises
-    ------
-    ProgramError
-        If the solver fails, or its result cannot be certified.
+    `ProgramError` if the solver fails, or its result cannot be certified.
     """
     families = ConstraintFamilies(instance, winner)
     if len(instance.winners) > 1:
@@ -335,25 +313,7 @@ def _solve_with_cvxpy(instance: ProgramData, winner: int) -> Solved:
 
 
 def solve_efficient(instance: ProgramData, winner: int) -> Solved:
-    """Solve the efficient program of one winner.
-
-    Parameters
-    ----------
-    instance : ProgramData
-        The matrix.
-    winner : int
-        One of its winners.
-
-    Returns
-    -------
-    Solved
-        Allocation and certificate.
-
-    Raises
-    ------
-    ProgramError
-        If the result cannot be certified.
-    """
+    """Solve the efficient program of one of the winners, as above."""
     blocks, evidence = allocate(instance.superiors, instance.gaps, winner)
     multipliers = _closed_form_multipliers(instance, winner, blocks, own=False)
     inferiors = instance.gaps[winner] > 0

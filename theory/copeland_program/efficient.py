@@ -94,7 +94,6 @@ def ecw_cost(
     Parameters
     ----------
     gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
     winner : int
         The arm i1, one with the fewest losses; it may be traced. For another arm the
         result has no meaning.
@@ -134,7 +133,6 @@ def ecw_evidence(
     Parameters
     ----------
     gaps : float (K, K)
-        Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie.
     winner : int
         The arm i1, one with the fewest losses; it may be traced. For another arm the
         result has no meaning.

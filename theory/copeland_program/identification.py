@@ -54,7 +54,7 @@ def counts_suffice(
     Raises
     ------
     InvalidPreferenceError
-        If it is no preference matrix, or the arm has not the fewest losses.
+        If the arm has not the fewest losses.
     ValueError
         If the counts have the wrong shape, are negative, not finite or asymmetric, if
         log_rounds is not positive, or the program is unknown.

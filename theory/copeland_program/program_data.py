@@ -60,27 +60,7 @@ class ProgramData:
     def from_matrix(
         cls, matrix: PreferenceMatrix | ArrayLike, ties: str
     ) -> ProgramData:
-        """Prepare the programs of a matrix.
-
-        Parameters
-        ----------
-        matrix : PreferenceMatrix or array-like (K, K)
-            Entry (i, j) is the probability that arm i beats arm j.
-        ties : {"error", "ignore"}
-            Rule for tied pairs, see `check_ties`.
-
-        Returns
-        -------
-        ProgramData
-            Gaps, costs and counts.
-
-        Raises
-        ------
-        InvalidPreferenceError
-            If it is no preference matrix.
-        TieError
-            If a tie is not allowed.
-        """
+        """Prepare the programs of a matrix; ``ties`` as in `check_ties`."""
         checked = as_preference_matrix(matrix)
         check_ties(checked, ties)
         return cls.from_superiors(checked.gaps, superiors_by_sorting(checked.gaps))
@@ -94,15 +74,9 @@ class ProgramData:
         Parameters
         ----------
         gaps : float (K, K)
-            Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie. Ties may
-            stand anywhere.
+            Ties may stand anywhere.
         superiors : RankedSuperiors
             Costs, and the superiors of every arm in the order of their cost.
-
-        Returns
-        -------
-        ProgramData
-            Gaps, costs and counts.
         """
         losses = np.count_nonzero(gaps < 0, axis=1)
         least, second = np.partition(losses, 1)[:2].tolist()
@@ -110,22 +84,9 @@ class ProgramData:
         return cls(gaps, superiors, losses, least, second, winners)
 
     def candidates(self, winner: int | None) -> tuple[int, ...]:
-        """Return the winners that a program must be solved for.
+        """Return the winners that a program must be solved for: one, or all.
 
-        Parameters
-        ----------
-        winner : int or None
-            The arm asked for, or None for all.
-
-        Returns
-        -------
-        tuple of int
-            That arm, or all winners.
-
-        Raises
-        ------
-        InvalidPreferenceError
-            If the arm is no integer index or no winner.
+        `InvalidPreferenceError` if the arm asked for is none.
         """
         if winner is None:
             return self.winners
@@ -144,7 +105,6 @@ def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
     Parameters
     ----------
     matrix : PreferenceMatrix
-        The matrix.
     ties : {"error", "ignore"}
         "error" allows no tie. "ignore" allows ties between arms that are no winners:
         such a pair belongs to no side of a constraint, and the optimum is that of the
@@ -153,8 +113,6 @@ def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
 
     Raises
     ------
-    ValueError
-        If the rule is unknown.
     TieError
         If a tie is not allowed; one tied pair is named.
     """
@@ -181,25 +139,7 @@ def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
 
 
 def matrix_without_ties(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
-    """Check a preference matrix for a theorem that assumes no ties.
-
-    Parameters
-    ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
-
-    Returns
-    -------
-    PreferenceMatrix
-        The matrix.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix.
-    TieError
-        If two arms tie; one tied pair is named.
-    """
+    """Check a preference matrix for a theorem that assumes no ties."""
     checked = as_preference_matrix(matrix)
     check_ties(checked, "error")
     return checked

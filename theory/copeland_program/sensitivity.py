@@ -105,7 +105,6 @@ def sensitivity(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
     program : {"cw", "ecw"}
         The constant of `theory.copeland_lower_bound`, or of `theory.ecw_rmed_constant`.
 
@@ -117,12 +116,8 @@ def sensitivity(
 
     Raises
     ------
-    InvalidPreferenceError
-        If it is no preference matrix.
     TieError
         If two arms tie: the constants jump there.
-    ValueError
-        If the program is unknown.
     ProgramError
         If a solver fails, or its result cannot be certified.
 
@@ -180,7 +175,6 @@ def one_sided_derivatives(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
     program : {"cw", "ecw"}
         As for `sensitivity`.
     pairs : iterable of (int, int), optional

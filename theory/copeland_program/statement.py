@@ -97,20 +97,7 @@ class Solution:
 
 
 def state(instance: ProgramData, winner: int) -> Statement:
-    """Write the program down.
-
-    Parameters
-    ----------
-    instance : ProgramData
-        The matrix.
-    winner : int
-        The arm i1.
-
-    Returns
-    -------
-    Statement
-        Pairs, costs, and one demand per rival, level, and whether i2 is in H.
-    """
+    """Write the program of a winner down: one demand per rival, level, and i2 in H."""
     gaps = instance.gaps
     inferiors = np.flatnonzero(gaps[winner] > 0)
     rows, columns = [winner] * inferiors.size, list(inferiors)
@@ -158,24 +145,7 @@ def solve(instance: ProgramData, winner: int) -> Solution:
 
     mu / lambda is a fractional set of size b. What rounding leaves infeasible is paid
     for at the bounds of the variables, all of which lie in [0, 1], so that the bound
-    holds whatever the solver returned.
-
-    Parameters
-    ----------
-    instance : ProgramData
-        The matrix.
-    winner : int
-        The arm i1.
-
-    Returns
-    -------
-    Solution
-        An allocation, and a lower bound on the cost of all.
-
-    Raises
-    ------
-    ProgramError
-        If the status is not "optimal".
+    holds whatever the solver returned. `ProgramError` unless it reports an optimum.
     """
     import cvxpy
 
@@ -209,7 +179,6 @@ def slack(
     Parameters
     ----------
     instance : ProgramData
-        The matrix.
     winner : int
         The arm i1.
     evidence : float (K, K)

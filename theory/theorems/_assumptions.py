@@ -17,7 +17,6 @@ def condorcet_winner(matrix: PreferenceMatrix) -> int:
     Parameters
     ----------
     matrix : PreferenceMatrix
-        The matrix.
 
     Returns
     -------

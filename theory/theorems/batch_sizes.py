@@ -42,11 +42,6 @@ def batch_ratio(horizon: int, num_batches: int) -> float:
     float
         At least 1.
 
-    Raises
-    ------
-    ValueError
-        If an argument is no integer or out of range.
-
     Examples
     --------
     >>> round(batch_ratio(100_000, 16), 8)
@@ -74,11 +69,6 @@ def batch_sizes(horizon: int, num_batches: int) -> tuple[int, ...]:
     tuple of B int
         Not decreasing, from at least 1 to T. An algorithm cuts the batch that would
         pass T.
-
-    Raises
-    ------
-    ValueError
-        If an argument is no integer or out of range.
 
     Examples
     --------
@@ -113,11 +103,6 @@ def log_inverse_delta(horizon: float, num_arms: int, num_batches: int) -> float:
     float
         log(6 T K^2 B).
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Examples
     --------
     >>> round(log_inverse_delta(100_000, 100, 16), 7)
@@ -144,11 +129,6 @@ def batch_radius(num_duels: float, log_inverse: float) -> float:
     -------
     float
         Above 1/2 nothing can be concluded.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive.
 
     Examples
     --------
@@ -177,11 +157,6 @@ def kl_threshold(horizon: float, num_arms: int) -> float:
     -------
     float
         log(T K^2).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     Examples
     --------
@@ -214,11 +189,6 @@ def seed_rank_moments(
     -------
     mean, second_moment : float
         E[R] and E[R^2].
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     Notes
     -----

@@ -52,8 +52,7 @@ def pcomp_bound(
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), with a Condorcet winner
     num_batches : int
         Number of batches B >= 2.
     worst_case : bool
@@ -67,17 +66,9 @@ def pcomp_bound(
         "kl", the rule of the experiments, which the theorem does not cover. It holds
         from T = 2^B on: the proof adds up the batches as a geometric sum.
 
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix, or has no Condorcet winner.
-    ValueError
-        If B is no integer of at least 2.
-
     References
     ----------
-    Agarwal, Ghuge and Nagarajan (2022), "Batched dueling bandits", ICML, Theorem 3.1
-    (1.1).
+    Agarwal, Ghuge and Nagarajan (2022), Theorem 3.1 (1.1).
 
     Examples
     --------
@@ -123,7 +114,6 @@ def scomp_order(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
     num_batches : int
         B >= 2; the algorithm uses at most B + 1 batches.
     form : {"instance", "worst case", "larger seed set"}
@@ -140,16 +130,12 @@ def scomp_order(
     Raises
     ------
     InvalidPreferenceError
-        If it is no preference matrix, has no Condorcet winner, or is not strongly
-        stochastically transitive with the triangle inequality; the arms that break the
-        rule are named.
-    ValueError
-        If B is no integer of at least 2, or the form is unknown.
+        If has no Condorcet winner, or is not strongly stochastically transitive with
+        the triangle inequality; the arms that break the rule are named.
 
     References
     ----------
-    Agarwal, Ghuge and Nagarajan (2022), "Batched dueling bandits", ICML, Theorems 3.2
-    (1.2) and 3.3.
+    Agarwal, Ghuge and Nagarajan (2022), Theorems 3.2 (1.2) and 3.3.
 
     Examples
     --------
@@ -178,7 +164,6 @@ def scomp2_order(matrix: PreferenceMatrix | ArrayLike, num_batches: int) -> Regr
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
     num_batches : int
         B >= 2; the algorithm uses at most 2 B + 1 batches.
 
@@ -191,13 +176,10 @@ def scomp2_order(matrix: PreferenceMatrix | ArrayLike, num_batches: int) -> Regr
     ------
     InvalidPreferenceError
         As for `scomp_order`.
-    ValueError
-        If B is no integer of at least 2.
 
     References
     ----------
-    Agarwal, Ghuge and Nagarajan (2022), "Batched dueling bandits", ICML, Theorem 3.4
-    (1.3).
+    Agarwal, Ghuge and Nagarajan (2022), Theorem 3.4 (1.3).
 
     Examples
     --------
@@ -285,11 +267,6 @@ def batched_lower_bound(
         Regret "condorcet_mean"; kind "worst-case lower" if explicit, "order only"
         otherwise. At j > 1 its `condition` says what it needs of the algorithm.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the form is unknown.
-
     Notes
     -----
     The constants of the printed proof do not hold literally. A duel of the winner k of
@@ -303,8 +280,7 @@ def batched_lower_bound(
 
     References
     ----------
-    Agarwal, Ghuge and Nagarajan (2022), "Batched dueling bandits", ICML, Theorem C.1
-    (1.4), Lemmas C.2 and C.3.
+    Agarwal, Ghuge and Nagarajan (2022), Theorem C.1 (1.4), Lemmas C.2 and C.3.
 
     Examples
     --------

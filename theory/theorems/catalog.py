@@ -179,11 +179,6 @@ def known_theorems(policy: str | None = None) -> tuple[Theorem, ...]:
     tuple of Theorem
         Bounds on all algorithms first, then by algorithm.
 
-    Raises
-    ------
-    ValueError
-        If the policy is no text.
-
     Examples
     --------
     >>> import theory
@@ -221,8 +216,6 @@ def all_bounds(
 
     Raises
     ------
-    InvalidPreferenceError
-        If it is no preference matrix.
     ValueError
         For an algorithm that no theorem is about; all that have one are named.
 

@@ -65,11 +65,6 @@ def relative_bound_failure(
         Not cut at 1. For alpha = 0.51 it is above 1 up to t = 605, with a maximum of 37
         at t = 3, and 0.001 at t = 1e6.
 
-    Raises
-    ------
-    ValueError
-        If a round is below 1 or not finite, or alpha not above 1/2.
-
     References
     ----------
     Wu and Liu (2016), Lemma 6, eqs. 8 and 9, after Bubeck (2010).
@@ -110,11 +105,6 @@ def relative_bound_failures(*, alpha: float = 0.51, as_printed: bool = False) ->
     float
         For one pair and one of its two bounds. At alpha = 0.51 more than a million
         rounds: why theorems and curves are far apart.
-
-    Raises
-    ------
-    ValueError
-        If alpha is not above 1/2.
 
     Notes
     -----
@@ -164,11 +154,6 @@ def copeland_score_failure(
     -------
     float64 array, same shape
         Not cut at 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
 
     References
     ----------
@@ -223,8 +208,7 @@ def double_thompson_counts(
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), no ties
     alpha : float
         Width of the confidence bounds, above 1/2.
     epsilon : float
@@ -247,12 +231,8 @@ def double_thompson_counts(
     Raises
     ------
     InvalidPreferenceError
-        If it is no preference matrix, or, refined, some P(s_i(m) beats i) with m > L(1)
-        + 1 equals P(s_i(L(1) + 1) beats i) within 1e-8; the arm i is named.
-    TieError
-        If two arms tie.
-    ValueError
-        If a parameter is out of range.
+        If or, refined, some P(s_i(m) beats i) with m > L(1) + 1 equals P(s_i(L(1) + 1)
+        beats i) within 1e-8; the arm i is named.
 
     References
     ----------
@@ -378,11 +358,6 @@ def unoffered_index_range(
     -------
     lowest, highest : float64 arrays
         Ends of the range; [0, infinity] while rho is infinite and N_i is 1.
-
-    Raises
-    ------
-    ValueError
-        If rho is negative or nan, or a number of plays is below 1.
 
     References
     ----------

@@ -38,8 +38,7 @@ def condorcet_lower_bound(
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), no ties, with a Condorcet winner
     regret : {"condorcet_mean", "copeland"}
         Notion of regret.
 
@@ -49,15 +48,6 @@ def condorcet_lower_bound(
         In Copeland regret it is at most the constant of `theory.copeland_lower_bound`:
         it asks for consistency on matrices with a Condorcet winner only, a weaker
         demand.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix, or has no Condorcet winner.
-    TieError
-        If two arms tie.
-    ValueError
-        If the notion of regret is another one.
 
     References
     ----------

@@ -40,20 +40,12 @@ def ecw_kl_sum_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), no ties
 
     Returns
     -------
     RegretBound
         Copeland regret; never below the constant of `theory.ecw_rmed_constant`.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix.
-    TieError
-        If two arms tie.
 
     References
     ----------
@@ -81,20 +73,12 @@ def ecw_kl_worst_case_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), no ties
 
     Returns
     -------
     RegretBound
         Copeland regret; never below the constant of `theory.ecw_rmed_constant`.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix.
-    TieError
-        If two arms tie.
 
     References
     ----------
@@ -118,21 +102,13 @@ def rmed1_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), no ties, with a Condorcet winner
 
     Returns
     -------
     RegretBound
         Regret "condorcet_mean", (g_wi + g_wj) / 2 per duel; kind "asymptotic upper".
         With r in place of the gaps the formula is the constant of ECW-RMED.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix, or has no Condorcet winner.
-    TieError
-        If two arms tie.
 
     Notes
     -----

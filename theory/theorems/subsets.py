@@ -75,11 +75,6 @@ def subset_gap_bound(
         rule was told. From T = 149 on, because the proof uses log T >= 5. Kind "upper";
         the printed form is "unproved" for k >= 7.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the form is unknown.
-
     Notes
     -----
     Two steps of the printed proof do not hold. Lemma 8 with the constant 40 of Lemma 7
@@ -97,8 +92,7 @@ def subset_gap_bound(
 
     References
     ----------
-    Yang, Ren, Dhillon and Sanghavi (2021), "Combinatorial bandits without total order
-    for arms", arXiv:2103.02741, Theorem 3.
+    Yang, Ren, Dhillon and Sanghavi (2021), Theorem 3.
 
     Examples
     --------
@@ -155,11 +149,6 @@ def subset_gap_free_bound(
         rule was told; kind "upper". From T = 149 on, because the proof uses log T >= 5,
         and from T = n on, see the notes.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Notes
     -----
     The proof splits the arms of the best set by their Delta_l. Lemma 7 gives at most 2
@@ -170,8 +159,7 @@ def subset_gap_free_bound(
 
     References
     ----------
-    Yang, Ren, Dhillon and Sanghavi (2021), "Combinatorial bandits without total order
-    for arms", arXiv:2103.02741, Theorem 4.
+    Yang, Ren, Dhillon and Sanghavi (2021), Theorem 4.
 
     Examples
     --------
@@ -225,15 +213,9 @@ def bounded_reward_order(
     RegretBound
         Regret "expected_reward"; kind "order only".
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     References
     ----------
-    Yang, Ren, Dhillon and Sanghavi (2021), "Combinatorial bandits without total order
-    for arms", arXiv:2103.02741, Corollary 10.
+    Yang, Ren, Dhillon and Sanghavi (2021), Corollary 10.
 
     Examples
     --------
@@ -293,15 +275,9 @@ def subset_lower_order(
     RegretBound
         Regret "expected_reward"; kind "order only".
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     References
     ----------
-    Yang, Ren, Dhillon and Sanghavi (2021), "Combinatorial bandits without total order
-    for arms", arXiv:2103.02741, Theorem 9.
+    Yang, Ren, Dhillon and Sanghavi (2021), Theorem 9.
 
     Examples
     --------

@@ -36,8 +36,7 @@ def double_thompson_bound(
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), no ties
     alpha : float
         Width of the confidence bounds of the algorithm, above 1/2.
     epsilon : float
@@ -49,19 +48,9 @@ def double_thompson_bound(
         Copeland regret; kind "asymptotic upper". It counts duels, each with regret at
         most 1.
 
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix.
-    TieError
-        If two arms tie.
-    ValueError
-        If alpha or epsilon is out of range.
-
     References
     ----------
-    Wu and Liu (2016), "Double Thompson sampling for dueling bandits", NIPS, Proposition
-    1, eq. 2.
+    Wu and Liu (2016), Proposition 1, eq. 2.
 
     Examples
     --------
@@ -111,8 +100,7 @@ def double_thompson_refined_bound(
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), no ties
     alpha : float
         Width of the confidence bounds of the algorithm, above 1/2.
     epsilon : float
@@ -129,17 +117,12 @@ def double_thompson_refined_bound(
     Raises
     ------
     InvalidPreferenceError
-        If it is no preference matrix, or some P(s_i(m) beats i) with m > L(1) + 1 is
-        q_i, within 1e-8; the arm i is named.
-    TieError
-        If two arms tie.
-    ValueError
-        If a parameter is out of range.
+        If some P(s_i(m) beats i) with m > L(1) + 1 is q_i, within 1e-8; the arm i is
+        named.
 
     References
     ----------
-    Wu and Liu (2016), "Double Thompson sampling for dueling bandits", NIPS, Theorem 1,
-    eq. 6.
+    Wu and Liu (2016), Theorem 1, eq. 6.
 
     Examples
     --------

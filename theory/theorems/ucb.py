@@ -39,8 +39,7 @@ def ccb_order(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), no ties
 
     Returns
     -------
@@ -48,18 +47,10 @@ def ccb_order(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
         Copeland regret; kind "order only", because a constant factor is missing: fit
         for slopes and shapes, never to be compared as a number.
 
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix.
-    TieError
-        If two arms tie.
-
     References
     ----------
-    Zoghi, Karnin, Whiteson and de Rijke (2015), "Copeland dueling bandits", NIPS,
-    Theorem 3, with the somewhat looser Delta of Komiyama, Honda and Nakagawa (2016),
-    eq. 10.
+    Zoghi, Karnin, Whiteson and de Rijke (2015), Theorem 3, with the somewhat looser
+    Delta of Komiyama, Honda and Nakagawa (2016), eq. 10.
 
     Examples
     --------
@@ -101,8 +92,7 @@ def rucb_bound(
 
     Parameters
     ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
+    matrix : PreferenceMatrix or array-like (K, K), with a Condorcet winner
     alpha : float
         Width of the confidence bounds, above 1. The usual 0.51 is not covered: the
         first term grows without limit as alpha falls to 1.
@@ -112,13 +102,6 @@ def rucb_bound(
     RegretBound
         Regret "condorcet_mean", (Delta_i + Delta_j) / 2 per duel; kind "upper", for
         RUCB with this alpha. Ties between other arms are allowed.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If it is no preference matrix, or no arm beats all others.
-    ValueError
-        If alpha is not above 1.
 
     References
     ----------
@@ -174,11 +157,6 @@ def kl_ucb_constant(means: ArrayLike) -> RegretBound:
         Regret "expected_reward": m* minus the mean of the arm played; kind "asymptotic
         upper". If m* = 1 the divergences are infinite and the constant is 0.
 
-    Raises
-    ------
-    ValueError
-        If the means are no list of numbers in [0, 1].
-
     References
     ----------
     Garivier and Cappe (2011), "The KL-UCB algorithm for bounded stochastic bandits and
@@ -230,7 +208,6 @@ def sup_klucb_constant(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-        Entry (i, j) is the probability that arm i beats arm j.
     score : {"copeland", "borda"}
         "copeland": share of the other arms that an arm beats. "borda": mean of its row,
         itself included, as the algorithm has it.
@@ -249,15 +226,12 @@ def sup_klucb_constant(
     Raises
     ------
     InvalidPreferenceError
-        If it is no preference matrix, if two arms share the best score, or the notion
-        of regret is unknown or not defined.
-    ValueError
-        If the score is unknown.
+        If two arms share the best score, or the notion of regret is unknown or not
+        defined.
 
     References
     ----------
-    Agrawal and Chaporkar (2019), "KLUCB approach to Copeland bandits", eqs. 1 and 2 and
-    section 3.
+    Agrawal and Chaporkar (2019), eqs. 1 and 2 and section 3.
 
     Examples
     --------

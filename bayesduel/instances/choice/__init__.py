@@ -2,7 +2,7 @@
 
 ``load_world("camera")`` returns a published world; ``multinomial_logit``,
 ``gaussian_utility``, ``choice_table``, ``independent_rewards`` and ``plackett_luce``
-make others. Arms are numbered from 0.
+make others. Each returns a `ChoiceWorld`. Arms are numbered from 0.
 """
 
 from bayesduel.instances.choice.catalog import (

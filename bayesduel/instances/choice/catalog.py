@@ -80,11 +80,6 @@ def world_names() -> tuple[str, ...]:
 def describe_world(name: str) -> WorldDescription:
     """Say what a world is and which parameters it takes.
 
-    Raises
-    ------
-    UnknownNameError
-        When the name is unknown.
-
     Examples
     --------
     >>> from bayesduel.instances import choice

@@ -63,11 +63,6 @@ class ChoiceWorld:
     depth : int, optional
         Observed places of a ranking, from 1 to k - 1; k - 1 by default (a ranking of
         the whole set).
-
-    Raises
-    ------
-    ChoiceWorldError
-        If an argument breaks these rules.
     """
 
     rule: ChoiceRule

@@ -45,11 +45,6 @@ def multinomial_logit(
         Regret ``mnl_no_choice``; ``revenue`` with revenues, ``winner`` without a
         no-choice option.
 
-    Raises
-    ------
-    ChoiceWorldError
-        If an argument breaks the rules above, or k > n.
-
     Examples
     --------
     >>> multinomial_logit([0.9, 0.5, 0.2], 2).best_set
@@ -96,11 +91,6 @@ def plackett_luce(
     ChoiceWorld
         Regret ``topk``.
 
-    Raises
-    ------
-    ChoiceWorldError
-        If an argument breaks the rules above, or k > n.
-
     Examples
     --------
     >>> plackett_luce([0.9, 0.5, 0.2], 2).places
@@ -140,11 +130,6 @@ def gaussian_utility(
     -------
     ChoiceWorld
         Regret ``utility_sum``.
-
-    Raises
-    ------
-    ChoiceWorldError
-        If an argument breaks the rules above, or k > n.
 
     Examples
     --------
@@ -230,11 +215,6 @@ def independent_rewards(
     -------
     ChoiceWorld
         Regret ``topk_means``.
-
-    Raises
-    ------
-    ChoiceWorldError
-        If an argument breaks the rules above, or k > n.
 
     Examples
     --------

@@ -99,11 +99,6 @@ def mnl(
     ChoiceWorld
         Regret ``mnl_no_choice``.
 
-    Raises
-    ------
-    ValueError
-        If a weight is not positive, or k > n.
-
     Examples
     --------
     >>> world = mnl()
@@ -148,11 +143,6 @@ def random_utility(
     -------
     ChoiceWorld
         Regret ``utility_sum``, a surrogate: no difference of choice probabilities.
-
-    Raises
-    ------
-    ValueError
-        If k > n.
 
     Examples
     --------
@@ -236,15 +226,6 @@ def exclusive_gap(
     special : int
         The arm of the first n that is optimal, numbered from 0.
 
-    Returns
-    -------
-    ChoiceWorld
-
-    Raises
-    ------
-    ValueError
-        If an argument breaks the rules above.
-
     Examples
     --------
     >>> exclusive_gap(5, 2, 0.1, special=1).best_set
@@ -278,15 +259,6 @@ def independent_gap(
     ----------
     num_arms, subset_size, gap, special
         As in `exclusive_gap`; the gap is from 0 to below 1/2.
-
-    Returns
-    -------
-    ChoiceWorld
-
-    Raises
-    ------
-    ValueError
-        If an argument breaks the rules above.
 
     Examples
     --------

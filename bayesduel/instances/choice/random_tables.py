@@ -43,8 +43,6 @@ def random_table(
     ------
     ValueError
         If k > n, or there are more than 200000 sets.
-    TypeError
-        If `rng` is not a numpy.random.Generator.
 
     Notes
     -----
@@ -99,10 +97,6 @@ def uniform_below(
         The box is [0, widths].
     total : float
         At least 0.
-
-    Returns
-    -------
-    float64 (k,)
 
     Examples
     --------

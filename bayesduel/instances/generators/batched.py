@@ -47,13 +47,6 @@ def syn_cd(
     GeneratedInstance
         The matrix and the permutation; the winner stands where the permutation is 0.
 
-    Raises
-    ------
-    ValueError
-        When `num_arms` is below 2.
-    TypeError
-        When `rng` is not a numpy.random.Generator.
-
     Examples
     --------
     >>> import numpy as np
@@ -100,11 +93,6 @@ def batched_gap(
     float
         The gap.
 
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules above.
-
     Examples
     --------
     >>> from bayesduel.instances import generators
@@ -148,11 +136,6 @@ def batched_all_ties(num_arms: int = 100) -> PreferenceMatrix:
     PreferenceMatrix
         Float64 (K, K).
 
-    Raises
-    ------
-    ValueError
-        When `num_arms` is below 2.
-
     Examples
     --------
     >>> from bayesduel.instances import generators
@@ -193,11 +176,6 @@ def batched_one_winner(
     -------
     PreferenceMatrix
         Float64 (K, K).
-
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules of `batched_gap` or `winner` is not an arm.
 
     Examples
     --------
@@ -254,12 +232,6 @@ def batched_two_levels(
     -------
     PreferenceMatrix
         Float64 (K, K).
-
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules of `batched_gap`, or `runner_up` or `winner`
-        is not an arm.
 
     Examples
     --------

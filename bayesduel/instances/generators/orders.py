@@ -36,7 +36,6 @@ def linear_order(
     Parameters
     ----------
     rng : numpy.random.Generator or None
-        Used once, to shuffle the arms; None is enough with ``shuffle=False``.
     num_arms : int
         K, at least 2.
     step : float
@@ -45,17 +44,6 @@ def linear_order(
         Cut the probabilities off at 0 and 1 instead of raising an error. SST
         survives; distant arms become equally good against the same opponent.
     shuffle : bool
-        Relabel the arms at random.
-
-    Returns
-    -------
-    GeneratedInstance
-        The matrix and the permutation.
-
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules above.
 
     Examples
     --------
@@ -100,23 +88,11 @@ def equal_gap(
     Parameters
     ----------
     rng : numpy.random.Generator or None
-        Used once, to shuffle the arms; None is enough with ``shuffle=False``.
     num_arms : int
         K, at least 2.
     gap : float
         In (0, 1/2].
     shuffle : bool
-        Relabel the arms at random.
-
-    Returns
-    -------
-    GeneratedInstance
-        The matrix and the permutation.
-
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules above.
 
     Examples
     --------
@@ -150,21 +126,9 @@ def hard_condorcet(
     Parameters
     ----------
     rng : numpy.random.Generator or None
-        Used once, to shuffle the arms; None is enough with ``shuffle=False``.
     num_arms : int
         K, at least 2.
     shuffle : bool
-        Relabel the arms at random.
-
-    Returns
-    -------
-    GeneratedInstance
-        The matrix and the permutation.
-
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules above.
 
     Examples
     --------
@@ -205,24 +169,12 @@ def mallows(
     Parameters
     ----------
     rng : numpy.random.Generator or None
-        Used once, to shuffle the arms; None is enough with ``shuffle=False``.
     num_arms : int
         K, at least 2.
     phi : float
         Dispersion in [0, 1). 0 is a fixed ranking (p_ij = 1), towards 1 all rankings
         become equally likely.
     shuffle : bool
-        Relabel the arms at random.
-
-    Returns
-    -------
-    GeneratedInstance
-        The matrix and the permutation.
-
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules above.
 
     Examples
     --------
@@ -272,11 +224,6 @@ def zoghi500(num_arms: int = 500, p_win: float = 0.75) -> PreferenceMatrix:
     -------
     PreferenceMatrix
         In the order above; not shuffled.
-
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules above.
 
     Examples
     --------

@@ -60,13 +60,6 @@ def uniform_random(
     GeneratedInstance
         The matrix and the permutation; unshuffled, the arms stand as drawn.
 
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules above.
-    TypeError
-        When `rng` is not a numpy.random.Generator.
-
     Examples
     --------
     >>> import numpy as np

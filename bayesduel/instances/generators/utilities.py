@@ -51,21 +51,9 @@ def bradley_terry(
     Parameters
     ----------
     rng : numpy.random.Generator or None
-        Used once, to shuffle the arms; None is enough with ``shuffle=False``.
     weights : float (K,)
         Positive, K at least 2.
     shuffle : bool
-        Relabel the arms at random.
-
-    Returns
-    -------
-    GeneratedInstance
-        The matrix and the permutation.
-
-    Raises
-    ------
-    ValueError
-        When a weight is not positive and finite; the first offender is named.
 
     Examples
     --------
@@ -106,13 +94,6 @@ def syn_btl(
     GeneratedInstance
         The matrix and the permutation; unshuffled, the arms stand as drawn.
 
-    Raises
-    ------
-    ValueError
-        When `num_arms` is below 2.
-    TypeError
-        When `rng` is not a numpy.random.Generator.
-
     Examples
     --------
     >>> import numpy as np
@@ -148,24 +129,12 @@ def from_utilities(
     Parameters
     ----------
     rng : numpy.random.Generator or None
-        Used once, to shuffle the arms; None is enough with ``shuffle=False``.
     utilities : str or float (K,)
         Name of a profile in `UTILITY_PROFILES`, or K at least 2 numbers in [0, 1];
         the natural link needs positive ones.
     link : {"linear", "natural", "logit"}
         The formula.
     shuffle : bool
-        Relabel the arms at random.
-
-    Returns
-    -------
-    GeneratedInstance
-        The matrix and the permutation.
-
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules above; the first offender is named.
 
     Examples
     --------
@@ -217,7 +186,6 @@ def geometric_order(
     Parameters
     ----------
     rng : numpy.random.Generator or None
-        Used once, to shuffle the arms; None is enough with ``shuffle=False``.
     num_arms : int
         K, at least 2.
     top : float
@@ -227,17 +195,6 @@ def geometric_order(
     link : {"linear", "natural", "logit"}
         As in `from_utilities`.
     shuffle : bool
-        Relabel the arms at random.
-
-    Returns
-    -------
-    GeneratedInstance
-        The matrix and the permutation.
-
-    Raises
-    ------
-    ValueError
-        When an argument breaks the rules above.
 
     Examples
     --------
@@ -282,17 +239,6 @@ def rum_gaussian(
     means : float (K,)
         mu, K at least 2. Equal means are exact ties.
     shuffle : bool
-        Relabel the arms at random.
-
-    Returns
-    -------
-    GeneratedInstance
-        The matrix and the permutation.
-
-    Raises
-    ------
-    ValueError
-        When `means` is not a vector of at least two finite numbers.
 
     Examples
     --------
