@@ -19,7 +19,6 @@ from bayesduel.instances.generators.instance import (
     check_generator,
     check_integer,
     check_number,
-    is_number,
 )
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
@@ -189,9 +188,7 @@ def random_submatrix(
     whole = _as_matrix(matrix)
     num_arms = check_integer("num_arms", num_arms, 2)
     max_tries = check_integer("max_tries", max_tries, 1)
-    min_gap = check_number(
-        "min_gap", min_gap, "in [0, 1/2)", is_number(min_gap) and 0 <= min_gap < 0.5
-    )
+    min_gap = check_number("min_gap", min_gap, "in [0, 1/2)", lambda x: 0 <= x < 0.5)
     if num_arms > whole.num_arms:
         raise ValueError(
             f"num_arms must be at most {whole.num_arms}, the arms of the matrix, "

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from bayesduel.instances.generators.instance import (
     check_integer,
     check_number,
-    is_number,
 )
 from theory.errors import ArgumentError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
@@ -117,8 +116,9 @@ class SubmatrixSampler:
         if size > whole.num_arms:
             rule = f"must be at most {whole.num_arms}, the arms of the matrix"
             raise ArgumentError.of("size", rule, size)
-        fits = is_number(min_gap) and 0 <= min_gap < 0.5
-        min_gap = check_number("min_gap", min_gap, "in [0, 1/2)", fits)
+        min_gap = check_number(
+            "min_gap", min_gap, "in [0, 1/2)", lambda x: 0 <= x < 0.5
+        )
         seed = check_integer("seed", seed, 0)
         admissible = (np.abs(whole.gaps) >= min_gap) & (whole.gaps != 0)
         arms = _possible_arms(admissible, size)

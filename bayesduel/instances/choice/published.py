@@ -152,7 +152,7 @@ def random_utility(
     """
     n = check_num_arms(num_arms, 1)
     top, step = (
-        check_number(name, value, "a finite number", is_number(value))
+        check_number(name, value, "a finite number", lambda _: True)
         for name, value in (("top", top), ("step", step))
     )
     means = top - step * np.arange(n)
@@ -232,7 +232,7 @@ def exclusive_gap(
     (1, 4)
     """
     subset_size = check_integer("subset_size", subset_size, 1)
-    arguments = _gap_arguments(num_arms, subset_size, gap, special, 1, subset_size + 1)
+    arguments = _gap_arguments(num_arms, subset_size, gap, special, subset_size + 1)
     chances = _gap_chances(*arguments, 1 / (subset_size + 1))
 
     def rule(sets: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -265,7 +265,7 @@ def independent_gap(
     >>> independent_gap(5, 2, 0.1).chances((0, 1)).tolist()
     [0.5, 0.4, 0.0, 0.0, 0.0]
     """
-    arguments = _gap_arguments(num_arms, subset_size, gap, special, 1, 2)
+    arguments = _gap_arguments(num_arms, subset_size, gap, special, 2)
     return ChoiceWorld(
         rule=IndependentRule.of(_gap_chances(*arguments, 0.5)),
         subset_size=subset_size,
@@ -276,10 +276,10 @@ def independent_gap(
 
 
 def _gap_arguments(
-    num_arms: int, subset_size: int, gap: float, special: int, least: int, parts: int
+    num_arms: int, subset_size: int, gap: float, special: int, parts: int
 ) -> tuple[int, int, float, int]:
     n = check_num_arms(num_arms)
-    k = check_integer("subset_size", subset_size, least)
+    k = check_integer("subset_size", subset_size, 1)
     if k > n:
         raise ChoiceWorldError(f"subset_size must be at most num_arms {n}, got {k}")
     check_index("special", special, n)
@@ -288,8 +288,8 @@ def _gap_arguments(
             f"special must be one of the first {n - k + 1} arms (the last {k - 1} are "
             f"optimal anyway), got {special}"
         )
-    fits = is_number(gap) and 0 <= gap < 1 / parts
-    return n, k, check_number("gap", gap, f"from 0 to below 1/{parts}", fits), special
+    rule = f"from 0 to below 1/{parts}"
+    return n, k, check_number("gap", gap, rule, lambda x: 0 <= x < 1 / parts), special
 
 
 def _gap_chances(
@@ -307,9 +307,9 @@ def _gap_name(family: str, num_arms: int, size: int, gap: float, special: int) -
 def _progression(
     argument: str, top: float, step: float, length: int
 ) -> NDArray[np.float64]:
-    fits = (
-        is_number(top) and is_number(step) and min(top, top - step * (length - 1)) > 0
-    )
+    def positive(first: float) -> bool:
+        return is_number(step) and min(first, first - step * (length - 1)) > 0
+
     rule = f"such that all {length} weights from it down, step {step!r}, are positive"
-    first = check_number(argument, top, rule, fits)
+    first = check_number(argument, top, rule, positive)
     return np.array([first - step * place for place in range(length)])

@@ -6,6 +6,7 @@ p_ij != 1/2 may never finish on them. SST and STI hold throughout.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,11 @@ from bayesduel.instances.generators.instance import (
     check_integer,
     check_num_arms,
     check_number,
-    is_number,
     make_instance,
     spell,
 )
 from theory.preferences import PreferenceMatrix
+from theory.theorems.batched import hard_gap
 
 _SOURCE = "Agarwal, Ghuge and Nagarajan (2022), Batched Dueling Bandits, ICML"
 
@@ -107,17 +108,14 @@ def batched_gap(
             f"batch must be at most num_batches = {num_batches}, got {batch}; "
             "batches are numbered from 1"
         )
-    horizon = check_number(
-        "horizon", horizon, "at least 1", is_number(horizon) and horizon >= 1
-    )
+    horizon = check_number("horizon", horizon, "at least 1", lambda x: x >= 1)
     if num_arms > 36 * num_batches**2:
         raise ValueError(
             "num_batches must be at least sqrt(num_arms) / 6, so that no probability "
             f"exceeds 1: got {num_batches} batches for {num_arms} arms; use at least "
             f"{math.ceil(math.sqrt(num_arms) / 6)} batches"
         )
-    exponent = -(batch - 1) / (2 * num_batches)
-    return math.sqrt(num_arms) / (24 * num_batches) * horizon**exponent
+    return hard_gap(num_arms, horizon, num_batches, batch)
 
 
 def batched_all_ties(num_arms: int = 100) -> PreferenceMatrix:
@@ -129,7 +127,6 @@ def batched_all_ties(num_arms: int = 100) -> PreferenceMatrix:
     Parameters
     ----------
     num_arms : int
-        K, at least 2.
 
     Returns
     -------
@@ -183,23 +180,14 @@ def batched_one_winner(
     >>> generators.batched_one_winner(1, 7).condorcet_winner
     7
     """
-    gap = batched_gap(
-        batch, num_arms=num_arms, num_batches=num_batches, horizon=horizon
-    )
-    winner = check_index("winner", winner, num_arms)
-    values = np.full((num_arms, num_arms), 0.5)
-    _raise_arm(values, winner, gap)
-    return PreferenceMatrix(
-        values,
-        name=spell(
-            "batched-one-winner",
-            batch=batch,
-            winner=winner,
-            num_arms=num_arms,
-            num_batches=num_batches,
-            horizon=horizon,
-        ),
-        source=f"E(j, k) of {_SOURCE}, Appendix C",
+    return _levels(
+        "batched-one-winner",
+        "E(j, k)",
+        batch,
+        {"winner": winner},
+        num_arms=num_arms,
+        num_batches=num_batches,
+        horizon=horizon,
     )
 
 
@@ -240,27 +228,32 @@ def batched_two_levels(
     >>> matrix.condorcet_winner, int(matrix.wins[2])
     (7, 98)
     """
-    gap = batched_gap(
-        batch, num_arms=num_arms, num_batches=num_batches, horizon=horizon
+    return _levels(
+        "batched-two-levels",
+        "Q(j, k, l)",
+        batch,
+        {"runner_up": runner_up, "winner": winner},
+        num_arms=num_arms,
+        num_batches=num_batches,
+        horizon=horizon,
     )
-    runner_up = check_index("runner_up", runner_up, num_arms)
-    winner = check_index("winner", winner, num_arms)
+
+
+def _levels(
+    family: str, symbol: str, batch: int, arms: dict[str, int], **problem: Any
+) -> PreferenceMatrix:
+    """Let the first arm beat the others by a gap, the second all by twice of it."""
+    gap = batched_gap(batch, **problem)
+    num_arms = problem["num_arms"]
+    arms = {name: check_index(name, arm, num_arms) for name, arm in arms.items()}
     values = np.full((num_arms, num_arms), 0.5)
-    _raise_arm(values, runner_up, gap)
-    if winner != runner_up:
-        _raise_arm(values, winner, 2 * gap)
+    # Q(j, k, k) has one level.
+    for level, arm in enumerate(dict.fromkeys(arms.values()), start=1):
+        _raise_arm(values, arm, level * gap)
     return PreferenceMatrix(
         values,
-        name=spell(
-            "batched-two-levels",
-            batch=batch,
-            runner_up=runner_up,
-            winner=winner,
-            num_arms=num_arms,
-            num_batches=num_batches,
-            horizon=horizon,
-        ),
-        source=f"Q(j, k, l) of {_SOURCE}, Appendix C",
+        name=spell(family, batch=batch, **arms, **problem),
+        source=f"{symbol} of {_SOURCE}, Appendix C",
     )
 
 

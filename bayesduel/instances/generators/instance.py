@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -87,9 +87,11 @@ def check_index(argument: str, value: int, num_arms: int) -> int:
     return number
 
 
-def check_number(argument: str, value: float, rule: str, holds: bool) -> float:
-    """Return `value` as a float if the rule `holds` for it, else name the rule."""
-    if not holds:
+def check_number(
+    argument: str, value: float, rule: str, holds: Callable[[float], bool]
+) -> float:
+    """Return a finite number as a float if the rule `holds` for it."""
+    if not (is_number(value) and holds(value)):
         raise ArgumentError.of(argument, f"must be {rule}", value)
     return float(value)
 

@@ -10,7 +10,6 @@ from bayesduel.instances.generators.instance import (
     check_number,
     check_word,
     from_upper_triangle,
-    is_number,
     make_instance,
     spell,
 )
@@ -46,7 +45,6 @@ def uniform_random(
     rng : numpy.random.Generator
         Draws signs, sizes, then the order of the arms.
     num_arms : int
-        K, at least 2.
     winner : {"unique_copeland", "condorcet", "any"}
         Exactly one Copeland winner; an arm that beats all others; no condition.
     min_gap : float
@@ -71,9 +69,7 @@ def uniform_random(
     7
     """
     num_arms = check_num_arms(num_arms)
-    min_gap = check_number(
-        "min_gap", min_gap, "in [0, 1/2)", is_number(min_gap) and 0 <= min_gap < 0.5
-    )
+    min_gap = check_number("min_gap", min_gap, "in [0, 1/2)", lambda x: 0 <= x < 0.5)
     check_word("winner", winner, WINNERS)
     check_generator(rng)
     signs = _signs(rng, num_arms)

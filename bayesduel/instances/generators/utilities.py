@@ -18,7 +18,6 @@ from bayesduel.instances.generators.instance import (
     check_vector,
     check_word,
     from_upper_triangle,
-    is_number,
     make_instance,
     spell,
 )
@@ -85,7 +84,6 @@ def syn_btl(
     rng : numpy.random.Generator
         Draws the weights, then the order of the arms.
     num_arms : int
-        K, at least 2.
     shuffle : bool
         Relabel the arms at random. The law is the same either way.
 
@@ -187,7 +185,6 @@ def geometric_order(
     ----------
     rng : numpy.random.Generator or None
     num_arms : int
-        K, at least 2.
     top : float
         Utility of the best arm, in (0, 1].
     ratio : float
@@ -206,10 +203,8 @@ def geometric_order(
     array([0.5       , 0.66666667, 0.8       ])
     """
     num_arms = check_num_arms(num_arms)
-    top = check_number("top", top, "in (0, 1]", is_number(top) and 0 < top <= 1)
-    ratio = check_number(
-        "ratio", ratio, "in (0, 1)", is_number(ratio) and 0 < ratio < 1
-    )
+    top = check_number("top", top, "in (0, 1]", lambda x: 0 < x <= 1)
+    ratio = check_number("ratio", ratio, "in (0, 1)", lambda x: 0 < x < 1)
     utilities = top * np.float64(ratio) ** np.arange(num_arms)
     return make_instance(
         _linked(utilities, link),
