@@ -4,8 +4,9 @@ All of them say which argument broke which rule, with the value, and what to do.
 of the kind ``ArgumentError`` hold these parts as attributes, too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from typing import Any
 
 from theory.errors import ArgumentError, InvalidPreferenceError, ProgramError, said_of
 
@@ -60,6 +61,16 @@ class AssumptionWarning(UserWarning):
 
 class SimulationError(BayesduelError, RuntimeError):
     """A run stopped with a status; names run and round."""
+
+
+def checked_as[T](
+    kind: type[ArgumentError], check: Callable[..., T], *arguments: Any
+) -> T:
+    """Return what a check returns; what it refuses is an error of this kind."""
+    try:
+        return check(*arguments)
+    except ValueError as error:
+        raise kind(str(error)) from error
 
 
 def near_names(name: str, known: Iterable[str]) -> str:

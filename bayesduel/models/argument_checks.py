@@ -10,25 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import FitError
+from bayesduel.errors import FitError, checked_as
 from bayesduel.limits import MOST_FITTED_NUMBERS, MOST_STEPS
 from theory.arguments import as_number, integer_from, one_of, shown, true_or_false
 
 LARGEST_SEED = 2**63 - 1
 
 
-def _checked[T](check: Callable[..., T], *arguments: Any) -> T:
-    try:
-        return check(*arguments)
-    except ValueError as error:
-        raise FitError(str(error)) from error
-
-
 def check_integer(
     argument: str, value: Any, least: int = 1, most: int = MOST_FITTED_NUMBERS
 ) -> int:
     """Return an integer within bounds."""
-    return _checked(integer_from, value, least, argument, most)
+    return checked_as(FitError, integer_from, value, least, argument, most)
 
 
 def check_numbers(argument: str, value: Any, each: int, least: int = 1) -> int:
@@ -38,12 +31,12 @@ def check_numbers(argument: str, value: Any, each: int, least: int = 1) -> int:
 
 def check_flag(argument: str, value: Any) -> bool:
     """Return True or False; a text such as "no" would be true."""
-    return _checked(true_or_false, value, argument)
+    return checked_as(FitError, true_or_false, value, argument)
 
 
 def check_word(argument: str, value: Any, allowed: Iterable[str]) -> str:
     """Return one of some words."""
-    return _checked(one_of, value, allowed, argument)
+    return checked_as(FitError, one_of, value, allowed, argument)
 
 
 def check_probability(value: Any, argument: str = "probability") -> float:

@@ -260,21 +260,19 @@ def others_mask(num_arms: int) -> Bool[np.ndarray, "K K"]:
 
 def check_above(name: str, value: float, bound: float, *, why: str = "") -> None:
     """Raise unless ``value`` is finite and above ``bound``."""
-    number = as_number(value)
-    if not (np.isfinite(number) and number > bound):
-        reason = f" ({why})" if why else ""
-        raise PolicyParameterError(
-            f"{name} must be a finite number above {bound}{reason}, got {value!r}"
-        )
+    _check_bound(name, value, as_number(value) > bound, f"above {bound}", why)
 
 
 def check_at_least(name: str, value: float, bound: float, *, why: str = "") -> None:
     """Raise unless ``value`` is finite and at least ``bound``."""
-    number = as_number(value)
-    if not (np.isfinite(number) and number >= bound):
+    _check_bound(name, value, as_number(value) >= bound, f"not below {bound}", why)
+
+
+def _check_bound(name: str, value: float, holds: bool, rule: str, why: str) -> None:
+    if not (np.isfinite(as_number(value)) and holds):
         reason = f" ({why})" if why else ""
         raise PolicyParameterError(
-            f"{name} must be a finite number not below {bound}{reason}, got {value!r}"
+            f"{name} must be a finite number {rule}{reason}, got {value!r}"
         )
 
 

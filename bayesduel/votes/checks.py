@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from bayesduel.errors import ComparisonDataError, near_names
-from theory.arguments import items_of, shown
+from bayesduel.errors import ComparisonDataError, checked_as, near_names
+from theory.arguments import items_of, shown, true_or_false
 from theory.labels import aligned_table
 from theory.validation import MOST_NUMBERS, holds_more_than
 
@@ -88,10 +88,7 @@ def rows_of(name: str, values: Any) -> tuple[Any, ...]:
             f"{name} must hold at most {MOST_LABELS:,} names, got "
             f"{shown(getattr(values, 'shape', values))}"
         )
-    try:
-        return items_of(values, name)
-    except ValueError as error:
-        raise ComparisonDataError(str(error)) from error
+    return checked_as(ComparisonDataError, items_of, values, name)
 
 
 _UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
@@ -100,9 +97,7 @@ _UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
 
 def flag_of(name: str, value: Any) -> bool:
     """Return True or False; a text such as "no" would be true."""
-    if not isinstance(value, bool | np.bool_):
-        raise ComparisonDataError(f"{name} must be True or False, got {shown(value)}")
-    return bool(value)
+    return checked_as(ComparisonDataError, true_or_false, value, name)
 
 
 def numbers_of(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
@@ -175,10 +170,7 @@ def labelled_counts(
 
     Columns are brought into the order of the rows, and both into `order`.
     """
-    try:
-        table, labels = aligned_table(values, name)
-    except ValueError as error:
-        raise ComparisonDataError(str(error)) from error
+    table, labels = checked_as(ComparisonDataError, aligned_table, values, name)
     counts = vote_counts(name, table)
     labels = None if labels is None else tuple(map(composed, labels))
     if order is None or labels is None or tuple(order) == labels:

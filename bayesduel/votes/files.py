@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import ComparisonDataError
+from bayesduel.errors import ComparisonDataError, checked_as
 from bayesduel.votes._columns import ColumnTable
 from bayesduel.votes.checks import (
     MOST_VOTES,
@@ -232,10 +232,8 @@ def _tie_columns(table: ColumnTable, taken: set[str | None]) -> list[str]:
 
 def _index(argument: str, value: Any) -> int:
     """Return the number that stands for an arm, or for none of them, in a file."""
-    try:
-        return integer_from(value, -int(MOST_VOTES), argument, int(MOST_VOTES))
-    except ValueError as error:
-        raise ComparisonDataError(str(error)) from error
+    most = int(MOST_VOTES)
+    return checked_as(ComparisonDataError, integer_from, value, -most, argument, most)
 
 
 def read_choices(

@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Float64
 from numpy.typing import ArrayLike
 
-from bayesduel.errors import ChoiceWorldError
+from bayesduel.errors import ChoiceWorldError, checked_as
+from bayesduel.instances.generators.instance import check_entries, check_vector
 from theory.arguments import as_number, shown
 from theory.choice.rules import (
     binomial_table,
@@ -22,7 +23,6 @@ from theory.choice.rules import (
     subset_rank,
 )
 from theory.choice.tables import ChoiceTable
-from theory.validation import MOST_ARMS, numeric_array
 
 _FAR = 1e-9
 """Probabilities of a set may add up to this much more than 1."""
@@ -108,11 +108,7 @@ class LogitRule(ChoiceRule):
             If a weight is not positive and finite, or ``no_choice_weight`` negative.
         """
         vector = arm_vector("weights", weights)
-        bad = np.flatnonzero(vector <= 0)
-        if bad.size:
-            raise ChoiceWorldError(
-                f"weights must be positive, got weights[{bad[0]}] = {vector[bad[0]]}"
-            )
+        _check_entries("weights", vector, vector > 0, "be positive")
         weight = as_number(no_choice_weight)
         if not (np.isfinite(weight) and weight >= 0):
             raise ChoiceWorldError(
@@ -309,12 +305,8 @@ class IndependentRule(ChoiceRule):
             If one of them is outside [0, 1].
         """
         vector = arm_vector("means", means)
-        bad = np.flatnonzero((vector < 0) | (vector > 1))
-        if bad.size:
-            raise ChoiceWorldError(
-                "means must lie in [0, 1] (shares of the largest reward), got "
-                f"means[{bad[0]}] = {vector[bad[0]]}"
-            )
+        rule = "lie in [0, 1] (shares of the largest reward)"
+        _check_entries("means", vector, (vector >= 0) & (vector <= 1), rule)
         return cls(vector)
 
     @property
@@ -340,27 +332,11 @@ class IndependentRule(ChoiceRule):
 
 def arm_vector(argument: str, values: ArrayLike) -> Float64[np.ndarray, " n"]:
     """Return one finite number per arm."""
-    try:
-        vector = numeric_array(values, argument)
-    except ValueError as error:
-        text = f"{argument} must be a vector of numbers: {error}"
-        raise ChoiceWorldError(text) from error
-    if vector.size > MOST_ARMS:
-        raise ChoiceWorldError(
-            f"{argument} must hold at most {MOST_ARMS} numbers, one per arm, got shape "
-            f"{vector.shape}"
-        )
-    if vector.ndim != 1 or vector.size == 0:
-        raise ChoiceWorldError(
-            f"{argument} must be a vector with one number per arm, got an array of "
-            f"shape {vector.shape}"
-        )
-    bad = np.flatnonzero(~np.isfinite(vector))
-    if bad.size:
-        raise ChoiceWorldError(
-            f"{argument} must be finite, got {argument}[{bad[0]}] = {vector[bad[0]]}"
-        )
-    return vector
+    return checked_as(ChoiceWorldError, check_vector, argument, values, 1)
+
+
+def _check_entries(*arguments: Any) -> None:
+    checked_as(ChoiceWorldError, check_entries, *arguments)
 
 
 def _set_of_rank(rank: int, size: int) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 from numpy.typing import NDArray
 
 from theory.arguments import as_number, shown
@@ -131,12 +131,24 @@ def check_vector(
             f"{argument} must be at most {MOST_ARMS} numbers, one per arm, got "
             f"{len(vector)}"
         )
-    bad = np.flatnonzero(~np.isfinite(vector))
-    if len(bad):
-        raise ValueError(
-            f"{argument} must be finite, got {argument}[{bad[0]}] = {vector[bad[0]]}"
-        )
+    check_entries(argument, vector, np.isfinite(vector), "be finite")
     return vector
+
+
+def check_entries(
+    argument: str,
+    vector: Float64[np.ndarray, " n"],
+    fits: Bool[np.ndarray, " n"],
+    rule: str,
+    remedy: str = "",
+) -> None:
+    """Raise if an entry of a vector does not fit; the first one is named."""
+    bad = np.flatnonzero(~fits)
+    if bad.size:
+        raise ArgumentError(
+            f"{argument} must {rule}, got {argument}[{bad[0]}] = {vector[bad[0]]}"
+            f"{remedy}"
+        )
 
 
 def spell(family: str, **parameters: object) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.instances.generators.instance import (
     GeneratedInstance,
+    check_entries,
     check_generator,
     check_num_arms,
     check_number,
@@ -150,12 +151,9 @@ def from_utilities(
             )
         utilities = UTILITY_PROFILES[profile]
     vector = check_vector("utilities", utilities, 2)
-    outside = np.flatnonzero((vector < 0) | (vector > 1))
-    if len(outside):
-        raise ValueError(
-            f"utilities must lie in [0, 1], got utilities[{outside[0]}] = "
-            f"{vector[outside[0]]}; rescale them, or use bradley_terry"
-        )
+    inside = (vector >= 0) & (vector <= 1)
+    remedy = "; rescale them, or use bradley_terry"
+    check_entries("utilities", vector, inside, "lie in [0, 1]", remedy)
     return make_instance(
         _linked(vector, link),
         rng,
@@ -259,11 +257,7 @@ def rum_gaussian(
 def _positive(values: ArrayLike, argument: str) -> NDArray[np.float64]:
     """Check that all entries of a vector are positive."""
     vector = check_vector(argument, values, 2)
-    bad = np.flatnonzero(vector <= 0)
-    if len(bad):
-        raise ValueError(
-            f"{argument} must be positive, got {argument}[{bad[0]}] = {vector[bad[0]]}"
-        )
+    check_entries(argument, vector, vector > 0, "be positive")
     return vector
 
 
