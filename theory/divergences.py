@@ -131,10 +131,8 @@ def kl_upper_log(p: AnyArrayLike, level: AnyArrayLike) -> Float[Any, "*shape"]:
 
     Parameters
     ----------
-    p : float array
-        Probabilities.
-    level : float array
-        Non-negative, infinity allowed; shapes broadcast.
+    p, level : float arrays
+        As in `kl_upper`.
 
     Returns
     -------
@@ -159,10 +157,8 @@ def kl_lower(p: AnyArrayLike, level: AnyArrayLike) -> Float[Any, "*shape"]:
 
     Parameters
     ----------
-    p : float array
-        Probabilities.
-    level : float array
-        Non-negative, infinity allowed; shapes broadcast.
+    p, level : float arrays
+        As in `kl_upper`.
 
     Returns
     -------

@@ -98,11 +98,6 @@ def log_inverse_delta(horizon: float, num_arms: int, num_batches: int) -> float:
     num_batches : int
         Number of batches B >= 1.
 
-    Returns
-    -------
-    float
-        log(6 T K^2 B).
-
     Examples
     --------
     >>> round(log_inverse_delta(100_000, 100, 16), 7)
@@ -152,11 +147,6 @@ def kl_threshold(horizon: float, num_arms: int) -> float:
         Number of rounds T > 0.
     num_arms : int
         Number of arms K; T K^2 > 1.
-
-    Returns
-    -------
-    float
-        log(T K^2).
 
     Examples
     --------

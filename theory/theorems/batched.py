@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from theory.arguments import integer_from, number_from, one_of, true_or_false
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.regret_bound import PowerTerm, RegretBound
-from theory.theorems._assumptions import condorcet_winner
+from theory.theorems._assumptions import CONDORCET, condorcet_winner
 from theory.theorems.catalog import theorem
 from theory.transitivity import require_strong_transitivity
 
@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 _REGRET = "condorcet_mean"
-_CONDORCET = "a Condorcet winner exists"
 _TRANSITIVE = "strong stochastic transitivity and the stochastic triangle inequality"
 _PAPER = "Agarwal, Ghuge and Nagarajan (2022)"
 # True of every algorithm for some j.
@@ -93,7 +92,7 @@ def pcomp_bound(
         ),
         kind="upper",
         regret=_REGRET,
-        assumptions=(_CONDORCET, f"at most {batches} batches", "T >= 2^B"),
+        assumptions=(CONDORCET, f"at most {batches} batches", "T >= 2^B"),
         source=f"{_PAPER}, Theorem 3.1",
         minimum_horizon=max(num_arms, 2**batches),
         policy="PCOMP",
@@ -331,7 +330,7 @@ def _order(
         power_terms=(PowerTerm(float(factor), 1 / batches, 1),),
         kind="order only",
         regret=_REGRET,
-        assumptions=(_CONDORCET, _TRANSITIVE, f"at most {used} batches"),
+        assumptions=(CONDORCET, _TRANSITIVE, f"at most {used} batches"),
         remainder="unspecified constant factor",
         source=f"{_PAPER}, {theorem}",
         policy=name.partition(",")[0],

@@ -11,6 +11,7 @@ assumption on the choice probabilities is checked by
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from theory.arguments import (
     instance_of,
@@ -122,9 +123,7 @@ def subset_gap_bound(
         remainder="" if proved else "Lemma 13 is not proved",
         source=f"{_PAPER}, " + ("Lemmas 7 and 8" if lemmas else "Theorem 3"),
         minimum_horizon=_MINIMUM_HORIZON,
-        policy=_POLICY,
-        condition=f"alpha = {width:g}",
-        anytime=False,
+        **_of_policy(width),
     )
 
 
@@ -137,10 +136,8 @@ def subset_gap_free_bound(
 
     Parameters
     ----------
-    num_arms, set_size : int
-        n and k, 1 <= k <= n.
-    alpha : float
-        Width of the index, at least 2.
+    num_arms, set_size, alpha
+        As in `subset_gap_bound`.
 
     Returns
     -------
@@ -178,9 +175,7 @@ def subset_gap_free_bound(
         assumptions=_ASSUMPTIONS,
         source=f"{_PAPER}, Theorem 4",
         minimum_horizon=max(_MINIMUM_HORIZON, n),
-        policy=_POLICY,
-        condition=f"alpha = {width:g}",
-        anytime=False,
+        **_of_policy(width),
     )
 
 
@@ -199,14 +194,12 @@ def bounded_reward_order(
 
     Parameters
     ----------
-    num_arms, set_size : int
-        n and k, 1 <= k <= n.
+    num_arms, set_size, alpha
+        As in `subset_gap_bound`.
     gap : float, optional
-        eps > 0: expected reward of the best set minus that of the second best.
+        The same.
     largest_reward : float
         Bmax > 0.
-    alpha : float
-        Width of the index, at least 2.
 
     Returns
     -------
@@ -246,9 +239,7 @@ def bounded_reward_order(
         ),
         remainder="unspecified constant factor",
         source=f"{_PAPER}, Corollary 10",
-        policy=_POLICY,
-        condition=f"alpha = {width:g}",
-        anytime=False,
+        **_of_policy(width),
     )
 
 
@@ -263,10 +254,8 @@ def subset_lower_order(
 
     Parameters
     ----------
-    num_arms, set_size : int
-        n and k, 1 <= k <= n.
-    gap : float
-        eps > 0: expected reward of the best set minus that of the second best.
+    num_arms, set_size, gap
+        As in `subset_gap_bound`.
     one_reward : bool
         Whether at most one offered arm is rewarded per round.
 
@@ -363,6 +352,12 @@ def choice_table_bounds(
         subset_gap_bound(table.num_arms, table.set_size, table.gap, alpha=alpha),
         subset_gap_free_bound(table.num_arms, table.set_size, alpha=alpha),
     )
+
+
+def _of_policy(alpha: float) -> dict[str, Any]:
+    """Return what the bounds of the index rule have in common."""
+    condition = f"alpha = {alpha:g}"
+    return {"policy": _POLICY, "condition": condition, "anytime": False}
 
 
 def _sizes(num_arms: object, set_size: object) -> tuple[int, int]:

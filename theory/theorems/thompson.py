@@ -16,10 +16,8 @@ from theory.divergences import bernoulli_kl, kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.preferences import TIE_TOLERANCE, PreferenceMatrix
 from theory.regret_bound import RegretBound
+from theory.theorems._assumptions import NO_TIES
 from theory.theorems.catalog import theorem
-
-_NO_TIES = "no two arms tie"
-
 
 _BETA_LAWS = {"posterior": "beta"}
 """What the samples are drawn from; of other posteriors the theorems say nothing."""
@@ -67,7 +65,7 @@ def double_thompson_bound(
         log_coefficient=float(terms.sum()),
         kind="asymptotic upper",
         regret="copeland",
-        assumptions=(_NO_TIES, "alpha > 1/2", "epsilon > 0"),
+        assumptions=(NO_TIES, "alpha > 1/2", "epsilon > 0"),
         remainder="+ O(K^2 / epsilon^2), without T",
         policy="D-TS",
         condition=f"alpha = {alpha:g}",
@@ -162,7 +160,7 @@ def double_thompson_refined_bound(
         kind="asymptotic upper",
         regret="copeland",
         assumptions=(
-            _NO_TIES,
+            NO_TIES,
             f"every arm but the winners has {least + 1} distinctly best superiors",
             "alpha > 1/2",
             "epsilon > 0",
