@@ -164,16 +164,6 @@ def load_family(family: str, text: str) -> PreferenceMatrix:
     make = FAMILIES[family].make
     allowed = family_parameters(family)
     given = parse_parameters(family, text, allowed)
-    missing = [
-        key
-        for key, default in allowed.items()
-        if default is REQUIRED and key not in given
-    ]
-    if missing:
-        listed = ",".join([*filter(None, [text]), *(f"{key}=..." for key in missing)])
-        raise ValueError(
-            f"{family!r} needs {' and '.join(missing)}; write '{family}:{listed}'"
-        )
     if "seed" in allowed:
         seed = given.pop("seed", None)
         rng = None
@@ -198,7 +188,7 @@ def parse_parameters(
     text : str
         The pairs; may be empty.
     allowed : dict
-        The default of every parameter; a truth value asks for one.
+        The default of every parameter, or `REQUIRED`; a truth value asks for one.
 
     Returns
     -------
@@ -208,7 +198,7 @@ def parse_parameters(
     Raises
     ------
     ValueError
-        When a parameter is unknown, repeated or wrong.
+        When a parameter is missing, unknown, repeated or wrong.
     """
     given: dict[str, Any] = {}
     for part in text.split(",") if text else ():
@@ -227,4 +217,14 @@ def parse_parameters(
         given[key] = literal(value)
         if isinstance(allowed[key], bool) and not isinstance(given[key], bool):
             raise ValueError(f"{family!r}: {key} must be true or false, got {value!r}")
+    missing = [
+        key
+        for key, default in allowed.items()
+        if default is REQUIRED and key not in given
+    ]
+    if missing:
+        listed = ",".join([*filter(None, [text]), *(f"{key}=..." for key in missing)])
+        raise ValueError(
+            f"{family!r} needs {' and '.join(missing)}; write '{family}:{listed}'"
+        )
     return given

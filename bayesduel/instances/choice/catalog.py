@@ -134,15 +134,6 @@ def load_world(text: str) -> ChoiceWorld:
         raise _unknown(name)
     allowed = _parameters(name)
     given = parse_parameters(name, rest, allowed)
-    missing = [
-        key
-        for key, default in allowed.items()
-        if default is REQUIRED and key not in given
-    ]
-    if missing:
-        raise ValueError(
-            f"{name!r} needs {' and '.join(missing)}; write '{name}:{missing[0]}=...'"
-        )
     if "seed" in allowed:
         seed = check_integer("seed", given.pop("seed"), 0)
         given["rng"] = np.random.default_rng(seed)
