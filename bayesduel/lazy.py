@@ -8,19 +8,10 @@ from typing import Any
 def lazily(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package.
+    """Return ``__getattr__`` and ``__dir__`` of a package, to be assigned there.
 
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``.
-    homes : mapping
-        The module of every public name, full or below the package (``".fitting"``).
-
-    Returns
-    -------
-    tuple of callable
-        To be assigned to the two names in the package.
+    ``homes`` is the module of every public name, full or below the package
+    (``".fitting"``).
 
     Examples
     --------

@@ -153,34 +153,12 @@ class PreferenceMatrix:
         return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
     def superiors(self, arm: int) -> tuple[int, ...]:
-        """Return the arms that beat an arm, in increasing order.
-
-        Parameters
-        ----------
-        arm : int
-            From 0 to K - 1.
-
-        Returns
-        -------
-        tuple of int
-            All j with P(arm beats j) < 1/2.
-        """
+        """Return the arms that beat an arm, P(arm beats j) < 1/2, in order."""
         row = self.gaps[arm_index(arm, self.num_arms, "arm")]
         return tuple(np.flatnonzero(row < 0).tolist())
 
     def inferiors(self, arm: int) -> tuple[int, ...]:
-        """Return the arms that an arm beats, in increasing order.
-
-        Parameters
-        ----------
-        arm : int
-            From 0 to K - 1.
-
-        Returns
-        -------
-        tuple of int
-            All j with P(arm beats j) > 1/2.
-        """
+        """Return the arms that an arm beats, P(arm beats j) > 1/2, in order."""
         row = self.gaps[arm_index(arm, self.num_arms, "arm")]
         return tuple(np.flatnonzero(row > 0).tolist())
 
@@ -240,33 +218,23 @@ class PreferenceMatrix:
         return True
 
     def satisfies_sst(self) -> bool:
-        """Return whether strong stochastic transitivity holds.
+        """Return whether strong stochastic transitivity holds for all triples of arms.
 
         That is: a total order exists, and P(i beats k) >= max(P(i beats j), P(j beats
         k)) within 1e-9 whenever neither P(i beats j) nor P(j beats k) is below 1/2.
         Without ties this is the definition along the order; tied arms must be
         interchangeable.
-
-        Returns
-        -------
-        bool
-            Whether it holds for all triples of arms.
         """
         return self.is_total_order and all(
             self._triples_hold(middle, np.maximum, 1) for middle in range(self.num_arms)
         )
 
     def satisfies_sti(self) -> bool:
-        """Return whether the stochastic triangle inequality holds.
+        """Return whether the stochastic triangle inequality holds for all triples.
 
         That is: a total order exists, and gap(i, k) <= gap(i, j) + gap(j, k) within
         1e-9 whenever neither gap on the right is negative, gap(i, j) being P(i beats j)
         - 1/2.
-
-        Returns
-        -------
-        bool
-            Whether it holds for all triples of arms.
         """
         return self.is_total_order and all(
             self._triples_hold(middle, np.add, -1) for middle in range(self.num_arms)
@@ -356,15 +324,8 @@ class PreferenceMatrix:
 def as_preference_matrix(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
     """Return a preference matrix as it is, and check anything else.
 
-    Parameters
-    ----------
-    matrix : PreferenceMatrix or array-like (K, K)
-
-    Returns
-    -------
-    PreferenceMatrix
-        The same object, or a new one with a copy of the numbers, and the labels of a
-        data frame as names of the arms.
+    A new one has a copy of the numbers, and the labels of a data frame as names of the
+    arms.
     """
     return matrix if isinstance(matrix, PreferenceMatrix) else PreferenceMatrix(matrix)
 

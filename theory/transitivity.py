@@ -88,18 +88,9 @@ def find_intransitive_triple(
 
 
 def require_strong_transitivity(matrix: PreferenceMatrix, bound: str) -> None:
-    """Raise unless a total order, SST and STI hold.
+    """Raise unless a total order, SST and STI hold, as the theorem ``bound`` asks.
 
-    Parameters
-    ----------
-    matrix : PreferenceMatrix
-    bound : str
-        Name of the theorem that needs it, for the error text.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If one of them fails; the arms are named.
+    `InvalidPreferenceError` names the arms.
     """
     cycle = find_cycle(matrix)
     if cycle:

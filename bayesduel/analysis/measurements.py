@@ -229,20 +229,8 @@ def standard_error(values: Float64[np.ndarray, " run"]) -> float:
 def largest_regret(measured: Measurement, notion: str, round_: int) -> float:
     """Return the most that any run can have lost by a round.
 
-    Parameters
-    ----------
-    measured : Measurement
-        With the matrix, or the attribute of a world of subset choice.
-    notion : str
-        Which regret.
-    round_ : int
-        Rounds played.
-
-    Returns
-    -------
-    float
-        Rounds times the regret of the worst pair, or of the worst set that can be
-        offered; ``math.inf`` where the result holds neither.
+    Rounds times the regret of the worst pair, or of the worst set that can be offered;
+    ``math.inf`` where the result holds neither the matrix nor the attribute of a world.
     """
     worst = json.loads(measured.data.attrs.get("most_regret_per_round", "{}"))
     if notion in worst:

@@ -19,19 +19,10 @@ strikes at least 1 run in 50, whatever it costs.
 def unseen_share(num_runs: int, error: float) -> float:
     """Bound the share of runs of a kind that none of the observed runs is of.
 
-    Parameters
-    ----------
-    num_runs : int
-        Independent runs, n.
-    error : float
-        Between 0 and 1: with that probability at most, something that strikes a larger
-        share of the runs was missed.
-
-    Returns
-    -------
-    float
-        1 - error^(1/n), about log(1 / error) / n (Clopper and Pearson 1934 for no event
-        in n; with 5 percent the "rule of three" of Hanley and Lippman-Hand 1983).
+    1 - error^(1/n) for n independent runs, about log(1 / error) / n (Clopper and
+    Pearson 1934 for no event in n; with 5 percent the "rule of three" of Hanley and
+    Lippman-Hand 1983). With probability ``error`` at most, something that strikes a
+    larger share of the runs was missed.
 
     Examples
     --------
@@ -44,18 +35,9 @@ def unseen_share(num_runs: int, error: float) -> float:
 def reversal(lead: float, share: float) -> float:
     """Return the regret at which a share of unseen runs undoes the lead of a policy.
 
-    Parameters
-    ----------
-    lead : float
-        By how much less regret it has on average in runs of the kind seen.
-    share : float
-        Share of the runs, between 0 and 1, in which it has the regret returned and the
-        other policy has none.
-
-    Returns
-    -------
-    float
-        lead (1 - share) / share; 0 where there is no lead to undo.
+    lead (1 - share) / share: the leader has less regret by ``lead`` on average in runs
+    of the kind seen, and in a share of the runs the regret returned, while the other
+    policy has none. 0 where there is no lead to undo.
 
     Examples
     --------
@@ -68,19 +50,8 @@ def reversal(lead: float, share: float) -> float:
 def enough_runs(lead: float, limit: float, error: float) -> int:
     """Return the fewest runs whose unseen share cannot undo a lead.
 
-    Parameters
-    ----------
-    lead : float
-        As in `reversal`.
-    limit : float
-        The most that a run may cost.
-    error : float
-        As in `unseen_share`.
-
-    Returns
-    -------
-    int
-        0 where no number of runs is enough: there is no lead, or no limit.
+    A run costs ``limit`` at most. 0 where no number of runs is enough: there is no
+    lead, or no limit.
 
     Examples
     --------

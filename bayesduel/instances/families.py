@@ -117,16 +117,8 @@ _ARGUMENTS = {"profile": "utilities"}
 def family_parameters(family: str) -> dict[str, object]:
     """Return the parameters that a text may give, with their defaults.
 
-    Parameters
-    ----------
-    family : str
-        A key of `FAMILIES`.
-
-    Returns
-    -------
-    dict
-        The default of every parameter, `REQUIRED` where there is none. The default of
-        a ``seed`` that only shuffles is None: keep the order.
+    `REQUIRED` where there is none. The default of a ``seed`` that only shuffles is
+    None: keep the order.
     """
     make, _, _, is_random = FAMILIES[family]
     signature = inspect.signature(make).parameters
@@ -142,24 +134,10 @@ def family_parameters(family: str) -> dict[str, object]:
 
 
 def load_family(family: str, text: str) -> PreferenceMatrix:
-    """Call a generator with the parameters that stand in a text.
+    """Call a generator with the ``key=value`` pairs, separated by commas, of a text.
 
-    Parameters
-    ----------
-    family : str
-        A key of `FAMILIES`.
-    text : str
-        ``key=value`` pairs separated by commas; may be empty.
-
-    Returns
-    -------
-    PreferenceMatrix
-        Named by the family and the text.
-
-    Raises
-    ------
-    ValueError
-        When a parameter is missing, unknown, repeated or wrong.
+    The matrix is named by the family and the text. ``ValueError`` when a parameter is
+    missing, unknown, repeated or wrong.
     """
     make = FAMILIES[family].make
     allowed = family_parameters(family)
@@ -179,26 +157,10 @@ def load_family(family: str, text: str) -> PreferenceMatrix:
 def parse_parameters(
     family: str, text: str, allowed: dict[str, object]
 ) -> dict[str, Any]:
-    """Read ``key=value,key=value``.
+    """Read ``key=value,key=value`` as numbers, truth values and texts.
 
-    Parameters
-    ----------
-    family : str
-        Its name, for messages.
-    text : str
-        The pairs; may be empty.
-    allowed : dict
-        The default of every parameter, or `REQUIRED`; a truth value asks for one.
-
-    Returns
-    -------
-    dict
-        Numbers, truth values and texts.
-
-    Raises
-    ------
-    ValueError
-        When a parameter is missing, unknown, repeated or wrong.
+    ``allowed`` holds the default of every parameter, or `REQUIRED`; a truth value asks
+    for one. ``ValueError`` when a parameter is missing, unknown, repeated or wrong.
     """
     given: dict[str, Any] = {}
     for part in text.split(",") if text else ():

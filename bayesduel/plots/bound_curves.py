@@ -82,17 +82,8 @@ def power_text(rounds: int) -> str:
 def anchor_of(panel: Panel, anchor: int | None) -> tuple[int, float]:
     """Return the checkpoint where slopes start, and the lowest mean there.
 
-    Parameters
-    ----------
-    panel : Panel
-        Only policies that reach the longest horizon count.
-    anchor : int, optional
-        A checkpoint; by default two decades before the horizon.
-
-    Raises
-    ------
-    ValueError
-        When it is no checkpoint of the policies that count.
+    By default two decades before the horizon. Only policies that reach the longest
+    horizon count; ``ValueError`` if it is no checkpoint of theirs.
     """
     longest = [line for line in panel.lines if line.rounds[-1] == panel.horizon]
     if anchor is None:

@@ -49,18 +49,8 @@ _INLINED = {
 def map_lanes(function: Callable[..., Any], num_lanes: int) -> Callable[..., Any]:
     """Return ``function`` over a trailing lane axis of all its arguments.
 
-    Parameters
-    ----------
-    function : callable
-        A function of pytrees of arrays, for one run. Closed-over arrays are shared by
-        all lanes.
-    num_lanes : int
-        Length of the trailing axis.
-
-    Returns
-    -------
-    callable
-        Equal to ``jax.vmap(function, in_axes=-1, out_axes=-1)`` up to rounding.
+    Equal to ``jax.vmap(function, in_axes=-1, out_axes=-1)`` up to rounding, of so many
+    lanes. Arrays that the function closes over are shared by all of them.
     """
 
     def mapped(*arguments: Any) -> Any:

@@ -93,8 +93,8 @@ def allocation_table(
     Raises
     ------
     InvalidPreferenceError
-        If not the one of the optimum: another number of arms, or the allocation costs
-        something else on it.
+        If it is not that of the optimum: another number of arms, or the allocation
+        costs something else on it.
 
     Examples
     --------

@@ -65,18 +65,7 @@ class Bottlenecks:
     names: tuple[str, ...]
 
     def report(self, limit: int = 10) -> str:
-        """Write the first pairs as a table.
-
-        Parameters
-        ----------
-        limit : int
-            Largest number of pairs.
-
-        Returns
-        -------
-        str
-            Lines without a final newline, "a > b" meaning that a wins more often.
-        """
+        """Write the first ``limit`` pairs as a table, "a > b" if a wins more often."""
         most = integer_from(limit, 0, "limit")
         symbol, title = {
             "cw": ("C*", "Copeland lower bound"),

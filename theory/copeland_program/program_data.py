@@ -100,21 +100,12 @@ class ProgramData:
 
 
 def check_ties(matrix: PreferenceMatrix, ties: str) -> None:
-    """Raise if a tied pair stands where the theory assumes none.
+    """Raise if a tied pair stands where the theory assumes none; it is named.
 
-    Parameters
-    ----------
-    matrix : PreferenceMatrix
-    ties : {"error", "ignore"}
-        "error" allows no tie. "ignore" allows ties between arms that are no winners:
-        such a pair belongs to no side of a constraint, and the optimum is that of the
-        honest problem in which the pair may fall either way. A tie that touches a
-        winner can be turned against it for free, so the constants are no bounds there.
-
-    Raises
-    ------
-    TieError
-        If a tie is not allowed; one tied pair is named.
+    ``ties="error"`` allows no tie. "ignore" allows ties between arms that are no
+    winners: such a pair belongs to no side of a constraint, and the optimum is that of
+    the honest problem in which the pair may fall either way. A tie that touches a
+    winner can be turned against it for free, so the constants are no bounds there.
     """
     one_of(ties, TIE_RULES, "ties")
     tied = matrix.ties

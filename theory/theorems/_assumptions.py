@@ -14,19 +14,8 @@ CONDORCET = "a Condorcet winner exists"
 def condorcet_winner(matrix: PreferenceMatrix) -> int:
     """Return the arm that beats all others.
 
-    Parameters
-    ----------
-    matrix : PreferenceMatrix
-
-    Returns
-    -------
-    int
-        The arm.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        If no arm does; one that the best arm does not beat is named.
+    `InvalidPreferenceError` if no arm does; one that the best arm does not beat is
+    named.
     """
     winner = matrix.condorcet_winner
     if winner is None:

@@ -32,15 +32,8 @@ def batch_ratio(horizon: int, num_batches: int) -> float:
 
     Parameters
     ----------
-    horizon : int
-        Number of rounds T >= 1.
-    num_batches : int
-        Number of batches B, from 1 to T.
-
-    Returns
-    -------
-    float
-        At least 1.
+    horizon, num_batches : int
+        T >= 1, and B from 1 to T.
 
     Examples
     --------
@@ -59,10 +52,8 @@ def batch_sizes(horizon: int, num_batches: int) -> tuple[int, ...]:
 
     Parameters
     ----------
-    horizon : int
-        Number of rounds T >= 1.
-    num_batches : int
-        Number of batches B, from 1 to T.
+    horizon, num_batches : int
+        T >= 1, and B from 1 to T.
 
     Returns
     -------
@@ -93,10 +84,8 @@ def log_inverse_delta(horizon: float, num_arms: int, num_batches: int) -> float:
     ----------
     horizon : float
         Number of rounds T > 0.
-    num_arms : int
-        Number of arms K >= 1.
-    num_batches : int
-        Number of batches B >= 1.
+    num_arms, num_batches : int
+        K and B, at least 1.
 
     Examples
     --------

@@ -129,7 +129,7 @@ def scomp_order(
     Raises
     ------
     InvalidPreferenceError
-        If has no Condorcet winner, or is not strongly stochastically transitive with
+        If no arm beats all others, or it is not strongly stochastically transitive with
         the triangle inequality; the arms that break the rule are named.
 
     References

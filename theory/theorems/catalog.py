@@ -53,20 +53,9 @@ class Theorem:
     def apply(
         self, instance: Any, parameters: Mapping[str, Any] | None = None
     ) -> AppliedTheorem:
-        """Apply it to an instance.
+        """Apply it to an instance: with bounds, or with the reason why there are none.
 
-        Parameters
-        ----------
-        instance : PreferenceMatrix or ChoiceTable
-            What the theorem is about.
-        parameters : mapping, optional
-            Parameters of the policy by name; those that the theorem does not have are
-            left aside.
-
-        Returns
-        -------
-        AppliedTheorem
-            With bounds, or with the reason why there are none.
+        Parameters of the policy that the theorem does not have are left aside.
         """
         parameters = parameters or {}
         for name, value in self.only_if.items():

@@ -209,12 +209,8 @@ def double_thompson_counts(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K), no ties
-    alpha : float
-        Width of the confidence bounds, above 1/2.
-    epsilon : float
-        Any positive number; a smaller one makes the remainder larger.
-    beta : float
-        Any number above 2; only for the refined form.
+    alpha, epsilon, beta
+        As in `theory.double_thompson_refined_bound`; beta for the refined form only.
     refined : bool
         For arms i that are no Copeland winner let s_i(1), s_i(2), ... be all arms by
         decreasing P(j beats i); from s_i(L(1) + 2) on the count is beta (1 + epsilon)^2
@@ -231,7 +227,7 @@ def double_thompson_counts(
     Raises
     ------
     InvalidPreferenceError
-        If or, refined, some P(s_i(m) beats i) with m > L(1) + 1 equals P(s_i(L(1) + 1)
+        If, refined, some P(s_i(m) beats i) with m > L(1) + 1 equals P(s_i(L(1) + 1)
         beats i) within 1e-8; the arm i is named.
 
     References

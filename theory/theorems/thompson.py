@@ -99,10 +99,8 @@ def double_thompson_refined_bound(
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K), no ties
-    alpha : float
-        Width of the confidence bounds of the algorithm, above 1/2.
-    epsilon : float
-        Any positive number; a smaller one makes the remainder larger.
+    alpha, epsilon
+        As in `double_thompson_bound`.
     beta : float
         Any number above 2.
 

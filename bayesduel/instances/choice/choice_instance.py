@@ -284,21 +284,6 @@ class ChoiceWorld:
     def most_regret_per_round(self, notion: str) -> float | None:
         """Return the regret of the worst set that can be offered; see `worst_cost`.
 
-        Parameters
-        ----------
-        notion : str
-            One of `notions`.
-
-        Returns
-        -------
-        float or None
-            None where the rule is none of this package.
-
-        Raises
-        ------
-        ChoiceWorldError
-            If the notion does not exist here.
-
         Examples
         --------
         >>> from bayesduel.instances import choice

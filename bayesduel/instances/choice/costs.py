@@ -25,19 +25,7 @@ class Cost(NamedTuple):
     def of(
         self, rule: ChoiceRule, offered: Bool[Any, "*sets n"]
     ) -> Float[Any, "*sets"]:
-        """Compute the regret of offering sets once.
-
-        Parameters
-        ----------
-        rule : ChoiceRule
-            P(i|s).
-        offered : bool array (..., n)
-            The sets.
-
-        Returns
-        -------
-        float64 array (...)
-        """
+        """Compute the regret of offering sets once."""
         preferred = self.form == "preferred"
         asked = offered | (self.values == 1.0) if preferred else offered
         chances = rule.chances(asked)
@@ -45,30 +33,17 @@ class Cost(NamedTuple):
 
 
 def worst_cost(cost: Cost, rule: ChoiceRule, subset_size: int) -> float | None:
-    """Return the regret of the worst set that can be offered.
+    """Return the regret of the worst set of at most k arms that can be offered.
 
-    Of a table by looking at all sets. Otherwise the worst set is a single arm, or the
-    m <= k arms with the smallest weights, means or utilities:
+    None where the rule is none of this package. Of a table by looking at all sets.
+    Otherwise the worst set is a single arm, or the m <= k arms with the smallest
+    weights, means or utilities:
 
     - "rewards": those of a set are at least the smallest of its arms alone, which is
       that of the weakest arm unless a logit world has revenues;
     - "mean": the smallest one; "sum": of m arms the m smallest;
     - "preferred" is (m + 1) P(b) + P(0) - 1 in a set of m arms and the best arm b; P(b)
       and P(0) grow as another arm is replaced by a weaker one.
-
-    Parameters
-    ----------
-    cost : Cost
-        The notion of regret.
-    rule : ChoiceRule
-        P(i|s).
-    subset_size : int
-        k, the largest number of arms in a set.
-
-    Returns
-    -------
-    float or None
-        None where the rule is none of this package.
     """
     if isinstance(rule, TableRule):
         rewards = np.sum(rule.by_rank * cost.values, axis=-1)

@@ -1,4 +1,4 @@
-"""Worlds of subset choice from one's own numbers."""
+"""Worlds of subset choice from one's own numbers; ``name`` is theirs in results."""
 
 from collections.abc import Sequence
 
@@ -36,8 +36,6 @@ def multinomial_logit(
         v_0 >= 0; 0 if somebody is always chosen (choice bandits, Plackett-Luce).
     revenues : sequence of float, optional
         What a choice of each arm earns; 1 by default.
-    name : str
-        Name in results.
 
     Returns
     -------
@@ -83,8 +81,6 @@ def plackett_luce(
         k.
     depth : int, optional
         Observed places, k - 1 (the whole ranking) by default.
-    name : str
-        Name in results.
 
     Returns
     -------
@@ -123,8 +119,6 @@ def gaussian_utility(
         k, the largest set.
     no_choice_mean : float, optional
         Mean utility of choosing nothing; without it somebody is always chosen.
-    name : str
-        Name in results.
 
     Returns
     -------
@@ -155,8 +149,6 @@ def choice_table(
         P(i|s) of every set of k out of n arms.
     feedback : {"winner", "independent"}
         One offered arm at most is chosen, or every arm is rewarded for itself.
-    name : str
-        Name in results.
 
     Returns
     -------
@@ -208,8 +200,6 @@ def independent_rewards(
         Number of steps from no reward to the largest.
     largest_reward : float
         Largest reward of an arm in one round.
-    name : str
-        Name in results.
 
     Returns
     -------

@@ -37,7 +37,9 @@ class ChoiceRule:
     @property
     def num_arms(self) -> int:
         """Number of arms n."""
-        raise NotImplementedError
+        if self.values is None:
+            raise NotImplementedError
+        return self.values.shape[0]
 
     @property
     def has_no_choice(self) -> bool:
@@ -118,11 +120,6 @@ class LogitRule(ChoiceRule):
         return cls(vector, np.asarray(weight))
 
     @property
-    def num_arms(self) -> int:
-        """Number of arms n."""
-        return self.weights.shape[0]
-
-    @property
     def has_no_choice(self) -> bool:
         """Whether v_0 > 0."""
         return bool(self.no_choice_weight > 0)
@@ -182,11 +179,6 @@ class GaussianRule(ChoiceRule):
             no_choice_mean = as_number(no_choice_mean)
         nodes = gaussian_nodes(vector, no_choice_mean)
         return cls(vector, *nodes, no_choice=no_choice_mean is not None)
-
-    @property
-    def num_arms(self) -> int:
-        """Number of arms n."""
-        return self.means.shape[0]
 
     @property
     def has_no_choice(self) -> bool:
@@ -308,11 +300,6 @@ class IndependentRule(ChoiceRule):
         rule = "lie in [0, 1] (shares of the largest reward)"
         _check_entries("means", vector, (vector >= 0) & (vector <= 1), rule)
         return cls(vector)
-
-    @property
-    def num_arms(self) -> int:
-        """Number of arms n."""
-        return self.means.shape[0]
 
     @property
     def has_no_choice(self) -> bool:
