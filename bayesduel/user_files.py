@@ -46,14 +46,8 @@ def read_bytes(
 ) -> bytes:
     """Return what is in a file, unpacked where it is compressed with gzip.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A regular file. A pipe or a device is refused before it is opened.
-    error : type
-        What is raised for a content that cannot be read.
-    largest : int
-        More bytes than that, unpacked, are refused before they are kept.
+    A pipe or a device is refused before it is opened, and more than ``largest`` bytes,
+    unpacked, before they are kept.
 
     Raises
     ------

@@ -18,23 +18,10 @@ _WORD = 2**32
 def seed_words(rng_key: RunKey | int) -> tuple[int, ...]:
     """Return a seed as numbers below 2^32, without JAX where it is an integer.
 
-    Parameters
-    ----------
-    rng_key : int or typed key
-        An integer from 0 to 2^63 - 1 is its upper and lower 32 bits, which are also the
-        data of ``jax.random.key(rng_key)`` for JAX's default generator: both are the
-        same seed. A key of another generator is its data.
-
-    Returns
-    -------
-    tuple of int
-        Words of 32 bits.
-
-    Raises
-    ------
-    FitError
-        For an integer out of range, and for anything else, such as an old-style key of
-        two integers.
+    An integer from 0 to 2^63 - 1 is its upper and lower 32 bits, which are also the
+    data of ``jax.random.key(rng_key)`` for JAX's default generator: both are the same
+    seed. A key of another generator is its data. ``FitError`` for anything else, such
+    as an old-style key of two integers.
 
     Examples
     --------

@@ -22,29 +22,12 @@ class _Row(NamedTuple):
 
 
 def parse_table(text: str) -> tuple[Float64[np.ndarray, "K K"], tuple[str, ...]]:
-    r"""Read a square table of probabilities.
+    r"""Read a square table of probabilities, and its K names of arms if it has them.
 
-    Cells are separated by semicolons, tabs, commas or spaces, whichever splits the
-    last line into most numbers. Blank lines and lines that begin with # are skipped.
-    A first row and a first column of arm names are recognized. With semicolons the
-    decimal mark may be a comma.
-
-    Parameters
-    ----------
-    text : str
-        The content of a file.
-
-    Returns
-    -------
-    values : float64 (K, K)
-        Finite and in [0, 1]; nothing else is checked here.
-    arm_names : tuple of str
-        K names, or empty when the table has none.
-
-    Raises
-    ------
-    InvalidPreferenceError
-        When the text is no such table.
+    Cells are separated by semicolons, tabs, commas or spaces, whichever splits the last
+    line into most numbers. Blank lines and lines that begin with # are skipped. A first
+    row and a first column of arm names are recognized. With semicolons the decimal mark
+    may be a comma. Numbers are finite and in [0, 1]; nothing else is checked.
 
     Examples
     --------

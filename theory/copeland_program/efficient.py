@@ -91,25 +91,12 @@ def ecw_cost(
 ) -> Float[Any, ""]:
     """Compute the constant C_E of the efficient program for one winner.
 
+    Entry `winner` of `ecw_costs`, in O(K^2) operations.
+
     Parameters
     ----------
-    gaps : float (K, K)
-    winner : int
-        The arm i1, one with the fewest losses; it may be traced. For another arm the
-        result has no meaning.
-    superiors : RankedSuperiors
-        The `theory.copeland_program._superiors.superiors_by_counting` of these gaps:
-        O(K^2) operations then.
-
-    Returns
-    -------
-    float scalar
-        Entry `winner` of `ecw_costs`: Copeland regret (from losses) per unit of log T,
-        natural logarithm.
-
-    References
-    ----------
-    Komiyama, Honda and Nakagawa (2016), Theorem 5.
+    gaps, winner, superiors
+        As in `ecw_evidence`.
 
     Examples
     --------

@@ -87,16 +87,7 @@ def random_table(
 def uniform_below(
     rng: np.random.Generator, widths: Float64[np.ndarray, " k"], total: float
 ) -> Float64[np.ndarray, " k"]:
-    """Draw a uniform point of a box whose coordinates add up to at most ``total``.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        For the draws.
-    widths : float64 (k,)
-        The box is [0, widths].
-    total : float
-        At least 0.
+    """Draw a uniform point of [0, widths] whose coordinates sum to at most ``total``.
 
     Examples
     --------
