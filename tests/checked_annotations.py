@@ -256,7 +256,9 @@ def array_part(hint: Any) -> Any:
         return _records_of((hint,))
     if isinstance(origin, type) and issubclass(origin, Sequence | Mapping):
         parts = tuple(a if a is ... else array_part(a) for a in arguments)
-        return Any if all(part in (Any, ...) for part in parts) else origin[parts]
+        if all(part in (Any, ...) for part in parts):
+            return Any
+        return _containers_of(origin, origin[parts])
     return Any
 
 
@@ -276,6 +278,13 @@ def _array_part_of_union(members: tuple[Any, ...]) -> Any:
     if Any in parts:
         return Any
     return Union[*parts, None] if NoneType in members else Union[*parts]
+
+
+def _containers_of(kind: type, hint: Any) -> Any:
+    """Return a hint that lets everything pass but containers of wrong arrays."""
+    return Annotated[
+        object, Is[lambda it: not isinstance(it, kind) or _bears(it, hint)]
+    ]
 
 
 def _records_of(kinds: tuple[type, ...]) -> Any:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def constraint_slack(
     evidence: AnyArrayLike,
     gaps: AnyArrayLike,
-    candidates: Bool[Any, " K"] | None = None,
+    candidates: AnyArrayLike | None = None,
 ) -> Float[Any, " K"]:
     """Compute the smallest left-hand side of (P) for every arm as the winner i1.
 
