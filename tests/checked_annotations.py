@@ -277,7 +277,14 @@ def _array_part_of_union(members: tuple[Any, ...]) -> Any:
     parts = [array_part(member) for member in given]
     if Any in parts:
         return Any
-    return Union[*parts, None] if NoneType in members else Union[*parts]
+    return _arrays_of(Union[*parts]) if NoneType in members else Union[*parts]
+
+
+def _arrays_of(hint: Any) -> Any:
+    """Return a hint that lets everything pass but wrong arrays."""
+    return Annotated[
+        object, Is[lambda it: not hasattr(it, "shape") or _bears(it, hint)]
+    ]
 
 
 def _containers_of(kind: type, hint: Any) -> Any:

@@ -119,8 +119,15 @@ def late_cases(names):
     ]
 
 
+VARIANTS = {"pure-d-ts", "rmed2", "rmed2fh", "bt-ts"}
+"""Forms of another policy of the list; of BT-TS there are laws in its own tests."""
+
+
 @pytest.mark.parametrize("matrix", MATRICES)
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] * (n in VARIANTS)) for n in TWINS],
+)
 def test_early_rounds_have_the_law_of_the_twin(name, matrix):
     ours = plays_of(policies.get(name), matrix, EARLY, 2, seed=61)
     theirs = twin_plays(name, matrix, EARLY, 100)
