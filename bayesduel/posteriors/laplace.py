@@ -16,6 +16,7 @@ from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.newton import Search, Surface, advance, damped_factor
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.ops.masks import element_of
+from bayesduel.posteriors._held_models import hyphenated
 from bayesduel.posteriors.pair_models import (
     AutomaticDensity,
     Covariates,
@@ -112,8 +113,7 @@ class Laplace:
     @property
     def name(self) -> str:
         """That of the model, in words joined by hyphens."""
-        title = self.model.title or type(self.model).__name__
-        return title.lower().replace(" ", "-")
+        return hyphenated(self.model)
 
     @property
     def on_a_scale(self) -> bool:

@@ -18,8 +18,8 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Int, Shaped
 
-from bayesduel.errors import ComparisonDataError, FitError, PolicyParameterError
-from bayesduel.models.base import PreferenceModel, check_model
+from bayesduel.errors import PolicyParameterError
+from bayesduel.models.base import PreferenceModel
 from bayesduel.models.pairwise_curvature import (
     Derivatives,
     PairwiseDensity,
@@ -28,6 +28,7 @@ from bayesduel.models.pairwise_curvature import (
 from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import PairTables, with_counts
 from bayesduel.ops.masks import materialize, ordered_pair_mask
+from bayesduel.posteriors._held_models import check_counts, check_held
 from bayesduel.types import Arm, Outcome
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import shown
@@ -192,19 +193,13 @@ class PairModel:
 
     def check(self) -> None:
         """Raise ``PolicyParameterError`` where the model cannot be held by a policy."""
-        try:
-            check_model(self.model)
-            hash(self.model)
+
+        def make_arrays() -> Any:
             # In closed form no row is ever made, and of many arms there are millions.
             few = replace(self, num_arms=3) if self.in_closed_form else self
-            _ = few.arrays
-        except (FitError, ComparisonDataError) as error:
-            raise PolicyParameterError(f"model: {error}") from error
-        except TypeError as error:
-            raise PolicyParameterError(
-                f"model must be hashable, as frozen dataclasses are whose fields are; "
-                f"{type(self.model).__name__} is not: {error}"
-            ) from error
+            return few.arrays
+
+        check_held(self.model, make_arrays)
 
     def check_traced(self) -> None:
         """Raise ``PolicyParameterError`` where its preferences cannot be compiled."""
@@ -252,12 +247,7 @@ def _template(model: PreferenceModel, num_arms: int, covariates: Covariates) -> 
     if covariates is not None:
         votes = votes.with_covariates(np.asarray(covariates, dtype=np.float64))
     arrays = model.arrays(votes)
-    found = np.asarray(getattr(arrays, "counts", None))
-    if found.ndim != 2 or not np.array_equal(found, counts[:, : found.shape[1]]):
-        raise FitError(
-            f"the arrays of {type(model).__name__} must have a field counts with the "
-            "votes row by row, as they are in the data; a policy replaces it"
-        )
+    check_counts(model, arrays, counts)
     return arrays
 
 

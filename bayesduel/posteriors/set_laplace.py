@@ -12,15 +12,16 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float
 
-from bayesduel.errors import ComparisonDataError, FitError, PolicyParameterError
+from bayesduel.errors import PolicyParameterError
 from bayesduel.inference.laplace import laplace
 from bayesduel.inference.latent import latent_of
 from bayesduel.inference.normal_law import points_of
 from bayesduel.inference.numpyro_models import NumPyroDensity
-from bayesduel.models.base import PreferenceModel, check_model
+from bayesduel.models.base import PreferenceModel
 from bayesduel.models.multinomial_logit import MultinomialLogit
 from bayesduel.models.vote_arrays import with_counts
 from bayesduel.ops.frozen_pytrees import frozen_pytree
+from bayesduel.posteriors._held_models import check_counts, check_held, hyphenated
 from bayesduel.types import RunKey
 from bayesduel.votes.choices import Choices
 
@@ -73,8 +74,7 @@ class SetLaplace:
     @property
     def name(self) -> str:
         """That of the model, in words joined by hyphens."""
-        title = self.model.title or type(self.model).__name__
-        return title.lower().replace(" ", "-")
+        return hyphenated(self.model)
 
     def over(self, num_arms: int, subset_size: int, *, no_choice: bool) -> "SetModel":
         """Return the posterior for sets of one size; ``no_choice``: nobody may win."""
@@ -82,17 +82,9 @@ class SetLaplace:
 
     def check(self, num_arms: int | None = None, *, no_choice: bool = True) -> None:
         """Raise ``PolicyParameterError`` where the model cannot be held by a policy."""
-        try:
-            check_model(self.model)
-            hash(self.model)
-            _template(self.model, num_arms or 3, 2, no_choice)
-        except (FitError, ComparisonDataError) as error:
-            raise PolicyParameterError(f"model: {error}") from error
-        except TypeError as error:
-            raise PolicyParameterError(
-                "model must be hashable, as frozen dataclasses are whose fields are; "
-                f"{type(self.model).__name__} is not: {error}"
-            ) from error
+        number = num_arms or 3
+        # A single set, of all arms: of pairs there may be too many.
+        check_held(self.model, lambda: _template(self.model, number, number, no_choice))
         if type(self.model).utilities is PreferenceModel.utilities:
             raise PolicyParameterError(
                 f"model must have utilities, by which sets are chosen; "
@@ -174,12 +166,7 @@ def _template(
     )
     names = tuple(str(arm) for arm in range(num_arms))
     arrays = model.arrays(Choices(names, offered, counts, outside=no_choice))
-    found = np.asarray(getattr(arrays, "counts", None))
-    if found.ndim != 2 or not np.array_equal(found, counts[:, : num_arms + no_choice]):
-        raise FitError(
-            f"the arrays of {type(model).__name__} must have a field counts with the "
-            "choices row by row, as they are in the data; a policy replaces it"
-        )
+    check_counts(model, arrays, counts)
     return arrays
 
 

@@ -45,7 +45,7 @@ class HeavyTerry(HeavyTails, BradleyTerry):
 
 
 class HeavyThurstone(HeavyTails, Thurstone):
-    pass
+    """Thurstone likewise."""
 
 
 class Tight(BradleyTerry):

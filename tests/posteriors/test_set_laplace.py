@@ -167,3 +167,8 @@ def test_the_prior_has_one_name():
 def test_what_is_refused(posterior, words):
     with pytest.raises(PolicyParameterError, match=words):
         policies.get("logit-ts", posterior=posterior).check(5, 100)
+
+
+def test_many_arms_are_checked_without_all_their_sets():
+    """Of a thousand arms there are half a million pairs."""
+    SetLaplace().check(1000)
