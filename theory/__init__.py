@@ -27,8 +27,16 @@ from theory.copeland_program.bottlenecks import (
 )
 from theory.copeland_program.constants import copeland_lower_bound, ecw_rmed_constant
 from theory.copeland_program.efficient import ecw_costs, ecw_evidence
-from theory.copeland_program.identification import counts_suffice
-from theory.copeland_program.optimum import Certificate, Optimum
+from theory.copeland_program.identification import (
+    counts_suffice,
+    identification_bound,
+)
+from theory.copeland_program.optimum import (
+    ActiveConstraint,
+    Certificate,
+    IdentificationBound,
+    Optimum,
+)
 from theory.copeland_program.sensitivity import (
     Sensitivity,
     one_sided_derivatives,
@@ -98,6 +106,7 @@ from theory.theorems.ucb import (
 from theory.transitivity import find_cycle, find_intransitive_triple
 
 __all__ = [
+    "ActiveConstraint",
     "AppliedTheorem",
     "REGRET_NOTIONS",
     "SUBSET_REGRET_NOTIONS",
@@ -107,6 +116,7 @@ __all__ = [
     "Certificate",
     "ChoiceTable",
     "ComparisonCounts",
+    "IdentificationBound",
     "Inconsistency",
     "InvalidPreferenceError",
     "Optimum",
@@ -151,6 +161,7 @@ __all__ = [
     "find_order_violation",
     "find_violations",
     "hard_gap",
+    "identification_bound",
     "kl_lower",
     "kl_threshold",
     "kl_to_half",

@@ -98,18 +98,21 @@ def holds_more_than(values: object, most: int) -> bool:
         return False
 
 
-def square_matrix(values: object, argument: str) -> Float64[np.ndarray, "K K"]:
+def square_matrix(
+    values: object, argument: str, *, infinite: bool = False
+) -> Float64[np.ndarray, "K K"]:
     """Copy a square table of finite numbers, at least 2 by 2.
 
     Columns with labels are brought into the order of the rows.
     ``InvalidPreferenceError`` if the table is not square, smaller or larger than
-    `MOST_ARMS`, has an entry that is nan or infinite (the first one is named), or rows
-    and columns have other labels.
+    `MOST_ARMS`, has an entry that is nan or, unless that is allowed, infinite (the
+    first one is named), or rows and columns have other labels.
     """
-    return np.array(_square(values, argument), dtype=np.float64, order="C")
+    table = _square(values, argument, infinite=infinite)
+    return np.array(table, dtype=np.float64, order="C")
 
 
-def _square(values: object, argument: str) -> NDArray[Any]:
+def _square(values: object, argument: str, *, infinite: bool = False) -> NDArray[Any]:
     """Read a finite square table, in the precision in which it is given."""
     table = aligned_table(values, argument)[0]
     shape = getattr(table, "shape", ())
@@ -122,10 +125,12 @@ def _square(values: object, argument: str) -> NDArray[Any]:
             f"got shape {array.shape}."
         )
     _refuse_many_arms(len(array), argument)
-    if not np.isfinite(array).all():
-        i, j = _first(~np.isfinite(array))
+    bad = np.isnan(array) if infinite else ~np.isfinite(array)
+    if bad.any():
+        i, j = _first(bad)
+        rule = "a number" if infinite else "finite"
         raise InvalidPreferenceError(
-            f"{argument} must be finite; entry ({i}, {j}) is {array[i, j]}: "
+            f"{argument} must be {rule}; entry ({i}, {j}) is {array[i, j]}: "
             "estimate or remove what is missing first."
         )
     return array
@@ -199,15 +204,20 @@ def _without_float32_rounding(array: NDArray[np.float64]) -> NDArray[np.float64]
 
 
 def symmetric_amounts(
-    values: object, num_arms: int, argument: str
+    values: object,
+    num_arms: int,
+    argument: str,
+    *,
+    infinite: bool = False,
+    remedy: str = "add both directions of a duel",
 ) -> Float64[np.ndarray, "K K"]:
-    """Copy a table of counts or of evidence: symmetric and non-negative, (K, K).
+    """Copy a table of counts, evidence or prices: symmetric, non-negative, (K, K).
 
     Entry (i, j) belongs to the unordered pair; the diagonal is ignored. ``ValueError``
-    if the shape is wrong, or an entry is not finite, negative, or different from its
-    mirror image.
+    if the shape is wrong, or an entry is not finite (nan, where infinity is allowed),
+    negative, or different from its mirror image.
     """
-    array = square_matrix(values, argument)
+    array = square_matrix(values, argument, infinite=infinite)
     if array.shape[0] != num_arms:
         raise ValueError(
             f"{argument} must have one row per arm, shape ({num_arms}, {num_arms}); "
@@ -219,10 +229,12 @@ def symmetric_amounts(
             f"{argument} must not be negative; entry ({i}, {j}) is {array[i, j]}."
         )
     if (array != array.T).any():
-        i, j = _worst(np.abs(array - array.T))
+        # The difference of two infinite entries is no number.
+        off = array != array.T
+        i, j = _worst(np.abs(np.where(off, array, 0.0) - np.where(off, array.T, 0.0)))
         raise ValueError(
             f"{argument} must be symmetric; entries ({i}, {j}) and ({j}, {i}) are "
-            f"{array[i, j]} and {array[j, i]}: add both directions of a duel."
+            f"{array[i, j]} and {array[j, i]}: {remedy}."
         )
     return array
 

@@ -47,5 +47,16 @@ def evidence_costs(
     if arms is not None:
         own, rows = xp.take(excess, arms), xp.take(gaps, arms, axis=0)
     regret = (own[:, None] + excess[None, :]) / (2 * (gaps.shape[0] - 1))
-    decided = rows != 0
-    return xp.where(decided, regret / xp.where(decided, kl_to_half(rows), 1.0), 0.0)
+    return costs_at_prices(regret, rows)
+
+
+def costs_at_prices(
+    prices: Float[Any, "R K"], gaps: Float[Any, "R K"]
+) -> Float[Any, "R K"]:
+    """Divide the price of a duel by the evidence d of one; 0 for tied pairs.
+
+    With the regret of a duel as its price this is c_ij.
+    """
+    xp, gaps = floating(gaps)
+    decided = gaps != 0
+    return xp.where(decided, prices / xp.where(decided, kl_to_half(gaps), 1.0), 0.0)

@@ -122,17 +122,20 @@ def surviving_prefixes(families: ConstraintFamilies) -> Prefixes:
     left = np.maximum(members.sum(axis=1)[:, None] - s, 1)
     costs = np.take_along_axis(sums, left - 1, axis=1)
     inside = s < largest
-    at_largest = np.where(inside, (largest - s) / costs, -1.0)
     below = inside & (s < smallest)
-    at_smallest = np.where(below, (smallest - s) / costs, -1.0)
+    # What costs nothing has an infinite ratio.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at_largest = np.where(inside, (largest - s) / costs, -1.0)
+        at_smallest = np.where(below, (smallest - s) / costs, -1.0)
 
     before = np.maximum.accumulate(at_largest, axis=1)
     keeps = inside.copy()
     keeps[:, 1:] &= at_largest[:, 1:] > before[:, :-1]
     after = np.maximum.accumulate(at_smallest[:, ::-1], axis=1)[:, ::-1]
-    # With a single b the first of equally good prefixes has been kept above.
+    # With a single b, or for nothing, the first of equally good prefixes has been kept
+    # above.
     worse = np.where(
-        largest == smallest,
+        (largest == smallest) | np.isinf(at_smallest[:, :-1]),
         at_smallest[:, :-1] < after[:, 1:],
         at_smallest[:, :-1] <= after[:, 1:],
     )

@@ -290,6 +290,21 @@ def find_violations(
     return found
 
 
+def least_superiors(
+    instance: ProgramData,
+    x: Float64[np.ndarray, "K K"],
+    winner: int,
+    rival: int,
+    level: int,
+    inferiors: Int[np.ndarray, " a"],
+) -> Int[np.ndarray, " b"]:
+    """Return the set O with the least evidence, for a rival, a level and a set H."""
+    pool = np.flatnonzero(instance.gaps[rival] < 0)
+    pool = pool[pool != winner]
+    size = max(0, int(instance.losses[rival]) - level - int(rival in inferiors))
+    return pool[np.argsort(x[rival, pool], kind="stable")[:size]]
+
+
 def _violation(
     instance: ProgramData,
     x: NDArray[np.float64],
@@ -298,10 +313,7 @@ def _violation(
     level: int,
     inferiors: NDArray[np.intp],
 ) -> Violation:
-    pool = np.flatnonzero(instance.gaps[rival] < 0)
-    pool = pool[pool != winner]
-    size = max(0, int(instance.losses[rival]) - level - int(rival in inferiors))
-    superiors = pool[np.argsort(x[rival, pool], kind="stable")[:size]]
+    superiors = least_superiors(instance, x, winner, rival, level, inferiors)
     left = x[winner, inferiors].sum() + x[rival, superiors].sum()
     return Violation(
         rival=rival,

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from theory.arguments import integer_from, one_of
 from theory.copeland_program.allocation import AllocationRecord, allocation_table
 from theory.copeland_program.constants import copeland_lower_bound, ecw_rmed_constant
+from theory.copeland_program.identification import PROGRAMS
 from theory.copeland_program.sensitivity import sensitivity
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
@@ -141,6 +142,7 @@ def bottlenecks(
     tea > coffee   0.600   82.7%   82.7%      49.66      -1.666
     tea > water    0.800   17.3%  100.0%      5.188      -0.373
     """
+    one_of(program, PROGRAMS, "program")
     one_of(order, ORDERS, "order")
     checked = as_preference_matrix(matrix)
     found = sensitivity(checked, program=program)

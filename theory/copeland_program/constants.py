@@ -50,10 +50,13 @@ class Solved:
         An optimal allocation, symmetric, in [0, 1].
     certificate : Certificate
         Proof that it is one.
+    multipliers : Multipliers or None
+        The dual solution of (P), set by set, where it was solved with prefixes.
     """
 
     evidence: NDArray[np.float64]
     certificate: Certificate
+    multipliers: Multipliers | None = None
 
 
 def copeland_lower_bound(
@@ -135,7 +138,8 @@ def copeland_lower_bound(
     instance = ProgramData.from_matrix(matrix, ties)
     solve = _solve_with_cvxpy if method == "cvxpy" else solve_with_prefixes
     if true_or_false(verify, "verify"):
-        _verify(instance)
+        for arm in instance.winners:
+            verify_program(instance, arm)
     return _optimum(
         instance,
         winner,
@@ -230,9 +234,7 @@ def _optimum(
     asked = instance.candidates(winner)
     solved = {arm: solve(instance, arm) for arm in instance.winners}
     values = {arm: part.certificate.primal_value for arm, part in solved.items()}
-    least = min(values.values())
-    equal = least + _EQUAL_VALUE * abs(least)
-    best = next(arm for arm in instance.winners if values[arm] <= equal)
+    best = cheapest_winners(values)[0]
     shown = best if winner is None else asked[0]
     evidence = solved[shown].evidence
     decided = instance.gaps != 0
@@ -258,17 +260,23 @@ def _optimum(
     )
 
 
-def _verify(instance: ProgramData) -> None:
-    """Raise where the two ways to solve the optimal program differ."""
-    for winner in instance.winners:
-        fast = solve_with_prefixes(instance, winner).certificate.primal_value
-        slow = _solve_with_cvxpy(instance, winner).certificate.primal_value
-        if not math.isclose(fast, slow, rel_tol=_VERIFIED, abs_tol=_VERIFIED):
-            raise ProgramError(
-                f"the program of winner {winner} has the value {fast!r} by prefixes "
-                f"and {slow!r} as it reads, by CVXPY; they may differ by {_VERIFIED:g} "
-                "of it. Please report the matrix."
-            )
+def cheapest_winners(values: dict[int, float]) -> list[int]:
+    """Return the winners whose values agree with the smallest, in their order."""
+    least = min(values.values())
+    equal = least + _EQUAL_VALUE * abs(least)
+    return [arm for arm, value in values.items() if value <= equal]
+
+
+def verify_program(instance: ProgramData, winner: int) -> None:
+    """Raise where the two ways to solve the optimal program of a winner differ."""
+    fast = solve_with_prefixes(instance, winner).certificate.primal_value
+    slow = _solve_with_cvxpy(instance, winner).certificate.primal_value
+    if not math.isclose(fast, slow, rel_tol=_VERIFIED, abs_tol=_VERIFIED):
+        raise ProgramError(
+            f"the program of winner {winner} has the value {fast!r} by prefixes "
+            f"and {slow!r} as it reads, by CVXPY; they may differ by {_VERIFIED:g} "
+            "of it. Please report the matrix."
+        )
 
 
 def solve_with_prefixes(instance: ProgramData, winner: int) -> Solved:
@@ -294,7 +302,7 @@ def solve_with_prefixes(instance: ProgramData, winner: int) -> Solved:
         num_constraints=multipliers.values.size,
         num_rounds=rounds,
     )
-    return Solved(evidence, certificate)
+    return Solved(evidence, certificate, multipliers)
 
 
 def _solve_with_cvxpy(instance: ProgramData, winner: int) -> Solved:

@@ -1,4 +1,4 @@
-"""Certified optimum of an exploration program."""
+"""Certified optima of the exploration programs."""
 
 from __future__ import annotations
 
@@ -44,6 +44,74 @@ class Certificate:
     slack: float
     num_constraints: int
     num_rounds: int
+
+
+@dataclass(frozen=True)
+class ActiveConstraint:
+    """A cheapest way to be wrong, and what it costs to rule it out.
+
+    Attributes
+    ----------
+    rival : int
+        The arm that would be strictly ahead of the one that is named.
+    flips : tuple of (int, int)
+        The pairs that would have to go the other way: (winner of the pair, loser), in
+        order. Of several sets of superiors of the rival with equal evidence, one.
+    multiplier : float
+        Its part of the constant, positive; over all of them they add up to it.
+    """
+
+    rival: int
+    flips: tuple[tuple[int, int], ...]
+    multiplier: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IdentificationBound:
+    """Least cost of naming a Copeland winner, per unit of log(1/delta).
+
+    Attributes
+    ----------
+    value : float
+        The constant T*: duels at unit prices, otherwise in the unit of the prices.
+    winner : int
+        The Copeland winner that is cheapest to name; the smallest index among those
+        whose values agree within a relative 1e-9.
+    value_by_winner : dict of int to float
+        Value for every arm that can be named.
+    evidence : float64 (K, K)
+        An optimal allocation x, in [0, 1]: N_ij d_ij / log(1/delta) on every pair,
+        symmetric. It need not be the only one.
+    duels : float64 (K, K)
+        The same as numbers of duels per unit of log(1/delta), x / d. This is also the
+        change of the constant per unit of the price of a pair (where the optimum is not
+        unique, an element between the one-sided derivatives).
+    prices : float64 (K, K)
+        Price of a duel of every pair, symmetric; infinite where it cannot be asked, 0
+        on the diagonal.
+    active : tuple of ActiveConstraint
+        The dual solution, the largest multiplier first.
+    certificate : Certificate
+        Proof for the winner.
+    """
+
+    value: float
+    winner: int
+    value_by_winner: dict[int, float]
+    evidence: NDArray[np.float64]
+    duels: NDArray[np.float64]
+    prices: NDArray[np.float64]
+    active: tuple[ActiveConstraint, ...]
+    certificate: Certificate
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        return (
+            f"IdentificationBound(value={self.value:.6g}, winner={self.winner}, "
+            f"relative_gap={self.certificate.relative_gap:.1e})"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,7 +22,7 @@ is minus infinity for a pair that carries regret.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -34,11 +34,14 @@ from theory.arguments import arm_index, items_of, one_of
 from theory.copeland_program._superiors import superiors_of_costs
 from theory.copeland_program.constants import (
     Solved,
+    cheapest_winners,
     solve_efficient,
     solve_with_prefixes,
 )
-from theory.copeland_program.program_data import ProgramData
+from theory.copeland_program.prices import checked_prices, priced_programs
+from theory.copeland_program.program_data import ProgramData, check_ties
 from theory.divergences import kl_to_half
+from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
 if TYPE_CHECKING:
@@ -47,11 +50,13 @@ if TYPE_CHECKING:
 
 __all__ = ["PROGRAMS", "Sensitivity", "one_sided_derivatives", "sensitivity"]
 
-PROGRAMS = {"cw": solve_with_prefixes, "ecw": solve_efficient}
-"""The optimal and the efficient exploration program."""
+PROGRAMS = {
+    "cw": solve_with_prefixes,
+    "ecw": solve_efficient,
+    "identify": solve_with_prefixes,
+}
+"""The optimal and the efficient exploration program, and that of naming a winner."""
 
-# Winners whose values differ by less (relative) are equally good.
-_EQUAL_VALUE = 1e-9
 # Prices move by this (relative) to find other optima: a kink so near counts as one.
 _STEP = 1e-5
 # Amounts of evidence that differ by less are equal.
@@ -65,9 +70,10 @@ class Sensitivity:
     Attributes
     ----------
     program : str
-        "cw" or "ecw".
+        "cw", "ecw" or "identify".
     value : float
-        The constant: Copeland regret (from losses) per unit of log T.
+        The constant: Copeland regret (from losses) per unit of log T, or the cost per
+        unit of log(1/delta).
     winner : int
         The winner that is cheapest to certify.
     evidence : float64 (K, K)
@@ -98,15 +104,21 @@ class Sensitivity:
 
 
 def sensitivity(
-    matrix: PreferenceMatrix | ArrayLike, *, program: str = "cw"
+    matrix: PreferenceMatrix | ArrayLike,
+    *,
+    program: str = "cw",
+    prices: ArrayLike | None = None,
 ) -> Sensitivity:
     """Compute the derivative of a constant with respect to the gap of every pair.
 
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-    program : {"cw", "ecw"}
-        The constant of `theory.copeland_lower_bound`, or of `theory.ecw_rmed_constant`.
+    program : {"cw", "ecw", "identify"}
+        The constant of `theory.copeland_lower_bound`, of `theory.ecw_rmed_constant`, or
+        of `theory.identification_bound`.
+    prices : array-like (K, K), optional
+        For "identify": the prices of the duels.
 
     Returns
     -------
@@ -136,9 +148,11 @@ def sensitivity(
     >>> found.elasticity.round(3)[0]
     array([ 0.   , -1.666, -0.373])
     """
-    instance, solve = _instance(matrix, program)
-    best = _best_winners(instance, program)
+    problems, unit = _problems(matrix, program, prices)
+    solve = PROGRAMS[program]
+    best = _best_winners(problems, program)
     winner, chosen = next(iter(best.items()))
+    instance = problems[winner]
     value, evidence = chosen.certificate.primal_value, chosen.evidence
     priced = instance.costs > 0
     weights = _generic_weights(instance.num_arms)
@@ -146,7 +160,8 @@ def sensitivity(
     for arm, solved in best.items():
         unique &= _same(solved.evidence, evidence, priced)
         for sign in (1, -1):
-            moved = _with_costs(instance, instance.costs * (1 + sign * _STEP * weights))
+            costs = instance.costs * (1 + sign * _STEP * weights)
+            moved = _with_costs(problems[arm], costs)
             unique &= _same(solve(moved, arm).evidence, evidence, priced)
     slopes = _price_slopes(instance)
     derivative = _times(evidence, slopes)
@@ -154,10 +169,10 @@ def sensitivity(
     spent = instance.costs * evidence
     return Sensitivity(
         program=program,
-        value=value,
+        value=unit * value,
         winner=winner,
         evidence=evidence,
-        derivative=derivative,
+        derivative=unit * derivative,
         elasticity=_times(sizes, derivative) / value if value else 0 * spent,
         share=spent / value if value else 0 * spent,
         unique=bool(unique),
@@ -169,16 +184,19 @@ def one_sided_derivatives(
     *,
     program: str = "cw",
     pairs: Iterable[tuple[int, int]] | None = None,
+    prices: ArrayLike | None = None,
 ) -> tuple[Float64[np.ndarray, "K K"], Float64[np.ndarray, "K K"]]:
     """Compute the derivatives of a constant towards smaller and larger gaps.
 
     Parameters
     ----------
     matrix : PreferenceMatrix or array-like (K, K)
-    program : {"cw", "ecw"}
+    program : {"cw", "ecw", "identify"}
         As for `sensitivity`.
     pairs : iterable of (int, int), optional
         The pairs wanted; all by default.
+    prices : array-like (K, K), optional
+        As for `sensitivity`.
 
     Returns
     -------
@@ -210,8 +228,10 @@ def one_sided_derivatives(
     >>> float(left[0, 3]), float(right[0, 3])
     (0.0, -9.32...)
     """
-    instance, solve = _instance(matrix, program)
-    best = _best_winners(instance, program)
+    problems, unit = _problems(matrix, program, prices)
+    solve = PROGRAMS[program]
+    best = _best_winners(problems, program)
+    instance = problems[next(iter(best))]
     least, most = np.zeros((2, instance.num_arms, instance.num_arms))
     for i, j in _checked_pairs(pairs, instance.num_arms):
         if instance.costs[i, j] == 0:
@@ -220,30 +240,39 @@ def one_sided_derivatives(
         for arm, sign in product(best, (1, -1)):
             costs = instance.costs.copy()
             costs[i, j] = costs[j, i] = costs[i, j] * (1 + sign * _STEP)
-            found.append(solve(_with_costs(instance, costs), arm).evidence[i, j])
+            found.append(solve(_with_costs(problems[arm], costs), arm).evidence[i, j])
         least[i, j] = least[j, i] = min(found)
         most[i, j] = most[j, i] = max(found)
-    slopes = _price_slopes(instance)
+    slopes = unit * _price_slopes(instance)
     return _times(least, slopes), _times(most, slopes)
 
 
-def _instance(
-    matrix: PreferenceMatrix | ArrayLike, program: str
-) -> tuple[ProgramData, Callable[[ProgramData, int], Solved]]:
+def _problems(
+    matrix: PreferenceMatrix | ArrayLike, program: str, prices: ArrayLike | None
+) -> tuple[dict[int, ProgramData], float]:
+    """Return the program of every winner, and the unit of its costs."""
     one_of(program, PROGRAMS, "program")
     checked = as_preference_matrix(matrix)
-    return ProgramData.from_matrix(checked, "error"), PROGRAMS[program]
+    check_ties(checked, "error")
+    if program == "identify":
+        priced = priced_programs(checked, checked_prices(prices, checked))
+        return priced.by_winner, priced.unit
+    if prices is not None:
+        raise InvalidPreferenceError.of(
+            "prices",
+            "must be None unless the program is 'identify'",
+            program,
+            remedy="the others have the regret of a duel as its price",
+        )
+    instance = ProgramData.from_matrix(checked, "error")
+    return dict.fromkeys(instance.winners, instance), 1.0
 
 
-def _best_winners(instance: ProgramData, program: str) -> dict[int, Solved]:
+def _best_winners(problems: dict[int, ProgramData], program: str) -> dict[int, Solved]:
     """Solve for every winner, and keep those with the smallest value."""
-    solved = {arm: PROGRAMS[program](instance, arm) for arm in instance.winners}
-    least = min(part.certificate.primal_value for part in solved.values())
-    return {
-        arm: part
-        for arm, part in solved.items()
-        if part.certificate.primal_value <= least + _EQUAL_VALUE * abs(least)
-    }
+    solved = {arm: PROGRAMS[program](part, arm) for arm, part in problems.items()}
+    values = {arm: part.certificate.primal_value for arm, part in solved.items()}
+    return {arm: solved[arm] for arm in cheapest_winners(values)}
 
 
 def _with_costs(instance: ProgramData, costs: NDArray[np.float64]) -> ProgramData:

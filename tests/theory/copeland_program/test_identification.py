@@ -1,0 +1,421 @@
+"""The least cost of naming a winner: enumeration, closed forms, laws, and errors."""
+
+import math
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.theory.brute_force import quantities, solve_cover
+from tests.theory.matrices import (
+    ALL_WIN,
+    CYCLIC,
+    GAP,
+    MSLR5,
+    MULTISOL,
+    from_upper,
+    random_matrix,
+)
+from theory import (
+    InvalidPreferenceError,
+    PreferenceMatrix,
+    ProgramError,
+    TieError,
+    candidate_slack,
+    copeland_lower_bound,
+    ecw_rmed_constant,
+    identification_bound,
+    sensitivity,
+)
+from theory.copeland_program import constants
+
+UNEQUAL = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
+
+
+def information(matrix):
+    """KL(P, 1/2) of every pair, by its definition."""
+    p = np.asarray(matrix, dtype=float)
+    terms = [
+        np.where(q > 0, q * np.log(2 * np.where(q > 0, q, 1)), 0) for q in (p, 1 - p)
+    ]
+    d = terms[0] + terms[1]
+    d[np.abs(p - 0.5) < 1e-8] = 0.0
+    return d
+
+
+def enumerated(matrix, winner, prices=None):
+    """Least cost of excluding every tournament in which an arm is no Copeland winner.
+
+    Knows of no losses, levels or sets: all 2^(K (K - 1) / 2) tournaments, and for each
+    the pairs on which it differs from the matrix. Pairs that tie or cannot be asked
+    differ from none.
+    """
+    p = np.asarray(matrix, dtype=float)
+    num_arms = len(p)
+    prices = np.ones_like(p) if prices is None else np.asarray(prices, dtype=float)
+    d = information(p)
+    d[np.isinf(prices)] = 0.0
+    pairs = list(combinations(range(num_arms), 2))
+    sets = set()
+    for signs in product((True, False), repeat=len(pairs)):
+        wins = [0] * num_arms
+        for (i, j), first in zip(pairs, signs, strict=True):
+            wins[i if first else j] += 1
+        if wins[winner] == max(wins):
+            continue
+        sets.add(
+            frozenset(
+                pair
+                for pair, first in zip(pairs, signs, strict=True)
+                if d[pair] > 0 and (p[pair] > 0.5) != first
+            )
+        )
+    if frozenset() in sets:
+        return math.inf
+    minimal = [s for s in sets if not any(other < s for other in sets)]
+    costs = np.divide(prices, d, out=np.zeros_like(p), where=d > 0)
+    return solve_cover(costs, minimal, num_arms)
+
+
+def check(found, matrix, prices=None):
+    """What every result promises, from the matrix alone."""
+    d = information(matrix)
+    prices = 1.0 - np.eye(len(d)) if prices is None else np.asarray(prices)
+    x, certificate = found.evidence, found.certificate
+    assert np.array_equal(x, x.T) and x.min() >= 0 and x.max() <= 1
+    assert found.duels * d == pytest.approx(x, rel=1e-6)
+    paid = np.where(x > 0, np.where(x > 0, prices, 0.0) * found.duels, 0.0)
+    assert np.triu(paid).sum() == pytest.approx(found.value, rel=1e-9, abs=1e-12)
+    assert certificate.primal_value == found.value == float(found)
+    assert certificate.dual_bound <= found.value * (1 + 1e-12)
+    assert abs(certificate.relative_gap) <= 1e-8
+    assert certificate.slack >= 1 - 1e-9
+    assert found.value == found.value_by_winner[found.winner]
+    # The dual solution: ways to be wrong that are barely excluded, worth the value.
+    for part in found.active:
+        assert part.multiplier > 0 and part.rival != found.winner
+        assert sum(x[pair] for pair in part.flips) == pytest.approx(1.0, abs=1e-8)
+    total = sum(part.multiplier for part in found.active)
+    assert total == pytest.approx(found.value, rel=1e-7, abs=1e-12)
+    for part in found.active:
+        # The rival wins all of its open pairs, the arm that is named none.
+        turned = np.where(d > 0, np.sign(np.asarray(matrix, dtype=float) - 0.5), 0)
+        turned[np.isinf(prices)] = 0
+        for i, j in part.flips:
+            assert turned[i, j] == 1
+            turned[i, j], turned[j, i] = -1, 1
+        wins = (turned > 0).sum(axis=1)
+        wins[part.rival] += (turned[part.rival] == 0).sum() - 1
+        assert wins[part.rival] > wins[found.winner]
+
+
+def random_prices(rng, num_arms, *, special=0.0):
+    prices = np.triu(10 ** rng.uniform(-1, 1, (num_arms, num_arms)), 1)
+    rare = np.triu(rng.random((num_arms, num_arms)) < special, 1)
+    prices[rare] = rng.choice([0.0, np.inf], (num_arms, num_arms))[rare]
+    return prices + prices.T
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cyclic", 78.6),
+        ("gap", 41.5),
+        ("mslr5", 460.6),
+    ],
+)
+def test_published_constants(name, value):
+    found = identification_bound({"cyclic": CYCLIC, "gap": GAP, "mslr5": MSLR5}[name])
+    assert found.value == pytest.approx(value, abs=0.05)
+    assert found.winner == 0
+
+
+@pytest.mark.parametrize("num_arms", [2, 3, 4, 5])
+def test_agrees_with_enumeration(num_arms):
+    rng = np.random.default_rng(1800 + num_arms)
+    several = 0
+    for number in range(12 if num_arms < 5 else 6):
+        matrix = random_matrix(
+            rng, num_arms, grid=[0.05, 0.2, 0.5] if number % 3 == 0 else None
+        )
+        prices = random_prices(rng, num_arms) if number % 2 else None
+        found = identification_bound(matrix, prices)
+        check(found, matrix, prices)
+        several += len(found.value_by_winner) > 1
+        for arm, value in found.value_by_winner.items():
+            truth = enumerated(matrix, arm, prices)
+            assert value == pytest.approx(truth, rel=1e-7)
+    assert several or num_arms == 2
+
+
+@pytest.mark.parametrize("num_arms", [3, 4, 5])
+def test_open_and_free_pairs_agree_with_enumeration(num_arms):
+    rng = np.random.default_rng(1850 + num_arms)
+    finite = refused = own = 0
+    for number in range(40 if num_arms < 5 else 15):
+        matrix = random_matrix(rng, num_arms, noise=[0.2, 10.0][number % 2])
+        tied = np.triu(rng.random(matrix.shape) < 0.12, 1)
+        matrix[tied | tied.T] = 0.5
+        prices = random_prices(rng, num_arms, special=0.2)
+        truth = [enumerated(matrix, arm, prices) for arm in range(num_arms)]
+        if math.isinf(min(truth)):
+            refused += 1
+            with pytest.raises(InvalidPreferenceError, match="infinite"):
+                identification_bound(matrix, prices)
+            continue
+        finite += 1
+        found = identification_bound(matrix, prices)
+        check(found, matrix, prices)
+        assert set(found.value_by_winner) == {
+            arm for arm, value in enumerate(truth) if math.isfinite(value)
+        }
+        for arm, value in found.value_by_winner.items():
+            own += (tied | tied.T | np.isinf(prices))[arm].any()
+            assert value == pytest.approx(truth[arm], rel=1e-7, abs=1e-12)
+    assert finite >= 3 and refused >= 1 and own >= 1
+
+
+def test_evidence_on_a_tie_of_the_named_arm_is_not_needed():
+    # Arm 0 beats all but arm 3, which it ties with and which loses to the others.
+    matrix = from_upper([[0, 0.2, 0.2, 0], [0, 0, 0.1, 0.1], [0, 0, 0, 0.1], [0] * 4])
+    found = identification_bound(matrix)
+    assert found.winner == 0 and found.duels[0, 3] == 0
+    assert found.value == pytest.approx(enumerated(matrix, 0), rel=1e-9)
+
+
+@pytest.mark.parametrize("matrix", [CYCLIC, GAP, MSLR5, MULTISOL, ALL_WIN])
+def test_regret_as_the_price_gives_the_regret_program(matrix):
+    checked = PreferenceMatrix(matrix)
+    regret = checked.regret_per_pair("copeland_losses")
+    found = identification_bound(checked, regret)
+    optimum = copeland_lower_bound(checked)
+    assert found.value == pytest.approx(optimum.value, rel=1e-12, abs=1e-15)
+    assert found.winner == optimum.winner
+
+
+def test_regret_as_the_price_on_random_matrices():
+    rng = np.random.default_rng(1860)
+    for num_arms in (3, 5, 8, 16):
+        checked = PreferenceMatrix(random_matrix(rng, num_arms))
+        found = identification_bound(checked, checked.regret_per_pair())
+        expected = copeland_lower_bound(checked).value_by_winner
+        assert found.value_by_winner == pytest.approx(expected, rel=1e-9)
+
+
+def test_two_arms_cost_one_test():
+    for p in (0.6, 0.9999, 1.0):
+        found = identification_bound([[0.5, p], [1 - p, 0.5]], [[0, 3], [3, 0]])
+        d = information([[0.5, p], [1 - p, 0.5]])[0, 1]
+        assert found.value == pytest.approx(3 / d, rel=1e-9)
+    assert identification_bound([[0.5, 0.0], [1.0, 0.5]]).value == pytest.approx(
+        1 / math.log(2), rel=1e-14
+    )
+
+
+def test_three_arms_in_a_cycle_cost_the_two_cheapest_pairs():
+    matrix = from_upper([[0, 0.1, -0.3], [0, 0, 0.2], [0, 0, 0]])
+    costs = 1 / information(matrix)[[0, 0, 1], [1, 2, 2]]
+    found = identification_bound(matrix)
+    assert found.value == pytest.approx(costs.sum() - costs.max(), rel=1e-12)
+    assert found.winner == 1 and len(found.value_by_winner) == 3
+
+
+def closed_form(matrix, winner):
+    """A Condorcet winner and an arm that loses to it alone: see the theory note."""
+    d = information(matrix)
+    spared = []
+    total = 0.0
+    for arm in range(len(d)):
+        if arm == winner:
+            continue
+        others = [j for j in range(len(d)) if matrix[arm, j] < 0.5 and j != winner]
+        own = 1 / d[winner, arm]
+        total += own
+        spared.append(max(own - min((1 / d[arm, j] for j in others), default=own), 0))
+    return total - max(sum(spared) / 2, max(spared))
+
+
+def test_closed_form_under_a_condorcet_winner():
+    rng = np.random.default_rng(1870)
+    half = single = 0
+    for _ in range(60):
+        num_arms = int(rng.integers(3, 9))
+        signs = np.triu(np.ones((num_arms, num_arms)), 1)
+        # Below the first two arms anything goes.
+        signs[2:, 2:] *= np.where(rng.random((num_arms - 2,) * 2) < 0.5, 1, -1)
+        matrix = from_upper(signs * 10 ** rng.uniform(-1.5, np.log10(0.5), signs.shape))
+        found = identification_bound(matrix)
+        assert found.winner == 0
+        assert found.value == pytest.approx(closed_form(matrix, 0), rel=1e-9)
+        x = found.evidence[0, 1:]
+        half += bool((np.abs(x - 0.5) < 1e-9).any())
+        single += bool((x < 1e-9).any())
+    assert half >= 5 and single >= 5
+
+
+def test_a_condorcet_winner_lies_between_its_two_verifications():
+    rng = np.random.default_rng(1880)
+    strict = 0
+    for _ in range(40):
+        matrix = random_matrix(rng, 6, noise=10.0)
+        matrix[0], matrix[:, 0] = 0.8, 0.2
+        matrix[0, 0] = 0.5
+        costs = 1 / np.where(information(matrix) > 0, information(matrix), 1)
+        best_opponent = sum(
+            min(costs[i, j] for j in range(6) if matrix[i, j] < 0.5)
+            for i in range(1, 6)
+        )
+        found = identification_bound(matrix)
+        assert best_opponent <= found.value * (1 + 1e-9)
+        assert found.value <= costs[0, 1:].sum() * (1 + 1e-9)
+        strict += best_opponent < 0.99 * found.value < 0.98 * costs[0, 1:].sum()
+    assert strict >= 5
+
+
+def test_scale_and_monotonicity_of_prices():
+    rng = np.random.default_rng(1890)
+    for matrix in (CYCLIC, GAP, MULTISOL, random_matrix(rng, 7)):
+        prices = random_prices(rng, len(matrix))
+        value = identification_bound(matrix, prices).value
+        for factor in (1e-12, 2.0**-40, 3.0, 1e12):
+            scaled = identification_bound(matrix, factor * prices).value
+            assert scaled == pytest.approx(factor * value, rel=1e-9)
+        dearer = prices + random_prices(rng, len(matrix))
+        other = identification_bound(matrix, dearer).value
+        assert value < other
+        mean = identification_bound(matrix, (prices + dearer) / 2).value
+        assert mean >= (value + other) / 2 * (1 - 1e-9)
+
+
+def test_duels_are_the_derivative_by_the_price():
+    rng = np.random.default_rng(1895)
+    matrix = random_matrix(rng, 6)
+    prices = random_prices(rng, 6)
+    found = identification_bound(matrix, prices)
+    for i, j in combinations(range(6), 2):
+        moved = prices.copy()
+        moved[i, j] = moved[j, i] = prices[i, j] * (1 + 1e-6)
+        rise = identification_bound(matrix, moved).value - found.value
+        slope = rise / (1e-6 * prices[i, j])
+        assert slope == pytest.approx(found.duels[i, j], rel=1e-4, abs=1e-4)
+
+
+def test_sensitivity_to_the_preferences():
+    rng = np.random.default_rng(1896)
+    matrix = random_matrix(rng, 5)
+    prices = random_prices(rng, 5)
+    found = sensitivity(matrix, program="identify", prices=prices)
+    value = identification_bound(matrix, prices).value
+    assert found.value == pytest.approx(value, rel=1e-12) and found.unique
+    for i, j in combinations(range(5), 2):
+        moved = matrix.copy()
+        shift = 1e-7 * (1 if matrix[i, j] > 0.5 else -1)
+        moved[i, j] += shift
+        moved[j, i] -= shift
+        slope = (identification_bound(moved, prices).value - value) / 1e-7
+        assert slope == pytest.approx(found.derivative[i, j], rel=1e-3, abs=1e-2)
+    assert found.share.sum() / 2 == pytest.approx(1.0)
+    with pytest.raises(InvalidPreferenceError, match="prices must be None"):
+        sensitivity(matrix, prices=prices)
+    with pytest.raises(TieError):
+        sensitivity([[0.5, 0.5], [0.5, 0.5]], program="identify")
+
+
+def test_efficient_program_is_no_cheaper():
+    rng = np.random.default_rng(1897)
+    matrix = PreferenceMatrix(random_matrix(rng, 9))
+    regret = matrix.regret_per_pair()
+    found = identification_bound(matrix, regret)
+    assert found.value <= ecw_rmed_constant(matrix).value * (1 + 1e-9)
+
+
+def test_many_arms_and_small_gaps():
+    rng = np.random.default_rng(1898)
+    matrix = random_matrix(rng, 40, noise=1.0, exponent=3.0)
+    prices = random_prices(rng, 40) ** 4
+    found = identification_bound(matrix, prices)
+    check(found, matrix, prices)
+    gaps = quantities(matrix)[0]
+    assert candidate_slack(found.evidence, gaps, found.winner) >= 1 - 1e-9
+
+
+def test_verify_compares_with_the_program_as_it_reads(monkeypatch):
+    value = identification_bound(GAP, verify=True).value
+    assert value == identification_bound(GAP).value
+    true = constants._solve_with_cvxpy
+
+    def wrong(instance, winner):
+        found = true(instance, winner)
+        value = found.certificate.primal_value * (1 + 3e-7)
+        return replace(
+            found, certificate=replace(found.certificate, primal_value=value)
+        )
+
+    monkeypatch.setattr(constants, "_solve_with_cvxpy", wrong)
+    with pytest.raises(ProgramError, match="winner 0"):
+        identification_bound(GAP, verify=True)
+
+
+def test_the_arm_asked_for_is_reported():
+    found = identification_bound(MULTISOL, winner=2)
+    assert found.winner == 2
+    assert found.value == pytest.approx(enumerated(MULTISOL, 2), rel=1e-9)
+    with pytest.raises(InvalidPreferenceError, match=r"winner must .* \[0\], got 1"):
+        identification_bound(UNEQUAL, winner=1)
+
+
+def test_labels_bring_prices_into_order():
+    matrix = PreferenceMatrix(UNEQUAL, arm_names=["tea", "coffee", "water"])
+    prices = np.array([[0, 5, 2], [5, 0, 3], [2, 3, 0.0]])
+    plain = identification_bound(matrix, prices)
+    names = ["water", "tea", "coffee"]
+    order = [2, 0, 1]
+    table = pd.DataFrame(prices[np.ix_(order, order)], index=names, columns=names)
+    named = identification_bound(matrix, table[["tea", "water", "coffee"]])
+    assert named.value == plain.value
+    assert np.array_equal(named.prices, prices)
+    other = table.rename(index={"tea": "milk"}, columns={"tea": "milk"})
+    with pytest.raises(InvalidPreferenceError, match="'tea' among them"):
+        identification_bound(matrix, other)
+
+
+def changed(i, j, value):
+    prices = np.ones((3, 3))
+    prices[i, j] = prices[j, i] = value
+    return prices
+
+
+@pytest.mark.parametrize(
+    ("prices", "text"),
+    [
+        (np.ones((2, 2)), r"prices must have one row per arm, shape \(3, 3\)"),
+        (changed(0, 1, -1.0), r"prices must not be negative; entry \(0, 1\) is -1"),
+        (changed(1, 2, np.nan), r"prices must be a number; entry \(1, 2\) is nan"),
+        (np.triu(changed(0, 2, np.inf)), r"symmetric; entries \(0, 2\) and \(2, 0\)"),
+        (changed(1, 2, 1e10), r"at most 1e\+09 times .* entry \(1, 2\) is not"),
+        (changed(0, 1, np.inf), r"prices must let enough pairs .* \(0, 1\) among"),
+        ("one", "prices must hold real numbers"),
+    ],
+)
+def test_bad_prices_are_named(prices, text):
+    with pytest.raises(ValueError, match=text):
+        identification_bound(UNEQUAL, prices)
+
+
+def test_a_tie_that_leaves_no_answer_is_named():
+    matrix = from_upper([[0, 0, 0.1], [0, 0, 0.1], [0, 0, 0]])
+    with pytest.raises(TieError, match=r"infinite: arms 0 and 1 tie \(P = 0.5\)"):
+        identification_bound(matrix)
+    # Ties are named even where pairs that cannot be asked stand in the way, too.
+    with pytest.raises(TieError, match="arms 0 and 1 tie"):
+        identification_bound(matrix, changed(0, 2, np.inf))
+
+
+def test_free_pairs_are_known():
+    free = changed(0, 1, 0.0)
+    found = identification_bound(UNEQUAL, free)
+    assert found.value == pytest.approx(enumerated(UNEQUAL, 0, free), rel=1e-9)
+    nothing = identification_bound(UNEQUAL, np.zeros((3, 3)))
+    assert nothing.value == 0.0 and nothing.active == ()

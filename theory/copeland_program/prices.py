@@ -1,0 +1,168 @@
+"""What a duel of each pair costs, and the programs of the arms that can be named.
+
+The alternatives in which an arm is no Copeland winner are those of the regret program
+(P) in `theory.copeland_program._constraints`, so its constraints hold here too; prices
+stand where regret stood. Two kinds of pairs carry no evidence, whatever is paid: those
+at exactly 1/2, where no number of duels tells which arm is ahead, and those with an
+infinite price, which cannot be asked. Such a pair is *open*: an alternative may let it
+fall as it likes. For the named arm w the worst is that it loses all its open pairs, and
+for a rival that it wins all of its own; both happen at once. So the program of w is (P)
+with w's open pairs as losses of w and the other open pairs as ties. If then some arm
+has fewer losses, nothing proves that w wins.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from theory.copeland_program._costs import costs_at_prices
+from theory.copeland_program._superiors import superiors_of_costs
+from theory.copeland_program.program_data import ProgramData
+from theory.errors import InvalidPreferenceError, TieError
+from theory.labels import aligned_table
+from theory.preferences import PreferenceMatrix
+from theory.validation import symmetric_amounts
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float64, Int64
+
+
+MAXIMAL_RATIO = 1e9
+"""Largest ratio of two prices that are neither 0 nor infinite."""
+
+_MIRROR = "give a pair one price, in both entries"
+
+
+@dataclass(frozen=True, eq=False)
+class PricedPrograms:
+    """Programs of all arms that can be named.
+
+    Attributes
+    ----------
+    by_winner : dict of int to ProgramData
+        Data of (P) for every such arm, in the order of the arms.
+    unit : float
+        Price that counts as 1 in them: a power of two, the smallest price in [1, 2).
+    """
+
+    by_winner: dict[int, ProgramData]
+    unit: float
+
+
+def checked_prices(
+    prices: object, matrix: PreferenceMatrix
+) -> Float64[np.ndarray, "K K"]:
+    """Copy the prices of the pairs of a matrix; 1 for all of them if they are None.
+
+    Labelled tables are brought into the order of the arms of the matrix.
+    ``InvalidPreferenceError`` if they name other arms; ``ValueError`` for a wrong
+    shape, a price that is negative, nan, or not that of the mirrored pair, and for
+    finite prices that are more than a factor of `MAXIMAL_RATIO` apart.
+    """
+    if prices is None:
+        return 1.0 - np.eye(matrix.num_arms)
+    table, names = aligned_table(prices, "prices")
+    found = symmetric_amounts(
+        table, matrix.num_arms, "prices", infinite=True, remedy=_MIRROR
+    )
+    if names and matrix.arm_names and names != matrix.arm_names:
+        if set(names) != set(matrix.arm_names):
+            missing = [name for name in matrix.arm_names if name not in names]
+            raise InvalidPreferenceError.of(
+                "prices",
+                f"must name the arms of the matrix, {missing[0]!r} among them",
+                list(names),
+                remedy="rename them, or pass its values without labels",
+            )
+        order = [names.index(name) for name in matrix.arm_names]
+        found = found[np.ix_(order, order)]
+    np.fill_diagonal(found, 0.0)
+    paid = found[(found > 0) & np.isfinite(found)]
+    if paid.size and paid.max() / MAXIMAL_RATIO > paid.min():
+        i, j = np.argwhere(found == paid.max())[0].tolist()
+        raise InvalidPreferenceError.of(
+            "prices",
+            f"must be 0, infinite, or at most {MAXIMAL_RATIO:g} times the smallest "
+            f"positive one, {paid.min():g}; entry ({i}, {j}) is not",
+            paid.max().item(),
+            remedy="use 0 for what is free and inf for what cannot be paid",
+        )
+    return found
+
+
+def priced_programs(
+    matrix: PreferenceMatrix, prices: Float64[np.ndarray, "K K"]
+) -> PricedPrograms:
+    """Prepare (P) with prices for every arm that can be named; never for none.
+
+    Raises
+    ------
+    TieError
+        If ties alone leave no arm of which it can be shown that it wins.
+    InvalidPreferenceError
+        If pairs that cannot be asked do.
+    """
+    asked = np.isfinite(prices)
+    gaps = np.where(asked, matrix.gaps, 0.0)
+    able = _provable(gaps)
+    if not able.any():
+        _refuse(matrix, gaps)
+    paid = prices[asked & (prices > 0)]
+    unit = 2.0 ** math.floor(math.log2(paid.min())) if paid.size else 1.0
+    costs = costs_at_prices(np.where(asked, prices, 0.0) / unit, gaps)
+    programs = {}
+    for arm in np.flatnonzero(able).tolist():
+        own = gaps.copy()
+        lost = np.flatnonzero(_open(gaps)[arm])
+        # Only their signs are read.
+        own[arm, lost], own[lost, arm] = -0.5, 0.5
+        superiors = superiors_of_costs(own, costs)
+        programs[arm] = ProgramData.from_superiors(own, superiors)
+    return PricedPrograms(programs, unit)
+
+
+def _open(gaps: NDArray[np.float64]) -> Bool[np.ndarray, "K K"]:
+    return (gaps == 0) & ~np.eye(len(gaps), dtype=bool)
+
+
+def _losses(gaps: NDArray[np.float64]) -> Int64[np.ndarray, " K"]:
+    return np.count_nonzero(gaps < 0, axis=1)
+
+
+def _provable(gaps: NDArray[np.float64]) -> Bool[np.ndarray, " K"]:
+    """Whether an arm wins however the open pairs fall."""
+    losses = _losses(gaps)
+    least, second = np.partition(losses, 1)[:2]
+    others = np.where(losses == least, second, least)
+    return losses + _open(gaps).sum(axis=1) <= others
+
+
+def _refuse(matrix: PreferenceMatrix, gaps: NDArray[np.float64]) -> None:
+    """Name an open pair that stands in the way.
+
+    An arm with the fewest losses has one: without, it would win.
+    """
+    ties_alone = not _provable(matrix.gaps).any()
+    known = matrix.gaps if ties_alone else gaps
+    arm = int(np.argmin(_losses(known)))
+    i, j = sorted((arm, int(np.flatnonzero(_open(known)[arm])[0])))
+    if ties_alone:
+        raise TieError(
+            f"the constant is infinite: arms {i} and {j} tie (P = "
+            f"{matrix.values[i, j]}), no number of duels tells which of them is ahead, "
+            "and no arm is a Copeland winner however the tied pairs fall. Leave one of "
+            "them out."
+        )
+    raise InvalidPreferenceError.of(
+        "prices",
+        "must let enough pairs be asked: no arm is a Copeland winner however those "
+        f"with an infinite price fall, ({i}, {j}) among them, and the constant is "
+        "infinite",
+        math.inf,
+        remedy="make some of them finite",
+    )
