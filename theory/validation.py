@@ -213,30 +213,38 @@ def symmetric_amounts(
 ) -> Float64[np.ndarray, "K K"]:
     """Copy a table of counts, evidence or prices: symmetric, non-negative, (K, K).
 
-    Entry (i, j) belongs to the unordered pair; the diagonal is ignored. ``ValueError``
-    if the shape is wrong, or an entry is not finite (nan, where infinity is allowed),
-    negative, or different from its mirror image.
+    Entry (i, j) belongs to the unordered pair; the diagonal is ignored.
+    ``InvalidPreferenceError`` if the shape is wrong, or an entry is not finite (nan,
+    where infinity is allowed), negative, or different from its mirror image.
     """
     array = square_matrix(values, argument, infinite=infinite)
     if array.shape[0] != num_arms:
-        raise ValueError(
+        raise InvalidPreferenceError(
             f"{argument} must have one row per arm, shape ({num_arms}, {num_arms}); "
             f"got {array.shape}."
         )
     if array.min() < 0.0:
         i, j = _worst(-array)
-        raise ValueError(
+        raise InvalidPreferenceError(
             f"{argument} must not be negative; entry ({i}, {j}) is {array[i, j]}."
         )
     if (array != array.T).any():
         # The difference of two infinite entries is no number.
         off = array != array.T
         i, j = _worst(np.abs(np.where(off, array, 0.0) - np.where(off, array.T, 0.0)))
-        raise ValueError(
+        raise InvalidPreferenceError(
             f"{argument} must be symmetric; entries ({i}, {j}) and ({j}, {i}) are "
             f"{array[i, j]} and {array[j, i]}: {remedy}."
         )
     return array
+
+
+def symmetric_prices(
+    values: object, num_arms: int, argument: str
+) -> Float64[np.ndarray, "K K"]:
+    """Copy a table of prices of duels, which may be infinite; as above."""
+    remedy = "give a pair one price, in both entries"
+    return symmetric_amounts(values, num_arms, argument, infinite=True, remedy=remedy)
 
 
 def _first(condition: NDArray[np.bool_]) -> tuple[int, int]:

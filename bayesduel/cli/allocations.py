@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,20 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from theory import AllocationRecord, Optimum, PreferenceMatrix
+    from theory import (
+        AllocationRecord,
+        IdentificationBound,
+        Optimum,
+        PreferenceMatrix,
+    )
 
-__all__ = ["arm_labels", "save_allocations", "show_allocations"]
+__all__ = [
+    "arm_labels",
+    "identification_json",
+    "save_allocations",
+    "show_allocations",
+    "show_identification",
+]
 
 # Longest allocation that is printed whole without --all.
 _PAIRS = 20
@@ -97,6 +109,79 @@ def _table(
             *(f"{number:.2f}" if number else "-" for number in numbers),
         )
     return table
+
+
+def identification_json(
+    found: IdentificationBound, preference: PreferenceMatrix
+) -> dict[str, Any]:
+    """Return what is said of the cost of naming a winner, ready for JSON."""
+    return {
+        "num_arms": int(preference.num_arms),
+        "identification_bound": found.value,
+        "winner": found.winner,
+        "value_by_winner": {str(arm): v for arm, v in found.value_by_winner.items()},
+        "relative_gap": found.certificate.relative_gap,
+        "allocation": _bought(found),
+        "active": [asdict(constraint) for constraint in found.active],
+    }
+
+
+def _bought(found: IdentificationBound) -> list[dict[str, Any]]:
+    """Return the pairs that the allocation compares, the dearest in all first."""
+    import numpy as np
+
+    first, second = np.nonzero(np.triu(found.duels))
+    records = [
+        {
+            "first": i,
+            "second": j,
+            "price": float(found.prices[i, j]),
+            "duels": float(found.duels[i, j]),
+            "cost": float(found.prices[i, j] * found.duels[i, j]),
+        }
+        for i, j in zip(first.tolist(), second.tolist(), strict=True)
+    ]
+    return sorted(records, key=lambda each: (-each["cost"], -each["duels"]))
+
+
+def show_identification(
+    screen: Console,
+    preference: PreferenceMatrix,
+    found: IdentificationBound,
+    *,
+    everything: bool,
+) -> None:
+    """Print the cost of naming a winner, and which pairs it is spent on."""
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table, show
+
+    labels = arm_labels(preference)
+    table = new_table()
+    for header in ("arm", "against"):
+        table.add_column(header, min_width=4)
+    for header in ("P(wins)", "price", "duels", "share"):
+        table.add_column(header, justify="right", no_wrap=True)
+    pairs = _bought(found)
+    shown = pairs if everything else pairs[:_PAIRS]
+    for pair in shown:
+        table.add_row(
+            escape(labels[pair["first"]]),
+            escape(labels[pair["second"]]),
+            f"{preference.values[pair['first'], pair['second']]:.3f}",
+            f"{pair['price']:.4g}",
+            f"{pair['duels']:.4g}",
+            f"{pair['cost'] / found.value:.1%}" if found.value else "-",
+        )
+    notes = [
+        "per unit of natural log(1/delta), delta the probability of a wrong name",
+        f"certified: relative gap {found.certificate.relative_gap:.1e}",
+    ]
+    if len(shown) < len(pairs):
+        hidden = len(pairs) - len(shown)
+        notes.append(f"left out: {hidden} of {len(pairs)} pairs; see --all")
+    title = f"Naming arm {labels[found.winner]} costs T* = {found.value:.6g} at least"
+    show(screen, title, table, *notes)
 
 
 def save_allocations(

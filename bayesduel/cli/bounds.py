@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayesduel.cli.allocations import arm_labels, save_allocations, show_allocations
+from bayesduel.cli.allocations import (
+    arm_labels,
+    identification_json,
+    save_allocations,
+    show_allocations,
+    show_identification,
+)
 from bayesduel.cli.options import (
     flag,
     integer_option,
@@ -27,7 +33,7 @@ from bayesduel.cli.submatrices import SubmatrixRequest, submatrices
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from theory import Optimum, PreferenceMatrix, RegretBound
+    from theory import IdentificationBound, Optimum, PreferenceMatrix, RegretBound
 
 __all__ = ["bounds"]
 
@@ -65,6 +71,17 @@ def bounds(
     verify: Annotated[
         bool, flag("--verify", help="Solve it both ways; fail where they differ.")
     ] = False,
+    identify: Annotated[
+        bool, flag("--identify", help="The least cost of naming a winner instead.")
+    ] = False,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --identify: a table like MATRIX of the price of a duel of each "
+            "pair; inf if it cannot be asked. Default: 1 each.",
+        ),
+    ] = None,
     num_batches: Annotated[
         int,
         integer_option(
@@ -113,6 +130,10 @@ def bounds(
 
     --out saves all of it: bounds.json, allocation.csv and a figure.
 
+    With --identify: T*, what any procedure that names a wrong winner with
+    probability at most delta pays per unit of natural log(1/delta), as delta
+    goes to 0, and which duels to buy.
+
     With --submatrices N: the mean constants of N random submatrices. Table 1
     of Komiyama, Honda and Nakagawa (2016) is --submatrices 10000 --size 16
     --min-gap 0.005 of the 136-armed MSLR matrix.
@@ -121,6 +142,18 @@ def bounds(
 
     request = SubmatrixRequest(size, min_gap, seed, jobs, out, resume, overwrite, quiet)
     preference = load_matrix(matrix, "matrix", repair=repair)
+    if identify or prices is not None:
+        refused = {"num_submatrices": num_submatrices, "out": out}
+        _refuse_beside_identify(identify, prices, solver, refused)
+        request.refuse_without_submatrices()
+        found = _identification(preference, prices, verify=verify)
+        if as_json:
+            print_json(identification_json(found, preference))
+            return
+        screen = console()
+        _print_head(screen, matrix, preference)
+        show_identification(screen, preference, found, everything=everything)
+        return
     if num_submatrices is not None:
         submatrices(preference, num_submatrices, request, as_json=as_json)
         return
@@ -146,6 +179,37 @@ def bounds(
     if lower is not None and efficient is not None:
         show_allocations(screen, preference, lower, efficient, everything=everything)
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
+
+
+def _refuse_beside_identify(
+    identify: bool, prices: Path | None, solver: Solver, others: dict[str, object]
+) -> None:
+    """Raise for --prices without --identify, and for what does not go with that."""
+    from bayesduel.errors import ArgumentError
+
+    if not identify:
+        raise ArgumentError.of("prices", "needs --identify", prices)
+    if solver is not Solver.prefix:
+        rule = "does not go with --identify"
+        raise ArgumentError.of(
+            "solver", rule, solver.value, remedy="--verify solves it both ways"
+        )
+    for name, value in others.items():
+        if value is not None:
+            remedy = "--json prints all of it" if name == "out" else ""
+            raise ArgumentError.of(
+                name, "does not go with --identify", value, remedy=remedy
+            )
+
+
+def _identification(
+    preference: PreferenceMatrix, prices: Path | None, *, verify: bool
+) -> IdentificationBound:
+    from bayesduel.instances import read_prices
+    from theory import identification_bound
+
+    table = None if prices is None else read_prices(prices)
+    return identification_bound(preference, table, verify=verify)
 
 
 def _cost(num_arms: int) -> str:

@@ -14,7 +14,7 @@ from bayesduel.instances.catalog import (
     load,
     names,
 )
-from bayesduel.instances.files import matrix_of_table, read_matrix
+from bayesduel.instances.files import matrix_of_table, read_matrix, read_prices
 from bayesduel.instances.generators import GeneratedInstance
 from bayesduel.instances.mslr import (
     MSLR_SELECTIONS,
@@ -39,4 +39,5 @@ __all__ = [
     "names",
     "random_submatrix",
     "read_matrix",
+    "read_prices",
 ]

@@ -7,7 +7,7 @@ import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,11 @@ from theory.validation import (
     FLOAT32_TOLERANCE,
     SYMMETRY_TOLERANCE,
     square_matrix,
+    symmetric_prices,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -101,6 +105,50 @@ def read_matrix(
     return matrix
 
 
+def read_prices(path: str | os.PathLike[str]) -> "pd.DataFrame":
+    r"""Read the prices of duels from a file, for `theory.identification_bound`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file as for `read_matrix`, but entry (i, j) is the price of a duel of arms i
+        and j, 0 or more, and in a text table "inf" where the pair cannot be asked.
+
+    Returns
+    -------
+    pandas.DataFrame (K, K)
+        Labelled with the names of the arms, or with their numbers.
+
+    Raises
+    ------
+    OSError
+        As `read_matrix`.
+    InvalidPreferenceError
+        When the content is no symmetric table of prices; the text names the file, and
+        the line or the entry.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "prices.csv")
+    ...     _ = path.write_text("tea,coffee\n0,0.25\n0.25,0\n")
+    ...     float(read_prices(path).loc["tea", "coffee"])
+    0.25
+    """
+    import pandas as pd
+
+    path = as_path("path", path, InvalidPreferenceError)
+    content = read_bytes(path, error=InvalidPreferenceError)
+    try:
+        values, names = _decode(content, None, prices=True)
+        values = symmetric_prices(values, len(values), "the table")
+    except InvalidPreferenceError as error:
+        raise said_of(error, str(path), path) from error
+    labels = list(names) or None
+    return pd.DataFrame(values, index=labels, columns=labels)
+
+
 def matrix_of_table(
     table: PreferenceMatrix | ArrayLike, *, repair: bool = False
 ) -> PreferenceMatrix:
@@ -140,7 +188,7 @@ def matrix_of_table(
 
 
 def _decode(
-    content: bytes, key: str | None
+    content: bytes, key: str | None, *, prices: bool = False
 ) -> tuple[NDArray[np.floating], tuple[str, ...]]:
     """Return the numbers and the arm names that the bytes of a file hold."""
     if content.startswith(b"PK"):
@@ -155,7 +203,7 @@ def _decode(
         raise InvalidPreferenceError(
             f"the file is neither an NPY or NPZ file nor text in UTF-8: it {error}"
         ) from error
-    return parse_table(text)
+    return parse_table(text, prices=prices)
 
 
 def _load_array(stream: io.BytesIO) -> np.ndarray:

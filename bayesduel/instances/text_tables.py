@@ -21,13 +21,16 @@ class _Row(NamedTuple):
     cells: list[str]
 
 
-def parse_table(text: str) -> tuple[Float64[np.ndarray, "K K"], tuple[str, ...]]:
+def parse_table(
+    text: str, *, prices: bool = False
+) -> tuple[Float64[np.ndarray, "K K"], tuple[str, ...]]:
     r"""Read a square table of probabilities, and its K names of arms if it has them.
 
     Cells are separated by semicolons, tabs, commas or spaces, whichever splits the last
     line into most numbers. Blank lines and lines that begin with # are skipped. A first
     row and a first column of arm names are recognized. With semicolons the decimal mark
-    may be a comma. Numbers are finite and in [0, 1]; nothing else is checked.
+    may be a comma. Numbers are finite and in [0, 1], or ``prices`` from 0 to infinity,
+    written inf; nothing else is checked.
 
     Examples
     --------
@@ -55,7 +58,7 @@ def parse_table(text: str) -> tuple[Float64[np.ndarray, "K K"], tuple[str, ...]]
     values = np.array(
         [
             [
-                _probability(row, column, comma)
+                _entry(row, column, comma, prices)
                 for column in range(int(has_names), width)
             ]
             for row in body
@@ -156,8 +159,8 @@ def _width(body: list[_Row], header: list[str]) -> int:
     return width
 
 
-def _probability(row: _Row, column: int, comma: bool) -> float:
-    """Return a cell as a number in [0, 1]."""
+def _entry(row: _Row, column: int, comma: bool, price: bool) -> float:
+    """Return a cell as a number in [0, 1], or as a price."""
     cell = row.cells[column].strip()
     value = _number(cell, comma)
     cell = cell if len(cell) <= 40 else f"{cell[:40]}..."
@@ -165,7 +168,12 @@ def _probability(row: _Row, column: int, comma: bool) -> float:
     if value is None:
         what = f"{cell!r} is not a number" if cell else "the cell is empty"
         raise InvalidPreferenceError(f"{where}: {what}")
-    if not math.isfinite(value) or not 0 <= value <= 1:
+    if price and not value >= 0:
+        raise InvalidPreferenceError(
+            f"{where}: {cell} is not a price; entries must be 0 or more (row i, column "
+            "j: the price of a duel of i and j), inf where a pair cannot be asked"
+        )
+    if not price and not (math.isfinite(value) and 0 <= value <= 1):
         raise InvalidPreferenceError(
             f"{where}: {cell} is not a probability; entries must lie in [0, 1] (row i, "
             "column j: the probability that i beats j)"

@@ -66,6 +66,43 @@ def test_bounds_tables(run):
     assert "407.83" in condorcet
 
 
+def test_bounds_of_naming_a_winner(run, tmp_path):
+    plain = json.loads(run("bounds", "cyclic", "--identify", "--json").stdout)
+    assert plain["identification_bound"] == pytest.approx(78.5706, rel=1e-5)
+    assert plain["winner"] == 0 and abs(plain["relative_gap"]) <= 1e-8
+    assert sum(row["cost"] for row in plain["allocation"]) == pytest.approx(
+        plain["identification_bound"]
+    )
+    assert sum(way["multiplier"] for way in plain["active"]) == pytest.approx(
+        plain["identification_bound"]
+    )
+    path = tmp_path / "prices.csv"
+    path.write_text("a,b,c,d\n0,1,1,5\n1,0,1,1\n1,1,0,inf\n5,1,inf,0\n")
+    result = run("bounds", "cyclic", "--identify", "--verify", "--prices", path)
+    assert result.exit_code == 0, result.output
+    printed = " ".join(result.stdout.split())
+    assert "Naming arm 0 costs T* = 300.698 at least" in printed
+    assert "0 3 0.600 5 49.66 82.6%" in printed
+    assert "certified: relative gap" in printed and "log(1/delta)" in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--prices", "p.csv"], "--prices: needs --identify"),
+        (["--identify", "--out", "x"], "--out: does not go with --identify; --json"),
+        (["--identify", "--solver", "cvxpy"], "--solver: does not go with --identify"),
+        (["--identify", "--submatrices", 3], "--submatrices: does not go with"),
+        (["--identify", "--size", 3], "--size: needs --submatrices N"),
+        (["--identify", "--prices", "none.csv"], "none.csv does not exist"),
+    ],
+)
+def test_options_that_do_not_go_with_naming_a_winner(run, options, said):
+    result = run("bounds", "gap", *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
 def test_bounds_by_the_program_as_it_reads(run):
     plain = json.loads(run("bounds", "gap", "--json").stdout)
     result = run("bounds", "gap", "--solver", "cvxpy", "--verify", "--json")

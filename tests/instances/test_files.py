@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bayesduel import instances
 from bayesduel.instances.text_tables import parse_table
-from theory import InvalidPreferenceError, PreferenceMatrix
+from theory import InvalidPreferenceError, PreferenceMatrix, identification_bound
 
 VALUES = [[0.5, 0.7, 0.9], [0.3, 0.5, 0.625], [0.1, 0.375, 0.5]]
 ROWS = ["0.5 0.7 0.9", "0.3 0.5 0.625", "0.1 0.375 0.5"]
@@ -268,3 +268,49 @@ def test_eight_digit_mslr_file_rounds_to_the_printed_one(shared_dir: Path) -> No
     assert np.unravel_index(difference.argmax(), (5, 5)) in ((0, 4), (4, 0))
     assert difference.max() < 0.0005
     assert (np.sign(matrix.gaps) == np.sign(printed.gaps)).all()
+
+
+@pytest.mark.parametrize("corner", ["", "arm,"])
+def test_prices_are_read_with_their_names(corner: str, tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    names = ["tea,", "coffee,", "water,"] if corner else [""] * 3
+    rows = ["0,inf,12", "inf,0,0.5", "12,0.5,0"]
+    body = "".join(f"{name}{row}\n" for name, row in zip(names, rows, strict=True))
+    path.write_text(f"{corner}tea,coffee,water\n{body}")
+    table = instances.read_prices(path)
+    assert list(table.index) == list(table.columns) == ["tea", "coffee", "water"]
+    assert table.loc["tea", "coffee"] == np.inf and table.loc["water", "coffee"] == 0.5
+    matrix = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
+    drinks = PreferenceMatrix(matrix, arm_names=["water", "tea", "coffee"])
+    found = identification_bound(drinks, table)
+    assert found.prices[0].tolist() == [0.0, 12.0, 0.5]
+
+
+def test_prices_without_names_and_as_arrays(tmp_path: Path) -> None:
+    (tmp_path / "prices.csv").write_text("0 3\n3 0\n")
+    np.save(tmp_path / "prices.npy", [[0, 3], [3, 0]])
+    for name in ("prices.csv", "prices.npy"):
+        table = instances.read_prices(tmp_path / name)
+        assert table.to_numpy().tolist() == [[0, 3], [3, 0]]
+        assert list(table.index) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,-1\n-1,0\n", "line 1, column 2: -1 is not a price; entries must be 0 or"),
+        ("0,nan\nnan,0\n", "line 1, column 2: nan is not a price"),
+        ("a,b\n0,many\nmany,0\n", "line 2, column 2: 'many' is not a number"),
+        ("0,1.5,2\n1.5,0,3\n", "the table must be square"),
+        ("0,1\n2,0\n", r"the table must be symmetric; entries \(0, 1\)"),
+        ("a\n0\n", "at least 2 x 2"),
+    ],
+)
+def test_bad_prices_are_refused_with_their_place(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "prices.csv"
+    path.write_text(text)
+    with pytest.raises(InvalidPreferenceError, match=message) as caught:
+        instances.read_prices(path)
+    assert str(caught.value).startswith(f"{path}: ")

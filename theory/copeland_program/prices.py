@@ -26,7 +26,7 @@ from theory.copeland_program.program_data import ProgramData
 from theory.errors import InvalidPreferenceError, TieError
 from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix
-from theory.validation import symmetric_amounts
+from theory.validation import symmetric_prices
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float64, Int64
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 MAXIMAL_RATIO = 1e9
 """Largest ratio of two prices that are neither 0 nor infinite."""
 
-_MIRROR = "give a pair one price, in both entries"
+LARGEST_PRICE = 1e100
+"""Of a finite price, and one over it the smallest: their sums stay in range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +63,12 @@ def checked_prices(
     Labelled tables are brought into the order of the arms of the matrix.
     ``InvalidPreferenceError`` if they name other arms; ``ValueError`` for a wrong
     shape, a price that is negative, nan, or not that of the mirrored pair, and for
-    finite prices that are more than a factor of `MAXIMAL_RATIO` apart.
+    prices out of range or more than a factor of `MAXIMAL_RATIO` apart.
     """
     if prices is None:
         return 1.0 - np.eye(matrix.num_arms)
     table, names = aligned_table(prices, "prices")
-    found = symmetric_amounts(
-        table, matrix.num_arms, "prices", infinite=True, remedy=_MIRROR
-    )
+    found = symmetric_prices(table, matrix.num_arms, "prices")
     if names and matrix.arm_names and names != matrix.arm_names:
         if set(names) != set(matrix.arm_names):
             missing = [name for name in matrix.arm_names if name not in names]
@@ -83,16 +82,27 @@ def checked_prices(
         found = found[np.ix_(order, order)]
     np.fill_diagonal(found, 0.0)
     paid = found[(found > 0) & np.isfinite(found)]
-    if paid.size and paid.max() / MAXIMAL_RATIO > paid.min():
-        i, j = np.argwhere(found == paid.max())[0].tolist()
+    if paid.size:
+        _check_range(found, float(paid.min()), float(paid.max()))
+    return found
+
+
+def _check_range(prices: NDArray[np.float64], least: float, most: float) -> None:
+    """Refuse positive prices that floating point cannot add up."""
+    wrong, rule = None, ""
+    if least < 1 / LARGEST_PRICE or most > LARGEST_PRICE:
+        wrong = most if most > LARGEST_PRICE else least
+        rule = f"from {1 / LARGEST_PRICE:g} to {LARGEST_PRICE:g}"
+    elif most / least > MAXIMAL_RATIO:
+        wrong, rule = most, f"at most {MAXIMAL_RATIO:g} times the least, {least:g}"
+    if wrong is not None:
+        i, j = np.argwhere(prices == wrong)[0].tolist()
         raise InvalidPreferenceError.of(
             "prices",
-            f"must be 0, infinite, or at most {MAXIMAL_RATIO:g} times the smallest "
-            f"positive one, {paid.min():g}; entry ({i}, {j}) is not",
-            paid.max().item(),
+            f"must be 0, infinite, or {rule}; entry ({i}, {j}) is not",
+            wrong,
             remedy="use 0 for what is free and inf for what cannot be paid",
         )
-    return found
 
 
 def priced_programs(

@@ -185,6 +185,35 @@ def test_evidence_on_a_tie_of_the_named_arm_is_not_needed():
     assert found.value == pytest.approx(enumerated(matrix, 0), rel=1e-9)
 
 
+def test_open_pairs_are_limits_of_near_ties_and_of_high_prices():
+    rng = np.random.default_rng(1855)
+    finite = 0
+    for number in range(40):
+        matrix = random_matrix(rng, 5, noise=[0.2, 10.0][number % 2])
+        i = int((matrix < 0.5).sum(axis=1).argmin())
+        j = (i + int(rng.integers(1, 5))) % 5
+        near = [matrix.copy() for _ in range(3)]
+        for each, gap in zip(near, (0.0, 1e-5, -1e-5), strict=True):
+            each[i, j], each[j, i] = 0.5 + gap, 0.5 - gap
+        prices = np.ones((5, 5))
+        prices[i, j] = prices[j, i] = np.inf
+        try:
+            limit = identification_bound(near[0])
+        except TieError:
+            assert min(identification_bound(each).value for each in near[1:]) > 1e8
+            continue
+        finite += 1
+        for each in near[1:]:
+            assert identification_bound(each).value == pytest.approx(limit.value)
+            asked = identification_bound(each, prices)
+            assert asked.value == pytest.approx(limit.value, rel=1e-9)
+        dear = np.where(np.isinf(prices), 1e8, prices)
+        assert identification_bound(near[0], dear).value == limit.value
+        paid = identification_bound(matrix, dear).value
+        assert paid == pytest.approx(identification_bound(matrix, prices).value)
+    assert 5 <= finite <= 35
+
+
 @pytest.mark.parametrize("matrix", [CYCLIC, GAP, MSLR5, MULTISOL, ALL_WIN])
 def test_regret_as_the_price_gives_the_regret_program(matrix):
     checked = PreferenceMatrix(matrix)
@@ -395,6 +424,8 @@ def changed(i, j, value):
         (changed(1, 2, np.nan), r"prices must be a number; entry \(1, 2\) is nan"),
         (np.triu(changed(0, 2, np.inf)), r"symmetric; entries \(0, 2\) and \(2, 0\)"),
         (changed(1, 2, 1e10), r"at most 1e\+09 times .* entry \(1, 2\) is not"),
+        (changed(0, 2, 1e-101), r"from 1e-100 to 1e\+100; entry \(0, 2\) is not"),
+        (changed(0, 2, 1e101), r"from 1e-100 to 1e\+100; entry \(0, 2\) is not"),
         (changed(0, 1, np.inf), r"prices must let enough pairs .* \(0, 1\) among"),
         ("one", "prices must hold real numbers"),
     ],
