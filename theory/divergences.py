@@ -189,9 +189,9 @@ def _upper_log(xp: Array, p: Array, rest: Array, level: Array) -> Array:
     # Two starts to the right of the solution: KL >= -log(1 - q)(1 - p) - entropy, and
     # KL >= max(2 (q - p)^2, (q - p)^2 / (2 q)).
     s = (bound - m * xp.log(m)) / r - xp.log(r)
-    width = xp.minimum(
-        xp.sqrt(bound / 2), bound + xp.sqrt(bound * bound + 2 * bound * m)
-    )
+    # A width above 1 is not used, and the square of a huge level would overflow.
+    low = xp.minimum(bound, 1.0)
+    width = xp.minimum(xp.sqrt(bound / 2), low + xp.sqrt(low * low + 2 * low * m))
     s = xp.where(
         width < r, xp.minimum(s, -xp.log(r - xp.where(width < r, width, 0.0))), s
     )

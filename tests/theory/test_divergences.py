@@ -200,3 +200,9 @@ def test_infinite_divergence_under_vmap():
             jax.numpy.array([[0.5], [1.0]]), jax.numpy.array([[1.0], [1.0]])
         )
     assert np.asarray(value).tolist() == [[np.inf], [0.0]]
+
+
+def test_a_huge_level_is_no_overflow():
+    # Warnings are errors.
+    assert kl_upper([0.5, 0.0], 1e300).tolist() == [1.0, 1.0]
+    assert kl_lower(0.5, 1e300) == 0.0
