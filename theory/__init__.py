@@ -27,6 +27,7 @@ from theory.copeland_program.bottlenecks import (
 )
 from theory.copeland_program.constants import copeland_lower_bound, ecw_rmed_constant
 from theory.copeland_program.efficient import ecw_costs, ecw_evidence
+from theory.copeland_program.evidence import anytime_evidence, likelihood_evidence
 from theory.copeland_program.identification import (
     counts_suffice,
     identification_bound,
@@ -131,6 +132,7 @@ __all__ = [
     "Violation",
     "all_bounds",
     "allocation_table",
+    "anytime_evidence",
     "batch_radius",
     "batch_ratio",
     "batch_sizes",
@@ -169,6 +171,7 @@ __all__ = [
     "kl_upper",
     "kl_upper_log",
     "known_theorems",
+    "likelihood_evidence",
     "log_inverse_delta",
     "lowest_index",
     "one_sided_derivatives",

@@ -134,7 +134,9 @@ RIGHT: dict[str, list[Any]] = {
     "values": [ORDER, CYCLE, np.float32(ORDER), np.array([1.0, 0.8, 0.5])],
     "utilities": ["1good", [0.5, 0.4]],
     "weights": [[3.0, 1.0], np.ones(3)],
+    "weight": [None, 0.1, 0.9],
     "winner": [None, 0, 1],
+    "wins": [np.ones((3, 3)), [[0, 5, 9], [3, 0, 7], [0, 2, 0]]],
     "worst_case": [False, True],
 }
 """Values that are right, for some functions at least, by the name of the argument."""

@@ -22,14 +22,19 @@ from numpy.typing import NDArray
 
 from theory.copeland_program._costs import costs_at_prices
 from theory.copeland_program._superiors import superiors_of_costs
-from theory.copeland_program.program_data import ProgramData
+from theory.copeland_program.program_data import (
+    ProgramData,
+    open_pairs,
+    open_pairs_lost,
+    safe_arms,
+)
 from theory.errors import InvalidPreferenceError, TieError
 from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix
 from theory.validation import symmetric_prices
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float64, Int64
+    from jaxtyping import Float64
 
 
 MAXIMAL_RATIO = 1e9
@@ -119,37 +124,18 @@ def priced_programs(
     """
     asked = np.isfinite(prices)
     gaps = np.where(asked, matrix.gaps, 0.0)
-    able = _provable(gaps)
-    if not able.any():
+    safe = safe_arms(gaps)
+    if not safe.any():
         _refuse(matrix, gaps)
     paid = prices[asked & (prices > 0)]
     unit = 2.0 ** math.floor(math.log2(paid.min())) if paid.size else 1.0
     costs = costs_at_prices(np.where(asked, prices, 0.0) / unit, gaps)
     programs = {}
-    for arm in np.flatnonzero(able).tolist():
-        own = gaps.copy()
-        lost = np.flatnonzero(_open(gaps)[arm])
-        # Only their signs are read.
-        own[arm, lost], own[lost, arm] = -0.5, 0.5
+    for arm in np.flatnonzero(safe).tolist():
+        own = open_pairs_lost(gaps, arm)
         superiors = superiors_of_costs(own, costs)
         programs[arm] = ProgramData.from_superiors(own, superiors)
     return PricedPrograms(programs, unit)
-
-
-def _open(gaps: NDArray[np.float64]) -> Bool[np.ndarray, "K K"]:
-    return (gaps == 0) & ~np.eye(len(gaps), dtype=bool)
-
-
-def _losses(gaps: NDArray[np.float64]) -> Int64[np.ndarray, " K"]:
-    return np.count_nonzero(gaps < 0, axis=1)
-
-
-def _provable(gaps: NDArray[np.float64]) -> Bool[np.ndarray, " K"]:
-    """Whether an arm wins however the open pairs fall."""
-    losses = _losses(gaps)
-    least, second = np.partition(losses, 1)[:2]
-    others = np.where(losses == least, second, least)
-    return losses + _open(gaps).sum(axis=1) <= others
 
 
 def _refuse(matrix: PreferenceMatrix, gaps: NDArray[np.float64]) -> None:
@@ -157,10 +143,10 @@ def _refuse(matrix: PreferenceMatrix, gaps: NDArray[np.float64]) -> None:
 
     An arm with the fewest losses has one: without, it would win.
     """
-    ties_alone = not _provable(matrix.gaps).any()
+    ties_alone = not safe_arms(matrix.gaps).any()
     known = matrix.gaps if ties_alone else gaps
-    arm = int(np.argmin(_losses(known)))
-    i, j = sorted((arm, int(np.flatnonzero(_open(known)[arm])[0])))
+    arm = int(np.argmin(np.count_nonzero(known < 0, axis=1)))
+    i, j = sorted((arm, int(np.flatnonzero(open_pairs(known)[arm])[0])))
     if ties_alone:
         raise TieError(
             f"the constant is infinite: arms {i} and {j} tie (P = "

@@ -14,7 +14,7 @@ from theory.errors import InvalidPreferenceError, TieError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
 if TYPE_CHECKING:
-    from jaxtyping import Float64
+    from jaxtyping import Bool, Float64
 
 
 TIE_RULES: tuple[str, ...] = ("error", "ignore")
@@ -134,3 +134,31 @@ def matrix_without_ties(matrix: PreferenceMatrix | ArrayLike) -> PreferenceMatri
     checked = as_preference_matrix(matrix)
     check_ties(checked, "error")
     return checked
+
+
+def open_pairs(gaps: Float64[np.ndarray, "K K"]) -> Bool[np.ndarray, "K K"]:
+    """Say which pairs of arms may fall either way for nothing: those with gap 0."""
+    return (gaps == 0) & ~np.eye(len(gaps), dtype=bool)
+
+
+def safe_arms(gaps: Float64[np.ndarray, "K K"]) -> Bool[np.ndarray, " K"]:
+    """Say which arms are Copeland winners however the open pairs fall."""
+    losses = np.count_nonzero(gaps < 0, axis=1)
+    least, second = np.partition(losses, 1)[:2]
+    others = np.where(losses == least, second, least)
+    return losses + open_pairs(gaps).sum(axis=1) <= others
+
+
+def open_pairs_lost(
+    gaps: Float64[np.ndarray, "K K"], arm: int
+) -> Float64[np.ndarray, "K K"]:
+    """Let an arm lose its open pairs; of the others rivals win all of theirs as ties.
+
+    For a safe arm the constraints (P) of these signs rule out exactly the ways in which
+    it could fail to win.
+    """
+    own = gaps.copy()
+    lost = np.flatnonzero(open_pairs(gaps)[arm])
+    # Only their signs are read.
+    own[arm, lost], own[lost, arm] = -0.5, 0.5
+    return own

@@ -1,0 +1,192 @@
+"""How strongly duels say that an arm is a Copeland winner, at any time.
+
+A *tournament* says of every pair which arm is better. For an arm w that is named, those
+in which w is no Copeland winner have to be ruled out. If ruling out that j is better
+than i is worth A_ij >= A_ji, the tournaments that are hardest to rule out follow the
+larger of the two on most pairs, and the least of the sums of A over all of them is
+
+    sum over pairs of min(A_ij, A_ji)  +  min over F of sum over F of |A_ij - A_ji|,
+
+F over the sets of pairs that, turned round, leave another arm with more wins than w.
+That minimum is the slack of the constraints (P) of
+`theory.copeland_program._constraints` at the evidence |A_ij - A_ji|: polynomial time
+for exponentially many tournaments.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from theory.arguments import number_above
+from theory.copeland_program._constraints import candidate_slack
+from theory.copeland_program.program_data import open_pairs_lost, safe_arms
+from theory.divergences import kl_to_half
+from theory.errors import InvalidPreferenceError
+from theory.validation import square_matrix
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
+__all__ = ["anytime_evidence", "likelihood_evidence"]
+
+_MOST_DUELS = 10**12
+"""Of one pair, either way: beyond, evidence would be off by more than 0.01."""
+# Beyond these the integrals of the bets lose their digits.
+_LEAST_PRIOR, _LARGEST_PRIOR = 0.001, 1000
+
+
+def likelihood_evidence(wins: ArrayLike) -> Float64[np.ndarray, " K"]:
+    """Compute the generalized likelihood ratio statistic of every arm as a winner.
+
+    For an arm w it is the least of sum N_ij KL(p_ij, m_ij) over all matrices m in which
+    w is no Copeland winner, p_ij being the share of the N_ij duels that i won: the sum
+    of N_ij KL(p_ij, 1/2) over the cheapest set of pairs that would have to go the other
+    way. With the duels of `identification_bound`, log(1/delta) times, it is
+    log(1/delta). By itself it is no test with a known error: `anytime_evidence` is one.
+
+    Parameters
+    ----------
+    wins : array-like (K, K)
+        Entry (i, j): number of duels with j that i won, at most 10^12. The diagonal is
+        not read.
+
+    Returns
+    -------
+    float64 (K,)
+        0 for arms that would not be Copeland winners if the pairs without duels, or
+        with even counts, fell against them.
+
+    References
+    ----------
+    Garivier and Kaufmann (2016), section 3.2.
+
+    Examples
+    --------
+    >>> likelihood_evidence([[0, 60, 80], [40, 0, 70], [20, 30, 0]]).round(3)
+    array([2.014, 0.   , 0.   ])
+    """
+    counts = _checked_wins(wins)
+    duels = counts + counts.T
+    played = duels > 0
+    gaps = np.where(played, (counts - counts.T) / np.where(played, 2 * duels, 1), 0.0)
+    return _smallest_over_flips(gaps, duels * kl_to_half(gaps))
+
+
+def anytime_evidence(
+    wins: ArrayLike, *, prior: float = 0.5, weight: float | None = None
+) -> Float64[np.ndarray, " K"]:
+    """Compute the logarithm of an e-value against "this arm is no Copeland winner".
+
+    Stop as soon as an entry reaches log(1/delta), and name that arm: whatever decides
+    about the next duel, however often one looks, and whenever one stops, the
+    probability to name an arm that is no Copeland winner is at most delta.
+
+    Against "i is not better than j" bets a mixture of all p in (1/2, 1],
+
+        E_ij = integral over p of (2 p)^w (2 (1 - p))^l dpi(p),
+
+    for w wins and l losses of i, with pi the law Beta(prior, prior) on that half. Under
+    any p_ij <= 1/2 this is a supermartingale. Of the stake `weight` is bet and the rest
+    kept, A_ij = log(1 - weight + weight E_ij), so that a pair loses little where it
+    says nothing. The product of bets against the true tournament is a supermartingale
+    under every sampling rule; returned is the smallest product over all tournaments in
+    which the arm is no winner.
+
+    Parameters
+    ----------
+    wins : array-like (K, K)
+        As for `likelihood_evidence`.
+    prior : float
+        From 0.001 to 1000; 1/2 is the law of Jeffreys, 1 the uniform law.
+    weight : float, optional
+        Between 0 and 1; 1/K by default. A pair that needs no turning costs at most
+        -log(1 - weight), one that does at most -log(weight): 2 m / K^2 is best if m
+        pairs have to be turned. It must be chosen before the duels.
+
+    Returns
+    -------
+    float64 (K,)
+        At most `likelihood_evidence`; not positive for arms where that is 0.
+
+    Notes
+    -----
+    On a matrix with ties this holds for every way to break them: an arm that is no
+    winner then is named with probability at most delta. So where ties decide, each arm
+    is, and the duels most likely go on for ever.
+
+    References
+    ----------
+    Ville (1939); Robbins (1970) and Kaufmann and Koolen (2021) for mixtures.
+
+    Examples
+    --------
+    >>> evidence = anytime_evidence([[0, 300, 90], [200, 0, 80], [10, 20, 0]])
+    >>> evidence.round(2)
+    array([ 5.53, -1.2 , -1.2 ])
+    >>> float(np.exp(-evidence[0])) < 0.01
+    True
+    """
+    counts = _checked_wins(wins)
+    stake = 1.0 / len(counts) if weight is None else number_above(weight, 0, "weight")
+    if stake >= 1.0:
+        raise InvalidPreferenceError.of("weight", "must be below 1", weight)
+    shape = number_above(prior, 0.0, "prior")
+    if not _LEAST_PRIOR <= shape <= _LARGEST_PRIOR:
+        raise InvalidPreferenceError.of(
+            "prior", f"must be from {_LEAST_PRIOR} to {_LARGEST_PRIOR}", prior
+        )
+    bets = _log_bets(counts, counts.T, shape)
+    values = np.logaddexp(math.log1p(-stake), math.log(stake) + bets)
+    np.fill_diagonal(values, 0.0)
+    base = np.triu(np.minimum(values, values.T)).sum()
+    difference = values - values.T
+    return base + _smallest_over_flips(np.sign(difference) / 2, np.abs(difference))
+
+
+def _log_bets(
+    wins: Float64[np.ndarray, "*shape"],
+    losses: Float64[np.ndarray, "*shape"],
+    prior: float,
+) -> Float64[np.ndarray, "*shape"]:
+    """Return log E of bets on p > 1/2, after so many wins and losses."""
+    from scipy.special import betainc, betaln
+
+    a, b = wins + prior, losses + prior
+    # P(p > 1/2) under Beta(a, b); where it underflows the bet is lost.
+    upper = betainc(b, a, 0.5)
+    with np.errstate(divide="ignore"):
+        logs = np.log(upper)
+    scale = (wins + losses + 1) * math.log(2.0)
+    return scale + betaln(a, b) - betaln(prior, prior) + logs
+
+
+def _smallest_over_flips(
+    gaps: Float64[np.ndarray, "K K"], evidence: Float64[np.ndarray, "K K"]
+) -> Float64[np.ndarray, " K"]:
+    """Minimize the evidence over the sets of pairs that dethrone an arm, for every arm.
+
+    0 for an arm of which nothing has to be turned.
+    """
+    found = np.zeros(len(gaps))
+    for arm in np.flatnonzero(safe_arms(gaps)).tolist():
+        found[arm] = candidate_slack(evidence, open_pairs_lost(gaps, arm), arm)
+    return found
+
+
+def _checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:
+    counts = square_matrix(wins, "wins")
+    np.fill_diagonal(counts, 0.0)
+    bad = (counts < 0) | (counts > _MOST_DUELS) | (counts != np.floor(counts))
+    if bad.any():
+        i, j = np.argwhere(bad)[0].tolist()
+        raise InvalidPreferenceError.of(
+            "wins",
+            f"must hold whole numbers from 0 to 1e12; entry ({i}, {j}) is not",
+            float(counts[i, j]),
+            remedy="count the duels with j that i won",
+        )
+    return counts
