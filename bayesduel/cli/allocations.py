@@ -174,7 +174,8 @@ def show_identification(
             f"{pair['cost'] / found.value:.1%}" if found.value else "-",
         )
     notes = [
-        "per unit of natural log(1/delta), delta the probability of a wrong name",
+        "per unit of natural log(1/delta), delta the probability of a wrong name; "
+        "duels, or the unit of the prices",
         f"certified: relative gap {found.certificate.relative_gap:.1e}",
     ]
     if len(shown) < len(pairs):

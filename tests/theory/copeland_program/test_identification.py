@@ -27,6 +27,7 @@ from theory import (
     copeland_lower_bound,
     ecw_rmed_constant,
     identification_bound,
+    one_sided_derivatives,
     sensitivity,
 )
 from theory.copeland_program import constants
@@ -450,3 +451,15 @@ def test_free_pairs_are_known():
     assert found.value == pytest.approx(enumerated(UNEQUAL, 0, free), rel=1e-9)
     nothing = identification_bound(UNEQUAL, np.zeros((3, 3)))
     assert nothing.value == 0.0 and nothing.active == ()
+
+
+def test_one_sided_derivatives_of_several_winners():
+    # Every winner of the cycle is as cheap as the two cheapest of its three pairs.
+    matrix = from_upper([[0, 0.1, -0.2], [0, 0, 0.2], [0, 0, 0]])
+    left, right = one_sided_derivatives(matrix, program="identify")
+    found = sensitivity(matrix, program="identify")
+    assert found.unique
+    # The dearest pair, of arms 0 and 1, is left out, whether its gap grows or not.
+    assert left[0, 1] == right[0, 1] == found.derivative[0, 1] == 0
+    assert left[0, 2] == right[0, 2] < 0
+    assert left[0, 2] == pytest.approx(found.derivative[0, 2], rel=1e-12)
