@@ -23,14 +23,16 @@ class ExploreFirst(Policy):
 
 def test_a_class_of_ones_own_registers_and_is_found(own_registry):
     before = policies.names()
-    kind = policies.register("etc", acronym="ETC")(ExploreFirst)
-    kind = policies.register("etc-long", acronym="ETC, long", rounds=1000)(kind)
+    kind = policies.register("explore-first", acronym="Explore first")(ExploreFirst)
+    kind = policies.register(
+        "explore-first-long", acronym="Explore first, long", rounds=1000
+    )(kind)
     assert kind is ExploreFirst
-    assert policies.names() == (*before, "etc", "etc-long")
-    assert policies.parse("etc:rounds=50") == ExploreFirst(rounds=50)
-    assert policies.get("etc", rounds=50).label == "ETC:rounds=50"
-    assert policies.get("etc-long").label == "ETC, long"
-    assert policies.get("etc-long").name == "etc-long"
+    assert policies.names() == (*before, "explore-first", "explore-first-long")
+    assert policies.parse("explore-first:rounds=50") == ExploreFirst(rounds=50)
+    assert policies.get("explore-first", rounds=50).label == "Explore first:rounds=50"
+    assert policies.get("explore-first-long").label == "Explore first, long"
+    assert policies.get("explore-first-long").name == "explore-first-long"
 
 
 def test_a_name_belongs_to_one_class(own_registry):
@@ -41,7 +43,7 @@ def test_a_name_belongs_to_one_class(own_registry):
 
 
 def test_outside_the_registry_a_class_speaks_for_itself():
-    assert "etc" not in policies.names()
+    assert "explore-first" not in policies.names()
     assert ExploreFirst(rounds=50).label == "ExploreFirst:rounds=50"
     assert ExploreFirst().name == "ExploreFirst"
 
