@@ -69,6 +69,8 @@ def checked_as[T](
     """Return what a check returns; what it refuses is an error of this kind."""
     try:
         return check(*arguments)
+    except ArgumentError as error:
+        raise error.as_kind(kind) from error
     except ValueError as error:
         raise kind(str(error)) from error
 

@@ -38,7 +38,7 @@ def test_very_long_numbers_are_read_as_no_integers():
 def test_other_spellings_are_refused(number):
     with pytest.raises(PolicyParameterError, match="alpha must be a number, got"):
         policies.parse(f"rucb:alpha={number}")
-    with pytest.raises(ValueError, match="num_arms must be a whole number"):
+    with pytest.raises(ValueError, match="num_arms must be an integer"):
         instances.load(f"zoghi500:num_arms={number}")
 
 

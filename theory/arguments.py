@@ -1,23 +1,31 @@
 """Checks of numbers, words and switches, made once, where they enter the package.
 
-Each returns the value in plain Python, or raises ``ValueError`` with a text that names
-``argument``, the rule and the value.
+Each returns the value in plain Python, or raises an ``ArgumentError`` with the
+``argument``, the rule and the value. The parts above make of it an error of their own
+kind (``bayesduel.errors.checked_as``).
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
 
-from theory.errors import ArgumentTypeError, InvalidPreferenceError, shown
+from theory.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    InvalidPreferenceError,
+)
+from theory.errors import shown as shown
 
 LARGEST_INTEGER = 2**62
 """Rounds, batches and the like at most, as in the simulator."""
+
+LARGEST_SEED = 2**63 - 1
 
 _MOST_ITEMS = 10**7
 
@@ -29,21 +37,36 @@ def arm_index(arm: object, num_arms: int, argument: str) -> int:
     """
     index = _as_integer(arm)
     if index is None or not 0 <= index < num_arms:
-        raise InvalidPreferenceError(
-            f"{argument} must be an integer from 0 to {num_arms - 1}; got {shown(arm)}."
-        )
+        rule = f"must be an integer from 0 to {num_arms - 1}"
+        remedy = "arms are numbered from 0"
+        raise InvalidPreferenceError.of(argument, rule, arm, remedy=remedy)
     return index
+
+
+def seed_of(value: object, argument: str) -> int:
+    """Return the seed of a random stream, an integer; a float is none."""
+    seed = _as_integer(value)
+    if seed is None or not 0 <= seed <= LARGEST_SEED:
+        rule = "must be an integer from 0 to 2^63 - 1"
+        remedy = "any of them will do, such as 0"
+        raise ArgumentError.of(argument, rule, value, remedy=remedy)
+    return seed
+
+
+def number_that(
+    value: object, argument: str, rule: str, holds: Callable[[float], bool]
+) -> float:
+    """Return a finite real number for which the rule ``holds``."""
+    number = as_number(value)
+    if not (math.isfinite(number) and holds(number)):
+        raise ArgumentError.of(argument, f"must be {rule}", value)
+    return number
 
 
 def number_above(value: object, bound: float, argument: str) -> float:
     """Return a real number that is finite and strictly greater than a bound."""
-    number = as_number(value)
-    if not (math.isfinite(number) and number > bound):
-        raise ValueError(
-            f"{argument} must be a finite number greater than {bound:g}; got "
-            f"{shown(value)}."
-        )
-    return number
+    rule = f"a finite number greater than {bound:g}"
+    return number_that(value, argument, rule, lambda number: number > bound)
 
 
 def number_from(value: object, least: float, argument: str) -> float:
@@ -51,13 +74,9 @@ def number_from(value: object, least: float, argument: str) -> float:
 
     The bound may be minus infinity.
     """
-    number = as_number(value)
-    if not (math.isfinite(number) and number >= least):
-        rule = {-math.inf: "", 0: " and not negative"}.get(
-            least, f" and at least {least:g}"
-        )
-        raise ValueError(f"{argument} must be finite{rule}; got {shown(value)}.")
-    return number
+    more = {-math.inf: "", 0: ", not negative"}.get(least, f" of at least {least:g}")
+    rule = f"a finite number{more}"
+    return number_that(value, argument, rule, lambda number: number >= least)
 
 
 def as_number(value: object) -> float:
@@ -75,20 +94,23 @@ def as_number(value: object) -> float:
 def integer_from(
     value: object, least: int, argument: str, most: int = LARGEST_INTEGER
 ) -> int:
-    """Return an integer within bounds; no bool.
+    """Return an integer within bounds, as :func:`whole_number` reads it."""
+    number = whole_number(value)
+    if number is None or number < least:
+        rule = f"must be an integer of at least {least}"
+        remedy = f"give {least} or more"
+        raise ArgumentError.of(argument, rule, value, remedy=remedy)
+    if number > most:
+        rule = f"must be at most {'2^62' if most == LARGEST_INTEGER else most}"
+        raise ArgumentError.of(argument, rule, value, remedy="ask for less")
+    return number
 
-    A float without fraction, such as 1e6, is one too.
-    """
+
+def whole_number(value: object) -> int | None:
+    """Return an integer, or what a float such as 1e6 stands for; None for all else."""
     number = _as_integer(value)
     if number is None and isinstance(value, float | np.floating):
         number = int(value) if float(value).is_integer() else None
-    if number is None or number < least:
-        raise ValueError(
-            f"{argument} must be an integer of at least {least}; got {shown(value)}."
-        )
-    if number > most:
-        limit = "2^62" if most == LARGEST_INTEGER else most
-        raise ValueError(f"{argument} must be at most {limit}; got {shown(value)}.")
     return number
 
 
@@ -96,9 +118,8 @@ def one_of(value: object, allowed: Iterable[str], argument: str) -> str:
     """Return a word if it is among those allowed."""
     words = tuple(allowed)
     if not isinstance(value, str) or value not in words:
-        raise ValueError(
-            f"{argument} must be one of {', '.join(words)}; got {shown(value)}."
-        )
+        rule = f"must be one of {', '.join(words)}"
+        raise ArgumentError.of(argument, rule, value)
     return value
 
 
@@ -108,18 +129,16 @@ def true_or_false(value: object, argument: str) -> bool:
     Anything else raises ``ArgumentTypeError``, as in the two functions below.
     """
     if not isinstance(value, bool | np.bool_):
-        raise ArgumentTypeError(
-            f"{argument} must be True or False; got {shown(value)}."
-        )
+        rule, remedy = "must be True or False", "give no text and no number"
+        raise ArgumentTypeError.of(argument, rule, value, remedy=remedy)
     return bool(value)
 
 
 def instance_of[T](value: object, kind: type[T], argument: str) -> T:
     """Return an object of a class of ours."""
     if not isinstance(value, kind):
-        raise ArgumentTypeError(
-            f"{argument} must be a theory.{kind.__name__}; got {shown(value)}."
-        )
+        rule = f"must be a theory.{kind.__name__}"
+        raise ArgumentTypeError.of(argument, rule, value)
     return value
 
 
@@ -141,7 +160,7 @@ def items_of(
             fits = False
     if not fits or len(items) > _MOST_ITEMS or count not in (None, len(items)):
         wanted = "a sequence" if count is None else f"{count} things in a sequence"
-        raise ArgumentTypeError(f"{argument} must be {wanted}; got {shown(values)}.")
+        raise ArgumentTypeError.of(argument, f"must be {wanted}", values)
     return items
 
 

@@ -91,6 +91,13 @@ class ArgumentError(ValueError):
             argument, self.rule, self.value, index=index, remedy=self._remedy
         )
 
+    def as_kind[E: ArgumentError](self, kind: type[E]) -> E:
+        """Return the same error of another kind."""
+        if not self.rule:
+            return kind(str(self))
+        found = self.argument, self.rule, self.value
+        return kind.of(*found, index=self.index, remedy=self._remedy)
+
 
 def said_of(
     error: ValueError, argument: str, value: object, index: int | None = None

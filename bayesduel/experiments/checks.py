@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import SimulationArgumentError
+from bayesduel.errors import SimulationArgumentError, checked_as
 from bayesduel.experiments.problems import is_instance
 from bayesduel.limits import LONGEST_HORIZON, MOST_CHECKPOINTS, MOST_JOBS
 from bayesduel.policies.base import Policy
+from theory.arguments import integer_from, seed_of, true_or_false, whole_number
 
 _PER_DECADE = 10
 _MANY_ARMS = 64
@@ -52,15 +53,7 @@ def _is_nested_numbers(value: Any) -> bool:
 
 def check_count(argument: str, value: Any, most: int) -> int:
     """Return ``value`` if it is a positive integer, and at most ``most``."""
-    if not _is_whole(value) or value < 1:
-        raise SimulationArgumentError.of(
-            argument, "must be a positive integer", value, remedy="give 1 or more"
-        )
-    if value > most:
-        raise SimulationArgumentError.of(
-            argument, f"must be at most {most}", value, remedy="ask for fewer"
-        )
-    return int(value)
+    return checked_as(SimulationArgumentError, integer_from, value, 1, argument, most)
 
 
 def worker_count(jobs: Any) -> int:
@@ -70,42 +63,17 @@ def worker_count(jobs: Any) -> int:
 
 def check_flag(argument: str, value: Any) -> bool:
     """Return ``value`` if it is True or False; a text such as "no" would be true."""
-    if not isinstance(value, bool | np.bool_):
-        remedy = "give one of the two, no text and no number"
-        raise SimulationArgumentError.of(
-            argument, "must be True or False", value, remedy=remedy
-        )
-    return bool(value)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return checked_as(SimulationArgumentError, true_or_false, value, argument)
 
 
 def check_seed(value: Any) -> int:
     """Return ``value`` if it is an integer from 0 to 2^63 - 1."""
-    if not _is_whole(value) or not 0 <= value < 2**63:
-        rule = "must be an integer from 0 to 2^63 - 1"
-        remedy = "any of them will do, such as 0"
-        raise SimulationArgumentError.of("seed", rule, value, remedy=remedy)
-    return int(value)
+    return checked_as(SimulationArgumentError, seed_of, value, "seed")
 
 
 def check_horizon(value: Any) -> int:
     """Return ``value`` as a number of rounds."""
-    whole = _is_finite(value) and int(value) == value
-    if not whole or not 1 <= value <= LONGEST_HORIZON:
-        rule = "must be an integer from 1 to 2^62 (4.6e18)"
-        remedy = "give a number of rounds, such as 100000 or 1e5"
-        raise SimulationArgumentError.of("horizon", rule, value, remedy=remedy)
-    return int(value)
-
-
-def _is_finite(value: Any) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or isinstance(value, bool):
-        return False
-    return isinstance(value, int) or bool(np.isfinite(value))
+    return check_count("horizon", value, LONGEST_HORIZON)
 
 
 def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ...]:
@@ -114,8 +82,8 @@ def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ..
         values = _usual_checkpoints(horizon, num_arms)
     checked: list[int] = []
     for index, value in enumerate(several("checkpoints", values)):
-        whole = _is_finite(value) and value == int(value)
-        if not whole or not 1 <= value <= horizon:
+        number = whole_number(value)
+        if number is None or not 1 <= number <= horizon:
             raise SimulationArgumentError.of(
                 "checkpoints",
                 f"must be an integer from 1 to the horizon {horizon}",
@@ -126,7 +94,7 @@ def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ..
         if index >= MOST_CHECKPOINTS:
             rule, remedy = f"must be at most {MOST_CHECKPOINTS}", "thin them out"
             raise SimulationArgumentError.of("checkpoints", rule, values, remedy=remedy)
-        if checked and value <= checked[-1]:
+        if checked and number <= checked[-1]:
             raise SimulationArgumentError.of(
                 "checkpoints",
                 f"must be above the one before it, {checked[-1]}",
@@ -134,7 +102,7 @@ def check_checkpoints(values: Any, horizon: int, num_arms: int) -> tuple[int, ..
                 index=index,
                 remedy="sort them and drop those given twice",
             )
-        checked.append(int(value))
+        checked.append(number)
     return (*checked, horizon) if checked[-1:] != [horizon] else tuple(checked)
 
 

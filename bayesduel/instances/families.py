@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.instances import generators
-from bayesduel.instances.generators.instance import GeneratedInstance, check_integer
+from bayesduel.instances.generators.instance import GeneratedInstance
 from bayesduel.literals import literal
+from theory.arguments import seed_of
 from theory.preferences import PreferenceMatrix
 
 REQUIRED = inspect.Parameter.empty
@@ -146,7 +147,7 @@ def load_family(family: str, text: str) -> PreferenceMatrix:
         seed = given.pop("seed", None)
         rng = None
         if seed is not None:
-            rng = np.random.default_rng(check_integer("seed", seed, 0))
+            rng = np.random.default_rng(seed_of(seed, "seed"))
         given |= {"rng": rng, "shuffle": rng is not None}
     made = make(**{_ARGUMENTS.get(key, key): value for key, value in given.items()})
     matrix = made.matrix if isinstance(made, GeneratedInstance) else made

@@ -14,12 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesduel.instances.files import read_matrix
-from bayesduel.instances.generators.instance import (
-    GeneratedInstance,
-    check_generator,
-    check_integer,
-    check_number,
-)
+from bayesduel.instances.generators.instance import GeneratedInstance, check_generator
+from theory.arguments import integer_from, number_that
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
 _NUM_RANKERS = 136
@@ -186,9 +182,9 @@ def random_submatrix(
     """
     check_generator(rng)
     whole = _as_matrix(matrix)
-    num_arms = check_integer("num_arms", num_arms, 2)
-    max_tries = check_integer("max_tries", max_tries, 1)
-    min_gap = check_number("min_gap", min_gap, "in [0, 1/2)", lambda x: 0 <= x < 0.5)
+    num_arms = integer_from(num_arms, 2, "num_arms")
+    max_tries = integer_from(max_tries, 1, "max_tries")
+    min_gap = number_that(min_gap, "min_gap", "in [0, 1/2)", lambda x: 0 <= x < 0.5)
     if num_arms > whole.num_arms:
         raise ValueError(
             f"num_arms must be at most {whole.num_arms}, the arms of the matrix, "

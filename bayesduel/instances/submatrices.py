@@ -10,10 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesduel.instances.generators.instance import (
-    check_integer,
-    check_number,
-)
+from theory.arguments import integer_from, number_that, seed_of
 from theory.errors import ArgumentError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 
@@ -112,14 +109,12 @@ class SubmatrixSampler:
             submatrix to exist.
         """
         whole = as_preference_matrix(matrix)
-        size = check_integer("size", size, 2)
+        size = integer_from(size, 2, "size")
         if size > whole.num_arms:
             rule = f"must be at most {whole.num_arms}, the arms of the matrix"
             raise ArgumentError.of("size", rule, size)
-        min_gap = check_number(
-            "min_gap", min_gap, "in [0, 1/2)", lambda x: 0 <= x < 0.5
-        )
-        seed = check_integer("seed", seed, 0)
+        min_gap = number_that(min_gap, "min_gap", "in [0, 1/2)", lambda x: 0 <= x < 0.5)
+        seed = seed_of(seed, "seed")
         admissible = (np.abs(whole.gaps) >= min_gap) & (whole.gaps != 0)
         arms = _possible_arms(admissible, size)
         if arms.size < size:
@@ -141,7 +136,7 @@ class SubmatrixSampler:
         ValueError
             When none of `MAX_DRAWS` subsets was admissible.
         """
-        number = check_integer("number", number, 0)
+        number = integer_from(number, 0, "number")
         # The spawn key is hashed apart from the seed: no two pairs share a stream.
         stream = np.random.SeedSequence(self.seed, spawn_key=(number,))
         generator = np.random.default_rng(stream)

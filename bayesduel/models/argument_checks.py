@@ -12,9 +12,15 @@ import numpy as np
 
 from bayesduel.errors import FitError, checked_as
 from bayesduel.limits import MOST_FITTED_NUMBERS, MOST_STEPS
-from theory.arguments import as_number, integer_from, one_of, shown, true_or_false
-
-LARGEST_SEED = 2**63 - 1
+from theory.arguments import (
+    LARGEST_SEED,
+    as_number,
+    integer_from,
+    number_that,
+    one_of,
+    seed_of,
+    true_or_false,
+)
 
 
 def check_integer(
@@ -41,18 +47,16 @@ def check_word(argument: str, value: Any, allowed: Iterable[str]) -> str:
 
 def check_probability(value: Any, argument: str = "probability") -> float:
     """Return a number strictly between 0 and 1, and not so close that 1 - p is 1."""
-    number = as_number(value)
-    if not 0.0 < number < 1.0 or 1.0 - number == 1.0:
-        raise FitError.of(argument, "must lie in (0, 1)", value)
-    return number
+
+    def inside(number: float) -> bool:
+        return 0.0 < number < 1.0 and 1.0 - number < 1.0
+
+    return checked_as(FitError, number_that, value, argument, "in (0, 1)", inside)
 
 
 def check_seed(value: Any, argument: str = "rng_key") -> int:
     """Return the seed of a key."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not 0 <= value <= LARGEST_SEED:
-        raise FitError.of(argument, "must be an integer from 0 to 2^63 - 1", value)
-    return int(value)
+    return checked_as(FitError, seed_of, value, argument)
 
 
 def next_seed(seed: int, steps: int = 1) -> int:
@@ -75,7 +79,7 @@ def check_tie_prior(values: Any) -> None:
     """Raise unless values are two positive numbers in a tuple."""
     # Lists and arrays have no hash, which programs are found by.
     if not isinstance(values, tuple) or len(values) != 2:
-        raise FitError(f"tie_prior must be two numbers in a tuple, got {shown(values)}")
+        raise FitError.of("tie_prior", "must be two numbers in a tuple", values)
     for index, value in enumerate(values):
         check_real(f"tie_prior[{index}]", value, 1e-6, 1e6)
 
@@ -87,10 +91,9 @@ def check_prior(prior: Any, num_arms: int) -> None:
         return
     rows = [len(row) if isinstance(row, tuple) else -1 for row in prior]
     if rows != [num_arms] * num_arms:
-        raise FitError(
-            f"prior must be a number or a {num_arms} x {num_arms} table as nested "
-            f"tuples, got {shown(prior)}"
-        )
+        size = f"{num_arms} x {num_arms}"
+        rule = f"must be a number or a {size} table as nested tuples"
+        raise FitError.of("prior", rule, prior)
     for i, row in enumerate(prior):
         for j, value in enumerate(row):
             if i != j:  # The diagonal is not read.

@@ -10,11 +10,10 @@ import numpy as np
 
 from bayesduel.analysis.measurements import standard_error
 from bayesduel.experiments.store import carry_out
-from bayesduel.instances.generators.instance import check_integer
 from bayesduel.instances.submatrices import SubmatrixSampler
 from bayesduel.limits import MOST_SUBMATRICES
 from bayesduel.papers._submatrix_table import SubmatrixRow, SubmatrixTable
-from theory.arguments import one_of
+from theory.arguments import integer_from, one_of
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -130,7 +129,7 @@ def submatrix_constants(
     >>> len(found.rows), found.mean("ecw") >= found.mean("cw") > 0
     (3, True)
     """
-    total = check_integer("num_submatrices", num_submatrices, 1, MOST_SUBMATRICES)
+    total = integer_from(num_submatrices, 1, "num_submatrices", MOST_SUBMATRICES)
     sampler = SubmatrixSampler.of(matrix, size, min_gap=min_gap, seed=seed)
     # Says at once if none can be found, before any folder is made or worker started.
     sampler.draw(0)

@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Int, Shaped
 
-from bayesduel.errors import PolicyParameterError
+from bayesduel.errors import PolicyParameterError, checked_as
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.registry import own_label, registered_label, registered_name
@@ -19,7 +19,7 @@ from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.names import changed_numbers, is_posterior, numbers_of
 from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey, State
-from theory.arguments import as_number, shown
+from theory.arguments import as_number, one_of
 
 
 class Policy:
@@ -147,18 +147,15 @@ def check_kinds(policy: Policy) -> None:
             check_policy(value)
             check_kinds(value)
         elif kind in _KINDS and not _is_of_kind(value, kind):
-            raise PolicyParameterError(
-                f"{type(policy).__name__}: {field.name} must be {_KINDS[kind]}, got "
-                f"{shown(value)}"
-            )
+            name = f"{type(policy).__name__}: {field.name}"
+            raise PolicyParameterError.of(name, f"must be {_KINDS[kind]}", value)
 
 
 def check_policy(value: Any) -> Policy:
     """Return ``value`` if it is a policy."""
     if not isinstance(value, Policy) or not is_dataclass(value):
-        raise PolicyParameterError(
-            f"policy must be a policy, such as policies.get('d-ts'), got {shown(value)}"
-        )
+        rule = "must be a policy, such as policies.get('d-ts')"
+        raise PolicyParameterError.of("policy", rule, value)
     return value
 
 
@@ -271,34 +268,26 @@ def check_at_least(name: str, value: float, bound: float, *, why: str = "") -> N
 def _check_bound(name: str, value: float, holds: bool, rule: str, why: str) -> None:
     if not (np.isfinite(as_number(value)) and holds):
         reason = f" ({why})" if why else ""
-        raise PolicyParameterError(
-            f"{name} must be a finite number {rule}{reason}, got {value!r}"
-        )
+        law = f"must be a finite number {rule}{reason}"
+        raise PolicyParameterError.of(name, law, value)
 
 
 def check_beta_pairs(posterior: Any, num_arms: int) -> None:
     """Raise unless ``posterior`` is a Beta law per pair that fits ``num_arms``."""
     if not isinstance(posterior, BetaPairs):
-        raise PolicyParameterError(
-            f"posterior must be a Beta law per pair, such as BetaPairs(prior=2), got "
-            f"{shown(posterior)}"
-        )
+        rule = "must be a Beta law per pair, such as BetaPairs(prior=2)"
+        raise PolicyParameterError.of("posterior", rule, posterior)
     posterior.check(num_arms)
 
 
 def check_beta_arms(posterior: Any) -> None:
     """Raise unless ``posterior`` is a Beta law per arm."""
     if not isinstance(posterior, BetaArms):
-        raise PolicyParameterError(
-            f"posterior must be a Beta law per arm, such as BetaArms(prior=2), got "
-            f"{shown(posterior)}"
-        )
+        rule = "must be a Beta law per arm, such as BetaArms(prior=2)"
+        raise PolicyParameterError.of("posterior", rule, posterior)
     posterior.check()
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
-    if value not in choices:
-        raise PolicyParameterError(
-            f"{name} must be one of {', '.join(choices)}, got {value!r}"
-        )
+    checked_as(PolicyParameterError, one_of, value, choices, name)

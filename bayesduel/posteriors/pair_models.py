@@ -31,7 +31,6 @@ from bayesduel.ops.masks import materialize, ordered_pair_mask
 from bayesduel.posteriors._held_models import check_counts, check_held
 from bayesduel.types import Arm, Outcome
 from bayesduel.votes.comparisons import Comparisons
-from theory.arguments import shown
 
 Covariates = tuple[tuple[float, ...], ...] | None
 """A row of numbers per arm."""
@@ -226,9 +225,8 @@ class PairModel:
 def check_count(name: str, value: int, least: int) -> None:
     """Raise unless ``value`` is an integer, at least ``least``."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise PolicyParameterError(
-            f"{name} must be an integer, at least {least}, got {shown(value)}"
-        )
+        rule = f"must be an integer of at least {least}"
+        raise PolicyParameterError.of(name, rule, value)
 
 
 @lru_cache(maxsize=16)

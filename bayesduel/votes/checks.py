@@ -1,6 +1,6 @@
 """Names of arms and numbers of votes, checked once at the boundary."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any
 from unicodedata import normalize
 
@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from bayesduel.errors import ComparisonDataError, checked_as, near_names
-from theory.arguments import items_of, shown, true_or_false
+from theory.arguments import items_of, true_or_false
 from theory.labels import aligned_table
 from theory.validation import MOST_NUMBERS, holds_more_than
 
@@ -34,21 +34,16 @@ def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str
         names = [str(arm) for arm in range(num_arms or 0)]
     checked = tuple(composed(name) for name in labels_of("arm_names", names))
     if num_arms is not None and len(checked) != num_arms:
-        raise ComparisonDataError(
-            f"arm_names must name each of the {num_arms} arms, got {len(checked)} names"
-        )
+        rule = f"must name each of the {num_arms} arms"
+        raise ComparisonDataError.of("arm_names", rule, checked)
     if len(checked) < 2:
-        raise ComparisonDataError(
-            f"there must be at least two arms to compare, got {len(checked)}"
-            + (f" ({checked[0]!r})" if checked else "")
-        )
+        rule = "must be of at least two arms, to be compared"
+        raise ComparisonDataError.of("arm_names", rule, checked)
     seen: set[str] = set()
     for position, name in enumerate(checked):
         if not name or name in seen:
-            raise ComparisonDataError(
-                f"arm_names must be different and not empty, got {name!r} at position "
-                f"{position}"
-            )
+            rule = "must be different from the others, and not empty"
+            raise ComparisonDataError.of("arm_names", rule, name, index=position)
         seen.add(name)
     return checked
 
@@ -61,9 +56,7 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
     fits = isinstance(values, Iterable) and not isinstance(values, bytes | dict)
     fits = fits and getattr(values, "ndim", 1) == 1
     if not fits or holds_more_than(values, MOST_LABELS):
-        raise ComparisonDataError(
-            f"{name} must be a sequence of names, got {shown(values)}"
-        )
+        raise ComparisonDataError.of(name, "must be a sequence of names", values)
     labels = tuple(values)
     try:
         different: Iterable[Any] = dict.fromkeys(labels)
@@ -74,20 +67,16 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
         plain = isinstance(label, str | int | float | np.generic) and label == label
         if not plain or not _UNWRITABLE.isdisjoint(str(label)):
             row = next(row for row, each in enumerate(labels) if each is label)
-            raise ComparisonDataError(
-                f"{name} must be names that can be written to a file, got "
-                f"{shown(label)} at position {row}"
-            )
+            rule = "must be a name that can be written to a file"
+            raise ComparisonDataError.of(name, rule, label, index=row)
     return labels
 
 
 def rows_of(name: str, values: Any) -> tuple[Any, ...]:
     """Return the rows of a table, whatever each of them is."""
     if holds_more_than(values, MOST_LABELS):
-        raise ComparisonDataError(
-            f"{name} must hold at most {MOST_LABELS:,} names, got "
-            f"{shown(getattr(values, 'shape', values))}"
-        )
+        rule = f"must hold at most {MOST_LABELS:,} names"
+        raise ComparisonDataError.of(name, rule, getattr(values, "shape", values))
     return checked_as(ComparisonDataError, items_of, values, name)
 
 
@@ -103,30 +92,42 @@ def flag_of(name: str, value: Any) -> bool:
 def numbers_of(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
     """Return finite real numbers as float64, a copy."""
     if holds_more_than(values, MOST_NUMBERS):
-        raise ComparisonDataError(
-            f"{name} must hold at most {MOST_NUMBERS:,} numbers, got "
-            f"{shown(getattr(values, 'shape', values))}"
-        )
+        rule = f"must hold at most {MOST_NUMBERS:,} numbers"
+        raise ComparisonDataError.of(name, rule, getattr(values, "shape", values))
     if np.ma.is_masked(values):
-        raise ComparisonDataError(
-            f"{name} must not have masked entries; fill them, or leave them out"
-        )
+        rule, remedy = "must not have masked entries", "fill them, or leave them out"
+        raise ComparisonDataError.of(name, rule, values, remedy=remedy)
     try:
         given = np.asarray(values)
     except (ValueError, TypeError) as error:  # As rows of different lengths.
-        raise ComparisonDataError(
-            f"{name} must be an array of numbers, its rows equally long: {error}"
-        ) from error
+        rule = "must be an array of numbers, its rows equally long"
+        raise ComparisonDataError.of(name, rule, values) from error
     if given.dtype.kind not in "fiub" and given.size:
         # Numbers may hide among objects, as in a column of Decimal; texts do not count.
         given = _from_objects(name, given)
     numbers = np.array(given, dtype=np.float64)
-    if not np.all(np.isfinite(numbers)):
-        index = tuple(int(each) for each in np.argwhere(~np.isfinite(numbers))[0])
-        raise ComparisonDataError(
-            f"{name} must be finite, got {numbers[index]:g} at {_at(index)}"
-        )
+    check_each(name, numbers, np.isfinite(numbers), "must be finite")
     return numbers
+
+
+def check_each(
+    name: str, numbers: NDArray[Any], fits: NDArray[np.bool_], rule: str
+) -> None:
+    """Raise if an entry of an array does not fit; the first one is named."""
+    if not np.all(fits):
+        raise _of_entry(name, rule, numbers, tuple(np.argwhere(~fits)[0].tolist()))
+
+
+def _of_entry(
+    name: str, rule: str, values: NDArray[Any], index: tuple[int, ...]
+) -> ComparisonDataError:
+    """Return an error about an entry, also of a table, which it names by its place."""
+    value = values[index]
+    value = value.item() if isinstance(value, np.generic) else value
+    if len(index) == 1:
+        return ComparisonDataError.of(name, rule, value, index=index[0])
+    place = f"[{', '.join(map(str, index))}]" if index else ""
+    return ComparisonDataError.of(f"{name}{place}", rule, value)
 
 
 def _from_objects(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
@@ -138,28 +139,15 @@ def _from_objects(name: str, given: NDArray[Any]) -> NDArray[np.float64]:
                 raise TypeError
             found[index] = float(value)
         except (TypeError, ValueError, OverflowError):
-            where = f" at {_at(index)}" if index else ""
-            shown = value.item() if isinstance(value, np.generic) else value
-            raise ComparisonDataError(
-                f"{name} must be numbers, got {shown!r}{where}"
-            ) from None
+            raise _of_entry(name, "must be a number", given, index) from None
     return found
-
-
-def _at(index: tuple[int, ...]) -> int | tuple[int, ...]:
-    return index[0] if len(index) == 1 else index
 
 
 def vote_counts(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
     """Return numbers of votes as float64: finite, from 0 to 10^15."""
     counts = numbers_of(name, values)
-    bad = (counts < 0) | (counts > MOST_VOTES)
-    if np.any(bad):
-        index = tuple(int(each) for each in np.argwhere(bad)[0])
-        rule = "not negative" if counts[index] < 0 else f"at most {MOST_VOTES:.0e}"
-        raise ComparisonDataError(
-            f"{name} must be finite and {rule}, got {counts[index]:g} at {_at(index)}"
-        )
+    check_each(name, counts, counts >= 0, "must not be negative")
+    check_each(name, counts, counts <= MOST_VOTES, f"must be at most {MOST_VOTES:.0e}")
     return counts
 
 
@@ -176,10 +164,8 @@ def labelled_counts(
     if order is None or labels is None or tuple(order) == labels:
         return counts, labels
     if set(order) != set(labels):
-        raise ComparisonDataError(
-            f"{name} must name the arms {shortened(order)}, but names "
-            f"{shortened(labels)}"
-        )
+        rule = f"must name the arms {shortened(order)}"
+        raise ComparisonDataError.of(name, rule, labels)
     places = [labels.index(label) for label in order]
     return counts[np.ix_(places, places)], tuple(order)
 
@@ -202,10 +188,8 @@ def rows_by_name(
         return values.iloc[[rows.index(arm) for arm in arm_names]], columns
     if rows == _counted(len(rows)):
         return values, columns
-    raise ComparisonDataError(
-        f"{name} must have one row for each of the arms {shortened(arm_names)}, but "
-        f"name {shortened(rows)}"
-    )
+    rule = f"must have one row for each of the arms {shortened(arm_names)}"
+    raise ComparisonDataError.of(name, rule, rows)
 
 
 def _counted(number: int) -> list[str]:
@@ -215,12 +199,8 @@ def _counted(number: int) -> list[str]:
 def whole_numbers(name: str, values: ArrayLike) -> Int64[np.ndarray, "..."]:
     """Return positions or places as int64; nothing is rounded."""
     numbers = numbers_of(name, values)
-    bad = (numbers != np.round(numbers)) | (np.abs(numbers) > MOST_VOTES)
-    if np.any(bad):
-        index = tuple(int(each) for each in np.argwhere(bad)[0])
-        raise ComparisonDataError(
-            f"{name} must be whole numbers, got {numbers[index]:g} at {_at(index)}"
-        )
+    fits = (numbers == np.round(numbers)) & (np.abs(numbers) <= MOST_VOTES)
+    check_each(name, numbers, fits, "must be a whole number")
     return numbers.astype(np.int64)
 
 
@@ -232,10 +212,13 @@ def arm_positions(
     found = np.empty(len(labels), dtype=np.int64)
     for row, label in enumerate(map(composed, labels)):
         if label not in position:
-            raise ComparisonDataError(
-                f"{name}: row {row} names the unknown arm {label!r}; "
-                f"{near_names(label, position)}the {len(position)} arms: "
-                f"{shortened(arm_names)}"
+            raise ComparisonDataError.of(
+                name,
+                f"names the unknown arm {label!r}",
+                label,
+                index=row,
+                remedy=f"{near_names(label, position)}the {len(position)} arms: "
+                f"{shortened(arm_names)}",
             )
         found[row] = position[label]
     return found
@@ -259,29 +242,40 @@ def check_opponents(
 ) -> None:
     """Raise unless both columns hold positions of arms that differ in every row."""
     for name, arms in (("first", first), ("second", second)):
-        bad = (arms < 0) | (arms >= len(arm_names))
-        if np.any(bad):
-            row = int(np.argmax(bad))
-            raise ComparisonDataError(
-                f"{name}: row {row} is arm {arms[row]}, but arms are numbered from 0 "
-                f"to {len(arm_names) - 1}"
-            )
+        rule = f"must be an arm, numbered from 0 to {len(arm_names) - 1}"
+        check_each(name, arms, (arms >= 0) & (arms < len(arm_names)), rule)
     if np.any(first == second):
         row = int(np.argmax(first == second))
-        raise ComparisonDataError(
-            f"row {row} compares {arm_names[first[row]]!r} with itself, which says "
-            "nothing; leave such rows out"
-        )
+        arm = arm_names[first[row]]
+        rule = f"compares {arm!r} with itself, which says nothing"
+        remedy = "leave such rows out"
+        raise ComparisonDataError.of("row", rule, arm, index=row, remedy=remedy)
+
+
+def check_lengths(**columns: Sized) -> None:
+    """Raise unless all columns are equally long."""
+    lengths = [len(each) for each in columns.values()]
+    if len(set(lengths)) > 1:
+        *names, last = columns
+        rule = "must be equally long"
+        raise ComparisonDataError.of(f"{', '.join(names)} and {last}", rule, lengths)
+
+
+def check_one_each(
+    name: str, values: NDArray[np.float64], number: int, things: str
+) -> None:
+    """Raise unless there is one value for each of some things."""
+    if values.shape != (number,):
+        rule = f"must have the shape ({number},), one number for each of the {things}"
+        raise ComparisonDataError.of(name, rule, values.shape)
 
 
 def check_words(words: Sequence[str]) -> tuple[str, ...]:
     """Return three different words for the outcomes of a vote."""
     checked = tuple(map(composed, labels_of("words", words)))
     if len(checked) != 3 or len(set(checked)) != 3:
-        raise ComparisonDataError(
-            "words must be three different ones, for the first arm, the second, and a "
-            f"tie; got {', '.join(map(repr, checked))}"
-        )
+        rule = "must be three different ones: for the first arm, the second, and a tie"
+        raise ComparisonDataError.of("words", rule, checked)
     return checked
 
 
@@ -292,16 +286,17 @@ def outcome_of_word(
     by_name = arms.index(word) if word in arms else None
     by_word = words.index(word) if word in words else by_name
     if by_word is None:
-        raise ComparisonDataError(
-            f"winner: row {row} is {word!r}, but must be {arms[0]!r}, {arms[1]!r}, or "
-            f"one of the words {', '.join(map(repr, words))}"
-        )
+        listed = ", ".join(map(repr, words))
+        rule = f"row {row} is {word!r}, but must be {arms[0]!r}, {arms[1]!r}, or one of"
+        raise ComparisonDataError.of("winner", f"{rule} the words {listed}", word)
     if by_name not in (None, by_word):
         arms_said = ("the first arm", "the second arm", "a tie")
-        raise ComparisonDataError(
-            f"winner: row {row} is {word!r}, which is {arms_said[by_name]} by name, "
-            f"but {arms_said[by_word]} by words={tuple(words)}; rename the arms or the "
-            "words so that only one can be meant"
+        raise ComparisonDataError.of(
+            "winner",
+            f"row {row} is {word!r}, which is {arms_said[by_name]} by name, but "
+            f"{arms_said[by_word]} by words={tuple(words)}",
+            word,
+            remedy="rename the arms or the words so that only one can be meant",
         )
     return by_word
 

@@ -13,6 +13,9 @@ from bayesduel.errors import ComparisonDataError
 from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
+    check_each,
+    check_lengths,
+    check_one_each,
     components,
     different_labels,
     flag_of,
@@ -87,36 +90,26 @@ class Choices:
             offer, or a subset offers no alternative.
         """
         given = whole_numbers("offered", offered)
-        if not np.isin(given, (0, 1)).all():
-            raise ComparisonDataError(
-                "offered must be 1 where an arm was on offer, else 0, got "
-                f"{given[~np.isin(given, (0, 1))][0]}"
-            )
+        rule = "must be 1 where an arm was on offer, else 0"
+        check_each("offered", given, np.isin(given, (0, 1)), rule)
         subsets = np.atleast_2d(given != 0)
         chosen = np.atleast_2d(vote_counts("counts", counts))
         if subsets.shape != chosen.shape or subsets.ndim != 2:
-            raise ComparisonDataError(
-                "offered and counts must be tables of one shape, got "
-                f"{subsets.shape} and {chosen.shape}"
-            )
+            rule, shapes = "must be tables of one shape", (subsets.shape, chosen.shape)
+            raise ComparisonDataError.of("offered and counts", rule, shapes)
         names = arm_names_of(arm_names, subsets.shape[1])
         if np.any((chosen > 0) & ~subsets):
             row, arm = np.argwhere((chosen > 0) & ~subsets)[0]
-            raise ComparisonDataError(
-                f"counts: {names[arm]!r} was chosen in row {row}, but was not on offer"
-            )
+            rule = f"chooses {names[arm]!r}, which was not on offer"
+            raise ComparisonDataError.of("counts", rule, names[arm], index=int(row))
         nothing = np.zeros(len(subsets)) if none is None else vote_counts("none", none)
-        if nothing.shape != (len(subsets),):
-            raise ComparisonDataError(
-                f"none must have one number for each of {len(subsets)} rows, got the "
-                f"shape {nothing.shape}"
-            )
+        check_one_each("none", nothing, len(subsets), "rows")
         least = 1 if none is not None else 2
         if np.any(subsets.sum(axis=1) < least):
             row = int(np.argmax(subsets.sum(axis=1) < least))
-            raise ComparisonDataError(
-                f"offered: row {row} leaves no choice; without the option of none a "
-                "subset must hold at least two arms"
+            remedy = "offer two arms at least, or the option of none"
+            raise ComparisonDataError.of(
+                "offered", "leaves no choice", subsets[row], index=row, remedy=remedy
             )
         unique, index = np.unique(subsets, axis=0, return_inverse=True)
         total = np.zeros((len(unique), len(names) + 1))
@@ -160,21 +153,13 @@ class Choices:
             for row, subset in enumerate(rows_of("subsets", subsets))
         )
         chosen = rows_of("chosen", chosen)
-        if len(subsets) != len(chosen):
-            raise ComparisonDataError(
-                "subsets and chosen must be equally long, got "
-                f"{len(subsets)} and {len(chosen)}"
-            )
+        check_lengths(subsets=subsets, chosen=chosen)
         found = different_labels(*subsets)
         names = arm_names_of(found if arm_names is None else arm_names, None)
         weights = (
             np.ones(len(chosen)) if weight is None else vote_counts("weight", weight)
         )
-        if weights.shape != (len(chosen),):
-            raise ComparisonDataError(
-                f"weight must have one number per choice, got the shape "
-                f"{weights.shape} for {len(chosen)} choices"
-            )
+        check_one_each("weight", weights, len(chosen), "choices")
         offered = np.zeros((len(subsets), len(names)), dtype=bool)
         counts = np.zeros((len(subsets), len(names)))
         none = np.zeros(len(subsets))
@@ -190,10 +175,8 @@ class Choices:
         if outside is not None:
             may_be_none = flag_of("outside", outside)
         if none.sum() > 0 and not may_be_none:
-            raise ComparisonDataError(
-                f"chosen: row {int(np.argmax(none > 0))} is None, which outside=False "
-                "rules out"
-            )
+            rule, row = "is None, which outside=False rules out", np.argmax(none > 0)
+            raise ComparisonDataError.of("chosen", rule, None, index=int(row))
         return cls.from_counts(
             offered, counts, none if may_be_none else None, arm_names=names
         )

@@ -14,6 +14,8 @@ from bayesduel.errors import ComparisonDataError
 from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
+    check_lengths,
+    check_one_each,
     check_opponents,
     check_words,
     components,
@@ -126,25 +128,21 @@ class Comparisons:
         """
         won, labels = labelled_counts("wins", wins)
         if won.ndim != 2 or won.shape[0] != won.shape[1]:
-            raise ComparisonDataError(
-                f"wins must be a square table, got the shape {won.shape}"
-            )
+            raise ComparisonDataError.of("wins", "must have a square shape", won.shape)
         names = arm_names_of(labels if arm_names is None else arm_names, len(won))
         tied = np.zeros_like(won)
         if ties is not None:
             tied, _ = labelled_counts("ties", ties, labels)
         if tied.shape != won.shape or not np.array_equal(tied, tied.T):
-            raise ComparisonDataError(
-                f"ties must be a symmetric table of the shape {won.shape}, each pair's "
-                "number in both places"
-            )
+            rule = f"must be a symmetric table of the shape {won.shape}"
+            remedy = "give each pair's number in both places"
+            raise ComparisonDataError.of("ties", rule, tied.shape, remedy=remedy)
         own = np.diagonal(won) + np.diagonal(tied)
         if not flag_of("ignore_self", ignore_self) and np.any(own > 0):
             arm = int(np.argmax(own > 0))
-            raise ComparisonDataError(
-                f"wins: arm {names[arm]!r} has {own[arm]:g} votes against itself; they "
-                "say nothing: drop them with ignore_self=True"
-            )
+            rule = f"gives {names[arm]!r} {own[arm]:g} votes against itself"
+            remedy = "they say nothing: drop them with ignore_self=True"
+            raise ComparisonDataError.of("wins", rule, wins, remedy=remedy)
         row, column = _pairs_kept(won + won.T + tied > 0)
         counts = [won[row, column], won[column, row], tied[row, column]]
         return cls(names, row, column, np.stack(counts, axis=1))
@@ -195,23 +193,14 @@ class Comparisons:
             labels_of(name, each)
             for name, each in (("first", first), ("second", second), ("winner", winner))
         )
-        lengths = {len(first), len(second), len(winner)}
-        if len(lengths) > 1:
-            raise ComparisonDataError(
-                "first, second and winner must be equally long, got "
-                f"{len(first)}, {len(second)} and {len(winner)}"
-            )
+        check_lengths(first=first, second=second, winner=winner)
         names = arm_names_of(
             different_labels(first, second) if arm_names is None else arm_names, None
         )
         one = arm_positions("first", first, names)
         other = arm_positions("second", second, names)
         weights = np.ones(len(one)) if weight is None else vote_counts("weight", weight)
-        if weights.shape != one.shape:
-            raise ComparisonDataError(
-                f"weight must have one number per vote, got the shape {weights.shape} "
-                f"for {len(one)} votes"
-            )
+        check_one_each("weight", weights, len(one), "votes")
         check_opponents(one, other, names)
         said = check_words(words)
         counts = np.zeros((len(one), 3))
@@ -256,17 +245,12 @@ class Comparisons:
         names = arm_names_of(arm_names, None)
         votes = vote_counts("counts", counts)
         if votes.size % 3 or (votes.ndim == 2 and votes.shape[1] != 3):
-            raise ComparisonDataError(
-                f"counts must have 3 columns, got the shape {votes.shape}"
-            )
+            rule = "must have 3 columns, the shape (n, 3)"
+            raise ComparisonDataError.of("counts", rule, votes.shape)
         votes = votes.reshape(-1, 3)
         one = whole_numbers("first", first).reshape(-1)
         other = whole_numbers("second", second).reshape(-1)
-        if not len(one) == len(other) == len(votes):
-            raise ComparisonDataError(
-                "first, second and counts must be equally long, got "
-                f"{len(one)}, {len(other)} and {len(votes)}"
-            )
+        check_lengths(first=one, second=other, counts=votes)
         check_opponents(one, other, names)
         if not flag_of("order_known", order_known):
             swap = one > other
@@ -384,15 +368,14 @@ class Comparisons:
         if table.ndim == 1:
             table = table[:, None]
         if table.ndim != 2 or table.shape[0] != self.num_arms:
-            raise ComparisonDataError(
-                f"covariates must have one row for each of the {self.num_arms} arms; "
-                f"got the shape {table.shape}"
+            rule = (
+                f"must have one row for each of the {self.num_arms} arms in its shape"
             )
+            raise ComparisonDataError.of("covariates", rule, table.shape)
         labels = names or [f"covariate {index}" for index in range(table.shape[1])]
         if len(labels) != table.shape[1]:
-            raise ComparisonDataError(
-                f"covariates have {table.shape[1]} columns, but {len(labels)} names"
-            )
+            rule = f"must name each of the {table.shape[1]} columns"
+            raise ComparisonDataError.of("names", rule, labels)
         return replace(self, covariates=table, covariate_names=tuple(map(str, labels)))
 
     def without_empty_pairs(self) -> Comparisons:

@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.votes.checks import arm_names_of, check_opponents, vote_counts
-from theory.arguments import shown
+from bayesduel.votes.checks import (
+    arm_names_of,
+    check_each,
+    check_opponents,
+    flag_of,
+    vote_counts,
+)
 
 
 def check_comparisons(data: Any) -> None:
@@ -22,19 +27,18 @@ def check_comparisons(data: Any) -> None:
     _array("counts", data.counts, (rows, 3), "f", "from_rows")
     check_opponents(first, second, data.arm_names)
     vote_counts("counts", data.counts)
-    _flag("order_known", data.order_known)
+    flag_of("order_known", data.order_known)
     names, table = data.covariate_names, data.covariates
     if not isinstance(names, tuple):
-        raise ComparisonDataError(
-            f"covariate_names must be a tuple, got {shown(names)}; use "
-            "with_covariates()"
+        remedy = "use with_covariates()"
+        raise ComparisonDataError.of(
+            "covariate_names", "must be a tuple", names, remedy=remedy
         )
     _array(
         "covariates", table, (num_arms if names else None, len(names)), "f",
         "with_covariates",
     )  # fmt: skip
-    if not np.all(np.isfinite(table)):
-        raise ComparisonDataError("covariates must be finite; use with_covariates()")
+    check_each("covariates", table, np.isfinite(table), "must be finite")
 
 
 def check_choices(data: Any) -> None:
@@ -44,7 +48,7 @@ def check_choices(data: Any) -> None:
     rows = len(data.offered)
     _array("counts", data.counts, (rows, num_arms + 1), "f", "from_counts")
     vote_counts("counts", data.counts)
-    _flag("outside", data.outside)
+    flag_of("outside", data.outside)
 
 
 def check_rankings(data: Any) -> None:
@@ -53,19 +57,13 @@ def check_rankings(data: Any) -> None:
     _array("places", data.places, (None, num_arms), "i", "from_places")
     _array("counts", data.counts, (len(data.places),), "f", "from_places")
     vote_counts("counts", data.counts)
-    if np.any(data.places < 0):
-        row, arm = map(int, np.argwhere(data.places < 0)[0])
-        raise ComparisonDataError(
-            f"places must not be negative, got {data.places[row, arm]} at ({row}, "
-            f"{arm})"
-        )
+    check_each("places", data.places, data.places >= 0, "must not be negative")
 
 
 def _checked_names(names: Any, remedy: str) -> int:
     if not isinstance(names, tuple) or arm_names_of(names, None) != names:
-        raise ComparisonDataError(
-            f"arm_names must be a tuple of names, got {shown(names)}; use {remedy}()"
-        )
+        rule, remedy = "must be a tuple of names", f"use {remedy}()"
+        raise ComparisonDataError.of("arm_names", rule, names, remedy=remedy)
     return len(names)
 
 
@@ -80,18 +78,9 @@ def _array(
     ):
         words = {"i": "integers", "f": "floats", "b": "True and False"}[kind]
         size = ", ".join("n" if each is None else str(each) for each in shape)
-        found = (
-            f"{values.dtype} of the shape {values.shape}"
-            if isinstance(values, np.ndarray)
-            else shown(values)
-        )
-        raise ComparisonDataError(
-            f"{name} must be an array of {words} of the shape ({size}), got {found}; "
-            f"use {remedy}(), which converts what it is given"
-        )
+        rule = f"must be an array of {words} of the shape ({size})"
+        remedy = f"use {remedy}(), which converts what it is given"
+        if isinstance(values, np.ndarray):
+            values = f"{values.dtype}{list(values.shape)}"
+        raise ComparisonDataError.of(name, rule, values, remedy=remedy)
     return values
-
-
-def _flag(name: str, value: Any) -> None:
-    if not isinstance(value, bool | np.bool_):
-        raise ComparisonDataError(f"{name} must be True or False, got {shown(value)}")

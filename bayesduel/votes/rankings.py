@@ -13,6 +13,8 @@ from bayesduel.errors import ComparisonDataError
 from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
+    check_each,
+    check_one_each,
     composed,
     different_labels,
     labels_of,
@@ -81,23 +83,14 @@ class Rankings:
         """
         table = np.atleast_2d(whole_numbers("places", places))
         if table.ndim != 2:
-            raise ComparisonDataError(
-                f"places must be a table (ballot, arm), got the shape {table.shape}"
-            )
-        if np.any(table < 0):
-            row, arm = np.argwhere(table < 0)[0]
-            raise ComparisonDataError(
-                f"places must not be negative, got {table[row, arm]} at ({row}, {arm})"
-            )
+            rule = "must have the shape (ballot, arm)"
+            raise ComparisonDataError.of("places", rule, table.shape)
+        check_each("places", table, table >= 0, "must not be negative")
         names = arm_names_of(arm_names, table.shape[1])
         number = (
             np.ones(len(table)) if counts is None else vote_counts("counts", counts)
         )
-        if number.shape != (len(table),):
-            raise ComparisonDataError(
-                f"counts must have one number for each of {len(table)} ballots, got "
-                f"the shape {number.shape}"
-            )
+        check_one_each("counts", number, len(table), "ballots")
         dense = np.array([_dense(row) for row in table]).reshape(table.shape)
         unique, index = np.unique(dense, axis=0, return_inverse=True)
         total = np.zeros(len(unique))
@@ -143,8 +136,9 @@ class Rankings:
             for place, group in enumerate(order, start=1):
                 for arm in arm_positions(f"orders: ballot {ballot}", group, names):
                     if places[ballot, arm]:
-                        raise ComparisonDataError(
-                            f"orders: ballot {ballot} ranks {names[arm]!r} twice"
+                        rule = f"ranks {names[arm]!r} twice"
+                        raise ComparisonDataError.of(
+                            "orders", rule, names[arm], index=ballot
                         )
                     places[ballot, arm] = place
         return cls.from_places(places, counts=counts, arm_names=names)

@@ -347,8 +347,8 @@ def test_demo_wrong_input_and_interruption(run, engine, tmp_path):
     out = tmp_path / "demo"
     assert run("demo", "--out", out, "--horizon", "10").exit_code == 2
     for option, value, words in (
-        ("--runs", "0", "--runs: must be a positive integer"),
-        ("--jobs", "0", "--jobs: must be a positive integer"),
+        ("--runs", "0", "--runs: must be an integer of at least 1"),
+        ("--jobs", "0", "--jobs: must be an integer of at least 1"),
         ("--far", "2^63", "--far: must be below 2^63"),
         ("--far", "5e18", "--far: must be an integer from 1 to 2^62"),
         ("--seed", "2^63", "--seed"),

@@ -197,7 +197,7 @@ def test_one_scale_by_laplace(run, votes):
         (("--arms", "left"), "--arms: needs 2 names between commas"),
         (("--arms", "left,nobody"), "there is no column 'nobody'"),
         (("--words", "a,b"), "--words: needs 3 names"),
-        (("--interval", "1.5"), "--interval: must lie in (0, 1)"),
+        (("--interval", "1.5"), "--interval: must be in (0, 1)"),
         (("--prior-scale", "-1"), "--prior-scale: must be a number from 1e-6 to 1e6"),
         (("--model", "beta", "--order-effect"), "--order-effect: a Beta per pair"),
         (("--winner", "winner", "--wins", "a,b"), "not both"),
@@ -218,7 +218,7 @@ def test_bad_rows_are_named(run, tmp_path):
     for text, words in (
         (COUNTS.replace("4,5", "4,-5"), "row 1 of column 'wins_b' is negative: '-5'"),
         (COUNTS.replace("7,2", "7.5,2"), "row 0 of column 'wins_a' is no whole number"),
-        (COUNTS.replace("milk,water", "milk,milk"), "row 1 compares"),
+        (COUNTS.replace("milk,water", "milk,milk"), "row[1]: compares"),
         (COUNTS + "tea,milk,1\n", "row 2 has 3 cells, the header 5"),
         ("left,right,winner\n", "needs a header and at least one row"),
     ):

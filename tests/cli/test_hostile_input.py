@@ -129,10 +129,10 @@ def test_archives_that_unpack_to_more_than_they_hold(run, tmp_path, monkeypatch)
         (("--seed", "9" * 20), "--seed: must be an integer from 0 to 2^63 - 1, got 99"),
         (("--draws", "100000000"), "at most 10000000 are kept"),
         (("--draws", "9" * 30), "at most 10000000 are kept"),
-        (("--interval", "nan"), "--interval: must lie in (0, 1)"),
-        (("--interval", "1e-400"), "--interval: must lie in (0, 1)"),
+        (("--interval", "nan"), "--interval: must be in (0, 1)"),
+        (("--interval", "1e-400"), "--interval: must be in (0, 1)"),
         (("--tie-columns", "winner"), "ties are columns of counts"),
-        (("--words", "left,left,tie"), "words must be three different ones"),
+        (("--words", "left,left,tie"), "--words: must be three different ones"),
         (("--words", "milk,tea,tie"), "row 0 is 'left'"),
     ],
 )

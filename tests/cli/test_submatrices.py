@@ -84,13 +84,16 @@ def test_the_folder_keeps_what_is_finished(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--submatrices", "0"], "--submatrices: must be a whole number of at least 1"),
+        (["--submatrices", "0"], "--submatrices: must be an integer of at least 1"),
         (["--submatrices", "1" + 20 * "0"], "--submatrices: must be at most 10000000"),
         (["--submatrices", "2", "--size", "17"], "--size: must be at most 16"),
         (["--submatrices", "2", "--size", "1"], "--size: must be"),
         (["--submatrices", "2", "--min-gap", "0.5"], "--min-gap: must be in [0, 1/2)"),
         (["--submatrices", "2", "--min-gap", "0.45"], "--min-gap: 0.45 leaves no"),
-        (["--submatrices", "2", "--jobs", "0"], "--jobs: must be a positive integer"),
+        (
+            ["--submatrices", "2", "--jobs", "0"],
+            "--jobs: must be an integer of at least 1",
+        ),
         (["--submatrices", "2", "--resume"], "--resume: needs a folder; give --out"),
         (["--size", "4"], "--size: needs --submatrices"),
         (["--min-gap", "0.1"], "--min-gap: needs --submatrices"),

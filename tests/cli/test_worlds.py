@@ -89,7 +89,7 @@ def test_worlds_with_different_regrets(run, engine, tmp_path):
         (["--regret", "topk"], "--regret: 'topk' does not exist here; camera has"),
         (["-e", "mnl", "--regret", "no_choice"], "camera (expected_reward), mnl "
          "(mnl_no_choice); compare them separately"),
-        (["--horizon", "0"], "--horizon: must be an integer from 1"),
+        (["--horizon", "0"], "--horizon: must be an integer of at least 1"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_one_line_and_exit_code_2(run, engine, arguments, words):

@@ -102,7 +102,7 @@ def test_ranks_are_counted_in_bins():
         found.histograms(7)
     assert found.coverage()["utility"].tolist() == [0.6]
     assert found.coverage(0.5)["utility"].tolist() == [0.2]
-    with pytest.raises(FitError, match="probability must lie in"):
+    with pytest.raises(FitError, match="probability must be in"):
         found.coverage(1.0)
 
 

@@ -229,7 +229,7 @@ RNG = np.random.default_rng(0)
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: generators.uniform_random(RNG, 1), "num_arms must be a whole number"),
+        (lambda: generators.uniform_random(RNG, 1), "num_arms must be an integer"),
         (
             lambda: generators.uniform_random(RNG, 3, winner="borda"),
             "winner must be one of unique_copeland, condorcet, any, got 'borda'",
@@ -238,18 +238,21 @@ RNG = np.random.default_rng(0)
             lambda: generators.uniform_random(RNG, 3, min_gap=0.5),
             "min_gap must be in [0, 1/2), got 0.5",
         ),
-        (lambda: generators.syn_btl(RNG, 1), "num_arms must be a whole number"),
-        (lambda: generators.syn_cd(RNG, 0), "num_arms must be a whole number"),
-        (lambda: generators.batched_gap(0), "batch must be a whole number of at least"),
+        (lambda: generators.syn_btl(RNG, 1), "num_arms must be an integer"),
+        (lambda: generators.syn_cd(RNG, 0), "num_arms must be an integer"),
+        (lambda: generators.batched_gap(0), "batch must be an integer of at least"),
         (lambda: generators.batched_gap(17), "batch must be at most num_batches = 16"),
         (lambda: generators.batched_gap(1, horizon=0), "horizon must be at least 1"),
-        (lambda: generators.batched_gap(1, num_batches=0), "num_batches must be a who"),
+        (
+            lambda: generators.batched_gap(1, num_batches=0),
+            "num_batches must be an int",
+        ),
         (
             lambda: generators.batched_one_winner(1, 100),
-            "winner must be below the number of arms, 100, got 100",
+            "winner must be an integer from 0 to 99, got 100",
         ),
-        (lambda: generators.batched_two_levels(1, -1, 2), "runner_up must be a whole"),
-        (lambda: generators.batched_all_ties(1), "num_arms must be a whole number"),
+        (lambda: generators.batched_two_levels(1, -1, 2), "runner_up must be an int"),
+        (lambda: generators.batched_all_ties(1), "num_arms must be an integer"),
     ],
 )
 def test_wrong_arguments(call: Callable[[], object], message: str) -> None:

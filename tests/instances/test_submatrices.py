@@ -137,13 +137,13 @@ def test_impossible_gaps_are_found_out(monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"size": 1}, "size must be a whole number of at least 2, got 1"),
+        ({"size": 1}, "size must be an integer of at least 2, got 1"),
         ({"size": 8}, "size must be at most 7, the arms of the matrix, got 8"),
-        ({"size": 2.0}, "size must be a whole number"),
+        ({"size": 2.5}, "size must be an integer"),
         ({"min_gap": -0.1}, r"min_gap must be in \[0, 1/2\), got -0.1"),
         ({"min_gap": 0.5}, "min_gap must be"),
         ({"min_gap": float("nan")}, "min_gap must be"),
-        ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
+        ({"seed": -1}, "seed must be an integer from 0 to"),
     ],
 )
 def test_wrong_requests_are_refused(arguments, words) -> None:

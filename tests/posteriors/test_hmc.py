@@ -80,5 +80,5 @@ def test_there_are_as_many_draws_as_chains():
         np.testing.assert_array_equal(utility, state.walkers)
         with pytest.raises(PolicyParameterError, match="at least 3, as many as draws"):
             posterior.sample(jax.random.key(1), state, 3)
-    with pytest.raises(PolicyParameterError, match="chains must be an integer, at"):
+    with pytest.raises(PolicyParameterError, match="chains must be an integer of at"):
         HMC(chains=1).check(4)

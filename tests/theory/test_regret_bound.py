@@ -46,8 +46,8 @@ def test_formula(changes, text):
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ((math.nan, 0.5), "coefficient must be finite"),
-        ((1.0, -0.1), "power must be finite and not negative"),
+        ((math.nan, 0.5), "coefficient must be a finite"),
+        ((1.0, -0.1), "power must be a finite number, not negative"),
         ((1.0, math.inf), "power"),
         ((1.0, 0.5, -1.0), "log_power"),
     ],

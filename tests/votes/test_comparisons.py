@@ -123,23 +123,26 @@ def test_parts():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Comparisons.from_wins([[0, -1], [0, 0]]), "not negative, got -1"),
+        (lambda: Comparisons.from_wins([[0, -1], [0, 0]]), "not be negative, got -1"),
         (lambda: Comparisons.from_wins([[0, np.nan], [0, 0]]), "finite"),
         (lambda: Comparisons.from_wins([[0, 1, 2], [0, 0, 1]]), "square"),
-        (lambda: Comparisons.from_wins("abc"), "wins must be numbers, got 'abc'"),
-        (lambda: Comparisons.from_wins(None), "wins must be numbers, got None"),
-        (lambda: Comparisons.from_wins([[0, "1_0"], [1, 0]]), "got '.' at \\(0, 0\\)"),
+        (lambda: Comparisons.from_wins("abc"), "wins must be a number, got 'abc'"),
+        (lambda: Comparisons.from_wins(None), "wins must be a number, got None"),
+        (
+            lambda: Comparisons.from_wins([[0, "1_0"], [1, 0]]),
+            "wins\\[0, 0\\] .*got '.'",
+        ),
         (lambda: Comparisons.from_wins([[0, 1], [1]]), "rows equally long"),
-        (lambda: Comparisons.from_wins([[0, 1j], [1, 0]]), "wins must be numbers"),
+        (lambda: Comparisons.from_wins([[0, 1j], [1, 0]]), "must be a number"),
         (lambda: Comparisons.from_wins([[0, 1e16], [1, 0]]), "at most 1e\\+15, got 1e"),
         (
             lambda: Comparisons.from_rows("ab", [0.5], [1], [[1, 0, 0]]),
-            "first must be whole numbers, got 0.5 at 0",
+            r"first\[0\] must be a whole number, got 0.5",
         ),
         (lambda: Comparisons.from_rows("ab", [0], [1], [[1, 0]]), "3 columns"),
-        (lambda: Rankings.from_places([[1, np.nan]]), "places must be finite"),
-        (lambda: Rankings.from_places([[1, 2.5]]), "places must be whole numbers"),
-        (lambda: Choices.from_counts([["no", 1]], [[0, 1]]), "offered must be numbers"),
+        (lambda: Rankings.from_places([[1, np.nan]]), "must be finite"),
+        (lambda: Rankings.from_places([[1, 2.5]]), "must be a whole number"),
+        (lambda: Choices.from_counts([["no", 1]], [[0, 1]]), "must be a number"),
         (lambda: Comparisons.from_wins([[0]]), "at least two arms"),
         (lambda: Comparisons.from_wins([[1, 2], [3, 0]]), "ignore_self=True"),
         (
@@ -158,7 +161,7 @@ def test_parts():
             lambda: Comparisons.from_votes(
                 ["tea"], ["cofee"], ["tea"], arm_names=["tea", "coffee"]
             ),
-            "row 0 names the unknown arm 'cofee'; did you mean coffee",
+            r"second\[0\]: names the unknown arm 'cofee'; did you mean coffee",
         ),
         (
             lambda: Comparisons.from_votes(["a", "a"], ["b", "b"], ["a", "c"]),
@@ -166,17 +169,17 @@ def test_parts():
         ),
         (
             lambda: Comparisons.from_votes(["a", "b"], ["b", "b"], ["a", "b"]),
-            "row 1 compares 'b' with itself",
+            r"row\[1\]: compares 'b' with itself",
         ),
         (
             lambda: Comparisons.from_votes(["a"], ["b"], ["a"], weight=[-2]),
-            "weight must be finite and not negative",
+            r"weight\[0\] must not be negative",
         ),
         (lambda: Comparisons.from_votes(["a"], ["b"], ["a", "b"]), "equally long"),
         (lambda: Comparisons.from_votes(["a"], ["a"], ["a"]), "at least two arms"),
         (
             lambda: Comparisons.from_rows("ab", [0], [2], [[1, 0, 0]]),
-            "second: row 0 is arm 2",
+            r"second\[0\] must be an arm",
         ),
         (
             lambda: Comparisons.from_wins([[0, 1], [1, 0]]).with_covariates([[1.0]]),
@@ -188,7 +191,7 @@ def test_parts():
             "unknown arm 'x'",
         ),
         (lambda: Rankings.from_places([[1, -2]]), "negative"),
-        (lambda: Rankings.from_places([[1, 2]], counts=[1, 2]), "2 ballots|1 ballots"),
+        (lambda: Rankings.from_places([[1, 2]], counts=[1, 2]), "each of the ballots"),
         (
             lambda: Choices.from_counts([[1, 1, 0]], [[1, 0, 2]]),
             "was not on offer",

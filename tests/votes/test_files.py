@@ -50,7 +50,9 @@ def test_winners_and_losers(tmp_path):
             written(tmp_path, "bad.csv", text.replace(",3", ",-3")), weight="times"
         )
     same = written(tmp_path, "same.csv", "winner,loser\na,b\nb,b\n")
-    with pytest.raises(ComparisonDataError, match="row 1 compares 'b' with itself"):
+    with pytest.raises(
+        ComparisonDataError, match=r"row\[1\]: compares 'b' with itself"
+    ):
         read_comparisons(same)
     both = written(tmp_path, "both.csv", "a,b,winner,loser\nx,y,x,y\n")
     with pytest.raises(ComparisonDataError, match="a and b or winner and loser"):

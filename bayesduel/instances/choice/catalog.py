@@ -12,8 +12,7 @@ from bayesduel.instances.choice import published
 from bayesduel.instances.choice.choice_instance import ChoiceWorld
 from bayesduel.instances.choice.random_tables import random_table
 from bayesduel.instances.families import REQUIRED, parse_parameters
-from bayesduel.instances.generators.instance import check_integer
-from theory.arguments import shown
+from theory.arguments import seed_of, shown
 
 
 class WorldFamily(NamedTuple):
@@ -135,7 +134,7 @@ def load_world(text: str) -> ChoiceWorld:
     allowed = _parameters(name)
     given = parse_parameters(name, rest, allowed)
     if "seed" in allowed:
-        seed = check_integer("seed", given.pop("seed"), 0)
+        seed = seed_of(given.pop("seed"), "seed")
         given["rng"] = np.random.default_rng(seed)
     return replace(
         _FAMILIES[name].make(**given), name=f"{name}:{rest}" if rest else name

@@ -12,7 +12,7 @@ from bayesduel.instances.choice.rules import (
     TableRule,
     arm_vector,
 )
-from bayesduel.instances.generators.instance import check_word
+from theory.arguments import one_of
 from theory.choice.tables import ChoiceTable
 
 
@@ -168,7 +168,7 @@ def choice_table(
     >>> choice_table(table).best_set
     (0, 1)
     """
-    check_word("feedback", feedback, ("winner", "independent"))
+    one_of(feedback, ("winner", "independent"), "feedback")
     return ChoiceWorld(
         rule=TableRule.of(table, exclusive=feedback != "independent"),
         subset_size=table.set_size,

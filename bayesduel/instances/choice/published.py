@@ -4,6 +4,8 @@ The camera example of Section 3.4, the environments D.1 to D.3 of the experiment
 the families C.1 and C.2 of the lower bound. D.4 is in ``random_tables``.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,14 +17,8 @@ from bayesduel.instances.choice.rules import (
     LogitRule,
     TableRule,
 )
-from bayesduel.instances.generators.instance import (
-    check_index,
-    check_integer,
-    check_num_arms,
-    check_number,
-    is_number,
-    spell,
-)
+from bayesduel.instances.generators.instance import check_num_arms, spell
+from theory.arguments import arm_index, as_number, integer_from, number_that
 from theory.choice.tables import ChoiceTable
 
 _SOURCE = (
@@ -152,7 +148,7 @@ def random_utility(
     """
     n = check_num_arms(num_arms, 1)
     top, step = (
-        check_number(name, value, "a finite number", lambda _: True)
+        number_that(value, name, "a finite number", lambda _: True)
         for name, value in (("top", top), ("step", step))
     )
     means = top - step * np.arange(n)
@@ -231,7 +227,7 @@ def exclusive_gap(
     >>> exclusive_gap(5, 2, 0.1, special=1).best_set
     (1, 4)
     """
-    subset_size = check_integer("subset_size", subset_size, 1)
+    subset_size = integer_from(subset_size, 1, "subset_size")
     arguments = _gap_arguments(num_arms, subset_size, gap, special, subset_size + 1)
     chances = _gap_chances(*arguments, 1 / (subset_size + 1))
 
@@ -279,17 +275,17 @@ def _gap_arguments(
     num_arms: int, subset_size: int, gap: float, special: int, parts: int
 ) -> tuple[int, int, float, int]:
     n = check_num_arms(num_arms)
-    k = check_integer("subset_size", subset_size, 1)
+    k = integer_from(subset_size, 1, "subset_size")
     if k > n:
         raise ChoiceWorldError(f"subset_size must be at most num_arms {n}, got {k}")
-    check_index("special", special, n)
+    arm_index(special, n, "special")
     if special > n - k:
         raise ChoiceWorldError(
             f"special must be one of the first {n - k + 1} arms (the last {k - 1} are "
             f"optimal anyway), got {special}"
         )
     rule = f"from 0 to below 1/{parts}"
-    return n, k, check_number("gap", gap, rule, lambda x: 0 <= x < 1 / parts), special
+    return n, k, number_that(gap, "gap", rule, lambda x: 0 <= x < 1 / parts), special
 
 
 def _gap_chances(
@@ -307,9 +303,12 @@ def _gap_name(family: str, num_arms: int, size: int, gap: float, special: int) -
 def _progression(
     argument: str, top: float, step: float, length: int
 ) -> NDArray[np.float64]:
+    down = as_number(step)
+
     def positive(first: float) -> bool:
-        return is_number(step) and min(first, first - step * (length - 1)) > 0
+        last = first - down * (length - 1)
+        return math.isfinite(last) and min(first, last) > 0
 
     rule = f"such that all {length} weights from it down, step {step!r}, are positive"
-    first = check_number(argument, top, rule, positive)
-    return np.array([first - step * place for place in range(length)])
+    first = number_that(top, argument, rule, positive)
+    return np.array([first - down * place for place in range(length)])

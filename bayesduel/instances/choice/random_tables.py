@@ -11,10 +11,10 @@ from bayesduel.instances.choice.choice_instance import MOST_SETS, ChoiceWorld
 from bayesduel.instances.choice.rules import TableRule
 from bayesduel.instances.generators.instance import (
     check_generator,
-    check_integer,
     check_num_arms,
     spell,
 )
+from theory.arguments import integer_from
 from theory.choice.tables import ChoiceTable
 
 
@@ -59,7 +59,7 @@ def random_table(
     """
     generator = check_generator(rng)
     n = check_num_arms(num_arms)
-    k = check_integer("subset_size", subset_size, 1)
+    k = integer_from(subset_size, 1, "subset_size")
     if k > n or comb(n, k) > MOST_SETS:
         raise ChoiceWorldError(
             f"subset_size must be at most num_arms = {n}, with at most {MOST_SETS} "

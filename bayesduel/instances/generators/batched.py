@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 from bayesduel.instances.generators.instance import (
     GeneratedInstance,
     check_generator,
-    check_index,
-    check_integer,
     check_num_arms,
-    check_number,
     make_instance,
     spell,
 )
+from theory.arguments import arm_index, integer_from, number_that
 from theory.preferences import PreferenceMatrix
 from theory.theorems.batched import hard_gap
 
@@ -101,14 +99,14 @@ def batched_gap(
     [0.026042, 0.018173, 0.012681, 0.00885]
     """
     num_arms = check_num_arms(num_arms)
-    num_batches = check_integer("num_batches", num_batches, 1)
-    batch = check_integer("batch", batch, 1)
+    num_batches = integer_from(num_batches, 1, "num_batches")
+    batch = integer_from(batch, 1, "batch")
     if batch > num_batches:
         raise ValueError(
             f"batch must be at most num_batches = {num_batches}, got {batch}; "
             "batches are numbered from 1"
         )
-    horizon = check_number("horizon", horizon, "at least 1", lambda x: x >= 1)
+    horizon = number_that(horizon, "horizon", "at least 1", lambda x: x >= 1)
     if num_arms > 36 * num_batches**2:
         raise ValueError(
             "num_batches must be at least sqrt(num_arms) / 6, so that no probability "
@@ -244,8 +242,8 @@ def _levels(
 ) -> PreferenceMatrix:
     """Let the first arm beat the others by a gap, the second all by twice of it."""
     gap = batched_gap(batch, **problem)
-    num_arms = problem["num_arms"]
-    arms = {name: check_index(name, arm, num_arms) for name, arm in arms.items()}
+    num_arms = check_num_arms(problem["num_arms"])
+    arms = {name: arm_index(arm, num_arms, name) for name, arm in arms.items()}
     values = np.full((num_arms, num_arms), 0.5)
     # Q(j, k, k) has one level.
     for level, arm in enumerate(dict.fromkeys(arms.values()), start=1):

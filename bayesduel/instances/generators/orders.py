@@ -8,13 +8,12 @@ import numpy as np
 
 from bayesduel.instances.generators.instance import (
     GeneratedInstance,
-    check_flag,
     check_num_arms,
-    check_number,
     from_upper_triangle,
     make_instance,
     spell,
 )
+from theory.arguments import number_that, true_or_false
 from theory.preferences import PreferenceMatrix
 
 
@@ -52,8 +51,8 @@ def linear_order(
            [0.  , 0.25, 0.5 ]])
     """
     num_arms = check_num_arms(num_arms)
-    step = check_number("step", step, "positive", lambda x: x > 0)
-    check_flag("clip", clip)
+    step = number_that(step, "step", "positive", lambda x: x > 0)
+    true_or_false(clip, "clip")
     # 1e-12: steps such as 0.1 times 5 may end a rounding error above 1/2.
     if not clip and step * (num_arms - 1) > 0.5 + 1e-12:
         raise ValueError(
@@ -100,7 +99,7 @@ def equal_gap(
            [0.25, 0.25, 0.5 ]])
     """
     num_arms = check_num_arms(num_arms)
-    gap = check_number("gap", gap, "in (0, 1/2]", lambda x: 0 < x <= 0.5)
+    gap = number_that(gap, "gap", "in (0, 1/2]", lambda x: 0 < x <= 0.5)
     return make_instance(
         from_upper_triangle(np.full((num_arms, num_arms), 0.5 + gap)),
         rng,
@@ -180,7 +179,7 @@ def mallows(
     np.float64(0.8)
     """
     num_arms = check_num_arms(num_arms)
-    phi = check_number("phi", phi, "in [0, 1)", lambda x: 0 <= x < 1)
+    phi = number_that(phi, "phi", "in [0, 1)", lambda x: 0 <= x < 1)
     powers = phi ** np.arange(num_arms)
     partial_sums = np.cumsum(powers)  # [1], [2], ..., [K]
     numerators = np.cumsum(np.arange(1, num_arms) * powers[:-1])
@@ -232,7 +231,7 @@ def zoghi500(num_arms: int = 500, p_win: float = 0.75) -> PreferenceMatrix:
            [0.25, 0.25, 0.25, 0.25, 0.25, 0.5 ]])
     """
     num_arms = check_num_arms(num_arms, 3)
-    p_win = check_number("p_win", p_win, "in (1/2, 1]", lambda x: 0.5 < x <= 1)
+    p_win = number_that(p_win, "p_win", "in (1/2, 1]", lambda x: 0.5 < x <= 1)
     upper = np.full((num_arms, num_arms), p_win)
     upper[0, 2] = 1.0 - p_win
     return PreferenceMatrix(

@@ -7,12 +7,11 @@ from bayesduel.instances.generators.instance import (
     GeneratedInstance,
     check_generator,
     check_num_arms,
-    check_number,
-    check_word,
     from_upper_triangle,
     make_instance,
     spell,
 )
+from theory.arguments import number_that, one_of
 
 WINNERS = ("unique_copeland", "condorcet", "any")
 """Conditions on the winner that `uniform_random` knows."""
@@ -69,8 +68,8 @@ def uniform_random(
     7
     """
     num_arms = check_num_arms(num_arms)
-    min_gap = check_number("min_gap", min_gap, "in [0, 1/2)", lambda x: 0 <= x < 0.5)
-    check_word("winner", winner, WINNERS)
+    min_gap = number_that(min_gap, "min_gap", "in [0, 1/2)", lambda x: 0 <= x < 0.5)
+    one_of(winner, WINNERS, "winner")
     check_generator(rng)
     signs = _signs(rng, num_arms)
     if winner == "condorcet":

@@ -15,13 +15,12 @@ from bayesduel.instances.generators.instance import (
     check_entries,
     check_generator,
     check_num_arms,
-    check_number,
     check_vector,
-    check_word,
     from_upper_triangle,
     make_instance,
     spell,
 )
+from theory.arguments import number_that, one_of
 
 UTILITY_PROFILES: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
@@ -152,7 +151,7 @@ def from_utilities(
         utilities = UTILITY_PROFILES[profile]
     vector = check_vector("utilities", utilities, 2)
     inside = (vector >= 0) & (vector <= 1)
-    remedy = "; rescale them, or use bradley_terry"
+    remedy = "rescale them, or use bradley_terry"
     check_entries("utilities", vector, inside, "lie in [0, 1]", remedy)
     return make_instance(
         _linked(vector, link),
@@ -201,8 +200,8 @@ def geometric_order(
     array([0.5       , 0.66666667, 0.8       ])
     """
     num_arms = check_num_arms(num_arms)
-    top = check_number("top", top, "in (0, 1]", lambda x: 0 < x <= 1)
-    ratio = check_number("ratio", ratio, "in (0, 1)", lambda x: 0 < x < 1)
+    top = number_that(top, "top", "in (0, 1]", lambda x: 0 < x <= 1)
+    ratio = number_that(ratio, "ratio", "in (0, 1)", lambda x: 0 < x < 1)
     utilities = top * np.float64(ratio) ** np.arange(num_arms)
     return make_instance(
         _linked(utilities, link),
@@ -271,7 +270,7 @@ def _ratio(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _linked(utilities: NDArray[np.float64], link: str) -> NDArray[np.float64]:
     """Apply a link function to utilities in [0, 1]."""
-    check_word("link", link, LINKS)
+    one_of(link, LINKS, "link")
     if link == "natural":
         return _ratio(_positive(utilities, "utilities"))
     difference = utilities[:, None] - utilities[None, :]

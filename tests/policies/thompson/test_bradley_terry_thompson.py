@@ -280,7 +280,7 @@ def test_bad_parameters():
         ({"posterior": "nuts"}, "posterior must be one of beta, bradley-terry"),
         ({"posterior": "mcmc", "mcmc_steps": 0}, "mcmc_steps must be"),
         ({"posterior": "mcmc", "chains": 0}, "chains must be"),
-        ({"posterior": "mcmc", "chains": 1}, "chains must be an integer, at least 2"),
+        ({"posterior": "mcmc", "chains": 1}, "chains must be an integer of at least 2"),
         ({"prior_variance": 4.0}, "no parameter 'prior_variance'; did you mean"),
         ({"alpha": 0.5}, "alpha must be"),
     ):

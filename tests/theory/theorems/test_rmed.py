@@ -305,7 +305,7 @@ def test_bad_horizons(horizon):
 def test_bad_bounds():
     with pytest.raises(ValueError, match="kind must be one of"):
         make_bound(kind="lower-ish")
-    with pytest.raises(ValueError, match="log_coefficient must be finite"):
+    with pytest.raises(ValueError, match="log_coefficient must be a finite"):
         make_bound(log_coefficient=np.inf)
     with pytest.raises(ValueError, match=r"remainder must be empty .* got 'O\(K\)'"):
         make_bound(remainder="O(K)")
