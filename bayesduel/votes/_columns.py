@@ -32,16 +32,13 @@ class ColumnTable:
         self.name = as_path("path", path, ComparisonDataError).name
         rows = read_rows(path, separators=",;\t", error=ComparisonDataError)
         if len(rows) < 2:
-            raise ComparisonDataError(
-                f"{self.name}: needs a header and at least one row"
-            )
+            rule = "needs a header and at least one row"
+            raise ComparisonDataError.of(self.name, rule, rows)
         header = [cell.strip() for cell in rows[0]]
         for row, cells in enumerate(rows[1:]):
             if len(cells) != len(header):
-                raise ComparisonDataError(
-                    f"{self.name}: row {row} has {len(cells)} cells, the header "
-                    f"{len(header)}"
-                )
+                rule = f"row {row} has {len(cells)} cells, the header {len(header)}"
+                raise ComparisonDataError.of(self.name, rule, cells)
         self._columns: dict[str, list[str]] = {}
         self._places: dict[str, list[int]] = {}
         for place, title in enumerate(header):
@@ -60,16 +57,14 @@ class ColumnTable:
     def __getitem__(self, title: str) -> list[str]:
         title = composed(title)
         if title not in self._columns:
-            raise ComparisonDataError(
-                f"{self.name}: there is no column {title!r}, only "
-                f"{shortened(self.titles)}"
-            )
+            rule = f"there is no column {title!r}, only {shortened(self.titles)}"
+            raise ComparisonDataError.of(self.name, rule, title)
         places = self._places[title]
         if len(places) > 1:
-            raise ComparisonDataError(
-                f"{self.name}: columns {' and '.join(map(str, places))} are both "
-                f"called {title!r}; rename or remove all but one"
-            )
+            both = " and ".join(map(str, places))
+            rule = f"columns {both} are both called {title!r}"
+            remedy = "rename or remove all but one"
+            raise ComparisonDataError.of(self.name, rule, title, remedy=remedy)
         return self._columns[title]
 
     def has_numbers(self, title: str) -> bool:
@@ -99,15 +94,14 @@ class ColumnTable:
         found = self.numbers(title, least=least)
         broken = found != np.round(found)
         if np.any(broken):
-            self._refuse(title, int(np.argmax(broken)), f"is no whole number{remedy}")
+            self._refuse(title, int(np.argmax(broken)), "is no whole number", remedy)
         return found
 
-    def _refuse(self, title: str, row: int, words: str) -> None:
+    def _refuse(self, title: str, row: int, words: str, remedy: str = "") -> None:
         cell = self._columns[composed(title)][row]
         shown = cell if len(cell) <= 40 else f"{cell[:40]}..."
-        raise ComparisonDataError(
-            f"{self.name}: row {row} of column {title!r} {words}: {shown!r}"
-        )
+        rule = f"row {row} of column {title!r} {words}: {shown!r}"
+        raise ComparisonDataError.of(self.name, rule, cell, remedy=remedy)
 
     def chosen(
         self,
@@ -123,15 +117,13 @@ class ColumnTable:
             return found[0]
         if found:
             both = " or ".join(" and ".join(pair) for pair in found)
-            raise ComparisonDataError(
-                f"{self.name}: the two columns could be {both}; say which with "
-                f"{argument}"
-            )
-        raise ComparisonDataError(
-            f"{self.name}: none of the usual columns "
-            f"({'; '.join(map(' and '.join, known))}) is there, only "
-            f"{shortened(self.titles)}; name the two with {argument}"
-        )
+            rule, remedy = f"the two columns could be {both}", f"say which: {argument}"
+            raise ComparisonDataError.of(self.name, rule, found, remedy=remedy)
+        usual = "; ".join(map(" and ".join, known))
+        here = shortened(self.titles)
+        rule = f"none of the usual columns ({usual}) is there, only {here}"
+        remedy = f"name the two with {argument}"
+        raise ComparisonDataError.of(self.name, rule, self.titles, remedy=remedy)
 
     def usual(self, known: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return the usual pairs of columns that are there."""

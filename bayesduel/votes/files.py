@@ -36,7 +36,7 @@ _LIKE_TIES = re.compile(
     r"(?:t|d|ties?|tied|draws?|drawn|both_?bad|bothbad|neither)"
     r"(?:_?ij|_?ab|_a_b|_count)?"
 )
-_NOT_WHOLE = " of votes; give what a vote counts as a weight instead"
+_NOT_WHOLE = "give what a vote counts as a weight instead"
 
 
 def read_comparisons(

@@ -350,7 +350,7 @@ def test_demo_wrong_input_and_interruption(run, engine, tmp_path):
         ("--runs", "0", "--runs: must be an integer of at least 1"),
         ("--jobs", "0", "--jobs: must be an integer of at least 1"),
         ("--far", "2^63", "--far: must be below 2^63"),
-        ("--far", "5e18", "--far: must be an integer from 1 to 2^62"),
+        ("--far", "5e18", "--far: must be at most 2^62"),
         ("--seed", "2^63", "--seed"),
     ):
         refused = run("demo", "--out", out, option, value)
