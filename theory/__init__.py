@@ -4,15 +4,14 @@ Deterministic, NumPy arrays in and out, natural logarithms. Arms are numbered fr
 CVXPY and HiGHS are loaded by the functions that need them.
 """
 
-from theory.choice.regret import SUBSET_REGRET_NOTIONS, subset_cost
-from theory.choice.tables import (
-    ChoiceTable,
+from theory.choice.order import (
     Inconsistency,
     OrderViolation,
     find_inconsistency,
-    find_missing_set,
     find_order_violation,
 )
+from theory.choice.regret import SUBSET_REGRET_NOTIONS, subset_cost
+from theory.choice.tables import ChoiceTable, find_missing_set
 from theory.copeland_program._constraints import (
     candidate_slack,
     constraint_slack,

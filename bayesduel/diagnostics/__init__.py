@@ -9,8 +9,9 @@ from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
     from bayesduel.diagnostics.calibration import Calibration, calibrate
-    from bayesduel.diagnostics.cross_validation import compare, leave_pairs_out, loo
+    from bayesduel.diagnostics.cross_validation import compare, loo
     from bayesduel.diagnostics.fit_report import Report, report
+    from bayesduel.diagnostics.left_out_pairs import leave_pairs_out
     from bayesduel.diagnostics.total_order import Transitivity, transitivity
     from bayesduel.inference.datatree import to_datatree
 
@@ -20,7 +21,7 @@ _HOMES = {
     "Transitivity": ".total_order",
     "calibrate": ".calibration",
     "compare": ".cross_validation",
-    "leave_pairs_out": ".cross_validation",
+    "leave_pairs_out": ".left_out_pairs",
     "loo": ".cross_validation",
     "report": ".fit_report",
     "to_datatree": "bayesduel.inference.datatree",

@@ -1,30 +1,17 @@
-"""Leave-one-out cross-validation, one vote or one pair at a time."""
+"""Leave-one-out cross-validation, one vote at a time, and comparisons by it."""
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import arviz_stats
-import jax
-import jax.numpy as jnp
 import numpy as np
-import xarray as xr
-from arviz_stats import utils as arviz_utils
-from arviz_stats.base import (
-    array_stats as _array_stats,  # pyright: ignore[reportPrivateImportUsage]
-)
-from jax import Array
 from numpy.typing import NDArray
-from scipy.special import betaln
 from scipy.special import logsumexp as np_logsumexp
 
+from bayesduel.diagnostics._elpd import array_stats, elpd_of
 from bayesduel.errors import FitError
 from bayesduel.inference.fitted import check_posterior
-from bayesduel.inference.laplace import draw_points, laplace, log_normal_density
-from bayesduel.inference.latent import latent_of, log_probabilities
-from bayesduel.inference.numpyro_models import as_jax
 from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.predictions import (
     UNITS,
@@ -35,24 +22,15 @@ from bayesduel.inference.predictions import (
     log_probabilities_of_rows,
     rows_in_order,
 )
-from bayesduel.inference.resampling import good_k
-from bayesduel.inference.seeds import as_key
 from bayesduel.models.argument_checks import (
     check_integer,
-    check_numbers,
-    check_seed,
     check_word,
 )
-from bayesduel.models.base import PreferenceModel, check_model
-from bayesduel.models.pairwise_beta import BetaPosterior, PairwiseBeta
+from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
-from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import shown
 
 _arviz_compare: Any = arviz_stats.compare  # pyright: ignore
-array_stats: Any = _array_stats
-"""Its own annotations are narrower than what it takes."""
-
 _BLOCK = 2**21
 """Log probabilities that are smoothed together."""
 
@@ -73,7 +51,8 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
         With "row" all votes of a pair are left out together, by importance sampling.
         That is what one gets from counts per pair without further thought, and is wrong
         for a model with a parameter per pair, whose posterior without the pair is its
-        prior: Pareto k says so. To leave out pairs use :func:`leave_pairs_out`.
+        prior: Pareto k says so. To leave out pairs use
+        :func:`~bayesduel.diagnostics.leave_pairs_out`.
 
     Returns
     -------
@@ -123,7 +102,7 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
         left_out, full, k = (
             np.repeat(each, cells.times) for each in (left_out, full, k)
         )
-    return _elpd(left_out, full, k, unit, number)
+    return elpd_of(left_out, full, k, unit, number)
 
 
 def compare(
@@ -209,115 +188,6 @@ def _what_is_predicted(posterior: Posterior, unit: str) -> Any:
     return list(votes.items())
 
 
-def leave_pairs_out(
-    model: PreferenceModel,
-    data: Comparisons,
-    *,
-    num_draws: int = 2000,
-    rng_key: int = 0,
-) -> Any:
-    """Estimate how well the votes of a pair are predicted without any vote on it.
-
-    Another question than :func:`loo`: will the model tell something about pairs that
-    were never compared? Every pair is left out by fitting the rest again: in closed
-    form for ``PairwiseBeta`` (whose answer is its prior), else by Laplace's method with
-    importance weights, all refits side by side.
-
-    Parameters
-    ----------
-    model : PreferenceModel
-        Of pairwise comparisons.
-    data : Comparisons
-        Votes; both orders of a pair are left out together.
-    num_draws : int
-        Draws per refit.
-    rng_key : int
-
-    Returns
-    -------
-    arviz_stats ELPDDataLOO
-        Pointwise values along ``pair``: log P(all its votes, in some order | the
-        rest). ``pareto_k`` is that of the importance weights.
-
-    Raises
-    ------
-    FitError
-        If fewer than two pairs have votes, the model is about other data, or an
-        argument is out of range.
-    """
-    check_model(model)
-    if not isinstance(data, Comparisons):
-        raise FitError(f"leave_pairs_out needs Comparisons, got {shown(data)}")
-    data = data.without_empty_pairs()
-    arrays = model.arrays(data)
-    num_pairs = data.num_arms * (data.num_arms - 1) // 2
-    num_draws = check_numbers(
-        "num_draws", num_draws, min(num_pairs, len(data.first)) * data.num_arms
-    )
-    key = as_key(check_seed(rng_key))
-    low = np.minimum(arrays.first, arrays.second)
-    high = np.maximum(arrays.first, arrays.second)
-    pairs, member = np.unique(low * data.num_arms + high, return_inverse=True)
-    if len(pairs) < 2:
-        raise FitError(f"leave_pairs_out needs at least 2 pairs, got {len(pairs)}")
-    if "exact" in model.methods and isinstance(model, PairwiseBeta):
-        values = _beta_pairs(model, arrays, member, len(pairs))
-        return _elpd(values, values, np.zeros(len(pairs)), "pair", num_draws)
-    keys = jax.random.split(key, len(pairs))
-    with jax.enable_x64(True):
-        logs, weights = _refits(
-            model, num_draws, as_jax(arrays), jnp.asarray(member), keys
-        )
-    logs, weights = np.asarray(logs), np.asarray(weights)
-    smooth, k = array_stats.psislw(-weights, r_eff=1.0, axis=-1)
-    values = np_logsumexp(smooth + logs, axis=1)
-    plain = np_logsumexp(logs, axis=1, b=1.0 / num_draws)
-    return _elpd(values, plain, np.asarray(k), "pair", num_draws)
-
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _refits(
-    model: PreferenceModel, num_draws: int, arrays: Votes, member: Array, keys: Array
-) -> tuple[Array, Array]:
-    """Return log P(votes of the pair) and log weights, (pair, draw)."""
-
-    def one(pair: Array, key: Array) -> tuple[Array, Array]:
-        out = (member == pair)[:, None]
-        rest = replace(arrays, counts=jnp.where(out, 0.0, arrays.counts))
-        state = laplace(model, rest)
-        points = draw_points(key, state, num_draws)
-        latent = latent_of(model, rest)
-
-        def look(point: Array) -> tuple[Array, Array]:
-            logs = log_probabilities(model, arrays, latent.named(point))
-            chosen = out & (arrays.counts > 0)
-            votes = jnp.sum(jnp.where(chosen, arrays.counts * logs, 0.0))
-            return votes, latent.log_density(point)
-
-        votes, joint = jax.vmap(look)(points)
-        return votes, joint - log_normal_density(state, points)
-
-    return jax.lax.map(
-        lambda each: one(*each), (jnp.unique(member, size=keys.shape[0]), keys)
-    )
-
-
-def _beta_pairs(
-    model: PairwiseBeta, arrays: Votes, member: NDArray, num_pairs: int
-) -> NDArray[np.float64]:
-    """Log probability of all votes of each pair under the prior."""
-    values = np.zeros(num_pairs)
-    for pair in range(num_pairs):
-        own = np.where((member == pair)[:, None], np.asarray(arrays.counts), 0.0)
-        before = model.exact_posterior(replace(arrays, counts=0.0 * own))
-        after = model.exact_posterior(replace(arrays, counts=own))
-        values[pair] = np.sum(
-            betaln(after.for_first, after.for_second)
-            - betaln(before.for_first, before.for_second)
-        ) + np.sum(betaln(after.tie, after.no_tie) - betaln(before.tie, before.no_tie))
-    return values
-
-
 def _beta_cells(posterior: Posterior, cells: Cells) -> tuple[NDArray, NDArray]:
     """Leave-one-out and full log predictive of each cell, in closed form.
 
@@ -384,26 +254,3 @@ def _relative_efficiency(posterior: Posterior) -> float:
         for each in posterior.draws.values()
     ]
     return float(np.mean(np.concatenate(sizes)) / posterior.num_draws)
-
-
-def _elpd(
-    left_out: NDArray, full: NDArray, k: NDArray, dim: str, num_draws: int
-) -> Any:
-    good = good_k(num_draws)
-    fields: dict[str, Any] = {
-        "elpd": float(left_out.sum()),
-        "se": float(np.sqrt(len(left_out) * np.var(left_out, ddof=1))),
-        "p": float(np.sum(full - left_out)),
-        "n_samples": num_draws,
-        "n_data_points": len(left_out),
-        "scale": "log",
-        "warning": bool(np.any(k > good)),
-        "good_k": float(good),
-        "elpd_i": xr.DataArray(left_out, dims=(dim,)),
-        "pareto_k": xr.DataArray(k, dims=(dim,)),
-    }
-    # Before ArviZ 1.2 one class served all kinds of cross-validation.
-    kind = getattr(arviz_utils, "ELPDDataLOO", None)
-    if kind is None:
-        kind, fields = arviz_utils.ELPDData, {"kind": "loo", **fields}
-    return kind(**fields)

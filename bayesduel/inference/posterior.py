@@ -17,7 +17,6 @@ from bayesduel.inference.seeds import generator_of, seed_words
 from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.vote_arrays import Votes
-from theory.arguments import shown
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -316,18 +315,14 @@ class Posterior(Fitted):
         probability = check_probability(probability)
         utilities = self.model.utilities(self.flat_draws())
         order = ("borda" if utilities is None else "utility") if by is None else by
-        if not isinstance(order, str):
-            raise FitError(f"by must be a word, such as borda; got {shown(by)}")
         if order == "utility" and utilities is not None:
             scores = utilities
-        elif order in winners.SCORES:
+        elif isinstance(order, str) and order in winners.SCORES:
             blocks = [winners.SCORES[order](block) for block in self.matrices()]
             scores = np.concatenate(blocks)
         else:
-            raise FitError(
-                f"by must be borda, copeland, or utility where the model has one; got "
-                f"{by!r}"
-            )
+            rule = "must be borda, copeland, or utility where the model has one"
+            raise FitError.of("by", rule, by)
         ranks = winners.ranks_of(scores)
         tail = (1.0 - probability) / 2.0
         # Quantiles that are ranks themselves and hold at least that much.

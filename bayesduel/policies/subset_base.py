@@ -13,7 +13,7 @@ from bayesduel.errors import AssumptionWarning, SimulationArgumentError
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey, State
-from theory.choice.tables import find_inconsistency
+from theory.choice.order import find_inconsistency
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.votes._kept_pairs import pairs_kept
 from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
@@ -24,13 +25,11 @@ from bayesduel.votes.checks import (
     flag_of,
     labelled_counts,
     labels_of,
-    numbers_of,
     outcome_of_word,
-    rows_by_name,
     vote_counts,
     whole_numbers,
 )
-from bayesduel.votes.data_checks import check_comparisons
+from bayesduel.votes.data_checks import check_comparisons, covariates_of
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
 
 OUTCOMES = ("first", "second", "tie")
 """What a vote can say: the first arm of the row, the second one, or neither."""
-
-_ALL_PAIRS = 4096
-"""Pairs that are kept whether they have votes or not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +139,7 @@ class Comparisons:
             rule = f"gives {names[arm]!r} {own[arm]:g} votes against itself"
             remedy = "they say nothing: drop them with ignore_self=True"
             raise ComparisonDataError.of("wins", rule, wins, remedy=remedy)
-        row, column = _pairs_kept(won + won.T + tied > 0)
+        row, column = pairs_kept(won + won.T + tied > 0)
         counts = [won[row, column], won[column, row], tied[row, column]]
         return cls(names, row, column, np.stack(counts, axis=1))
 
@@ -362,21 +358,8 @@ class Comparisons:
             If the table does not have K rows of finite numbers, or a data frame names
             other arms.
         """
-        values, columns = rows_by_name("covariates", values, self.arm_names)
-        names = columns if names is None else labels_of("names", names)
-        table = numbers_of("covariates", values)
-        if table.ndim == 1:
-            table = table[:, None]
-        if table.ndim != 2 or table.shape[0] != self.num_arms:
-            rule = (
-                f"must have one row for each of the {self.num_arms} arms in its shape"
-            )
-            raise ComparisonDataError.of("covariates", rule, table.shape)
-        labels = names or [f"covariate {index}" for index in range(table.shape[1])]
-        if len(labels) != table.shape[1]:
-            rule = f"must name each of the {table.shape[1]} columns"
-            raise ComparisonDataError.of("names", rule, labels)
-        return replace(self, covariates=table, covariate_names=tuple(map(str, labels)))
+        table, labels = covariates_of(values, names, self.arm_names)
+        return replace(self, covariates=table, covariate_names=labels)
 
     def without_empty_pairs(self) -> Comparisons:
         """Return the same votes without rows that have none."""
@@ -406,19 +389,3 @@ class Comparisons:
         return replace(
             other, covariates=self.covariates, covariate_names=self.covariate_names
         )
-
-
-def _pairs_kept(
-    voted: NDArray[np.bool_],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the two arms of every pair with votes, and of some without any.
-
-    Their number hardly depends on the votes: a program is compiled for a number of
-    rows, and the first vote on another pair would make it anew.
-    """
-    row, column = np.triu_indices(len(voted), 1)
-    seen = voted[row, column]
-    wanted = max(_ALL_PAIRS, 1 << max(int(seen.sum()) - 1, 0).bit_length())
-    empty = np.flatnonzero(~seen)[: wanted - int(seen.sum())]
-    seen[empty] = True
-    return row[seen], column[seen]

@@ -13,6 +13,9 @@ from bayesduel.votes.checks import (
     check_each,
     check_opponents,
     flag_of,
+    labels_of,
+    numbers_of,
+    rows_by_name,
     vote_counts,
 )
 
@@ -39,6 +42,25 @@ def check_comparisons(data: Any) -> None:
         "with_covariates",
     )  # fmt: skip
     check_each("covariates", table, np.isfinite(table), "must be finite")
+
+
+def covariates_of(
+    values: Any, names: Any, arm_names: tuple[str, ...]
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Return a table with a row per arm, and the names of its columns."""
+    values, columns = rows_by_name("covariates", values, arm_names)
+    names = columns if names is None else labels_of("names", names)
+    table = numbers_of("covariates", values)
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or len(table) != len(arm_names):
+        rule = f"must have one row for each of the {len(arm_names)} arms in its shape"
+        raise ComparisonDataError.of("covariates", rule, table.shape)
+    labels = names or [f"covariate {index}" for index in range(table.shape[1])]
+    if len(labels) != table.shape[1]:
+        rule = f"must name each of the {table.shape[1]} columns"
+        raise ComparisonDataError.of("names", rule, labels)
+    return table, tuple(map(str, labels))
 
 
 def check_choices(data: Any) -> None:

@@ -14,7 +14,7 @@ from bayesduel.errors import DamagedPartWarning, OutputFolderError
 from bayesduel.experiments import comparison
 from bayesduel.simulation import driver
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
-from tests.folders import visible
+from tests.folders import same_tree, visible
 
 POLICIES = [Wanderer(), Scripted()]
 BASIC = {"num_runs": 100, "horizon": 1000, "seed": 5}
@@ -62,17 +62,6 @@ def interrupted(calls, monkeypatch, tmp_path):
     assert not (out / "results.nc").exists()
     del calls[:]
     return out
-
-
-def same_tree(one, other):
-    """Compare variables and coordinates; seconds and dates may differ."""
-    assert [node.path for node in one.subtree] == [node.path for node in other.subtree]
-    for ours, theirs in zip(one.subtree, other.subtree, strict=True):
-        xr.testing.assert_equal(ours.to_dataset(), theirs.to_dataset())
-        for name in ours.variables:
-            assert ours[name].dtype.kind == theirs[name].dtype.kind
-        for name in ("error", "num_runs", "events", "seed", "fingerprint"):
-            assert ours.attrs.get(name) == theirs.attrs.get(name)
 
 
 # Which folders may be written to

@@ -46,7 +46,7 @@ FOREIGN = {f"StyledFigure.{name}" for name in ("draw", "savefig", "set")}
 STARTED = (
     "bayesduel.experiments.store.run_jobs",
     "bayesduel.diagnostics.calibration.sample_prior",
-    "bayesduel.diagnostics.cross_validation._refits",
+    "bayesduel.diagnostics.left_out_pairs._refits",
     "bayesduel.inference.datatree.sample_prior",
 )
 """Where a valid request begins to compute."""

@@ -90,7 +90,7 @@ def test_a_table_of_pseudo_votes_need_not_have_a_diagonal():
         (lambda p: p.sample(0, 1.5), "num_draws must be an integer"),
         (lambda p: p.ranks("0.9"), "probability must be in (0, 1), got '0.9'"),
         (lambda p: p.ranks(1e-300), "probability must be in (0, 1)"),
-        (lambda p: p.ranks(by=["borda"]), "by must be a word"),
+        (lambda p: p.ranks(by=["borda"]), "by must be borda, copeland, or"),
         (lambda p: p.ranks(by=""), "by must be borda, copeland"),
         (lambda p: standings("fit"), "posterior must be a fit"),
         (lambda p: parameters(Posterior), "posterior must be a fit"),

@@ -9,8 +9,9 @@ from scipy import integrate, stats
 from bayesduel.errors import ChoiceWorldError, UnknownNameError
 from bayesduel.instances import choice
 from bayesduel.instances.choice.random_tables import uniform_below
+from theory.choice.order import find_inconsistency, find_order_violation
 from theory.choice.regret import SUBSET_REGRET_NOTIONS, subset_cost
-from theory.choice.tables import ChoiceTable, find_inconsistency, find_order_violation
+from theory.choice.tables import ChoiceTable
 
 FALSE_ALARM = 1e-5
 

@@ -4,9 +4,11 @@ import pytest
 
 from bayesduel import instances, policies
 from bayesduel.errors import UnknownNameError
+from bayesduel.instances import choice
 from bayesduel.papers import recipes
 from bayesduel.papers.claims import check_claim
-from bayesduel.papers.reproducing import FIXED_ORDER
+from bayesduel.papers.figures import _bounds
+from bayesduel.papers.reproducing import FIXED_ORDER, PanelResult
 from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS
 
 ALL = recipes.all_names()
@@ -80,3 +82,17 @@ def test_statements_are_about_what_is_measured(name):
             assert 0 < claim.tolerance < 1
         if claim.kind in ("less", "less-spread", "more-diverse"):
             assert not set(claim.first) & set(claim.second)
+
+
+@pytest.mark.parametrize("name", ["subset-1", "subset-3"])
+def test_bounds_of_the_figures_are_those_of_their_worlds(name):
+    """As the recipes say: above all that can be lost at these horizons."""
+    panels = [PanelResult(panel, {}, ()) for panel in recipes.load(name).panels]
+    found = _bounds(panels)
+    assert set(found) == {each.panel.label for each in panels}
+    for each in panels:
+        gap, free = found[each.panel.label]
+        assert "Lemmas 7 and 8" in gap.source and "Theorem 4" in free.source
+        table = choice.load_world(each.panel.environment["world"]).table()
+        most = each.panel.horizon * (table.totals.max() - table.totals.min())
+        assert min(gap(each.panel.horizon), free(each.panel.horizon)) > most

@@ -22,9 +22,6 @@ from bayesduel.errors import (
     UnknownNameError,
 )
 from bayesduel.instances import choice
-from bayesduel.papers import recipes
-from bayesduel.papers.figures import _bounds
-from bayesduel.papers.reproducing import PanelResult
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation._subset_draws import count_winners, rounds_until_no_choice
 from bayesduel.types import Offer
@@ -388,17 +385,3 @@ def test_a_world_outside_the_theory_is_named():
 
 def policies_check(world, name):
     bayesduel.policies.get(name).check_world(world, 100)
-
-
-@pytest.mark.parametrize("name", ["subset-1", "subset-3"])
-def test_bounds_of_the_figures_are_those_of_their_worlds(name):
-    """As the recipes say: above all that can be lost at these horizons."""
-    panels = [PanelResult(panel, {}, ()) for panel in recipes.load(name).panels]
-    found = _bounds(panels)
-    assert set(found) == {each.panel.label for each in panels}
-    for each in panels:
-        gap, free = found[each.panel.label]
-        assert "Lemmas 7 and 8" in gap.source and "Theorem 4" in free.source
-        table = choice.load_world(each.panel.environment["world"]).table()
-        most = each.panel.horizon * (table.totals.max() - table.totals.min())
-        assert min(gap(each.panel.horizon), free(each.panel.horizon)) > most
