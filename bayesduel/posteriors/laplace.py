@@ -197,8 +197,9 @@ class Laplace:
         """Return the mean of the preference matrix under the normal law.
 
         By 256 points, in pairs on either side of the mode, that fill the space evenly
-        (Sobol' points): a mean of 1/2 by symmetry is exact, others are off by about
-        0.002.
+        (Sobol' points): a mean of 1/2 by symmetry is exact. Others were off by 0.0006
+        in root mean square over 576 sets of votes on 2 to 7 arms, and by 0.014 at most,
+        where utilities are far apart and unsure.
         """
         size = state.law.mode.shape[0]
 

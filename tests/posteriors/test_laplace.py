@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.inference import fit
@@ -131,6 +131,44 @@ def test_mean_is_exactly_even_where_nothing_is_known():
         posterior = Laplace(Thurstone())
         found = mean(posterior, posterior.init(jax.random.key(0), 5))
     np.testing.assert_allclose(found, 0.5, atol=1e-15)
+
+
+FEW = {
+    num_arms: np.random.default_rng(num_arms).integers(0, 3, (2, num_arms, num_arms))
+    for num_arms in (2, 7)
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "votes"),
+    [
+        (BradleyTerry(), CASES["lopsided"]),
+        (BradleyTerry(prior_scale=5.0), CASES["never lost"]),
+        (Thurstone(), CASES["lopsided"]),
+        (BradleyTerry(), FEW[2] * (1 - np.eye(2, dtype=int))),
+        (BradleyTerry(), FEW[7] * (1 - np.eye(7, dtype=int))),
+    ],
+    ids=["lopsided", "never lost", "thurstone", "2 arms", "7 arms"],
+)
+def test_mean_is_that_of_the_normal_law(model, votes):
+    """Closer than that of as many independent draws, by integration over each gap."""
+    posterior = Laplace(model)
+    state = told(posterior, *votes, at_once=40)
+    with jax.enable_x64(True):
+        found = np.asarray(mean(posterior, state))
+    covariance = np.linalg.inv(state.law.factor @ state.law.factor.T)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(101)
+    law = stats.norm.cdf if isinstance(model, Thurstone) else special.expit
+    unit = np.sqrt(2.0) if isinstance(model, Thurstone) else 1.0
+    errors, spreads = [], []
+    for i, j in zip(*np.triu_indices(len(found), 1), strict=True):
+        gap = np.eye(len(found))[i] - np.eye(len(found))[j]
+        spread = np.sqrt(gap @ covariance @ gap)
+        chances = law((gap @ state.law.mode + spread * nodes) / unit)
+        first, second = (weights @ chances**k / weights.sum() for k in (1, 2))
+        errors.append(found[i, j] - first)
+        spreads.append(second - first**2)
+    assert np.mean(np.square(errors)) < np.mean(spreads) / 256
 
 
 def test_utilities_describe_the_draws_of_the_same_key():
