@@ -6,8 +6,8 @@ from bayesduel.policies.batched.pairwise_comparisons import PairwiseComparisons
 from bayesduel.policies.batched.seeded_comparisons import SeededComparisons
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.elimination.beat_the_mean import BeatTheMean
+from bayesduel.policies.elimination.generic_exploration import Savage
 from bayesduel.policies.elimination.interleaved_filter import InterleavedFilter
-from bayesduel.policies.elimination.savage import Savage
 from bayesduel.policies.elimination.scalable_copeland_bandits import (
     ScalableCopelandBandits,
 )
@@ -21,7 +21,7 @@ from bayesduel.policies.lookup import (
 )
 from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.reductions.doubler import Doubler
-from bayesduel.policies.reductions.multi_sbm import MultiSBM
+from bayesduel.policies.reductions.singleton_machines import MultiSBM
 from bayesduel.policies.reductions.sparring import Sparring
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed.copeland_winner import CWRMED
