@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.votes._counted_votes import CountedVotes
 from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
@@ -28,7 +29,7 @@ from bayesduel.votes.data_checks import check_choices
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class Choices(CountedVotes):
     """Choices counted per offered subset.
 
     Attributes
@@ -187,21 +188,6 @@ class Choices:
             f"Choices({self.num_arms} arms, {len(self.offered)} subsets, "
             f"{self.num_votes:g} choices{none})"
         )
-
-    @property
-    def num_arms(self) -> int:
-        """Number of arms K."""
-        return len(self.arm_names)
-
-    @property
-    def num_votes(self) -> float:
-        """Sum of all counts."""
-        return float(self.counts.sum())
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all counts are whole numbers."""
-        return bool(np.all(self.counts == np.round(self.counts)))
 
     @property
     def row_names(self) -> list[str]:

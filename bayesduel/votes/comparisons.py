@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.votes._counted_votes import CountedVotes
 from bayesduel.votes._kept_pairs import pairs_kept
 from bayesduel.votes.checks import (
     arm_names_of,
@@ -40,7 +41,7 @@ OUTCOMES = ("first", "second", "tie")
 
 
 @dataclass(frozen=True, eq=False)
-class Comparisons:
+class Comparisons(CountedVotes):
     """Votes between pairs of arms.
 
     A row is a pair in the order in which it was shown; a pair may have a row in either
@@ -274,24 +275,9 @@ class Comparisons:
         return np.stack([self.first, self.second], axis=1)
 
     @property
-    def num_arms(self) -> int:
-        """Number of arms K."""
-        return len(self.arm_names)
-
-    @property
-    def num_votes(self) -> float:
-        """Sum of all counts."""
-        return float(self.counts.sum())
-
-    @property
     def has_ties(self) -> bool:
         """Whether some vote is a tie."""
         return bool(self.counts[:, 2].sum() > 0)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all counts are whole numbers, that is, numbers of votes."""
-        return bool(np.all(self.counts == np.round(self.counts)))
 
     @cached_property
     def wins(self) -> Float64[np.ndarray, "K K"]:

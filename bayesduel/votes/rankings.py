@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError
+from bayesduel.votes._counted_votes import CountedVotes
 from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
@@ -27,7 +28,7 @@ from bayesduel.votes.data_checks import check_rankings
 
 
 @dataclass(frozen=True, eq=False)
-class Rankings:
+class Rankings(CountedVotes):
     """Rankings of arms, possibly with ties and with arms left out.
 
     Attributes
@@ -148,21 +149,6 @@ class Rankings:
             f"Rankings({self.num_arms} arms, {self.num_votes:g} ballots, "
             f"{len(self.counts)} of them different)"
         )
-
-    @property
-    def num_arms(self) -> int:
-        """Number of arms K."""
-        return len(self.arm_names)
-
-    @property
-    def num_votes(self) -> float:
-        """Number of ballots."""
-        return float(self.counts.sum())
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all counts are whole numbers."""
-        return bool(np.all(self.counts == np.round(self.counts)))
 
     @property
     def row_names(self) -> list[str]:

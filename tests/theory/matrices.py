@@ -2,37 +2,9 @@
 
 import numpy as np
 
-CYCLIC = np.array(
-    [[0.5, 0.6, 0.6, 0.6], [0.4, 0.5, 0.9, 0.1], [0.4, 0.1, 0.5, 0.9]]
-    + [[0.4, 0.9, 0.1, 0.5]]
-)
-GAP = np.array(
-    [
-        [0.5, 0.8, 0.8, 0.51, 0.2],
-        [0.2, 0.5, 0.8, 0.2, 0.8],
-        [0.2, 0.2, 0.5, 0.8, 0.8],
-        [0.49, 0.8, 0.2, 0.5, 0.2],
-        [0.8, 0.2, 0.2, 0.8, 0.5],
-    ]
-)
-MULTISOL = np.array(
-    [
-        [0.5, 0.2, 0.8, 0.8, 0.8],
-        [0.8, 0.5, 0.2, 0.8, 0.8],
-        [0.2, 0.8, 0.5, 0.8, 0.8],
-        [0.2, 0.2, 0.2, 0.5, 0.6],
-        [0.2, 0.2, 0.2, 0.4, 0.5],
-    ]
-)
-MSLR5 = np.array(
-    [
-        [0.500, 0.535, 0.613, 0.757, 0.765],
-        [0.465, 0.500, 0.580, 0.727, 0.738],
-        [0.387, 0.420, 0.500, 0.659, 0.669],
-        [0.243, 0.273, 0.341, 0.500, 0.510],
-        [0.235, 0.262, 0.331, 0.490, 0.500],
-    ]
-)
+from tests.reference.matrices import CYCLIC, GAP, MULTISOL
+from tests.reference.matrices import MSLR5_CONDORCET as MSLR5
+
 REFERENCE = {"cyclic": CYCLIC, "gap": GAP, "multisol": MULTISOL, "mslr5": MSLR5}
 
 # A rotation: every arm beats the next two of five.
