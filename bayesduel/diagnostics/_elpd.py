@@ -9,11 +9,15 @@ from arviz_stats.base import (
     array_stats as _array_stats,  # pyright: ignore[reportPrivateImportUsage]
 )
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from bayesduel.inference.resampling import good_k
 
 array_stats: Any = _array_stats
 """Its own annotations are narrower than what it takes."""
+
+log_sum_exp: Any = logsumexp
+"""Without annotations, it is taken to return a pair."""
 
 
 def elpd_of(

@@ -7,9 +7,8 @@ from typing import Any
 import arviz_stats
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp as np_logsumexp
 
-from bayesduel.diagnostics._elpd import array_stats, elpd_of
+from bayesduel.diagnostics._elpd import array_stats, elpd_of, log_sum_exp
 from bayesduel.errors import FitError
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.posterior import Posterior
@@ -232,15 +231,15 @@ def _smoothed(
     else:
         weights = correction[:, ::step].reshape(-1)
         efficiency = 1.0
-    share = weights - np_logsumexp(weights)
+    share = weights - log_sum_exp(weights)
     size = max(1, _BLOCK // flat.shape[1])
     parts = []
     for start in range(0, len(flat), size):
         # Some dozen copies of this are held at once, so it is a part of all entries.
         part = np.ascontiguousarray(flat[start : start + size])
         smooth, k = array_stats.psislw(part - weights, r_eff=efficiency, axis=-1)
-        left_out = np_logsumexp(smooth + part, axis=1)
-        parts.append((left_out, np_logsumexp(part + share, axis=1), np.asarray(k)))
+        left_out = log_sum_exp(smooth + part, axis=1)
+        parts.append((left_out, log_sum_exp(part + share, axis=1), np.asarray(k)))
     left_out, full, k = (np.concatenate(each) for each in zip(*parts, strict=True))
     return left_out, full, k
 

@@ -10,9 +10,8 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 from scipy.special import betaln
-from scipy.special import logsumexp as np_logsumexp
 
-from bayesduel.diagnostics._elpd import array_stats, elpd_of
+from bayesduel.diagnostics._elpd import array_stats, elpd_of, log_sum_exp
 from bayesduel.errors import FitError
 from bayesduel.inference.laplace import draw_points, laplace, log_normal_density
 from bayesduel.inference.latent import latent_of, log_probabilities
@@ -90,8 +89,8 @@ def leave_pairs_out(
         )
     logs, weights = np.asarray(logs), np.asarray(weights)
     smooth, k = array_stats.psislw(-weights, r_eff=1.0, axis=-1)
-    values = np_logsumexp(smooth + logs, axis=1)
-    plain = np_logsumexp(logs, axis=1, b=1.0 / num_draws)
+    values = log_sum_exp(smooth + logs, axis=1)
+    plain = log_sum_exp(logs, axis=1, b=1.0 / num_draws)
     return elpd_of(values, plain, np.asarray(k), "pair", num_draws)
 
 

@@ -146,8 +146,8 @@ class SubmatrixSampler:
             uniforms = generator.random((batch, self.size))
             found = _first_admissible(self._admissible, uniforms)
             if found is not None:
-                lane, chosen = found
-                return SubmatrixDraw(self._arms[chosen], tried + lane + 1)
+                row, chosen = found
+                return SubmatrixDraw(self._arms[chosen], tried + row + 1)
             tried += batch
             batch = min(2 * batch, _LARGEST_BATCH)
         raise ArgumentError.of(
@@ -199,9 +199,9 @@ def _first_admissible(
     for place in range(size):
         steps = uniforms[rows, place] * (num_arms - place)
         picked = place + steps.astype(np.int64)
-        lanes = np.arange(rows.size)
-        chosen = order[lanes, picked]
-        order[lanes, picked] = order[:, place]
+        here = np.arange(rows.size)
+        chosen = order[here, picked]
+        order[here, picked] = order[:, place]
         order[:, place] = chosen
         fits = admissible[chosen[:, None], order[:, :place]].all(axis=1)
         rows, order = rows[fits], order[fits]
