@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 import theory
+from bayesduel.errors import FitError, checked_as
 from theory.arguments import (
     as_number,
     integer_from,
@@ -17,6 +18,7 @@ from theory.arguments import (
     number_above,
     number_from,
     one_of,
+    seed_of,
     shown,
     true_or_false,
 )
@@ -133,6 +135,13 @@ def test_numbers_of_many_kinds_are_read():
         integer_from(4, 0, "width", 3)
 
 
+def test_seeds_are_integers():
+    assert seed_of(2**63 - 1, "seed") == 2**63 - 1 and seed_of(np.int8(3), "seed") == 3
+    for value in (*WRONG, 1.0, -1, 2**63):
+        with pytest.raises(ValueError, match="seed must be an integer from 0 to 2"):
+            seed_of(value, "seed")
+
+
 def test_words_switches_and_collections():
     assert one_of("a", {"a": 1}, "form") == "a"
     assert true_or_false(np.bool_(False), "flag") is False
@@ -147,3 +156,17 @@ def test_what_is_shown_is_short_and_one_line():
     assert shown(np.eye(2)) == "array([[1., 0.], [0., 1.]])"
     assert len(shown("a" * 10**5)) == 100
     assert shown(10**5000) == "a int that cannot be printed"
+
+
+def test_errors_hold_their_parts_whoever_raises_them():
+    with pytest.raises(
+        FitError, match="draws must be an integer of at least 1"
+    ) as made:
+        checked_as(FitError, integer_from, 0, 1, "draws")
+    error = made.value
+    assert (error.argument, error.value, error.index) == ("draws", 0, None)
+    assert error.rule == "must be an integer of at least 1"
+    assert error.remedy == "give 1 or more"
+    with pytest.raises(FitError, match="could not convert") as made:
+        checked_as(FitError, float, "x")
+    assert not made.value.rule
