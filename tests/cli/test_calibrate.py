@@ -43,7 +43,7 @@ def test_what_is_refused(run, tmp_path):
     for words, said in (
         (("--model", "beta", "--order-effect"), "--order-effect: a Beta per pair"),
         (("--prior-scale", "-1"), "--prior-scale: must be a number from 1e-6 to"),
-        (("--model", "thurstone", "--method", "exact"), "method must be one of"),
+        (("--model", "thurstone", "--method", "exact"), "--method: must be one of"),
     ):
         result = run("calibrate", path, *words)
         assert result.exit_code == 2 and said in result.stderr
