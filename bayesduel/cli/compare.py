@@ -75,7 +75,8 @@ def compare(
         int | None,
         integer_option(
             metavar="N",
-            help="Worker processes; default: all cores. Changes no result.",
+            help="Worker processes; default: all cores, for what lasts more than "
+            "seconds. Changes no result.",
         ),
     ] = None,
     out: Annotated[

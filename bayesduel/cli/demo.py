@@ -96,7 +96,7 @@ def demo(
     from bayesduel.errors import ArgumentError
     from bayesduel.experiments.checks import worker_count
 
-    jobs = worker_count(jobs)
+    worker_count(jobs)
     try:
         asked = _asked(size, seed)
     except ArgumentError as error:
@@ -145,7 +145,7 @@ def _asked(size: _Size, seed: int) -> list[Experiment]:
     ]
 
 
-def _run(asked: Experiment, jobs: int, *, quiet: bool) -> xr.DataTree:
+def _run(asked: Experiment, jobs: int | None, *, quiet: bool) -> xr.DataTree:
     what = f"{', '.join(asked.names)} to T = {asked.horizon:.3g}"
     say(f"{what}: {', '.join(asked.labels)}", quiet=quiet)
     return asked.run(jobs=jobs, progress=not quiet)

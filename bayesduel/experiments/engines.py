@@ -1,11 +1,13 @@
 """Running jobs: in this process, or in worker processes."""
 
+import math
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Any
 
@@ -17,23 +19,79 @@ if TYPE_CHECKING:
     from bayesduel.progress import ProgressReport
 
 
+_ENOUGH_WORK = 5.0
+"""Seconds of work that show that there is more: worker processes need some until they
+have imported what they run. Of processor time: on a busy machine they need longer."""
+
+_LONG_JOB = 2.0
+"""Such seconds without compiling, after which a worker begins a job anew."""
+
+
+class _TakesLong(BaseException):
+    """A job that a worker process shall begin anew; no failure of the job."""
+
+
 def run_jobs(
     jobs: Sequence[Job],
     workers: int,
     keep: Callable[[JobResult], None],
     report: "ProgressReport",
+    *,
+    try_here: bool = False,
 ) -> None:
-    """Run all jobs, and hand each result over as soon as it is there."""
+    """Run all jobs, and hand each result over as soon as it is there.
+
+    ``try_here`` leaves to worker processes what is not done here within seconds.
+    """
     report.expect(len(jobs))
     workers = min(workers, len(jobs))
-    if workers <= 1:
-        for job in jobs:
-            result = JobResult(job, *_outcome(job, report.update(job)))
-            report.finished(job)
-            keep(result)
-        return
-    with _noticed_interrupts() as check_interrupt:
-        _Dispatcher(workers).run(jobs, keep, report, check_interrupt)
+    waiting = list(jobs)
+    if workers <= 1 or try_here:
+        patience = _ENOUGH_WORK if workers > 1 else math.inf
+        with suppress(_TakesLong):
+            _run_here(waiting, keep, report, patience)
+    if waiting:
+        done = {job.program for job in jobs[: len(jobs) - len(waiting)]}
+        with _noticed_interrupts() as check_interrupt:
+            _Dispatcher(workers, done).run(waiting, keep, report, check_interrupt)
+
+
+def _run_here(
+    waiting: list[Job],
+    keep: Callable[[JobResult], None],
+    report: "ProgressReport",
+    patience: float,
+) -> None:
+    """Take jobs from the list until it is empty, or they last longer than that."""
+    end = time.process_time() + patience
+    while waiting and time.process_time() < end:
+        job = waiting[0]
+        show = report.update(job)
+        if patience < math.inf:
+            show = _impatient(show, end)
+        result = JobResult(job, *_outcome(job, show))
+        del waiting[0]
+        report.finished(job)
+        keep(result)
+
+
+def _impatient(
+    show: Callable[[float], None] | None, end: float
+) -> Callable[[float], None]:
+    """Return a report of progress that raises where a job lasts long after ``end``."""
+    began = math.inf
+
+    def hear(share: float) -> None:
+        nonlocal began
+        now = time.process_time()
+        if share > 0:
+            began = min(began, now)
+        if now > max(end, began + _LONG_JOB):
+            raise _TakesLong
+        if show is not None:
+            show(share)
+
+    return hear
 
 
 def _outcome(
@@ -57,9 +115,9 @@ _ENDING = tuple(
 class _Dispatcher:
     """One process per worker, so that a policy is compiled where it already was."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, on_disk: set[Hashable]) -> None:
         self.pools = [_one_process(worker) for worker in range(workers)]
-        self.on_disk: set[Hashable] = set()
+        self.on_disk = on_disk
         self.compiled: list[set[Hashable]] = [set() for _ in range(workers)]
 
     def run(

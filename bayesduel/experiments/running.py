@@ -112,8 +112,9 @@ def compare(
     environments, policies : one or several
         As in :func:`simulate`.
     jobs : int or None
-        Worker processes; None takes one per core. They import the main module anew, so
-        a script that asks for more than one needs ``if __name__ == "__main__":``.
+        Worker processes; None takes one per core for what is not done here within
+        seconds. They import the main module anew, so a script that asks for more than
+        one needs ``if __name__ == "__main__":``.
     out : path, optional
         Folder to keep results in, new or empty: finished jobs are written at once, and
         ``results.nc`` at the end.

@@ -118,7 +118,7 @@ def carry_out(
 
         try:
             with progress_reporter(enabled=progress) as report:
-                run_jobs(todo, workers, keep, report)
+                run_jobs(todo, workers, keep, report, try_here=jobs is None)
             found = sweep.assemble(finished)
             folder.finish(found)
         except (KeyboardInterrupt, OutputWriteError) as error:

@@ -67,7 +67,12 @@ class SubmatrixJob:
         self, on_progress: Callable[[float], None] | None = None
     ) -> list[SubmatrixRow]:
         """Draw the submatrices and compute their constants."""
-        return [_row(self.sampler, number) for number in self.numbers]
+        rows = []
+        for number in self.numbers:
+            rows.append(_row(self.sampler, number))
+            if on_progress is not None:
+                on_progress(len(rows) / len(self.numbers))
+        return rows
 
 
 @dataclass(frozen=True)
