@@ -109,6 +109,9 @@ def _new_lane(inputs: LoopInputs, run: Int[Array, ""]) -> RunState:
     )
 
 
+# Inlined where it is part of a program; the host asks for it too, and one program costs
+# far less than one for each of its operations.
+@partial(jax.jit, inline=True)
 def new_lanes(inputs: LoopInputs, runs: Int[Array, " lane"]) -> Batch[RunState]:
     """Put the runs numbered ``runs`` of the chunk at their start, one per lane."""
     return jax.vmap(partial(_new_lane, inputs), out_axes=-1)(runs)
