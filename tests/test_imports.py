@@ -84,6 +84,19 @@ except SystemExit as stop:
     assert not loaded_by(code, tmp_path) & (HEAVY - {"xarray"})
 
 
+def test_a_comparison_loads_only_what_it_runs_on(tmp_path: Path) -> None:
+    """NumPyro is for posteriors of models, CVXPY for none of its bounds."""
+    code = """
+import bayesduel.analysis, bayesduel.cli.rankings, bayesduel.cli.tables
+import bayesduel.simulation.driver
+from theory import copeland_lower_bound
+asked = bayesduel.Experiment("cyclic", ["d-ts", "rucb", "rmed1"])
+copeland_lower_bound(asked.instances[0])
+"""
+    loaded = loaded_by(code, tmp_path)
+    assert loaded & HEAVY == {"jax", "jaxlib", "xarray"}
+
+
 def test_import_writes_nothing_and_opens_no_connection(tmp_path: Path) -> None:
     code = """
 import os, sys

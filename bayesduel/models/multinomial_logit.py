@@ -8,9 +8,9 @@ import numpy as np
 from jax import Array
 from jax.scipy.special import logsumexp
 from jaxtyping import Bool, Float
-from scipy.special import expit
 
 from bayesduel.errors import FitError
+from bayesduel.models.array_modules import sigmoid
 from bayesduel.models.base import (
     Draws,
     check_kind,
@@ -108,4 +108,4 @@ class MultinomialLogit(UtilityModel):
 
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i is chosen out of {i, j}, given that one of them is)."""
-        return pairwise(expit, self.utilities(draws))
+        return pairwise(sigmoid, self.utilities(draws))

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 from jaxtyping import Bool, Float, Int
-from scipy.special import expit
 
 from bayesduel.errors import FitError
+from bayesduel.models.array_modules import sigmoid
 from bayesduel.models.base import (
     Draws,
     check_kind,
@@ -132,4 +132,4 @@ class PlackettLuce(UtilityModel):
 
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i is ranked above j)."""
-        return pairwise(expit, self.utilities(draws))
+        return pairwise(sigmoid, self.utilities(draws))

@@ -1,4 +1,7 @@
-"""The normal law at the mode of a model of choices, followed choice by choice."""
+"""The normal law at the mode of a model of choices, followed choice by choice.
+
+NumPyro is imported when such a policy is played: the registry imports this.
+"""
 
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,10 +16,7 @@ from jax import Array
 from jaxtyping import Bool, Float
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.inference.laplace import laplace
-from bayesduel.inference.latent import latent_of
 from bayesduel.inference.normal_law import points_of
-from bayesduel.inference.numpyro_models import NumPyroDensity
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.multinomial_logit import MultinomialLogit
 from bayesduel.models.vote_arrays import with_counts
@@ -121,6 +121,8 @@ class SetModel:
         outcome: Float[Array, " outcome"],
     ) -> SetBeliefs:
         """Count what was chosen out of a set, and follow the mode."""
+        from bayesduel.inference.laplace import laplace
+
         sets = all_sets(self.num_arms, self.subset_size)
         here = jnp.all(sets == subset[None, :], axis=1)
         counts = state.counts + jnp.where(here[:, None], outcome[None, :], 0.0)
@@ -149,6 +151,8 @@ class SetModel:
         return self.model, self.num_arms, self.subset_size, self.no_choice
 
     def _utilities_at(self, points: Float[Array, "draw D"]) -> Float[Array, "draw n"]:
+        from bayesduel.inference.latent import latent_of
+
         latent = latent_of(self.model, _template(*self._key))
         named = jax.vmap(latent.named)(points)
         return jnp.asarray(self.model.utilities(named))  # pyright: ignore
@@ -175,6 +179,8 @@ def _prior(
     model: PreferenceModel, num_arms: int, subset_size: int, no_choice: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mode and factor of the prior, which is computed outside of any program."""
+    from bayesduel.inference.numpyro_models import NumPyroDensity
+
     arrays = _template(model, num_arms, subset_size, no_choice)
     empty = with_counts(arrays, np.zeros_like(arrays.counts))
     with jax.ensure_compile_time_eval(), jax.enable_x64(True):

@@ -7,8 +7,6 @@ from unicodedata import normalize
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from bayesduel.errors import ComparisonDataError, checked_as, near_names
 from theory.arguments import items_of, true_or_false
@@ -308,6 +306,9 @@ def components(
 
     ``edges`` may have more nodes than there are arms; those are left out.
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     count, label = connected_components(
         csr_array(edges), directed=True, connection=connection
     )
