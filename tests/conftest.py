@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -28,12 +29,14 @@ if "jax" in sys.modules:
     sys.modules["jax"].config.update("jax_numpy_rank_promotion", "raise")
 
 # Most of the time of the tests goes into compiling: worker processes and later runs
-# share what is compiled. A program is found by its text, so none can be stale.
-os.environ.setdefault(
-    "JAX_COMPILATION_CACHE_DIR", str(ROOT / ".pytest_cache" / "compiled")
-)
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
-os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(2**30))
+# share what is compiled. A program is found by its text, so none can be stale. Small
+# ones too: thousands of them take longer than all large ones. Without JAX's limit of
+# size, for which it locks the folder, and reads thousands of files to add one.
+COMPILED = ROOT / ".pytest_cache" / "compiled"
+MOST_COMPILED = 2**31
+"""Bytes; a run leaves some hundred million."""
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 # Where Python is told to write no bytecode, as in containers, every process of a test
 # would compile the sources of JAX anew, for seconds: they share it, out of sight.
@@ -61,6 +64,17 @@ settings.register_profile(
     suppress_health_check=_slow_is_fine,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Remove compiled programs when those of old versions have piled up."""
+    if hasattr(config, "workerinput"):  # The process that started this one has.
+        return
+    with suppress(FileNotFoundError):  # Another session is at it.
+        programs = [*COMPILED.glob("*")]
+        if sum(each.stat().st_size for each in programs) > MOST_COMPILED:
+            for each in programs:
+                each.unlink()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
