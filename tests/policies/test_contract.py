@@ -90,7 +90,11 @@ LOOKING_AHEAD = [
     for name in NAMES
     if getattr(policies.get(name), "look_ahead", False) and name not in FEW_AT_ONCE
 ]
-NUMBERED = [n for n in NAMES if with_other_numbers(policies.get(n)) != policies.get(n)]
+NUMBERED = [
+    case
+    for case, policy in zip(CASES, map(policies.get, NAMES), strict=True)
+    if with_other_numbers(policy) != policy
+]
 
 
 @cache
