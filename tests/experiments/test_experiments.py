@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import bayesduel
-from bayesduel.experiments import comparison
+from bayesduel.experiments import comparison, results
 from bayesduel.simulation import driver
 from tests.fake_policies import (
     Broken,
@@ -50,32 +50,30 @@ def whole():
     }
 
 
-def test_two_processes_say_what_one_says(whole):
-    """Also with the jobs cut otherwise, and with a policy that waits for the host."""
-    policies = [Wanderer(), Sleepy()]
-    one, two = (
-        bayesduel.compare("cyclic", policies, jobs=jobs, **REQUEST) for jobs in (1, 2)
-    )
-    same(one, two)
-    for name, alone in whole.items():
-        for variable in ("plays", "regret", "recommendation"):
-            np.testing.assert_array_equal(
-                one[f"cyclic/{name}"][variable], alone[variable]
-            )
-    assert len(np.unique(one["cyclic/Wanderer/plays"], axis=0)) > 60
+def test_two_processes_say_what_one_says(whole, tmp_path):
+    """Also with the jobs cut otherwise, and with a policy that waits for the host.
 
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_failure_loses_nothing_of_the_others(whole, jobs, tmp_path):
-    tree = bayesduel.compare(
-        "cyclic", [Broken(), Wanderer()], jobs=jobs, out=tmp_path / "out", **REQUEST
-    )
-    assert "cannot be made" in tree["cyclic/Broken"].attrs["error"]
-    assert not tree["cyclic/Broken"].data_vars
-    for kept in (tree, xr.open_datatree(tmp_path / "out" / "results.nc")):
-        np.testing.assert_array_equal(
-            kept["cyclic/Wanderer/plays"], whole["Wanderer"]["plays"]
+    Bit for bit in the file; and a policy that fails loses nothing of the others.
+    """
+    policies = [Broken(), Wanderer(), Sleepy()]
+    trees = [
+        bayesduel.compare(
+            "cyclic", policies, jobs=jobs, out=tmp_path / str(jobs), **REQUEST
         )
+        for jobs in (1, 2)
+    ]
+    files = [tmp_path / str(jobs) / results.FILE_NAME for jobs in (1, 2)]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    same(*trees)
+    for tree in (*trees, xr.open_datatree(files[1])):
+        assert "cannot be made" in tree["cyclic/Broken"].attrs["error"]
+        assert not tree["cyclic/Broken"].data_vars
+        for name, alone in whole.items():
+            for variable in ("plays", "regret", "recommendation"):
+                np.testing.assert_array_equal(
+                    tree[f"cyclic/{name}"][variable], alone[variable]
+                )
+    assert len(np.unique(trees[0]["cyclic/Wanderer/plays"], axis=0)) > 60
 
 
 @pytest.mark.slow
@@ -107,7 +105,7 @@ import signal
 # Under a shell that runs the tests in the background Ctrl-C would be ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import bayesduel
-from bayesduel.experiments import comparison
+from bayesduel.experiments import comparison, results
 from tests.fake_policies import Sleepy, Wanderer
 comparison.RUNS_PER_JOB = {size}
 bayesduel.compare("cyclic", [Wanderer(), Sleepy()], jobs=2, out={out!r}, **{request})

@@ -85,12 +85,6 @@ def test_same_file_however_runs_are_cut(file_of, environment, policies):
     assert file_of("grown", environment, policies, resume=True) == whole
 
 
-def test_same_file_from_two_processes(file_of):
-    policies = [Wanderer(), Scripted()]
-    whole = file_of("one", "cyclic", policies)
-    assert file_of("two", "cyclic", policies, jobs=2) == whole
-
-
 # Programs of the tests of the contract, which are compiled once for both.
 WHOLE = {
     policies.names: {
