@@ -1,6 +1,7 @@
 """Stock pairwise models on NumPy arrays: against NumPyro's density, and without JAX."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -70,23 +71,29 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
     assert closed is not None and closed.size == latent.size
     points = np.random.default_rng(3).normal(size=(5, latent.size))
     points *= np.array([0.0, 0.5, 1.0, 2.0, 3.0])[:, None]
-    expected = [float(latent.log_density(jnp.asarray(each))) for each in points]
-    np.testing.assert_allclose(closed.log_densities(points), expected, rtol=1e-10)
-    for point in points:
+
+    @jax.jit
+    @jax.vmap
+    def automatic(point):
+        density = latent.log_density
+        derivatives = jax.grad(density)(point), jax.hessian(density)(point)
+        return density(point), *derivatives, latent.named(point)
+
+    *expected, quantities = map(partial(jax.tree.map, np.asarray), automatic(points))
+    np.testing.assert_allclose(closed.log_densities(points), expected[0], rtol=1e-10)
+    for point, _, gradient, hessian in zip(points, *expected, strict=True):
         value, slope = closed.slope(point)
         assert value == pytest.approx(closed.log_densities(point[None])[0])
-        automatic = jax.grad(latent.log_density)(jnp.asarray(point))
-        np.testing.assert_allclose(slope, automatic, rtol=1e-8, atol=1e-8)
-        automatic = np.asarray(jax.hessian(latent.log_density)(jnp.asarray(point)))
+        np.testing.assert_allclose(slope, gradient, rtol=1e-8, atol=1e-8)
         # In units in which the diagonal is 1: entries are sums of far larger terms.
-        unit = np.sqrt(np.abs(np.diagonal(automatic)))
+        unit = np.sqrt(np.abs(np.diagonal(hessian)))
         np.testing.assert_allclose(
             closed.hessian(point) / np.outer(unit, unit),
-            automatic / np.outer(unit, unit),
+            hessian / np.outer(unit, unit),
             atol=1e-8,
         )
     named = closed.named(points)
-    for name, values in jax.vmap(latent.named)(jnp.asarray(points)).items():
+    for name, values in quantities.items():
         np.testing.assert_allclose(named.pop(name), values, rtol=1e-12, atol=1e-14)
     assert not named
 
@@ -96,7 +103,8 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
 def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
     arrays = arrays_of(model)
     density = latent_of(model, as_jax(arrays)).log_density
-    expected = newton_mode(density, jnp.zeros(model.closed_form(arrays).size))
+    start = jnp.zeros(model.closed_form(arrays).size)
+    expected = jax.jit(partial(newton_mode, density))(start)
     found = fit(model, VOTES if model.ties else VOTES.without_ties(), method="laplace")
     law = found.extras["laplace"]
     assert isinstance(law.mode, np.ndarray) and law.status == Status.CONVERGED
