@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.colors import Normalize
-from scipy.stats import beta
 
 from bayesduel.errors import FitError
 from bayesduel.inference.fitted import check_posterior
@@ -133,6 +132,8 @@ def pair(
     FitError
         If the fit is to other data, or there is no such arm.
     """
+    from scipy.stats import beta
+
     _check_pairs(posterior, "pair")
     for name in (one, other):
         if not isinstance(name, str) or name not in posterior.arm_names:
