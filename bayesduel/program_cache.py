@@ -35,6 +35,8 @@ _PROGRAM, _USED = "-cache", "-atime"
 """Suffixes of JAX: a program, and when it was last used, which is written after it."""
 
 _OURS = re.compile(r"jaxlib-[^/]+-[0-9a-f]{12}")
+_IMPORTED = re.compile(r"^from bayesduel\.([\w.]+) import", re.MULTILINE)
+_KERNELS = re.compile(r"numba-[^/]+-[0-9a-f]{12}")
 
 
 def keep_programs() -> Path | None:
@@ -55,7 +57,7 @@ def _keep_programs(wanted: str) -> Path | None:
 
     if jax.config.jax_compilation_cache_dir or wanted.lower() == "off":
         return None
-    folder = _folder(wanted)
+    folder = _folder(wanted, _machine())
     if folder is None:
         return None
     _clean(folder)
@@ -70,12 +72,50 @@ def _keep_programs(wanted: str) -> Path | None:
     return folder
 
 
-def _folder(wanted: str) -> Path | None:
+def kernel_folder(kernel: str) -> Path | None:
+    """Return where Numba keeps a compiled kernel; None where nothing is kept.
+
+    The folder is a function of all sources that are compiled into kernels and of the
+    versions, so that what is found in it is what would be compiled.
+    """
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted.lower() == "off":
+        return None
+    folder = _folder(wanted, _kernels(), kernel)
+    if folder is not None:
+        with suppress(OSError):
+            os.utime(folder.parent)
+        _forget(folder.parent, _KERNELS, ("*/*/*.nbi", "*/*/*.nbc"))
+    return folder
+
+
+@cache
+def _kernels() -> str:
+    """Name the versions, the processor, and the sources of all kernels."""
+    digest = hashlib.sha256(_machine().encode())
+    root = Path(__file__).parent
+    sources = {}
+    for path in sorted(root.rglob("*.py")):
+        if "scalar" in str(path.relative_to(root)):
+            sources[path] = path.read_text(encoding="utf-8")
+            # Constants of the modules that it names are compiled into it.
+            for module in _IMPORTED.findall(sources[path]):
+                other = root.joinpath(*module.split(".")).with_suffix(".py")
+                if other.is_file():
+                    sources[other] = other.read_text(encoding="utf-8")
+    for path in sorted(sources):
+        digest.update(sources[path].encode())
+    parts = [version("numba"), version("llvmlite"), version("numpy")]
+    digest.update("\n".join(parts).encode())
+    return f"numba-{version('numba')}-{digest.hexdigest()[:12]}"
+
+
+def _folder(wanted: str, *parts: str) -> Path | None:
     """Make the folder of this machine and these versions, if that is possible."""
     from platformdirs import user_cache_path
 
     root = Path(wanted).expanduser() if wanted else user_cache_path("bayesduel")
-    folder = root / "programs" / _machine()
+    folder = root.joinpath("programs", *parts)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -108,13 +148,20 @@ def _clean(folder: Path) -> None:
                 program.unlink(missing_ok=True)
     with suppress(OSError):
         os.utime(folder)
+    _forget(folder, _OURS, (f"*{_PROGRAM}", f"*{_USED}", _LOCK))
+
+
+def _forget(folder: Path, ours: re.Pattern[str], patterns: tuple[str, ...]) -> None:
+    """Remove what other versions have left beside a folder and nobody uses any more."""
     forgotten = time.time() - _FORGOTTEN_DAYS * 86_400
     for other in folder.parent.iterdir():
-        if other == folder or not _OURS.fullmatch(other.name):
+        if other == folder or not ours.fullmatch(other.name):
             continue
         with suppress(OSError):
             if other.stat().st_mtime < forgotten:
-                for name in (f"*{_PROGRAM}", f"*{_USED}", _LOCK):
-                    for each in other.glob(name):
-                        each.unlink(missing_ok=True)
-                other.rmdir()  # Fails, and rightly, if anything else is there.
+                for each in (path for name in patterns for path in other.glob(name)):
+                    each.unlink(missing_ok=True)
+                # Fails, and rightly, if anything else is there.
+                for inner in sorted(other.rglob("*"), reverse=True):
+                    inner.rmdir()
+                other.rmdir()

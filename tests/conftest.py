@@ -38,6 +38,9 @@ MOST_COMPILED = 2**31
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
+# Likewise kernels, which are found by all their sources.
+os.environ.setdefault("BAYESDUEL_CACHE", str(ROOT / ".pytest_cache" / "kernels"))
+
 # Where Python is told to write no bytecode, as in containers, every process of a test
 # would compile the sources of JAX anew, for seconds: they share it, out of sight.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):

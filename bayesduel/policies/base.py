@@ -115,6 +115,15 @@ class Policy:
         """
         return {}
 
+    def scalar_kernel(self) -> Any:
+        """Return what plays it run after run on a CPU, or None.
+
+        A :class:`bayesduel.policies.scalar_kernel.ScalarKernel` with the law of the
+        methods above. Only the class that defines this method is played so: others
+        that inherit from it may have another rule.
+        """
+        return None
+
     def is_waiting(self, state: State) -> Bool[Array, ""]:
         """Say whether this run cannot go on before ``host_step`` has served it."""
         return jnp.bool_(False)

@@ -15,7 +15,7 @@ delta = |w - l| / (2 nu), d = KL(Ber(1/2 + delta), Ber(1/2)),
 
     smaller tail = erfc(sqrt(nu d)) / 2 + exp(-nu d) / sqrt(2 pi nu) sum_k S_k / nu^k.
 
-S_k(delta) / delta is even and analytic; ``_SERIES`` holds Chebyshev interpolants of it
+S_k(delta) / delta is even and analytic; ``SERIES`` holds Chebyshev interpolants of it
 in delta^2 on [0, 0.27^2], beyond which the tail is below 1e-33 and counts as 0.
 Measured against exact integers: relative error below 2e-12 for tails above 1e-30.
 """
@@ -36,7 +36,7 @@ TABLE_SIZE = 512
 _SMALLEST = 1e-300
 """Floor of a tail whose logarithm is taken; such an event never happens in a run."""
 
-_SERIES = (
+SERIES = (
     (
         -0.83333333333333022,
         -0.81666666667879887,
@@ -83,7 +83,7 @@ _SERIES = (
 
 
 @lru_cache(maxsize=1)
-def _small_tail_table() -> np.ndarray:
+def small_tail_table() -> Float[np.ndarray, "F N"]:
     """Exact smaller tails, indexed by (smaller count, number of duels)."""
     from scipy.special import bdtr
 
@@ -98,7 +98,7 @@ def _expansion(fewer: Float[Array, "..."], duels: Float[Array, "..."]) -> Array:
     delta = jnp.minimum((0.5 * duels - fewer) / nu, 0.27)
     square = delta * delta
     total = jnp.zeros_like(nu)
-    for coefficients in reversed(_SERIES):
+    for coefficients in reversed(SERIES):
         term = jnp.zeros_like(nu)
         for coefficient in reversed(coefficients):
             term = term * square + coefficient
@@ -128,7 +128,7 @@ def smaller_half_tail(
     """
     duels = wins + losses
     fewer = jnp.minimum(wins, losses)
-    table = jnp.asarray(_small_tail_table())
+    table = jnp.asarray(small_tail_table())
     # A flat index: a gather along one axis is the cheaper one on a CPU.
     row = jnp.minimum(fewer, TABLE_SIZE // 2 - 1)
     flat = row * TABLE_SIZE + jnp.minimum(duels, TABLE_SIZE - 1)

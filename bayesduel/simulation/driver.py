@@ -7,7 +7,6 @@ how runs are put into lanes, segments or chunks changes no bit.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -30,6 +29,8 @@ from bayesduel.simulation.event_loop import (
     start,
     vmap_last,
 )
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.records import RunRecords
 
 EVENT_LIMIT = 2**31 - 2
 """Events that one run may take. Their number is folded into 32 bits of its key, and
@@ -62,19 +63,6 @@ _SEGMENT_SECONDS = 0.5
 """Aim for the length of a segment: short enough for Ctrl-C and a progress bar."""
 
 
-@dataclass(frozen=True)
-class RunRecords:
-    """NumPy results of a chunk of runs, in the original labels of the arms."""
-
-    ledger: dict[str, np.ndarray]
-    recommendation: np.ndarray
-    info: dict[str, np.ndarray]
-    events: np.ndarray
-    finished: np.ndarray
-    run_seconds: float
-    compile_seconds: float
-
-
 def run_chunk(
     environment: Environment,
     policy: Policy,
@@ -84,6 +72,7 @@ def run_chunk(
     seed: int,
     num_lanes: int | None = None,
     on_progress: Callable[[float], None] | None = None,
+    engine: str = "auto",
 ) -> RunRecords:
     """Simulate the runs numbered ``runs`` up to the last checkpoint.
 
@@ -104,6 +93,10 @@ def run_chunk(
     on_progress : callable, optional
         Called with 0 before anything is compiled, and after each segment with the
         share of rounds played, on a log scale.
+    engine : {"auto", "scalar", "jax"}
+        "scalar" plays run after run by the kernel of the policy, "jax" many runs side
+        by side; the runs have the same law. "auto" takes the first on a CPU, where the
+        policy has a kernel.
 
     Returns
     -------
@@ -118,6 +111,21 @@ def run_chunk(
     keep_programs()
     if on_progress is not None:
         on_progress(0.0)
+    kernel = None if engine == "jax" else _kernel(environment, policy, engine)
+    if kernel is not None:
+        # Numba takes half a second to import.
+        from bayesduel.simulation.scalar.engine import run_chunk as run_scalar_chunk
+
+        return run_scalar_chunk(
+            environment,  # pyright: ignore[reportArgumentType]
+            kernel,
+            runs=runs,
+            checkpoints=checkpoints,
+            seed=seed,
+            event_limit=EVENT_LIMIT,
+            segment_seconds=_SEGMENT_SECONDS,
+            on_progress=on_progress,
+        )
     with jax.enable_x64(True):
         inputs = _problem(environment, policy, runs, checkpoints, seed)
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
@@ -137,6 +145,22 @@ def run_chunk(
             run_seconds=time.perf_counter() - compiled,
             compile_seconds=compiled - began,
         )
+
+
+def _kernel(environment: Environment, policy: Policy, engine: str) -> Any:
+    """Return the kernel that plays a policy; None where the loop of JAX does.
+
+    A class that inherits from one with a kernel may have changed its rule.
+    """
+    has_kernel = "scalar_kernel" in vars(type(policy))
+    suits = has_kernel and isinstance(environment, PairwiseEnvironment)
+    if suits and (engine == "scalar" or jax.default_backend() == "cpu"):
+        kernel = policy.scalar_kernel()
+    else:
+        kernel = None
+    if engine == "scalar" and kernel is None:
+        raise ValueError(f"engine must be 'jax' or 'auto' for {policy.label}")
+    return kernel
 
 
 def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:

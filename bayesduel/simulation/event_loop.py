@@ -91,10 +91,20 @@ class LoopInputs(NamedTuple):
     sizes share a program."""
 
 
+def run_keys(key: RunKey, number: UInt32[Array, ""]) -> tuple[RunKey, RunKey, RunKey]:
+    """Return the key of a run by its number, and those of its start.
+
+    These are for the environment and for the policy.
+    """
+    key_run = jax.random.fold_in(key, number)
+    key_environment, key_policy = jax.random.split(jax.random.fold_in(key_run, _INIT))
+    return key_run, key_environment, key_policy
+
+
 def _new_lane(inputs: LoopInputs, run: Int[Array, ""]) -> RunState:
     """Put run number ``run`` of the chunk at its start."""
-    key = jax.random.fold_in(inputs.key, inputs.first_run + run.astype(jnp.uint32))
-    key_environment, key_policy = jax.random.split(jax.random.fold_in(key, _INIT))
+    number = inputs.first_run + run.astype(jnp.uint32)
+    key, key_environment, key_policy = run_keys(inputs.key, number)
     environment = inputs.environment.init(key_environment)
     return RunState(
         run=run,

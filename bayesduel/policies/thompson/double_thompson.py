@@ -5,6 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jaxtyping import Float
 
@@ -255,6 +256,24 @@ class DoubleThompson(Policy):
         counts = counts_after(state.beliefs, duel.first, duel.second, outcome)
         resolution = with_counts(state.resolution, *counts, duel, self.alpha)
         return state._replace(beliefs=beliefs, resolution=resolution)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where the prior is of integers and rounds are jumped."""
+        posterior: Any = self.posterior
+        if not (isinstance(posterior, BetaPairs) and self.look_ahead):
+            return None
+        prior = np.asarray(posterior.prior)
+        if prior.dtype.kind != "i":
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.thompson._scalar_double_thompson import kernel
+
+        return kernel(
+            prior,
+            alpha=float(self.alpha),
+            elimination=self.elimination,
+            ties_by_regret=self.tie_break == "regret",
+        )
 
     @property
     def _pairs(self) -> BetaPairs:

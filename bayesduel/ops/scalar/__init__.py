@@ -1,0 +1,5 @@
+"""What kernels are made of: functions that Numba compiles, of one run at a time.
+
+The scalar engine plays run after run on a core of a CPU, free to branch. Its files have
+``scalar`` in their path: what is compiled is found on disk by a digest of them all.
+"""

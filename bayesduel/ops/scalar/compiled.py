@@ -1,0 +1,30 @@
+"""How functions of kernels are compiled.
+
+Kernels own no memory: all arrays are made by the host. So Numba is told to count no
+references to arrays, which took several times as long as the work itself; what would
+need memory (a slice that is assigned to, a new array, ``np.min``) is then refused when
+the kernel is compiled.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
+"""Divisions do not raise, as in NumPy; other threads of Python go on meanwhile."""
+
+
+def compiled[Function: Callable[..., Any]](function: Function) -> Function:
+    """Compile a function that is called from several places, or seldom."""
+    # A checked or otherwise wrapped function is no function for Numba.
+    return njit(**OPTIONS)(inspect.unwrap(function))
+
+
+def inlined[Function: Callable[..., Any]](function: Function) -> Function:
+    """Compile a function as part of the one that calls it.
+
+    Passing a state on, a tuple of arrays, takes longer than a short function does.
+    """
+    return njit(**OPTIONS, forceinline=True)(inspect.unwrap(function))

@@ -1,0 +1,76 @@
+"""Draws of one run at a time, out of a generator of NumPy.
+
+All but the signs of pairs come from the generator itself. Signs are many, so four of
+them share 64 bits: 16 bits decide an event of probability p unless they are those of p,
+once in 65,536 times, and then a further uniform is compared with what p has left. So
+the probability is exact, whatever its size.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int, UInt16
+from numba.np.random.generator_core import next_uint64
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+
+_LEAST_WORDS = 1024
+"""Words of 16 bits that are drawn together, at least."""
+
+
+class Bits(NamedTuple):
+    """Words of 16 random bits that are still to be used."""
+
+    words: UInt16[np.ndarray, " W"]
+    used: Int[np.ndarray, " 1"]
+    """How many of the words are used up."""
+
+
+def new_bits(num_arms: int) -> Bits:
+    """Return room for the bits of a run; the words of a row of K pairs fit in."""
+    size = max(_LEAST_WORDS, 4 * -(-num_arms // 4))
+    return Bits(np.zeros(size, dtype=np.uint16), np.full(1, size, dtype=np.int64))
+
+
+@inlined
+def take_words(bits: Bits, rng: Generator, count: int) -> int:
+    """Return where the next ``count`` words of ``bits`` begin.
+
+    Where fewer are left, all are drawn anew.
+    """
+    start = bits.used[0]
+    if start + count > bits.words.size:
+        _fill(bits.words, rng)
+        start = 0
+    bits.used[0] = start + count
+    return start
+
+
+@compiled
+def _fill(words: UInt16[np.ndarray, " W"], rng: Generator) -> None:
+    for start in range(0, words.size, 4):
+        block = next_uint64(rng.bit_generator)
+        for part in range(4):
+            words[start + part] = np.uint16(block >> np.uint64(16 * part))
+
+
+@inlined
+def happens(word: int, threshold: int, remainder: float, rng: Generator) -> bool:
+    """Say whether 16 bits decide for an event of (threshold + remainder) / 2^16."""
+    if word != threshold:
+        return word < threshold
+    return rng.random() < remainder
+
+
+@inlined
+def truncated_exponential(rng: Generator, total: float) -> float:
+    """Draw a standard exponential variable below ``total``."""
+    return -math.log1p(rng.random() * math.expm1(-total))
+
+
+@inlined
+def choose_index(rng: Generator, count: int) -> int:
+    """Draw one of ``count`` numbers from 0 on."""
+    return min(count - 1, int(rng.random() * count))

@@ -1,0 +1,37 @@
+"""When a confidence bound stops resolving a pair: ``ops.resolved_rounds``, in scalars.
+
+The rule is the same one, log t <= x with x = (w - l)^2 / (4 alpha n).
+"""
+
+import math
+
+from bayesduel.ops.scalar.compiled import inlined
+
+NEVER = 2**62
+"""A round beyond every horizon."""
+
+_LOG_NEVER = math.log(NEVER)
+
+
+@inlined
+def last_resolved_round(wins: int, losses: int, alpha: float, round_: int) -> int:
+    """Return the last round at which a pair is resolved; 0 if it is not at ``round_``.
+
+    A pair that was never compared is not. ``floor(exp(x))`` is corrected against the
+    rule itself, by one at most.
+    """
+    duels = wins + losses
+    if duels == 0:
+        return 0
+    gap = float(wins - losses)
+    resolution = gap * gap / (4.0 * alpha * duels)
+    if math.log(float(round_)) > resolution:
+        return 0
+    if resolution > _LOG_NEVER:
+        return NEVER
+    guess = max(round_, int(math.floor(math.exp(resolution))))
+    if math.log(float(guess + 1)) <= resolution:
+        return guess + 1
+    if guess > round_ and math.log(float(guess)) > resolution:
+        return guess - 1
+    return guess

@@ -1,0 +1,106 @@
+"""What a policy offers to the scalar engine: a state of arrays and three functions.
+
+A *kernel* is the rule of a policy for one run at a time, compiled by Numba. Its state
+is a named tuple of NumPy arrays, which its functions change in place. They are found by
+the class of the state, so that one loop plays all of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numba.extending import overload, types
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import OPTIONS
+
+
+class ScalarDuel(NamedTuple):
+    """What a kernel asks for, as ``bayesduel.types.Duel`` in scalars.
+
+    ``champion`` duels itself for ``idle_rounds`` rounds, then, if ``explores``,
+    ``first`` meets ``second`` once.
+    """
+
+    champion: int
+    idle_rounds: int
+    first: int
+    second: int
+    explores: bool
+
+
+def _nothing(state: Any) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class ScalarKernel:
+    """How the scalar engine plays a policy.
+
+    Attributes
+    ----------
+    name : str
+        Of the compiled program; no other kernel has it.
+    new_state : callable
+        ``new_state(order) -> state`` before the first round, a named tuple of arrays;
+        ``order[position]`` is the arm that the kernel knows as ``position``.
+    info : callable
+        ``info(state)`` of a finished run, as ``Policy.info``.
+    """
+
+    name: str
+    new_state: Callable[[Int[np.ndarray, " K"]], Any]
+    info: Callable[[Any], dict[str, Any]] = _nothing
+
+
+def init(state: Any, rng: Generator) -> None:
+    """Prepare a new state for the first round, where that takes compiled code."""
+    raise NotImplementedError
+
+
+def choose(state: Any, rng: Generator, round_: int) -> ScalarDuel:
+    """Say what to play from ``round_`` on, as ``Policy.choose``."""
+    raise NotImplementedError
+
+
+def update(
+    state: Any, rng: Generator, round_: int, first: int, second: int, won: bool
+) -> None:
+    """Take in that ``first`` has won or lost against ``second`` in ``round_``.
+
+    Of self-duels nothing is told.
+    """
+    raise NotImplementedError
+
+
+def recommend(state: Any, rng: Generator) -> int:
+    """Return the arm that the policy believes to be best."""
+    raise NotImplementedError
+
+
+def implement(state_class: type, **functions: Callable[..., Any]) -> None:
+    """Enter the functions of a kernel by the class of its state.
+
+    Parameters
+    ----------
+    state_class : type
+        A named tuple.
+    **functions
+        ``init``, ``choose``, ``update`` and ``recommend``, compiled or not.
+    """
+    for stub in (init, choose, update, recommend):
+        _implement(stub, state_class, functions[stub.__name__])
+
+
+def _implement(
+    stub: Callable[..., Any], state_class: type, function: Callable[..., Any]
+) -> None:
+    # Numba wants the plain function, with the arguments of the stub.
+    plain = getattr(function, "py_func", function)
+
+    @overload(stub, strict=False, jit_options=OPTIONS)
+    def find(state: Any, *others: Any) -> Callable[..., Any] | None:
+        wanted = isinstance(state, types.NamedTuple)
+        return plain if wanted and state.instance_class is state_class else None

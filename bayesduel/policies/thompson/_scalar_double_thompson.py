@@ -1,0 +1,325 @@
+"""The kernel of D-TS, D-TS+ and pure D-TS: stepping or look-ahead, what is faster.
+
+Both have the law of the rule. Where nearly every round teaches something, computing
+when the next one comes costs more than playing it: rounds are stepped in blocks, and
+looked ahead of when enough of the last block were self-duels. That is a function of the
+run's own past, so that the law of what comes is that of either form.
+
+Look-ahead draws the next round that is not idle as ``_events`` does, which gives the
+reasons.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.draws import choose_index, truncated_exponential
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.thompson._scalar_rounds import (
+    best_challenger,
+    first_arm,
+    flip,
+    sample_votes,
+    successes,
+    successes_given_one,
+)
+from bayesduel.policies.thompson._scalar_state import (
+    LOOK_AHEAD,
+    STEP,
+    DoubleThompsonKernel,
+    count_duel,
+    find_sets,
+    let_expire,
+    new_state,
+    start,
+)
+
+_BLOCK = 32
+"""Rounds that are stepped before looking ahead is considered again."""
+
+_MOST_HAZARD = 0.7
+"""Above this rate of events the next rounds are stepped: half of them are events."""
+
+_NO_FLIP = math.inf
+
+_ANY, _NOTHING, _BY_FLIP, _BY_SUCCESS = 0, 1, 2, 3
+"""Which round comes after the idle ones: any; none, as the sets change before; one in
+which a relevant pair flips; one in which none does and a challenger succeeds."""
+
+
+def kernel(prior: Int[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
+    """Return the kernel; ``prior`` is one number or a table, in the order of the arms.
+
+    ``options`` are those of ``_scalar_state.new_state``.
+    """
+
+    def of_run(order: Int[np.ndarray, " K"]) -> DoubleThompsonKernel:
+        table = np.broadcast_to(prior, (len(order), len(order)))
+        return new_state(table[np.ix_(order, order)], **options)
+
+    return ScalarKernel("double_thompson", of_run)
+
+
+@inlined
+def init(state: DoubleThompsonKernel, rng: Generator) -> None:
+    """Fill in what the prior says."""
+    start(state)
+
+
+@inlined
+def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Return the next round, or the idle rounds up to one that is not."""
+    now = state.now[0]
+    if now.next_expiry < round_:
+        let_expire(state, round_)
+    if now.stale:
+        find_sets(state)
+    kind, idle, flip_rate, success_rate = _what_comes(state, rng, round_)
+    first = champion = state.arms[0].leader
+    if kind != _ANY and now.num_leaders > 1:
+        champion = _champion(state, rng, kind, idle)
+        first = champion
+        if kind == _BY_SUCCESS:
+            first = _first_to_lose(state, rng, champion, success_rate)
+            if first < 0:
+                return ScalarDuel(champion, idle, champion, champion, True)
+    if kind == _NOTHING:
+        return ScalarDuel(champion, idle, first, first, False)
+    if kind == _BY_SUCCESS:
+        count = successes_given_one(state, rng, first, _column_rate(state, first))
+    else:
+        if kind == _BY_FLIP:
+            _sample_votes_given(state, rng, truncated_exponential(rng, flip_rate))
+            first = first_arm(state, rng)
+        elif now.num_candidates > 1:
+            sample_votes(state, rng)
+            first = first_arm(state, rng)
+        count = successes(state, rng, first)
+    second = best_challenger(state, rng, first, count)
+    now.idle_steps += kind == _ANY and second == first
+    return ScalarDuel(champion, idle, first, second, True)
+
+
+@inlined
+def _what_comes(
+    state: DoubleThompsonKernel, rng: Generator, round_: int
+) -> tuple[int, int, float, float]:
+    """Return the kind of the next round, the idle ones before it, and both rates."""
+    now = state.now[0]
+    if now.form != LOOK_AHEAD:
+        if now.steps_left == 0 and 2 * now.idle_steps < _BLOCK:
+            now.steps_left, now.idle_steps = _BLOCK, 0
+        if now.form == STEP or now.steps_left > 0:
+            now.steps_left -= 1
+            return _ANY, 0, 0.0, 0.0
+    flip_rate, success_rate = _relevant_rate(state), _success_rate(state)
+    hazard = flip_rate + success_rate
+    if now.form != LOOK_AHEAD and hazard > _MOST_HAZARD:
+        now.steps_left, now.idle_steps = _BLOCK - 1, 0
+        return _ANY, 0, flip_rate, success_rate
+    rounds = now.next_expiry - round_ + 1
+    waits = rng.standard_exponential()
+    if waits >= hazard * rounds:
+        return _NOTHING, rounds, flip_rate, success_rate
+    idle = min(rounds - 1, int(waits / hazard))
+    by_flip = rng.random() * math.expm1(-hazard) > math.expm1(-flip_rate)
+    return (_BY_FLIP if by_flip else _BY_SUCCESS), idle, flip_rate, success_rate
+
+
+@compiled
+def _champion(state: DoubleThompsonKernel, rng: Generator, kind: int, idle: int) -> int:
+    """Draw the first arm of the idle rounds from several leaders.
+
+    D-TS: in proportion to exp(-rate of its column). D-TS+: by the tie-break, given no
+    relevant flip. That is also the law of the first arm of a round that is not idle by
+    success: one draw serves both, which leaves every mean as it is.
+    """
+    arms, now = state.arms, state.now[0]
+    if now.ties_by_regret and (idle > 0 or kind == _BY_SUCCESS):
+        _sample_votes_given(state, rng, _NO_FLIP)
+        return first_arm(state, rng)
+    if idle == 0:
+        return arms[0].leader
+    safest = math.inf
+    for rank in range(now.num_leaders):
+        safest = min(safest, arms[rank].column_rate)
+    for rank in range(now.num_leaders):
+        arms[rank].weight = math.exp(safest - arms[rank].column_rate)
+    return arms[_place_by_weight(state, rng)].leader
+
+
+@compiled
+def _first_to_lose(
+    state: DoubleThompsonKernel, rng: Generator, champion: int, success_rate: float
+) -> int:
+    """Draw the first arm given that no relevant pair flips and a challenger succeeds.
+
+    D-TS: in proportion to 1 - exp(-rate of its column). D-TS+: -1 if the exponential
+    variable of all leaders, which is below the largest rate, exceeds that of the
+    champion: its column is empty.
+    """
+    arms, now = state.arms, state.now[0]
+    if now.ties_by_regret:
+        level = truncated_exponential(rng, success_rate)
+        return champion if level < _column_rate(state, champion) else -1
+    for rank in range(now.num_leaders):
+        arms[rank].weight = -math.expm1(-arms[rank].column_rate)
+    return arms[_place_by_weight(state, rng)].leader
+
+
+@inlined
+def _place_by_weight(state: DoubleThompsonKernel, rng: Generator) -> int:
+    """Draw a place in the list of leaders in proportion to the weights."""
+    arms, count = state.arms, state.now[0].num_leaders
+    total = 0.0
+    for place in range(count):
+        total += arms[place].weight
+    target, chosen = rng.random() * total, 0
+    for place in range(count):
+        if arms[place].weight > 0.0:
+            chosen = place
+            target -= arms[place].weight
+            if target < 0.0:
+                break
+    return chosen
+
+
+@inlined
+def _column_rate(state: DoubleThompsonKernel, leader: int) -> float:
+    """Return the rate at which some challenger succeeds against a leader."""
+    rank = 0
+    while state.arms[rank].leader != leader:
+        rank += 1
+    return state.arms[rank].column_rate
+
+
+@inlined
+def _relevant_rate(state: DoubleThompsonKernel) -> float:
+    """Return -log P(no relevant flip)."""
+    arms, total = state.arms, 0.0
+    if state.now[0].num_candidates == 1:
+        return total
+    for place in range(state.now[0].num_candidates):
+        i = arms[place].candidate
+        if arms[i].is_leader:
+            for j in range(arms.size):
+                if j > i or not arms[j].is_leader:
+                    total += state.pairs[i, j].flip_rate
+        elif arms[i].can_reach:
+            for j in range(arms.size):
+                if state.trails[i, j] > 0 and not arms[j].is_leader:
+                    total += state.pairs[i, j].flip_rate
+    return total
+
+
+@inlined
+def _success_rate(state: DoubleThompsonKernel) -> float:
+    """Return the rate at which some challenger of the first arm succeeds.
+
+    With rates lam_w, no one succeeds with the mean of exp(-lam_w) over the leaders
+    (``_idle_rounds``). D-TS+: one exponential variable for all leaders, drawn apart
+    from the first arm, says whether its column is empty, so a round counts as idle if
+    it exceeds the largest rate (``_events``).
+    """
+    arms, count = state.arms, state.now[0].num_leaders
+    safest, riskiest = math.inf, 0.0
+    for rank in range(count):
+        arm = arms[rank].leader
+        rate = 0.0
+        for i in range(arms.size):
+            if state.pairs[arm, i].eligible:
+                rate += state.pairs[arm, i].win_rate
+        arms[rank].column_rate = rate
+        safest, riskiest = min(safest, rate), max(riskiest, rate)
+    if count == 1 or state.now[0].ties_by_regret:
+        return riskiest
+    lacking = 0.0
+    for rank in range(count):
+        lacking -= math.expm1(safest - arms[rank].column_rate)
+    return safest - math.log1p(-lacking / count)
+
+
+@compiled
+def _sample_votes_given(
+    state: DoubleThompsonKernel, rng: Generator, target: float
+) -> None:
+    """Count the votes given the first relevant flip, or given none.
+
+    The first one lies where the running rate passes ``target``. Relevant pairs before
+    it stay, all others flip freely.
+    """
+    arms = state.arms
+    running, found = 0.0, False
+    last_i = last_j = 0
+    for i in range(arms.size):
+        state.sampled_votes[i] = arms[i].votes
+    for place in range(state.now[0].num_candidates):
+        i = arms[place].candidate
+        for j in range(arms.size):
+            if j == i or (j < i and arms[j].is_candidate):
+                continue
+            loser = i if state.trails[i, j] > 0 else j
+            relevant = arms[i].is_leader or arms[j].is_leader or arms[loser].can_reach
+            if relevant and not found:
+                running += state.pairs[i, j].flip_rate
+                if state.pairs[i, j].flip_rate > 0.0:
+                    last_i, last_j = i, j
+                found = flips = running >= target
+            else:
+                flips = flip(state, rng, i, j)
+            _note_flip(state, i, j, flips)
+    # Rounding may have left the last relevant pair just below the target.
+    if not found and target < _NO_FLIP:
+        _note_flip(state, last_i, last_j, True)
+
+
+@inlined
+def _note_flip(state: DoubleThompsonKernel, i: int, j: int, flips: bool) -> None:
+    state.flips[i, j] = flips
+    if flips:
+        state.sampled_votes[i] += state.trails[i, j]
+        state.sampled_votes[j] -= state.trails[i, j]
+
+
+@inlined
+def update(
+    state: DoubleThompsonKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome."""
+    count_duel(state, round_, first, second, won)
+
+
+@inlined
+def recommend(state: DoubleThompsonKernel, rng: Generator) -> int:
+    """Return the arm that empirically beats the most others; ties as ``most_beaten``.
+
+    Ties by the larger total of wins, then at random.
+    """
+    num_arms = state.arms.size
+    best, count = (-1, -1), 0
+    for i in range(num_arms):
+        beaten, total = 0, 0
+        for j in range(num_arms):
+            beaten += state.pairs[i, j].wins > state.pairs[j, i].wins
+            total += state.pairs[i, j].wins
+        if (beaten, total) > best:
+            best, count = (beaten, total), 0
+        if (beaten, total) == best:
+            state.arms[count].listed = i
+            count += 1
+    return state.arms[choose_index(rng, count)].listed
+
+
+scalar_kernel.implement(
+    DoubleThompsonKernel, init=init, choose=choose, update=update, recommend=recommend
+)

@@ -1,0 +1,277 @@
+"""What the kernel of D-TS knows: pairs, bounds, and the sets that follow from them.
+
+``_idle_rounds`` says what the sets are. All are kept up to date by what changes: a duel
+moves one pair, a round that passes may leave some pairs unresolved.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Int8, Int16, Shaped, UInt16
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.draws import Bits, new_bits
+from bayesduel.ops.scalar.resolved_rounds import NEVER, last_resolved_round
+from bayesduel.posteriors.beta_tails import small_tail_table
+from bayesduel.posteriors.scalar_betas import smaller_half_tail
+
+_SMALLEST = 1e-300
+"""Floor of a tail whose logarithm is taken."""
+
+EITHER, STEP, LOOK_AHEAD = 0, 1, 2
+"""Forms: step or look ahead, whichever is faster, or always the one."""
+
+_NOW = np.dtype(
+    [
+        # What stands still in a run.
+        ("alpha", np.float64),
+        ("elimination", np.int64),
+        ("ties_by_regret", np.int64),
+        ("form", np.int64),
+        # Last round at which all resolved pairs still are.
+        ("next_expiry", np.int64),
+        # Whether the sets must be found anew, and how many are in them.
+        ("stale", np.int64),
+        ("num_candidates", np.int64),
+        ("num_leaders", np.int64),
+        # Rounds to be stepped before looking ahead again; self-duels among the last.
+        ("steps_left", np.int64),
+        ("idle_steps", np.int64),
+    ]
+)
+"""Single numbers."""
+
+_ARM = np.dtype(
+    [
+        ("votes", np.int64),  # Arms that it more likely beats.
+        ("sure_losses", np.int64),  # Arms that surely beat it: candidates have fewest.
+        ("expiry", np.int64),  # Last round at which its resolved pairs all still are.
+        ("is_candidate", np.int64),
+        ("is_leader", np.int64),
+        ("can_reach", np.int64),
+        # Not of the arm, but lists: the candidates, the leaders with the rate at which
+        # some challenger succeeds against them, and arms of a round with their weights.
+        ("candidate", np.int64),
+        ("leader", np.int64),
+        ("column_rate", np.float64),
+        ("listed", np.int64),
+        ("weight", np.float64),
+    ]
+)
+
+_PAIR = np.dtype(
+    [
+        ("wins", np.int64),  # [i, j]: duels of the pair that i won.
+        ("prior", np.int64),  # [i, j]: pseudo-wins of i over j.
+        ("flip_rate", np.float64),  # -log P(no flip); both entries are the same.
+        ("win_rate", np.float64),  # [a, i]: -log P(theta_ia <= 1/2): i succeeds.
+        ("remainder", np.float64),  # What ``threshold`` leaves of P(flip).
+        # Last round at which the bounds exclude 1/2; 0 where they do not now.
+        ("resolved_until", np.int64),
+        ("eligible", np.int64),  # [a, i]: i may be second against a; not a itself.
+    ]
+)
+
+
+class DoubleThompsonKernel(NamedTuple):
+    """The state of one run.
+
+    Numbers of a pair stand together, but those that make the signs of a sample: they
+    are read row by row, many at a time.
+    """
+
+    now: Shaped[np.ndarray, " 1"]
+    arms: Shaped[np.ndarray, " K"]
+    pairs: Shaped[np.ndarray, "K K"]
+
+    trails: Int8[np.ndarray, "K K"]
+    """[i, j]: 1 if j more likely beats i, -1 if i does; of an even pair, the lower
+    index: what a flip against the majority adds to the votes of i."""
+
+    threshold: UInt16[np.ndarray, "K K"]
+    """P(flip) in units of 2^-16, rounded down."""
+
+    flips: Bool[np.ndarray, "K K"]
+    """Whether pairs flip in the sample; see ``_scalar_rounds.flipped``."""
+
+    sampled_votes: Int16[np.ndarray, " K"]
+    bits: Bits
+    tails: Float[np.ndarray, "F N"]
+
+
+def new_state(
+    prior: Int[np.ndarray, "K K"],
+    *,
+    alpha: float,
+    elimination: bool,
+    ties_by_regret: bool,
+    form: int = EITHER,
+) -> DoubleThompsonKernel:
+    """Return the state before the first round."""
+    num_arms = len(prior)
+    square = (num_arms, num_arms)
+    state = DoubleThompsonKernel(
+        now=np.zeros(1, dtype=_NOW),
+        arms=np.zeros(num_arms, dtype=_ARM),
+        pairs=np.zeros(square, dtype=_PAIR),
+        trails=np.zeros(square, dtype=np.int8),
+        threshold=np.zeros(square, dtype=np.uint16),
+        flips=np.zeros(square, dtype=bool),
+        sampled_votes=np.zeros(num_arms, dtype=np.int16),
+        bits=new_bits(num_arms),
+        tails=small_tail_table(),
+    )
+    state.now["alpha"] = alpha
+    state.now["elimination"] = elimination
+    state.now["ties_by_regret"] = ties_by_regret
+    state.now["form"] = form
+    state.now["next_expiry"] = NEVER
+    state.arms["expiry"] = NEVER
+    state.pairs["prior"] = prior
+    state.pairs["eligible"] = ~np.eye(num_arms, dtype=bool)
+    return state
+
+
+@compiled
+def start(state: DoubleThompsonKernel) -> None:
+    """Fill in what the prior says of all pairs."""
+    num_arms = state.arms.size
+    for i in range(num_arms):
+        for j in range(i + 1, num_arms):
+            state.trails[i, j], state.trails[j, i] = -1, 1
+            state.arms[i].votes += 1
+            refresh_tail(state, i, j)
+    state.now[0].stale = True
+
+
+@compiled
+def refresh_tail(state: DoubleThompsonKernel, one: int, other: int) -> None:
+    """Bring up to date what the samples of a pair do."""
+    i, j = min(one, other), max(one, other)
+    forward, backward = state.pairs[i, j], state.pairs[j, i]
+    won = forward.wins + forward.prior - 1
+    lost = backward.wins + backward.prior - 1
+    small = smaller_half_tail(min(won, lost), won + lost, state.tails)
+    scaled = small * 65536.0
+    whole = math.floor(scaled)
+    state.threshold[i, j] = state.threshold[j, i] = np.uint16(whole)
+    forward.remainder = backward.remainder = scaled - whole
+    rate_small, rate_large = -math.log1p(-small), -math.log(max(small, _SMALLEST))
+    forward.flip_rate = backward.flip_rate = rate_small
+    leads = won >= lost
+    forward.win_rate = rate_small if leads else rate_large
+    backward.win_rate = rate_large if leads else rate_small
+    if leads == (state.trails[i, j] > 0):
+        gain = 1 if leads else -1
+        state.trails[i, j], state.trails[j, i] = -gain, gain
+        state.arms[i].votes += gain
+        state.arms[j].votes -= gain
+        state.now[0].stale = True
+
+
+@inlined
+def count_duel(
+    state: DoubleThompsonKernel, round_: int, first: int, second: int, won: bool
+) -> None:
+    """Take in the duel of ``round_``."""
+    if state.pairs[first, second].resolved_until > 0:
+        _unresolve(state, first, second)
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += 1
+    refresh_tail(state, first, second)
+    if state.now[0].elimination:
+        _resolve(state, round_ + 1, first, second)
+
+
+@inlined
+def _resolve(state: DoubleThompsonKernel, round_: int, one: int, other: int) -> None:
+    """Bring the bounds of a pair that is not resolved up to date."""
+    now = state.now[0]
+    wins, losses = state.pairs[one, other].wins, state.pairs[other, one].wins
+    until = last_resolved_round(wins, losses, now.alpha, round_)
+    if until == 0:
+        return
+    ahead, behind = (one, other) if wins > losses else (other, one)
+    state.pairs[one, other].resolved_until = until
+    state.pairs[other, one].resolved_until = until
+    state.pairs[behind, ahead].eligible = False
+    state.arms[behind].sure_losses += 1
+    state.arms[one].expiry = min(state.arms[one].expiry, until)
+    state.arms[other].expiry = min(state.arms[other].expiry, until)
+    now.next_expiry = min(now.next_expiry, until)
+    now.stale = True
+
+
+@compiled
+def _unresolve(state: DoubleThompsonKernel, one: int, other: int) -> None:
+    """Let the bounds of a resolved pair contain 1/2."""
+    now = state.now[0]
+    until = state.pairs[one, other].resolved_until
+    ahead = state.pairs[one, other].wins > state.pairs[other, one].wins
+    behind, better = (other, one) if ahead else (one, other)
+    state.pairs[one, other].resolved_until = 0
+    state.pairs[other, one].resolved_until = 0
+    state.pairs[behind, better].eligible = True
+    state.arms[behind].sure_losses -= 1
+    now.stale = True
+    for arm in (one, other):
+        if until <= state.arms[arm].expiry:
+            state.arms[arm].expiry = _first_expiry(state.pairs, arm)
+    if until <= now.next_expiry:
+        now.next_expiry = NEVER
+        for arm in range(state.arms.size):
+            now.next_expiry = min(now.next_expiry, state.arms[arm].expiry)
+
+
+@inlined
+def _first_expiry(pairs: Shaped[np.ndarray, "K K"], arm: int) -> int:
+    found = NEVER
+    for other in range(len(pairs)):
+        until = pairs[arm, other].resolved_until
+        if 0 < until < found:
+            found = until
+    return found
+
+
+@compiled
+def let_expire(state: DoubleThompsonKernel, round_: int) -> None:
+    """Unresolve the pairs that no longer are at ``round_``."""
+    num_arms = state.arms.size
+    for i in range(num_arms):
+        if state.arms[i].expiry < round_:
+            for j in range(num_arms):
+                if 0 < state.pairs[i, j].resolved_until < round_:
+                    _unresolve(state, i, j)
+
+
+@compiled
+def find_sets(state: DoubleThompsonKernel) -> None:
+    """Find the candidates, the leaders, and who can reach them."""
+    now, arms = state.now[0], state.arms
+    fewest = arms.size
+    for i in range(arms.size):
+        fewest = min(fewest, arms[i].sure_losses)
+    count, most = 0, -1
+    for i in range(arms.size):
+        arms[i].is_candidate = arms[i].sure_losses == fewest
+        arms[i].is_leader = arms[i].can_reach = False
+        if arms[i].is_candidate:
+            arms[count].candidate = i
+            count += 1
+            most = max(most, arms[i].votes)
+    leading = 0
+    for place in range(count):
+        i = arms[place].candidate
+        if arms[i].votes == most:
+            arms[i].is_leader = True
+            arms[leading].leader = i
+            leading += 1
+    for place in range(count):
+        i = arms[place].candidate
+        if not arms[i].is_leader:
+            reached = arms.size - leading - 1
+            for rank in range(leading):
+                reached += state.trails[i, arms[rank].leader] < 0
+            arms[i].can_reach = reached >= most
+    now.num_candidates, now.num_leaders, now.stale = count, leading, False

@@ -1,0 +1,107 @@
+"""Tails of Beta laws and draws above 1/2, one pair at a time, for integer parameters.
+
+The scalar form of ``beta_tails``, with its table and its expansion, and of
+``beta_above_half``, with its bounds and, where fewer wins than losses leave a
+steep density, an exponential proposal.
+"""
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE
+
+_FIRST, _SECOND, _THIRD, _FOURTH = SERIES
+
+_LARGEST_DELTA = 0.27
+"""Beyond this the tail is below 1e-33 (``beta_tails``)."""
+
+
+@compiled
+def smaller_half_tail(fewer: int, duels: int, table: Float[np.ndarray, "F N"]) -> float:
+    """P(Bin(duels + 1, 1/2) <= fewer), for at most half of the duels; below 1/2."""
+    if duels < TABLE_SIZE:
+        return table[fewer, duels]
+    size = duels + 2.0
+    delta = min((0.5 * duels - fewer) / size, _LARGEST_DELTA)
+    square = delta * delta
+    total = _polynomial(_FOURTH, square) / size
+    total = (_polynomial(_THIRD, square) + total) / size
+    total = (_polynomial(_SECOND, square) + total) / size
+    total += _polynomial(_FIRST, square)
+    exponent = size * kl_to_half(delta)
+    correction = math.exp(-exponent) * delta * total / math.sqrt(2 * math.pi * size)
+    return 0.5 * math.erfc(math.sqrt(exponent)) + correction
+
+
+@compiled
+def _polynomial(coefficients: tuple[float, ...], square: float) -> float:
+    value = 0.0
+    for place in range(len(coefficients)):
+        value = value * square + coefficients[len(coefficients) - 1 - place]
+    return value
+
+
+@compiled
+def kl_to_half(gap: float) -> float:
+    """KL(Bernoulli(1/2 + gap), Bernoulli(1/2)) for a gap from 0 to 1/2.
+
+    ``theory.divergences.kl_to_half``, which says why there are two forms.
+    """
+    u = 2.0 * gap
+    if u >= 1.0:
+        return math.log(2.0)
+    up, down = math.log1p(u), math.log1p(-u)
+    if u <= 0.5:
+        return 0.5 * (u * (up - down) + math.log1p(-u * u))
+    return 0.5 * ((1.0 + u) * up + (1.0 - u) * down)
+
+
+@compiled
+def offset_above_half(first: int, second: int, rng: Generator) -> float:
+    """Draw theta - 1/2 given theta > 1/2, theta ~ Beta(first, second), integers.
+
+    With theta = (1 + sin u) / 2 and a, b the parameters less 1/2, the log density of u
+    lies below its tangent parabola at its peak (``beta_above_half``). Where the peak
+    is outside, at u < 0, proposals are half normal; where the density at 1/2 is steep
+    they come from its tangent there, y = theta - 1/2 exponential with the rate
+    2 (second - first), which the log-concave density in y lies below.
+    """
+    if first == 1 and second == 1:
+        return 0.5 * (1.0 - rng.random())
+    lead = first - second
+    if lead < 0 and 2 * lead * lead > first + second:
+        return _steep_offset(first, second, rng)
+    a, b = first - 0.5, second - 0.5
+    if lead > 0:
+        root = math.sqrt(a * b)
+        curvature = 0.5 * (a + b) + root
+        peak = math.atan(0.5 * (a - b) / root)
+        top = a * math.log(2.0 * a / (a + b)) + b * math.log(2.0 * b / (a + b))
+    else:
+        curvature, peak, top = a + b, 0.0, 0.0
+    scale = 1.0 / math.sqrt(curvature)
+    while True:
+        normal = rng.standard_normal()
+        step = scale * (normal if lead > 0 else abs(normal))
+        angle = peak + step
+        if 0.0 < angle < 0.5 * math.pi:
+            sine = math.sin(angle)
+            excess = a * math.log1p(sine) + b * math.log1p(-sine) - top
+            if -rng.standard_exponential() <= excess + 0.5 * normal * normal:
+                return 0.5 * sine
+
+
+@compiled
+def _steep_offset(first: int, second: int, rng: Generator) -> float:
+    rate = 2.0 * (second - first)
+    while True:
+        offset = rng.standard_exponential() / rate
+        if offset < 0.5:
+            up, down = math.log1p(2.0 * offset), math.log1p(-2.0 * offset)
+            excess = (first - 1) * up + (second - 1) * down + rate * offset
+            if -rng.standard_exponential() <= excess:
+                return offset

@@ -1,0 +1,1 @@
+"""The engine for CPUs: one run after the other, compiled by Numba."""

@@ -1,0 +1,180 @@
+"""Simulating a chunk of runs by a kernel: the host's side of the scalar engine.
+
+Run after run is played, in segments between which the host can report and be
+interrupted. The generator of a run is seeded by the key that the loop of JAX would give
+it, and its arms are in the same order: a run is a function of the seed and its number.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Int, UInt32
+
+from bayesduel.errors import SimulationError
+from bayesduel.policies.scalar_kernel import ScalarKernel
+from bayesduel.simulation.event_loop import run_keys
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.records import RunRecords
+from bayesduel.simulation.scalar.loop import Problem, Record, new_record
+from bayesduel.simulation.scalar.programs import program
+
+_FIRST_SEGMENT = 64
+"""Events of the first segment: of many arms, one takes milliseconds."""
+
+
+def run_chunk(
+    environment: PairwiseEnvironment,
+    kernel: ScalarKernel,
+    *,
+    runs: range,
+    checkpoints: Int[np.ndarray, " C"],
+    seed: int,
+    event_limit: int,
+    segment_seconds: float,
+    on_progress: Callable[[float], None] | None = None,
+) -> RunRecords:
+    """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
+
+    Parameters
+    ----------
+    event_limit : int
+        Events that one run may take.
+    segment_seconds : float
+        About how long a segment lasts.
+    """
+    orders, seeds = _beginnings(environment, runs, seed)
+    num_arms = environment.num_arms
+    ledger = np.zeros((len(runs), len(checkpoints), num_arms, num_arms), dtype=np.int64)
+    preference = np.ascontiguousarray(environment.preference, dtype=np.float64)
+    grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
+    began = time.perf_counter()
+    play = program(kernel.name)
+    problem = Problem(preference, orders[0], grid)
+    # No events: this compiles, and prepares a state that is thrown away.
+    play(
+        kernel.new_state(orders[0]),
+        _generator(seeds[0]),
+        problem,
+        new_record(ledger[0]),
+        0,
+    )
+    compiled = time.perf_counter()
+    segments = _Segments(segment_seconds, len(runs), int(grid[-1]), on_progress)
+    records, infos = [], []
+    for row, order in enumerate(orders):
+        state, record = kernel.new_state(order), new_record(ledger[row])
+        inputs = state, _generator(seeds[row]), Problem(preference, order, grid)
+        segments.play(play, inputs, record, event_limit)
+        if record.progress["played"][0] < grid[-1]:
+            raise SimulationError(_stuck(runs[row], record, event_limit))
+        records.append(record.progress[0])
+        infos.append(kernel.info(state))
+    found = np.array(records)
+    return RunRecords(
+        ledger={"plays": ledger},
+        recommendation=found["recommendation"],
+        info={name: np.array([each[name] for each in infos]) for name in infos[0]},
+        events=found["events"],
+        finished=np.ones(len(runs), dtype=bool),
+        run_seconds=time.perf_counter() - compiled,
+        compile_seconds=compiled - began,
+    )
+
+
+def _generator(seed: UInt32[np.ndarray, " W"]) -> np.random.Generator:
+    """Return the generator of a run, of which NumPy's SFC64 is the fastest."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed)))
+
+
+def _stuck(run: int, record: Record, event_limit: int) -> str:
+    """Say at which round a run has used up its events."""
+    return (
+        f"run {run} stopped at round {int(record.progress['played'][0]) + 1} after "
+        f"{int(record.progress['events'][0])} events: at most {event_limit} fit into "
+        "its counts; shorten the horizon or use look-ahead"
+    )
+
+
+class _Segments:
+    """Plays runs a segment at a time, and reports in between."""
+
+    def __init__(
+        self,
+        seconds: float,
+        num_runs: int,
+        horizon: int,
+        on_progress: Callable[[float], None] | None,
+    ) -> None:
+        self._seconds = seconds
+        self._num_runs = num_runs
+        self._horizon = horizon
+        self._on_progress = on_progress
+        self._events = _FIRST_SEGMENT
+        self._finished = 0
+        self._reported = time.perf_counter()
+
+    def play(
+        self,
+        play: Callable[..., None],
+        inputs: tuple[Any, ...],
+        record: Record,
+        event_limit: int,
+    ) -> None:
+        """Play a run until it has finished or used up its events."""
+        progress = record.progress
+        while True:
+            done = int(progress["events"][0])
+            limit = min(done + self._events, event_limit)
+            began = time.perf_counter()
+            play(*inputs, record, limit)
+            took = time.perf_counter() - began
+            played = int(progress["played"][0])
+            finished = played == self._horizon
+            if not finished:
+                longer = self._events * self._seconds / max(took, 1e-3)
+                self._events = int(np.clip(longer, _FIRST_SEGMENT, 1e9))
+            self._finished += finished
+            self._report(0.0 if finished else np.log1p(played))
+            if finished or limit == event_limit:
+                return
+
+    def _report(self, log_played: float) -> None:
+        """Tell the share of the work done, with the run on its way by its log t."""
+        if self._on_progress is None:
+            return
+        now = time.perf_counter()
+        is_last = self._finished == self._num_runs
+        if is_last or now - self._reported > self._seconds:
+            share = self._finished + log_played / np.log1p(self._horizon)
+            self._on_progress(float(share / self._num_runs))
+            self._reported = now
+
+
+def _beginnings(
+    environment: PairwiseEnvironment, runs: range, seed: int
+) -> tuple[Int[np.ndarray, "run K"], UInt32[np.ndarray, "run W"]]:
+    """Return the order of the arms in every run, and the words of its key."""
+    # Close numbers of runs share a program.
+    padded = 2 ** max(3, (len(runs) - 1).bit_length())
+    with jax.enable_x64(True):
+        numbers = jnp.arange(padded, dtype=jnp.uint32) + jnp.uint32(runs.start)
+        traced = jax.tree.map(jnp.asarray, environment)
+        orders, words = _orders_and_words(traced, jax.random.key(seed), numbers)
+    count = len(runs)
+    return np.asarray(orders)[:count].astype(np.int64), np.asarray(words)[:count]
+
+
+@jax.jit
+def _orders_and_words(
+    environment: PairwiseEnvironment, key: Array, numbers: Array
+) -> tuple[Array, Array]:
+    def of_run(number: Array) -> tuple[Array, Array]:
+        key_run, key_environment, _ = run_keys(key, number)
+        return environment.init(key_environment).order, jax.random.key_data(key_run)
+
+    return jax.vmap(of_run)(numbers)

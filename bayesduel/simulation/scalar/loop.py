@@ -1,0 +1,106 @@
+"""The loop over rounds of the scalar engine: one run, any kernel."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int, Shaped
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import inlined
+from bayesduel.policies.scalar_kernel import choose, init, recommend, update
+
+_PROGRESS = np.dtype(
+    [
+        ("played", np.int64),
+        ("events", np.int64),
+        ("next_checkpoint", np.int64),
+        ("recommendation", np.int64),
+    ]
+)
+
+
+class Problem(NamedTuple):
+    """What stands still in a run. Arms have their original labels."""
+
+    preference: Float[np.ndarray, "K K"]
+    order: Int[np.ndarray, " K"]
+    """``order[position]`` is the arm that the kernel knows as ``position``."""
+
+    checkpoints: Int[np.ndarray, " C"]
+
+
+class Record(NamedTuple):
+    """How far a run has come, and what is left of it."""
+
+    progress: Shaped[np.ndarray, " 1"]
+    plays: Int[np.ndarray, "K K"]
+    """Rounds per pair so far, above the diagonal; self-duels on it."""
+
+    ledger: Int[np.ndarray, "C K K"]
+    """The same at every checkpoint."""
+
+
+def new_record(ledger: Int[np.ndarray, "C K K"]) -> Record:
+    """Return the record of a run before its first round, which fills ``ledger``."""
+    return Record(
+        progress=np.zeros(1, dtype=_PROGRESS),
+        plays=np.zeros(ledger.shape[1:], dtype=np.int64),
+        ledger=ledger,
+    )
+
+
+def play(
+    state: Any, rng: Generator, problem: Problem, record: Record, event_limit: int
+) -> None:
+    """Play a run to its last checkpoint, or to so many events.
+
+    Compiled, once per kernel, by ``programs``.
+    """
+    run = record.progress[0]
+    horizon = problem.checkpoints[-1]
+    if run.events == 0:
+        init(state, rng)
+    while run.played < horizon and run.events < event_limit:
+        run.events += 1
+        duel = choose(state, rng, run.played + 1)
+        idle = min(duel.idle_rounds, horizon - run.played)
+        if idle > 0:
+            _record_rounds(problem, record, duel.champion, duel.champion, idle)
+        if duel.explores and run.played < horizon:
+            first, second = duel.first, duel.second
+            _record_rounds(problem, record, first, second, 1)
+            if first != second:
+                won = _answer(rng, problem, first, second)
+                update(state, rng, run.played, first, second, won)
+    if run.played == horizon:
+        run.recommendation = problem.order[recommend(state, rng)]
+
+
+@inlined
+def _answer(rng: Generator, problem: Problem, first: int, second: int) -> bool:
+    """Draw whether ``first`` beats ``second``."""
+    one, other = problem.order[first], problem.order[second]
+    return rng.random() < problem.preference[one, other]
+
+
+@inlined
+def _record_rounds(
+    problem: Problem, record: Record, first: int, second: int, rounds: int
+) -> None:
+    """Write down rounds of one pair, and the checkpoints among them."""
+    run = record.progress[0]
+    one, other = problem.order[first], problem.order[second]
+    low, high = min(one, other), max(one, other)
+    end = run.played + rounds
+    while (
+        run.next_checkpoint < problem.checkpoints.size
+        and problem.checkpoints[run.next_checkpoint] <= end
+    ):
+        index = run.next_checkpoint
+        for i in range(len(record.plays)):
+            for j in range(i, len(record.plays)):
+                record.ledger[index, i, j] = record.plays[i, j]
+        record.ledger[index, low, high] += problem.checkpoints[index] - run.played
+        run.next_checkpoint += 1
+    record.plays[low, high] += rounds
+    run.played = end
