@@ -14,7 +14,8 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE
 
-_FIRST, _SECOND, _THIRD, _FOURTH = SERIES
+_COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in SERIES])
+"""One row per power of 1 / nu, from the constant coefficient on."""
 
 _LARGEST_DELTA = 0.27
 """Beyond this the tail is below 1e-33 (``beta_tails``)."""
@@ -28,21 +29,17 @@ def smaller_half_tail(fewer: int, duels: int, table: Float[np.ndarray, "F N"]) -
     size = duels + 2.0
     delta = min((0.5 * duels - fewer) / size, _LARGEST_DELTA)
     square = delta * delta
-    total = _polynomial(_FOURTH, square) / size
-    total = (_polynomial(_THIRD, square) + total) / size
-    total = (_polynomial(_SECOND, square) + total) / size
-    total += _polynomial(_FIRST, square)
+    one = other = third = fourth = 0.0
+    # Four sums at once: each waits for its own last product only.
+    for power in range(11, -1, -1):
+        one = one * square + _COEFFICIENTS[0, power]
+        other = other * square + _COEFFICIENTS[1, power]
+        third = third * square + _COEFFICIENTS[2, power]
+        fourth = fourth * square + _COEFFICIENTS[3, power]
+    total = one + (other + (third + fourth / size) / size) / size
     exponent = size * kl_to_half(delta)
     correction = math.exp(-exponent) * delta * total / math.sqrt(2 * math.pi * size)
     return 0.5 * math.erfc(math.sqrt(exponent)) + correction
-
-
-@compiled
-def _polynomial(coefficients: tuple[float, ...], square: float) -> float:
-    value = 0.0
-    for place in range(len(coefficients)):
-        value = value * square + coefficients[len(coefficients) - 1 - place]
-    return value
 
 
 @compiled

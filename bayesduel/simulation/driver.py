@@ -15,9 +15,9 @@ import numpy as np
 from jax import Array
 from jaxtyping import Int
 
-from bayesduel.errors import SimulationError
+from bayesduel.errors import SimulationArgumentError, SimulationError
 from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import Policy
+from bayesduel.policies.base import Policy, check_choice
 from bayesduel.program_cache import keep_programs
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.event_loop import (
@@ -111,7 +111,7 @@ def run_chunk(
     keep_programs()
     if on_progress is not None:
         on_progress(0.0)
-    kernel = None if engine == "jax" else _kernel(environment, policy, engine)
+    kernel = _kernel(environment, policy, engine)
     if kernel is not None:
         # Numba takes half a second to import.
         from bayesduel.simulation.scalar.engine import run_chunk as run_scalar_chunk
@@ -152,14 +152,17 @@ def _kernel(environment: Environment, policy: Policy, engine: str) -> Any:
 
     A class that inherits from one with a kernel may have changed its rule.
     """
+    check_choice("engine", engine, ("auto", "scalar", "jax"))
+    if engine == "jax" or (engine == "auto" and jax.default_backend() != "cpu"):
+        return None
     has_kernel = "scalar_kernel" in vars(type(policy))
     suits = has_kernel and isinstance(environment, PairwiseEnvironment)
-    if suits and (engine == "scalar" or jax.default_backend() == "cpu"):
-        kernel = policy.scalar_kernel()
-    else:
-        kernel = None
+    kernel = policy.scalar_kernel() if suits else None
     if engine == "scalar" and kernel is None:
-        raise ValueError(f"engine must be 'jax' or 'auto' for {policy.label}")
+        raise SimulationArgumentError(
+            f"engine must be 'jax' or 'auto' for {policy.label}, which has no kernel, "
+            "got 'scalar'"
+        )
     return kernel
 
 

@@ -255,7 +255,7 @@ def _sample_votes_given(
     """
     arms = state.arms
     running, found = 0.0, False
-    last_i = last_j = 0
+    last_i = last_j = arms[0].candidate
     for i in range(arms.size):
         state.sampled_votes[i] = arms[i].votes
     for place in range(state.now[0].num_candidates):
@@ -275,7 +275,7 @@ def _sample_votes_given(
             _note_flip(state, i, j, flips)
     # Rounding may have left the last relevant pair just below the target.
     if not found and target < _NO_FLIP:
-        _note_flip(state, last_i, last_j, True)
+        _note_flip(state, last_i, last_j, not found)
 
 
 @inlined
@@ -305,19 +305,20 @@ def recommend(state: DoubleThompsonKernel, rng: Generator) -> int:
 
     Ties by the larger total of wins, then at random.
     """
-    num_arms = state.arms.size
-    best, count = (-1, -1), 0
+    now, num_arms = state.now[0], state.arms.size
+    most_beaten = most_wins = -1
     for i in range(num_arms):
-        beaten, total = 0, 0
+        beaten, wins = 0, 0
         for j in range(num_arms):
             beaten += state.pairs[i, j].wins > state.pairs[j, i].wins
-            total += state.pairs[i, j].wins
-        if (beaten, total) > best:
-            best, count = (beaten, total), 0
-        if (beaten, total) == best:
-            state.arms[count].listed = i
-            count += 1
-    return state.arms[choose_index(rng, count)].listed
+            wins += state.pairs[i, j].wins
+        better = beaten > most_beaten or (beaten == most_beaten and wins > most_wins)
+        if better:
+            most_beaten, most_wins, now.num_listed = beaten, wins, 0
+        if beaten == most_beaten and wins == most_wins:
+            state.arms[now.num_listed].listed = i
+            now.num_listed += 1
+    return state.arms[choose_index(rng, now.num_listed)].listed
 
 
 scalar_kernel.implement(

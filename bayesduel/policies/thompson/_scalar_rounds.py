@@ -29,11 +29,13 @@ def sample_votes(state: DoubleThompsonKernel, rng: Generator) -> None:
     num_arms = state.arms.size
     for i in range(num_arms):
         state.sampled_votes[i] = state.arms[i].votes
+    parts = 1 if state.now[0].num_candidates == num_arms else 2
     for place in range(state.now[0].num_candidates):
         i = state.arms[place].candidate
-        flip_row(state, rng, i, i + 1, num_arms, False)
-        if state.now[0].num_candidates < num_arms:
-            flip_row(state, rng, i, 0, i, True)
+        begin, end = i + 1, num_arms
+        for part in range(parts):
+            flip_row(state, rng, i, begin, end, part == 1)
+            begin, end = 0, i
 
 
 @compiled
@@ -88,32 +90,33 @@ def flipped(state: DoubleThompsonKernel, i: int, j: int) -> bool:
 @inlined
 def first_arm(state: DoubleThompsonKernel, rng: Generator) -> int:
     """Return the candidate with the most sampled votes, ties by the rule."""
-    arms = state.arms
-    most, count = -1, 0
-    for place in range(state.now[0].num_candidates):
+    arms, now = state.arms, state.now[0]
+    most = -1
+    for place in range(now.num_candidates):
         i = arms[place].candidate
         votes = state.sampled_votes[i]
         if votes > most:
-            most, count = votes, 0
+            most, now.num_listed = votes, 0
         if votes == most:
-            arms[count].listed = i
-            count += 1
-    if count == 1:
+            arms[now.num_listed].listed = i
+            now.num_listed += 1
+    if now.ties_by_regret and now.num_listed > 1:
+        _keep_least_regret(state, rng)
+    if now.num_listed == 1:
         return arms[0].listed
-    if state.now[0].ties_by_regret:
-        return _least_regret(state, rng, count)
-    return arms[choose_index(rng, count)].listed
+    return arms[choose_index(rng, now.num_listed)].listed
 
 
 @compiled
-def _least_regret(state: DoubleThompsonKernel, rng: Generator, count: int) -> int:
-    """Break a tie of the listed arms as D-TS+ does (Wu and Liu 2016, Section 4.3).
+def _keep_least_regret(state: DoubleThompsonKernel, rng: Generator) -> None:
+    """Keep those listed arms that D-TS+ prefers (Wu and Liu 2016, Section 4.3).
 
     R_i = sum over j of r_ij / KL(theta_ij, 1/2) with r_ij = zeta_max - (zeta_i +
     zeta_j) / 2, where zeta_max is of all arms: so the votes of those that are no
     candidates are needed, and the magnitudes of tied arms that cost regret.
     """
-    arms, votes = state.arms, state.sampled_votes
+    arms, votes, now = state.arms, state.sampled_votes, state.now[0]
+    count = now.num_listed
     most = _most_votes_of_all(state, rng)
     for rank in range(count):
         arms[rank].weight = 0.0
@@ -131,25 +134,23 @@ def _least_regret(state: DoubleThompsonKernel, rng: Generator, count: int) -> in
             arms[rank].weight += term
             if is_tied:
                 arms[other_rank - 1].weight += term
-    least, equal = math.inf, 0
+    least = math.inf
     for rank in range(count):
         if arms[rank].weight < least:
-            least, equal = arms[rank].weight, 0
+            least, now.num_listed = arms[rank].weight, 0
         if arms[rank].weight == least:
-            arms[equal].listed = arms[rank].listed
-            equal += 1
-    return arms[0 if equal == 1 else choose_index(rng, equal)].listed
+            arms[now.num_listed].listed = arms[rank].listed
+            now.num_listed += 1
 
 
 @inlined
 def _most_votes_of_all(state: DoubleThompsonKernel, rng: Generator) -> int:
     """Draw the pairs without a candidate too; return the most votes of any arm."""
-    num_arms = state.arms.size
-    if state.now[0].num_candidates < num_arms:
-        for i in range(num_arms):
-            if not state.arms[i].is_candidate:
-                flip_row(state, rng, i, i + 1, num_arms, True)
-    most = 0
+    num_arms, most = state.arms.size, 0
+    for i in range(num_arms):
+        alone = not state.arms[i].is_candidate
+        if alone:
+            flip_row(state, rng, i, i + 1, num_arms, alone)
     for i in range(num_arms):
         most = max(most, state.sampled_votes[i])
     return most

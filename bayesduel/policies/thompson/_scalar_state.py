@@ -35,6 +35,7 @@ _NOW = np.dtype(
         ("stale", np.int64),
         ("num_candidates", np.int64),
         ("num_leaders", np.int64),
+        ("num_listed", np.int64),
         # Rounds to be stepped before looking ahead again; self-duels among the last.
         ("steps_left", np.int64),
         ("idle_steps", np.int64),

@@ -66,9 +66,10 @@ def play(
         idle = min(duel.idle_rounds, horizon - run.played)
         if idle > 0:
             _record_rounds(problem, record, duel.champion, duel.champion, idle)
-        if duel.explores and run.played < horizon:
+        explored = min(int(duel.explores), horizon - run.played)
+        if explored > 0:
             first, second = duel.first, duel.second
-            _record_rounds(problem, record, first, second, 1)
+            _record_rounds(problem, record, first, second, explored)
             if first != second:
                 won = _answer(rng, problem, first, second)
                 update(state, rng, run.played, first, second, won)

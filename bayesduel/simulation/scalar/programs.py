@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from typing import Any
 
 import numba
 from numba import njit
@@ -15,18 +16,23 @@ from bayesduel.simulation.scalar.loop import play
 
 @cache
 def program(kernel: str) -> Callable[..., None]:
-    """Return :func:`play` for the kernel of this name.
+    """Return the compiled :func:`play` of the kernel of this name."""
+    return kept(play, kernel)
 
-    Each kernel has a folder of its own, which is a function of all sources: Numba
-    itself would only ask whether the file of ``play`` is the same, and two processes
-    that compile two kernels at once could mix them up.
+
+def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Compile a function of Python, or find it on disk as ``name``.
+
+    Each has a folder of its own, which is a function of all sources: Numba itself would
+    only ask whether the file of the function is the same, and two processes that
+    compile it for two kernels at once could mix them up.
     """
-    compiled = njit(**OPTIONS)(inspect.unwrap(play))
-    folder = kernel_folder(kernel)
+    compiled = njit(**OPTIONS)(inspect.unwrap(function))
+    folder = kernel_folder(name)
     if folder is not None:
         configured = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(folder)
-        # Where the disk is full or the folder has become unwritable, it is compiled.
+        # Where the folder has become unwritable, it is compiled again.
         with suppress(OSError, RuntimeError):
             compiled.enable_caching()
         numba.config.CACHE_DIR = configured

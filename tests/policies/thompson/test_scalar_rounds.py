@@ -1,0 +1,231 @@
+"""Rounds of the kernel of D-TS against their law, state by state, in both forms.
+
+The states and the laws are those of ``test_rounds``; a state is made by telling the
+kernel its duels, and asked for the same round again and again.
+"""
+
+from functools import cache, partial
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.thompson._scalar_double_thompson import kernel
+from bayesduel.policies.thompson._scalar_state import EITHER, LOOK_AHEAD, STEP
+from bayesduel.posteriors.scalar_betas import kl_to_half, offset_above_half
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.scalar.engine import run_chunk
+from bayesduel.simulation.scalar.programs import kept
+from tests.policies.instances import MATRICES
+from tests.policies.laws import (
+    chi_square,
+    features,
+    pair_table,
+    rejected,
+    same_law,
+    same_mean,
+    self_duels,
+    two_sample_chi_square,
+)
+from tests.policies.thompson.oracle import ALPHA, Round
+from tests.policies.thompson.test_rounds import (
+    LONGEST,
+    duel_of_round,
+    duels_of,
+    idle_law,
+    p_of_joint_law,
+    p_of_next_duel,
+    p_of_waiting,
+    states,
+)
+from theory.divergences import kl_to_half as kl_of_arrays
+
+FALSE_ALARM = 1e-5
+"""Of all p-values of one test together."""
+
+NUM_DRAWS = 50_000
+
+
+def ask(state, rng, duels, round_, found):
+    """Tell a new state its duels, one a round; then ask for ``round_``, often."""
+    scalar_kernel.init(state, rng)
+    for place in range(len(duels)):
+        winner, loser = duels[place, 0], duels[place, 1]
+        if winner >= 0:
+            scalar_kernel.update(state, rng, place + 1, winner, loser, True)
+    for place in range(len(found)):
+        duel = scalar_kernel.choose(state, rng, round_)
+        found[place, 0] = duel.champion
+        found[place, 1] = duel.idle_rounds
+        found[place, 2] = duel.first
+        found[place, 3] = duel.second
+        found[place, 4] = duel.explores
+
+
+@cache
+def program():
+    return kept(ask, f"ask-{crc32(Path(__file__).read_bytes()):x}")
+
+
+def kernel_of(name, form, prior=1):
+    return kernel(
+        np.array(prior),
+        alpha=ALPHA,
+        elimination=name != "pure-d-ts",
+        ties_by_regret=name == "d-ts+",
+        form=form,
+    )
+
+
+@cache
+def answers(name, each, form, num_draws=NUM_DRAWS):
+    """Return champion, idle rounds, first, second, whether it was played; the limit."""
+    limit = each.rounds_with_same_sets(LONGEST)
+    found = np.zeros((num_draws, 5), dtype=np.int64)
+    state = kernel_of(name, form).new_state(np.arange(each.num_arms))
+    rng = np.random.default_rng([70, each.num_arms])
+    program()(state, rng, duels_of(each).astype(np.int64), each.index, found)
+    champion, idle, first, second, explores = found.T
+    assert np.all((explores == 1) | (idle >= limit))
+    return (champion, np.minimum(idle, limit), first, second, idle < limit), limit
+
+
+FORMS = pytest.mark.parametrize("form", [STEP, LOOK_AHEAD], ids=["step", "look-ahead"])
+ARMS = pytest.mark.parametrize("num_arms", [3, 4])
+
+
+@ARMS
+@FORMS
+@pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
+def test_round_has_its_exact_law(name, form, num_arms):
+    """By enumeration of the signs and quadrature."""
+    p_values = []
+    for each in states(num_arms, name):
+        first, second = duel_of_round(answers(name, each, form)[0])
+        p_values.append(chi_square(pair_table(first, second, num_arms), each.duel_law))
+    assert min(p_values) > FALSE_ALARM / len(p_values), p_values
+
+
+@ARMS
+@pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
+def test_idle_rounds_and_the_next_one_have_their_exact_law(name, num_arms):
+    p_values = []
+    for each in states(num_arms, name):
+        found, _ = answers(name, each, LOOK_AHEAD)
+        p_values += [p_of_joint_law(each, found), p_of_next_duel(each, found)]
+    assert min(p_values) > FALSE_ALARM / len(p_values), p_values
+
+
+@ARMS
+@pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
+def test_waiting_time_is_geometric(name, num_arms):
+    p_values = []
+    for each in states(num_arms, name):
+        (_, idle, *_), limit = answers(name, each, LOOK_AHEAD)
+        p_values.append(p_of_waiting(idle_law(name, each), idle, limit))
+    assert min(p_values) > FALSE_ALARM / len(p_values), p_values
+
+
+@ARMS
+@FORMS
+def test_round_of_dts_plus_has_the_law_of_the_rule(form, num_arms):
+    """Against the rule with all its Beta draws; two samples.
+
+    Of stretches only the first round has one champion by law.
+    """
+    p_values = []
+    for index, each in enumerate(states(num_arms)):
+        first, second = duel_of_round(answers("d-ts+", each, form)[0])
+        rng = np.random.default_rng([52, index])
+        rule = each.sample(NUM_DRAWS, rng, regret_ties=True)
+        p_values.append(
+            two_sample_chi_square(
+                pair_table(first, second, num_arms), pair_table(*rule.T, num_arms)
+            )
+        )
+    assert min(p_values) > FALSE_ALARM / len(p_values), p_values
+
+
+@FORMS
+@pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
+def test_rounds_of_lopsided_counts(name, form):
+    """Two leaders, chances next to 0 and 1, a pair that was never compared."""
+    wins = np.array(
+        [[0, 90, 2, 60, 0], [1, 0, 70, 40, 1], [80, 3, 0, 30, 0],
+         [0, 2, 1, 0, 50], [0, 0, 1, 0, 0]]
+    )  # fmt: skip
+    each = Round(wins, 600)
+    first, second = duel_of_round(answers(name, each, form)[0])
+    rng = np.random.default_rng(71)
+    rule = each.sample(NUM_DRAWS, rng, regret_ties=name == "d-ts+")
+    p_value = two_sample_chi_square(
+        pair_table(first, second, 5), pair_table(*rule.T, 5)
+    )
+    assert p_value > FALSE_ALARM
+
+
+def test_a_wrong_law_is_noticed():
+    """Negative control: the rounds of D-TS+ are not those of D-TS."""
+    p_values = []
+    for each in states(4):
+        first, second = duel_of_round(answers("d-ts+", each, STEP)[0])
+        p_values.append(chi_square(pair_table(first, second, 4), each.duel_law))
+    assert min(p_values) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(1, 1), (2, 1), (1, 2), (3, 2), (5, 5), (4, 9), (2, 40), (40, 2), (300, 290),
+     (280, 300), (1, 60), (60, 1)],
+)  # fmt: skip
+def test_offsets_above_half_have_their_law(first, second):
+    rng = np.random.default_rng([72, first, second])
+    drawn = np.array([offset_above_half(first, second, rng) for _ in range(4000)])
+    law = stats.beta(first, second)
+    # In terms of the mirrored law, whose small tails have all their digits.
+    mirrored = stats.beta(second, first)
+    above = mirrored.cdf(0.5)
+
+    def distribution(offset):
+        return 1.0 - mirrored.cdf(0.5 - offset) / above
+
+    assert abs(law.sf(0.5) - above) < 1e-12
+    assert stats.kstest(drawn, distribution).pvalue > FALSE_ALARM / 12
+
+
+def test_divergence_is_that_of_theory():
+    gaps = np.concatenate([np.geomspace(1e-12, 0.5, 200), [0.25, 0.499999]])
+    found = [kl_to_half(gap) for gap in gaps]
+    np.testing.assert_allclose(found, kl_of_arrays(gaps), rtol=1e-14)
+
+
+def plays_of(name, form, matrix, seed, num_runs=600):
+    """Simulate whole runs by one form of the kernel."""
+    return run_chunk(
+        PairwiseEnvironment(np.array(MATRICES[matrix])),
+        kernel_of(name, form),
+        runs=range(num_runs),
+        checkpoints=np.array([50, 200, 500, 1000]),
+        seed=seed,
+        event_limit=2**31,
+        segment_seconds=1.0,
+    ).ledger["plays"]
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
+def test_all_forms_have_the_same_law(name, matrix):
+    """Look-ahead draws one champion per stretch: self-duels agree in their mean."""
+    values = MATRICES[matrix]
+    step = plays_of(name, STEP, matrix, seed=73)
+    for form in (EITHER, LOOK_AHEAD):
+        other = plays_of(name, form, matrix, seed=74)
+        compare = partial(same_mean, self_duels(step))
+        p_values = {
+            **same_law(features(step, values), features(other, values)),
+            **compare(self_duels(other)),
+        }
+        assert not rejected(p_values, FALSE_ALARM)

@@ -1,0 +1,295 @@
+"""The engine for CPUs: when it plays, what it shares with the other one, its cache."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bayesduel import policies, program_cache
+from bayesduel.errors import SimulationError
+from bayesduel.policies.base import policy_class
+from bayesduel.policies.thompson._scalar_double_thompson import kernel
+from bayesduel.posteriors.beta_tails import half_tail_rates
+from bayesduel.simulation import driver, event_loop
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.scalar import engine
+from tests.fake_policies import Wanderer
+from tests.policies.instances import CONDORCET, TWO_WINNERS
+from tests.simulation.runs import same, simulate_runs
+
+FALSE_ALARM = 1e-5
+
+
+class Inheriting(type(policies.get("d-ts"))):
+    """May have another rule, and so is played by its own methods."""
+
+
+KERNELS = {
+    "d-ts": True,
+    "d-ts+:prior=3": True,
+    "pure-d-ts": True,
+    "d-ts:look_ahead=false": False,
+    "d-ts:prior=0.5": False,
+    "bt-ts": False,
+}
+
+
+def kernel_of(policy, engine="auto"):
+    return driver._kernel(PairwiseEnvironment(CONDORCET), policy, engine)
+
+
+@pytest.mark.parametrize("text", KERNELS)
+def test_who_has_a_kernel(text):
+    assert (kernel_of(policies.parse(text)) is not None) == KERNELS[text]
+
+
+def test_who_inherits_from_a_policy_with_a_kernel_has_none():
+    assert kernel_of(policy_class(Inheriting)()) is None
+
+
+def test_the_kernel_plays_by_default(monkeypatch):
+    found, plain = [], engine.run_chunk
+
+    def spy(environment, kernel, **settings):
+        found.append(kernel.name)
+        return plain(environment, kernel, **settings)
+
+    monkeypatch.setattr(engine, "run_chunk", spy)
+    simulate_runs(policies.get("d-ts"), runs=range(4), checkpoints=(50,))
+    assert found == ["double_thompson"]
+
+
+def test_an_engine_may_be_asked_for(monkeypatch):
+    d_ts = policies.get("d-ts")
+    assert kernel_of(d_ts, "jax") is None
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert kernel_of(d_ts) is None
+    assert kernel_of(d_ts, "scalar") is not None
+    with pytest.raises(ValueError, match="engine must be 'jax' or 'auto' for Wanderer"):
+        kernel_of(Wanderer(), "scalar")
+    with pytest.raises(ValueError, match="engine must be one of auto, scalar, jax"):
+        kernel_of(d_ts, "numba")
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_arms_have_the_labels_of_the_other_engine(shuffle):
+    environment = PairwiseEnvironment(CONDORCET, shuffle)
+    runs = range(5, 16)
+    grid = np.array([10])
+    orders, seeds = engine._beginnings(environment, runs, 7)
+    with jax.enable_x64(True):
+        inputs = driver._problem(environment, policies.get("d-ts"), runs, grid, 7)
+        lanes = event_loop.new_lanes(inputs, jnp.arange(11, dtype=jnp.int32))
+    np.testing.assert_array_equal(orders, np.asarray(lanes.environment.order).T)
+    np.testing.assert_array_equal(
+        seeds, np.asarray(jax.vmap(jax.random.key_data)(lanes.key))
+    )
+    assert len({*map(tuple, seeds)}) == 11
+
+
+def test_results_have_the_layout_of_the_other_engine(wandering):
+    ours = simulate_runs(policies.get("d-ts"))
+    assert ours.info.keys() == wandering.info.keys() == set()
+    for name in ("events", "finished", "recommendation"):
+        one, other = getattr(ours, name), getattr(wandering, name)
+        assert one.shape == other.shape and one.dtype == other.dtype
+    one, other = ours.ledger["plays"], wandering.ledger["plays"]
+    assert one.shape == other.shape and one.dtype == other.dtype
+
+
+@pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
+@pytest.mark.parametrize("num_arms", [2, 5, 70])
+def test_certain_and_even_pairs(name, num_arms):
+    """Probabilities 0, 1 and 1/2: the sure winner wins, and all rounds are played."""
+    matrix = np.where(np.tri(num_arms, k=-1), 0.0, 1.0) - 0.5 * np.eye(num_arms)
+    matrix[1:, 1:] = 0.5
+    grid = (1, 7, 100, 2000)
+    records = simulate_runs(
+        policies.get(name), matrix, runs=range(8), checkpoints=grid, engine="scalar"
+    )
+    plays = records.ledger["plays"]
+    assert plays.sum(axis=(2, 3)).tolist() == [list(grid)] * 8
+    assert np.all(np.diff(plays, axis=1) >= 0)
+    assert np.all(np.tril(plays, -1) == 0)
+    if num_arms < 70:
+        assert np.all(records.recommendation == 0)
+
+
+def test_stretches_go_past_many_checkpoints_and_to_the_longest_horizon():
+    grid = (*range(1, 60), 10**6, 10**6 + 1, 10**12, 2**62)
+    settings = {"runs": range(3), "engine": "scalar"}
+    records = simulate_runs(policies.get("d-ts"), checkpoints=grid, **settings)
+    assert records.ledger["plays"].sum(axis=(2, 3)).tolist() == [list(grid)] * 3
+    # Another grid changes nothing else.
+    few = simulate_runs(policies.get("d-ts"), checkpoints=(7, 2**62), **settings)
+    np.testing.assert_array_equal(
+        few.ledger["plays"], records.ledger["plays"][:, [6, -1]]
+    )
+    np.testing.assert_array_equal(few.events, records.events)
+
+
+def test_event_limit_names_run_and_round(monkeypatch):
+    settings = {"runs": range(3, 9), "engine": "scalar"}
+    whole = simulate_runs(policies.get("d-ts"), TWO_WINNERS, **settings)
+    limit = int(np.median(whole.events))
+    slow = 3 + int(np.flatnonzero(whole.events > limit)[0])
+    monkeypatch.setattr(driver, "EVENT_LIMIT", limit)
+    with pytest.raises(SimulationError, match=f"run {slow} .* after {limit} events"):
+        simulate_runs(policies.get("d-ts"), TWO_WINNERS, **settings)
+    monkeypatch.setattr(driver, "EVENT_LIMIT", int(whole.events.max()))
+    same(simulate_runs(policies.get("d-ts"), TWO_WINNERS, **settings), whole)
+
+
+def test_a_table_of_priors_follows_the_labels():
+    """A prior sure of arm 2 makes it the winner of the vote in nearly every round."""
+    prior = np.ones((4, 4), dtype=int)
+    prior[2, [0, 1, 3]] = 10**6
+    policy = policies.get("pure-d-ts", prior=prior)
+    records = simulate_runs(policy, checkpoints=(300,), engine="scalar")
+    assert np.all(records.ledger["plays"][:, 0, 2, 2] == 300)
+
+
+def test_tails_are_those_of_the_posterior():
+    """Of counts in the table and beyond it, under several priors."""
+    rng = np.random.default_rng(1)
+    most = 10.0 ** rng.uniform(0, 8, (12, 12))
+    prior = np.maximum(1, (most * rng.uniform(0.4, 0.6, (12, 12))).astype(np.int64))
+    options = {"alpha": 0.51, "elimination": True, "ties_by_regret": False}
+    state = kernel(prior, **options).new_state(np.arange(12))
+    refresh(state)
+    with jax.enable_x64(True):
+        above, below = half_tail_rates(jnp.asarray(prior - 1), jnp.asarray(prior.T - 1))
+    off = ~np.eye(12, dtype=bool)
+    small = np.minimum(np.asarray(above), np.asarray(below))
+    np.testing.assert_allclose(
+        state.pairs["flip_rate"][off], small[off], rtol=1e-11, atol=1e-300
+    )
+    rate = np.asarray(above).T
+    np.testing.assert_allclose(
+        state.pairs["win_rate"][off], rate[off], rtol=1e-9, atol=1e-300
+    )
+    chance = (state.threshold + state.pairs["remainder"]) / 2**16
+    np.testing.assert_allclose(
+        chance[off], -np.expm1(-small[off]), rtol=1e-11, atol=1e-300
+    )
+
+
+def refresh(state):
+    """Let the loop prepare a state: it plays no event."""
+    from bayesduel.simulation.scalar.loop import Problem, new_record
+    from bayesduel.simulation.scalar.programs import program
+
+    num_arms = len(state.arms)
+    problem = Problem(
+        np.zeros((num_arms, num_arms)), np.arange(num_arms), np.array([1])
+    )
+    record = new_record(np.zeros((1, num_arms, num_arms), dtype=np.int64))
+    program("double_thompson")(state, np.random.default_rng(0), problem, record, 0)
+
+
+def test_the_last_run_is_reported_as_all():
+    shares = []
+    simulate_runs(
+        policies.get("d-ts"), runs=range(5), on_progress=shares.append, engine="scalar"
+    )
+    assert shares[0] == 0.0 and shares[-1] == 1.0
+
+
+# The cache on disk
+
+SCRIPT = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from numba import njit
+from bayesduel.program_cache import kernel_folder
+from bayesduel.simulation.scalar.programs import kept
+from tests.simulation.test_scalar_engine import added
+
+compiled = kept(added, "added")
+assert compiled(2) == 3
+folder = kernel_folder("added")
+print(json.dumps({
+    "folder": folder and str(folder),
+    "hits": sum(compiled.stats.cache_hits.values()),
+}))
+"""
+
+
+def added(x):
+    return x + 1
+
+
+def process(**variables):
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT],
+        env=os.environ | variables,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def answer(running):
+    out, _ = running.communicate(timeout=120)
+    assert running.returncode == 0
+    return json.loads(out)
+
+
+def test_second_process_compiles_nothing(tmp_path):
+    """Of two at once, both compile, or one finds what the other has left."""
+    together = [process(BAYESDUEL_CACHE=str(tmp_path)) for _ in range(2)]
+    folders = {answer(each)["folder"] for each in together}
+    (folder,) = folders
+    kept_files = sorted(Path(folder).rglob("*.nb?"))
+    assert kept_files and Path(folder).is_relative_to(tmp_path / "programs")
+    assert answer(process(BAYESDUEL_CACHE=str(tmp_path)))["hits"] == 1
+    assert sorted(Path(folder).rglob("*.nb?")) == kept_files
+
+
+def test_off_keeps_nothing(tmp_path):
+    found = answer(process(BAYESDUEL_CACHE="off", XDG_CACHE_HOME=str(tmp_path)))
+    assert found == {"folder": None, "hits": 0}
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_made_is_done_without(tmp_path):
+    taken = tmp_path / "file"
+    taken.write_text("")
+    assert answer(process(BAYESDUEL_CACHE=str(taken)))["folder"] is None
+
+
+def test_the_folder_follows_every_source(monkeypatch, tmp_path):
+    """A constant in a module that kernels only import counts too."""
+    root = Path(program_cache.__file__).parent
+    copy = tmp_path / "bayesduel"
+    for path in root.rglob("*.py"):
+        target = copy / path.relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    monkeypatch.setattr(program_cache, "__file__", str(copy / "program_cache.py"))
+    plain = program_cache._kernels.__wrapped__
+    before = plain()
+    unrelated = copy / "policies" / "ucb" / "__init__.py"
+    unrelated.write_text(unrelated.read_text() + "\n# Another remark.\n")
+    assert plain() == before
+    tails = copy / "posteriors" / "beta_tails.py"
+    tails.write_text(tails.read_text().replace("TABLE_SIZE = 512", "TABLE_SIZE = 256"))
+    assert plain() != before
+
+
+def test_what_uses_numba_is_named_scalar():
+    """Or the folder of compiled kernels would not follow it."""
+    root = Path(program_cache.__file__).parent
+    users = [
+        path.relative_to(root)
+        for path in root.rglob("*.py")
+        if "from numba" in (text := path.read_text()) or "import numba" in text
+    ]
+    assert len(users) > 3
+    assert [path for path in users if "scalar" not in str(path)] == []
