@@ -2,13 +2,14 @@
 
 import sys
 
-from benchmarks import events, fits, horizon, look_ahead, lower_bounds
+from benchmarks import events, fits, horizon, learning, look_ahead, lower_bounds
 from benchmarks.timing import pin_to_one_core
 
 BENCHMARKS = {
     "look_ahead": look_ahead.main,
     "horizon": horizon.main,
     "events": events.main,
+    "learning": learning.main,
     "lower_bounds": lower_bounds.main,
     "fits": fits.main,
 }

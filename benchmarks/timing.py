@@ -44,13 +44,19 @@ class Timing:
 
 
 def time_policy(
-    matrix: str, policy: Policy, *, runs: int, horizon: int, repetitions: int = 3
+    matrix: str | np.ndarray,
+    policy: Policy,
+    *,
+    runs: int,
+    horizon: int,
+    repetitions: int = 3,
 ) -> Timing:
     """Simulate ``runs`` runs some times over, and take medians.
 
     Processor time, not elapsed time: other processes may share the machine.
     """
-    values = np.array(instances.load(matrix).values)
+    named = isinstance(matrix, str)
+    values = np.array(instances.load(matrix).values) if named else matrix
     environment = PairwiseEnvironment(values)
     grid = np.unique(np.geomspace(1, horizon, 32).round().astype(np.int64))
 

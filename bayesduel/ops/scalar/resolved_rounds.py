@@ -12,13 +12,16 @@ NEVER = 2**62
 
 _LOG_NEVER = math.log(NEVER)
 
+_ROUNDING = 1e-13
+"""More than ``exp`` and ``log`` may be off for logarithms up to those of 2^62."""
+
 
 @inlined
 def last_resolved_round(wins: int, losses: int, alpha: float, round_: int) -> int:
     """Return the last round at which a pair is resolved; 0 if it is not at ``round_``.
 
     A pair that was never compared is not. ``floor(exp(x))`` is corrected against the
-    rule itself, by one at most.
+    rule itself, by one at most, where rounding could have moved it.
     """
     duels = wins + losses
     if duels == 0:
@@ -29,7 +32,11 @@ def last_resolved_round(wins: int, losses: int, alpha: float, round_: int) -> in
         return 0
     if resolution > _LOG_NEVER:
         return NEVER
-    guess = max(round_, int(math.floor(math.exp(resolution))))
+    value = math.exp(resolution)
+    guess = max(round_, int(math.floor(value)))
+    nearest = abs(value - math.floor(value + 0.5))
+    if nearest > _ROUNDING * value:
+        return guess
     if math.log(float(guess + 1)) <= resolution:
         return guess + 1
     if guess > round_ and math.log(float(guess)) > resolution:

@@ -127,7 +127,9 @@ def _what_comes(
     if waits >= hazard * rounds:
         return _NOTHING, rounds, flip_rate, success_rate
     idle = min(rounds - 1, int(waits / hazard))
-    by_flip = rng.random() * math.expm1(-hazard) > math.expm1(-flip_rate)
+    by_flip = False
+    if flip_rate > 0.0:
+        by_flip = rng.random() * math.expm1(-hazard) > math.expm1(-flip_rate)
     return (_BY_FLIP if by_flip else _BY_SUCCESS), idle, flip_rate, success_rate
 
 

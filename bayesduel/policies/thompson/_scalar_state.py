@@ -176,53 +176,50 @@ def count_duel(
     state: DoubleThompsonKernel, round_: int, first: int, second: int, won: bool
 ) -> None:
     """Take in the duel of ``round_``."""
-    if state.pairs[first, second].resolved_until > 0:
-        _unresolve(state, first, second)
     winner, loser = (first, second) if won else (second, first)
     state.pairs[winner, loser].wins += 1
     refresh_tail(state, first, second)
     if state.now[0].elimination:
-        _resolve(state, round_ + 1, first, second)
-
-
-@inlined
-def _resolve(state: DoubleThompsonKernel, round_: int, one: int, other: int) -> None:
-    """Bring the bounds of a pair that is not resolved up to date."""
-    now = state.now[0]
-    wins, losses = state.pairs[one, other].wins, state.pairs[other, one].wins
-    until = last_resolved_round(wins, losses, now.alpha, round_)
-    if until == 0:
-        return
-    ahead, behind = (one, other) if wins > losses else (other, one)
-    state.pairs[one, other].resolved_until = until
-    state.pairs[other, one].resolved_until = until
-    state.pairs[behind, ahead].eligible = False
-    state.arms[behind].sure_losses += 1
-    state.arms[one].expiry = min(state.arms[one].expiry, until)
-    state.arms[other].expiry = min(state.arms[other].expiry, until)
-    now.next_expiry = min(now.next_expiry, until)
-    now.stale = True
+        wins, losses = state.pairs[first, second].wins, state.pairs[second, first].wins
+        alpha = state.now[0].alpha
+        until = last_resolved_round(wins, losses, alpha, round_ + 1)
+        resolve_until(state, first, second, until)
 
 
 @compiled
-def _unresolve(state: DoubleThompsonKernel, one: int, other: int) -> None:
-    """Let the bounds of a resolved pair contain 1/2."""
-    now = state.now[0]
-    until = state.pairs[one, other].resolved_until
-    ahead = state.pairs[one, other].wins > state.pairs[other, one].wins
-    behind, better = (other, one) if ahead else (one, other)
-    state.pairs[one, other].resolved_until = 0
-    state.pairs[other, one].resolved_until = 0
-    state.pairs[behind, better].eligible = True
-    state.arms[behind].sure_losses -= 1
-    now.stale = True
+def resolve_until(
+    state: DoubleThompsonKernel, one: int, other: int, until: int
+) -> None:
+    """Let the bounds of a pair exclude 1/2 until a round; not at all if that is 0."""
+    now, arms, pairs = state.now[0], state.arms, state.pairs
+    before = pairs[one, other].resolved_until
+    if before == until:
+        return
+    pairs[one, other].resolved_until = pairs[other, one].resolved_until = until
+    if before == 0:
+        ahead = pairs[one, other].wins > pairs[other, one].wins
+        behind, better = (other, one) if ahead else (one, other)
+        pairs[behind, better].eligible = False
+        arms[behind].sure_losses += 1
+        now.stale = True
+    elif until == 0:
+        # The wins may be even by now.
+        behind = other if pairs[one, other].eligible else one
+        pairs[one, other].eligible = pairs[other, one].eligible = True
+        arms[behind].sure_losses -= 1
+        now.stale = True
+    was_first = 0 < before == now.next_expiry
     for arm in (one, other):
-        if until <= state.arms[arm].expiry:
-            state.arms[arm].expiry = _first_expiry(state.pairs, arm)
-    if until <= now.next_expiry:
+        if 0 < before == arms[arm].expiry:
+            arms[arm].expiry = _first_expiry(pairs, arm)
+        elif until > 0:
+            arms[arm].expiry = min(arms[arm].expiry, until)
+    if was_first:
         now.next_expiry = NEVER
-        for arm in range(state.arms.size):
-            now.next_expiry = min(now.next_expiry, state.arms[arm].expiry)
+        for arm in range(arms.size):
+            now.next_expiry = min(now.next_expiry, arms[arm].expiry)
+    elif until > 0:
+        now.next_expiry = min(now.next_expiry, until)
 
 
 @inlined
@@ -243,7 +240,7 @@ def let_expire(state: DoubleThompsonKernel, round_: int) -> None:
         if state.arms[i].expiry < round_:
             for j in range(num_arms):
                 if 0 < state.pairs[i, j].resolved_until < round_:
-                    _unresolve(state, i, j)
+                    resolve_until(state, i, j, np.int64(0))
 
 
 @compiled
