@@ -167,6 +167,35 @@ def test_rounds_of_lopsided_counts(name, form):
     assert p_value > FALSE_ALARM
 
 
+@cache
+def many_arms():
+    """Return a round of 40 arms with some candidates: rows of signs fill vectors."""
+    rng = np.random.default_rng(75)
+    utility = np.sort(rng.normal(size=40))[::-1]
+    preference = 1 / (1 + np.exp(utility[None, :] - utility[:, None]))
+    duels = np.triu(rng.integers(0, 40, (40, 40)), 1)
+    won = rng.binomial(duels, preference)
+    return Round(won + (duels - won).T, 16_000)
+
+
+@FORMS
+@pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
+def test_rounds_of_many_arms(name, form, monkeypatch):
+    monkeypatch.setattr("tests.policies.thompson.test_rounds.MOST_DUELS", 16_000)
+    each, count = many_arms(), 15_000
+    assert 3 < each.candidates.sum() < 30
+    first, second = duel_of_round(answers(name, each, form)[0])
+    rule = each.sample(count, np.random.default_rng(76), regret_ties=name == "d-ts+")
+    p_values = [
+        two_sample_chi_square(*(np.bincount(arms, minlength=40) for arms in both))
+        for both in ((first, rule[:, 0]), (second, rule[:, 1]))
+    ]
+    own, other = np.mean(first == second), np.mean(rule[:, 0] == rule[:, 1])
+    assert min(p_values) > FALSE_ALARM / 3, p_values
+    scale = np.sqrt((own * (1 - own)) * (1 / count + 1 / NUM_DRAWS))
+    assert abs(own - other) <= 4.7 * scale
+
+
 def test_a_wrong_law_is_noticed():
     """Negative control: the rounds of D-TS+ are not those of D-TS."""
     p_values = []
