@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
-from numba.extending import overload, types
+from numba.core import types
+from numba.extending import overload
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import OPTIONS

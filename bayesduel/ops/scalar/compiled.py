@@ -12,14 +12,18 @@ from typing import Any
 
 from numba import njit
 
-OPTIONS = {"error_model": "numpy", "nogil": True, "_nrt": False}
+type Records = Any
+"""A NumPy array with named fields, of which the static checker knows nothing."""
+
+OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
 """Divisions do not raise, as in NumPy; other threads of Python go on meanwhile."""
 
 
 def compiled[Function: Callable[..., Any]](function: Function) -> Function:
     """Compile a function that is called from several places, or seldom."""
     # A checked or otherwise wrapped function is no function for Numba.
-    return njit(**OPTIONS)(inspect.unwrap(function))
+    dispatcher: Any = njit(**OPTIONS)(inspect.unwrap(function))
+    return dispatcher
 
 
 def inlined[Function: Callable[..., Any]](function: Function) -> Function:
@@ -27,4 +31,5 @@ def inlined[Function: Callable[..., Any]](function: Function) -> Function:
 
     Passing a state on, a tuple of arrays, takes longer than a short function does.
     """
-    return njit(**OPTIONS, forceinline=True)(inspect.unwrap(function))
+    dispatcher: Any = njit(**OPTIONS, forceinline=True)(inspect.unwrap(function))
+    return dispatcher

@@ -8,9 +8,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Int8, Int16, Shaped, UInt16
+from jaxtyping import Bool, Float, Int, Int8, Int16, UInt16
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import Bits, new_bits
 from bayesduel.ops.scalar.resolved_rounds import NEVER, last_resolved_round
 from bayesduel.posteriors.beta_tails import small_tail_table
@@ -82,9 +82,14 @@ class DoubleThompsonKernel(NamedTuple):
     are read row by row, many at a time.
     """
 
-    now: Shaped[np.ndarray, " 1"]
-    arms: Shaped[np.ndarray, " K"]
-    pairs: Shaped[np.ndarray, "K K"]
+    now: Records
+    """One of ``_NOW``."""
+
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``_PAIR``."""
 
     trails: Int8[np.ndarray, "K K"]
     """[i, j]: 1 if j more likely beats i, -1 if i does; of an even pair, the lower
@@ -180,25 +185,23 @@ def count_duel(
     state.pairs[winner, loser].wins += 1
     refresh_tail(state, first, second)
     if state.now[0].elimination:
-        wins, losses = state.pairs[first, second].wins, state.pairs[second, first].wins
-        alpha = state.now[0].alpha
-        until = last_resolved_round(wins, losses, alpha, round_ + 1)
-        resolve_until(state, first, second, until)
+        refresh_bounds(state, first, second, round_ + 1)
 
 
 @compiled
-def resolve_until(
-    state: DoubleThompsonKernel, one: int, other: int, until: int
+def refresh_bounds(
+    state: DoubleThompsonKernel, one: int, other: int, round_: int
 ) -> None:
-    """Let the bounds of a pair exclude 1/2 until a round; not at all if that is 0."""
+    """Bring up to date what the bounds of a pair say at ``round_``."""
     now, arms, pairs = state.now[0], state.arms, state.pairs
+    wins, losses = pairs[one, other].wins, pairs[other, one].wins
+    until = last_resolved_round(wins, losses, now.alpha, round_)
     before = pairs[one, other].resolved_until
     if before == until:
         return
     pairs[one, other].resolved_until = pairs[other, one].resolved_until = until
     if before == 0:
-        ahead = pairs[one, other].wins > pairs[other, one].wins
-        behind, better = (other, one) if ahead else (one, other)
+        behind, better = (other, one) if wins > losses else (one, other)
         pairs[behind, better].eligible = False
         arms[behind].sure_losses += 1
         now.stale = True
@@ -223,7 +226,7 @@ def resolve_until(
 
 
 @inlined
-def _first_expiry(pairs: Shaped[np.ndarray, "K K"], arm: int) -> int:
+def _first_expiry(pairs: Records, arm: int) -> int:
     found = NEVER
     for other in range(len(pairs)):
         until = pairs[arm, other].resolved_until
@@ -240,7 +243,7 @@ def let_expire(state: DoubleThompsonKernel, round_: int) -> None:
         if state.arms[i].expiry < round_:
             for j in range(num_arms):
                 if 0 < state.pairs[i, j].resolved_until < round_:
-                    resolve_until(state, i, j, np.int64(0))
+                    refresh_bounds(state, i, j, round_)
 
 
 @compiled

@@ -3,10 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import inlined
+from bayesduel.ops.scalar.compiled import Records, inlined
 from bayesduel.policies.scalar_kernel import choose, init, recommend, update
 
 _PROGRESS = np.dtype(
@@ -32,7 +32,9 @@ class Problem(NamedTuple):
 class Record(NamedTuple):
     """How far a run has come, and what is left of it."""
 
-    progress: Shaped[np.ndarray, " 1"]
+    progress: Records
+    """One of ``_PROGRESS``."""
+
     plays: Int[np.ndarray, "K K"]
     """Rounds per pair so far, above the diagonal; self-duels on it."""
 
@@ -81,7 +83,7 @@ def play(
 def _answer(rng: Generator, problem: Problem, first: int, second: int) -> bool:
     """Draw whether ``first`` beats ``second``."""
     one, other = problem.order[first], problem.order[second]
-    return rng.random() < problem.preference[one, other]
+    return bool(rng.random() < problem.preference[one, other])
 
 
 @inlined

@@ -6,8 +6,8 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-import numba
 from numba import njit
+from numba.core import config
 
 from bayesduel.ops.scalar.compiled import OPTIONS
 from bayesduel.program_cache import kernel_folder
@@ -30,10 +30,11 @@ def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     compiled = njit(**OPTIONS)(inspect.unwrap(function))
     folder = kernel_folder(name)
     if folder is not None:
-        configured = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(folder)
+        settings: Any = config
+        configured = settings.CACHE_DIR
+        settings.CACHE_DIR = str(folder)
         # Where the folder has become unwritable, it is compiled again.
         with suppress(OSError, RuntimeError):
             compiled.enable_caching()
-        numba.config.CACHE_DIR = configured
+        settings.CACHE_DIR = configured
     return compiled
