@@ -5,7 +5,7 @@ The rule is the same one, log t <= x with x = (w - l)^2 / (4 alpha n).
 
 import math
 
-from bayesduel.ops.scalar.compiled import inlined
+from bayesduel.ops.scalar.compiled import compiled, inlined
 
 NEVER = 2**62
 """A round beyond every horizon."""
@@ -30,6 +30,15 @@ def last_resolved_round(wins: int, losses: int, alpha: float, round_: int) -> in
     resolution = gap * gap / (4.0 * alpha * duels)
     if math.log(float(round_)) > resolution:
         return 0
+    return last_round_within(resolution, round_)
+
+
+@compiled
+def last_round_within(resolution: float, round_: int) -> int:
+    """Return the last round whose logarithm is at most ``resolution``.
+
+    That of ``round_`` is, and ``NEVER`` comes in place of a round beyond every horizon.
+    """
     if resolution > _LOG_NEVER:
         return NEVER
     value = math.exp(resolution)
