@@ -1,7 +1,7 @@
 """Relative Upper Confidence Bound (Zoghi et al. 2014)."""
 
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -168,3 +168,12 @@ class RelativeUCB(Policy):
     def recommend(self, rng_key: RunKey, state: RelativeUCBState) -> Arm:
         """Return the arm that empirically beats the most others."""
         return most_beaten(rng_key, state.wins)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where rounds are jumped over."""
+        if not self.look_ahead:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.ucb._scalar_relative_ucb import kernel
+
+        return kernel(alpha=float(self.alpha))

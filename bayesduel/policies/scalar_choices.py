@@ -1,0 +1,39 @@
+"""Choices among arms that several kernels make."""
+
+import numpy as np
+from jaxtyping import Shaped
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+
+
+@inlined
+def takes_over(rng: Generator, number: int) -> bool:
+    """Say whether a candidate replaces the one drawn among those before it.
+
+    The ``number``-th of equal candidates does with probability 1 / number, which makes
+    all of them equally likely in the end.
+    """
+    return number == 1 or number * rng.random() < 1.0
+
+
+@compiled
+def most_beaten(pairs: Shaped[np.ndarray, "K K"], rng: Generator) -> int:
+    """Return the arm that beats the most others; ``policies.base.most_beaten``.
+
+    Ties by the larger total of wins, then at random. ``pairs`` have ``wins``.
+    """
+    best, number = 0, 0
+    most_arms = most_wins = -1
+    for i in range(len(pairs)):
+        arms, wins = 0, 0
+        for j in range(len(pairs)):
+            arms += pairs[i, j].wins > pairs[j, i].wins
+            wins += pairs[i, j].wins
+        if arms > most_arms or (arms == most_arms and wins > most_wins):
+            most_arms, most_wins, number = arms, wins, 0
+        if arms == most_arms and wins == most_wins:
+            number += 1
+            if takes_over(rng, number):
+                best = i
+    return best

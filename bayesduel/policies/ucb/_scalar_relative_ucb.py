@@ -1,0 +1,204 @@
+"""The kernel of RUCB: bounds and candidates are kept, a round looks at one column."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int, Shaped
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.draws import choose_index
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_bounds import (
+    let_expire,
+    resolve,
+    resolve_nothing,
+    unresolve,
+)
+from bayesduel.policies.scalar_choices import most_beaten, takes_over
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+
+_NOBODY = -1
+
+_NOW = np.dtype(
+    [
+        ("alpha", np.float64),
+        # Last round at which all resolved pairs still are.
+        ("next_expiry", np.int64),
+        # Whether the candidates must be found anew, and how many there are.
+        ("stale", np.int64),
+        ("num_candidates", np.int64),
+        ("hypothesis", np.int64),  # The arm taken for the best one, or -1.
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        ("sure_losses", np.int64),  # Arms that surely beat it: candidates have none.
+        ("expiry", np.int64),  # Last round at which its resolved pairs all still are.
+        ("candidate", np.int64),  # Not of the arm: the list of the candidates.
+    ]
+)
+
+_PAIR = np.dtype(
+    [
+        ("wins", np.int64),  # [i, j]: duels of the pair that i won.
+        ("resolved_until", np.int64),  # Last round at which it is; 0 if it is not now.
+        ("eligible", np.int64),  # [a, i]: i does not surely beat a; not a itself.
+        # [i, j]: u_ij is share + width * sqrt(log t).
+        ("share", np.float64),
+        ("width", np.float64),
+    ]
+)
+
+
+class RelativeUCBKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Shaped[np.ndarray, " 1"]
+    arms: Shaped[np.ndarray, " K"]
+    pairs: Shaped[np.ndarray, "K K"]
+
+
+def kernel(*, alpha: float) -> ScalarKernel:
+    """Return the kernel."""
+
+    def of_run(order: Int[np.ndarray, " K"]) -> RelativeUCBKernel:
+        num_arms = len(order)
+        state = RelativeUCBKernel(
+            now=np.zeros(1, dtype=_NOW),
+            arms=np.zeros(num_arms, dtype=_ARM),
+            pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+        )
+        state.now["alpha"] = alpha
+        state.now["hypothesis"] = _NOBODY
+        # Before the first duel u is 2.
+        state.pairs["share"] = 2.0
+        resolve_nothing(state)
+        return state
+
+    return ScalarKernel("relative_ucb", of_run)
+
+
+@inlined
+def init(state: RelativeUCBKernel, rng: Generator) -> None:
+    """Leave the state as the host has made it."""
+
+
+@inlined
+def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Choose champion and challenger, after the self-duels that come first.
+
+    A sure winner is the only candidate; it meets itself until one of its pairs opens.
+    """
+    now = state.now[0]
+    _bring_up_to_date(state, round_)
+    idle = 0
+    if now.num_candidates == 1:
+        now.hypothesis = state.arms[0].candidate
+        if _beats_all_for_sure(state, now.hypothesis):
+            idle = state.arms[now.hypothesis].expiry - round_ + 1
+            _bring_up_to_date(state, round_ + idle)
+    champion = now.hypothesis
+    first = _champion(state, rng)
+    second = _challenger(state, rng, first, round_ + idle)
+    return ScalarDuel(champion, idle, first, second, True)
+
+
+@compiled
+def _bring_up_to_date(state: RelativeUCBKernel, round_: int) -> None:
+    """Find the candidates of ``round_``."""
+    now, arms = state.now[0], state.arms
+    if now.next_expiry < round_:
+        let_expire(state, round_)
+    if now.stale:
+        now.stale, now.num_candidates = False, 0
+        for i in range(arms.size):
+            if arms[i].sure_losses == 0:
+                arms[now.num_candidates].candidate = i
+                now.num_candidates += 1
+
+
+@inlined
+def _beats_all_for_sure(state: RelativeUCBKernel, arm: int) -> bool:
+    for other in range(state.arms.size):
+        if state.pairs[other, arm].eligible:
+            return False
+    return True
+
+
+@inlined
+def _champion(state: RelativeUCBKernel, rng: Generator) -> int:
+    """Draw the champion as printed; the hypothesis may change."""
+    now, arms = state.now[0], state.arms
+    count = now.num_candidates
+    if count == 1:
+        now.hypothesis = arms[0].candidate
+        return now.hypothesis
+    if now.hypothesis != _NOBODY and arms[now.hypothesis].sure_losses > 0:
+        now.hypothesis = _NOBODY
+    if count == 0:
+        return choose_index(rng, arms.size)
+    if now.hypothesis == _NOBODY:
+        return arms[choose_index(rng, count)].candidate
+    if rng.random() < 0.5:
+        return now.hypothesis
+    place = choose_index(rng, count - 1)
+    # Candidates are in the order of the arms; the hypothesis is passed over.
+    return arms[place + (arms[place].candidate >= now.hypothesis)].candidate
+
+
+@inlined
+def _challenger(
+    state: RelativeUCBKernel, rng: Generator, champion: int, round_: int
+) -> int:
+    """Return the arm with the largest bound against the champion, itself if sure.
+
+    The bounds of those that the champion does not surely beat are not below 1/2.
+    """
+    root = math.sqrt(math.log(float(round_)))
+    best, largest, number = champion, -1.0, 0
+    for i in range(state.arms.size):
+        pair = state.pairs[i, champion]
+        if pair.eligible:
+            upper = pair.share + pair.width * root
+            if upper > largest:
+                largest, number = upper, 0
+            if upper == largest:
+                number += 1
+                if takes_over(rng, number):
+                    best = i
+    return best
+
+
+@inlined
+def update(
+    state: RelativeUCBKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome."""
+    if state.pairs[first, second].resolved_until > 0:
+        unresolve(state, first, second)
+    forward, backward = state.pairs[first, second], state.pairs[second, first]
+    forward.wins += won
+    backward.wins += not won
+    duels = float(forward.wins + backward.wins)
+    forward.share, backward.share = forward.wins / duels, backward.wins / duels
+    forward.width = backward.width = math.sqrt(state.now[0].alpha / duels)
+    resolve(state, round_ + 1, first, second)
+
+
+@inlined
+def recommend(state: RelativeUCBKernel, rng: Generator) -> int:
+    """Return the arm that empirically beats the most others."""
+    return most_beaten(state.pairs, rng)
+
+
+scalar_kernel.implement(
+    RelativeUCBKernel, init=init, choose=choose, update=update, recommend=recommend
+)
