@@ -11,6 +11,7 @@ from bayesduel import policies
 from bayesduel.policies.base import policy_class
 from tests.policies.driving import duels_round_by_round, play
 from tests.policies.instances import random_outcomes
+from tests.policies.kernel_driving import play_kernel
 from tests.reference import (
     RMED1,
     RMED2,
@@ -121,6 +122,40 @@ def differences(policy, num_arms):
 def test_duels_are_those_of_the_twin(name, num_arms, look_ahead):
     policy = policies.get(name, look_ahead=look_ahead)
     assert differences(policy, num_arms) == [None] * INSTANCES
+
+
+KERNELS = {"rmed1": {"f_scale": 0.4}, "rmed2": {"numerator_floor": 0.1}}
+"""Policies with a kernel, and numbers with which they play other duels."""
+
+
+@cache
+def played_by_kernel(policy, num_arms):
+    """Play all instances by the kernel of the policy."""
+    kernel = policy.scalar_kernel()
+    return [play_kernel(kernel, each, HORIZON) for each in instances(num_arms)[1]]
+
+
+@pytest.mark.parametrize("num_arms", ARMS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_play_the_duels_of_the_twin(name, num_arms):
+    ours = played_by_kernel(policies.get(name), num_arms)
+    differences = [
+        first_difference(run.duels, duels)
+        for run, (duels, _) in zip(ours, twin_duels(name, num_arms), strict=True)
+    ]
+    assert differences == [None] * INSTANCES
+    expected = [arm for _, arm in twin_duels(name, num_arms)]
+    assert [run.recommendation for run in ours] == expected
+    assert max(run.longest_stretch for run in ours) > 100
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_other_numbers_of_a_kernel_are_noticed(name):
+    """Negative control of the comparison with the twins."""
+    ours = played_by_kernel(policies.get(name, **KERNELS[name]), 4)
+    twins = [duels for duels, _ in twin_duels(name, 4)]
+    found = [first_difference(a.duels, b) for a, b in zip(ours, twins, strict=True)]
+    assert sum(each is not None for each in found) >= INSTANCES / 2, found
 
 
 @pytest.mark.parametrize("num_arms", ARMS)

@@ -1,7 +1,7 @@
 """RMED1 (Komiyama, Honda, Kashima and Nakagawa 2015)."""
 
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -169,6 +169,15 @@ class RMED1(Policy):
     def recommend(self, rng_key: RunKey, state: State) -> Arm:
         """Return i*."""
         return lowest(evidence_against(state.pairs))
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where rounds are jumped over."""
+        if not self.look_ahead:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.rmed._scalar_rmed import kernel
+
+        return kernel(f_scale=float(self.f_scale), f_power=float(self.f_power))
 
 
 def evidence_against(pairs: PairEvidence) -> Float[Array, " K"]:

@@ -1,6 +1,6 @@
 """RMED2 (Komiyama, Honda, Kashima and Nakagawa 2015)."""
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -156,6 +156,21 @@ class RMED2(RMED1):
         rarest = jnp.min(jnp.where(others, self._count_limit(state.asked), jnp.inf))
         until_rare = last_resolved_round(round_, rarest) - round_ + 1
         return jnp.minimum(until_entry, until_rare)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where rounds are jumped over."""
+        if not self.look_ahead:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.rmed._scalar_rmed import kernel
+
+        return kernel(
+            f_scale=float(self.f_scale),
+            f_power=float(self.f_power),
+            pursues_targets=True,
+            alpha=float(self.alpha),
+            numerator_floor=float(self.numerator_floor),
+        )
 
 
 def proof_costs(

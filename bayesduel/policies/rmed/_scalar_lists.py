@@ -1,0 +1,58 @@
+"""The lists of the RMED family as one queue: ``play_lists``, in scalars.
+
+What is left of a pass comes before what was appended for the next one, and no element
+stands in both. So the two lists are a queue, whose elements know that they are in it;
+where a pass ends is a number. The state of a kernel has ``now`` with head, num_listed
+and left_in_pass, and an array of ``elements`` with listed and is_listed.
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Shaped
+
+from bayesduel.ops.scalar.compiled import inlined
+
+LIST_FIELDS = [
+    ("head", np.int64),  # Where the element to be played next stands.
+    ("num_listed", np.int64),
+    ("left_in_pass", np.int64),  # 0 where a pass is about to begin.
+]
+"""Of ``now``."""
+
+ELEMENT_FIELDS = [
+    ("listed", np.int64),  # Not of the element: the queue, in a circle.
+    ("is_listed", np.int64),
+]
+
+
+def first_pass(state: Any, elements: Shaped[np.ndarray, " M"], count: int) -> None:
+    """Let the first ``count`` elements be due in a new state; by the host."""
+    state.now["num_listed"] = count
+    elements["listed"] = np.arange(len(elements))
+    elements["is_listed"][:count] = True
+
+
+@inlined
+def append(now: Any, elements: Shaped[np.ndarray, " M"], element: int) -> None:
+    """Append an element that is due, unless it is still to come."""
+    if not elements[element].is_listed:
+        elements[element].is_listed = True
+        place = now.head + now.num_listed
+        if place >= elements.size:
+            place -= elements.size
+        elements[place].listed = element
+        now.num_listed += 1
+
+
+@inlined
+def take(now: Any, elements: Shaped[np.ndarray, " M"]) -> None:
+    """Take the next element out of the queue."""
+    elements[elements[now.head].listed].is_listed = False
+    if now.left_in_pass == 0:
+        now.left_in_pass = now.num_listed
+    now.left_in_pass -= 1
+    now.num_listed -= 1
+    now.head += 1
+    if now.head == elements.size:
+        now.head = 0

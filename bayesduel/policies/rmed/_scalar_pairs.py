@@ -1,0 +1,68 @@
+"""What kernels of the RMED family know of pairs: evidence, and the fewest draws.
+
+The state of a kernel has ``pairs`` with the fields below, symmetric but for wins and
+gap, and ``now`` with fewest and num_fewest.
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.posteriors.scalar_betas import kl_to_half
+
+PAIR_FIELDS = [
+    ("wins", np.int64),  # [i, j]: duels of the pair that i won.
+    ("draws", np.int64),
+    ("gap", np.float64),  # [i, j]: estimated P(i beats j) - 1/2; 0 before any duel.
+    ("evidence", np.float64),  # N_ij KL(mu_ij, 1/2).
+]
+
+DRAWS_FIELDS = [
+    ("fewest", np.int64),  # Draws of the pairs that were drawn least often,
+    ("num_fewest", np.int64),  # and how many pairs these are.
+]
+"""Of ``now``."""
+
+
+@compiled
+def count_duel(state: Any, first: int, second: int, won: bool) -> None:
+    """Count an outcome and refresh the evidence of its pair."""
+    forward, backward = state.pairs[first, second], state.pairs[second, first]
+    forward.wins += won
+    backward.wins += not won
+    duels = forward.wins + backward.wins
+    gap = 0.5 * (forward.wins - backward.wins) / duels
+    forward.draws = backward.draws = duels
+    forward.gap, backward.gap = gap, -gap
+    forward.evidence = backward.evidence = duels * kl_to_half(abs(gap))
+    if duels == state.now[0].fewest + 1:
+        state.now[0].num_fewest -= 1
+        if state.now[0].num_fewest == 0:
+            find_fewest(state)
+
+
+@compiled
+def find_fewest(state: Any) -> None:
+    """Find the pairs that were drawn least often."""
+    now, num_arms = state.now[0], len(state.pairs)
+    now.fewest, now.num_fewest = state.pairs[0, 1].draws, 0
+    for i in range(num_arms):
+        for j in range(i + 1, num_arms):
+            draws = state.pairs[i, j].draws
+            if draws < now.fewest:
+                now.fewest, now.num_fewest = draws, 0
+            now.num_fewest += draws == now.fewest
+
+
+@compiled
+def lowest(values: Float[np.ndarray, " n"]) -> int:
+    """Return the position of the smallest value: ``pair_counts.lowest``."""
+    least = values[0]
+    for i in range(values.size):
+        least = min(least, values[i])
+    found = 0
+    while values[found] > least + 1e-9 * abs(least):
+        found += 1
+    return found

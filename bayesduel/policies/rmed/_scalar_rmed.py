@@ -1,0 +1,281 @@
+"""The kernel of RMED1 and RMED2.
+
+A self-duel teaches nothing, so its test is done when it is chosen; of a stretch of them
+only the last one, which alone can let an arm in.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int, Shaped
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.resolved_rounds import last_round_within
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.rmed._scalar_lists import (
+    ELEMENT_FIELDS,
+    LIST_FIELDS,
+    append,
+    first_pass,
+    take,
+)
+from bayesduel.policies.rmed._scalar_pairs import (
+    DRAWS_FIELDS,
+    PAIR_FIELDS,
+    count_duel,
+    find_fewest,
+    lowest,
+)
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+
+_NOW = np.dtype(
+    [
+        *LIST_FIELDS,
+        *DRAWS_FIELDS,
+        ("allowance", np.float64),  # f(K)
+        # Of RMED2 alone: whether this is it, alpha, and the floor of the numerators.
+        ("pursues_targets", np.int64),
+        ("alpha", np.float64),
+        ("numerator_floor", np.float64),
+        # The pair of the initial sweep to be drawn next; beyond it, the last arm.
+        ("row", np.int64),
+        ("column", np.int64),
+        ("is_in_turn", np.int64),  # Whether the duel that was chosen is of the lists.
+        ("best", np.int64),  # i*
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        *ELEMENT_FIELDS,
+        ("against", np.float64),  # I_i
+        ("num_unbeaten", np.int64),
+        ("cost", np.float64),  # Not of the arm: of all arms as targets of one.
+    ]
+)
+
+
+class RMEDKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Shaped[np.ndarray, " 1"]
+    arms: Shaped[np.ndarray, " K"]
+    pairs: Shaped[np.ndarray, "K K"]
+
+
+def kernel(
+    *,
+    f_scale: float,
+    f_power: float,
+    pursues_targets: bool = False,
+    alpha: float = 1.0,
+    numerator_floor: float = 0.0,
+) -> ScalarKernel:
+    """Return the kernel; the last two are read by RMED2 alone."""
+
+    def of_run(order: Int[np.ndarray, " K"]) -> RMEDKernel:
+        num_arms = len(order)
+        state = RMEDKernel(
+            now=np.zeros(1, dtype=_NOW),
+            arms=np.zeros(num_arms, dtype=_ARM),
+            pairs=np.zeros((num_arms, num_arms), dtype=np.dtype(PAIR_FIELDS)),
+        )
+        state.now["allowance"] = f_scale * float(num_arms) ** f_power
+        state.now["pursues_targets"] = pursues_targets
+        state.now["alpha"] = alpha
+        state.now["numerator_floor"] = numerator_floor
+        state.now["column"] = 1
+        state.arms["num_unbeaten"] = num_arms - 1
+        first_pass(state, state.arms, num_arms)
+        return state
+
+    return ScalarKernel("rmed", of_run)
+
+
+@inlined
+def init(state: RMEDKernel, rng: Generator) -> None:
+    """Count the pairs that were never drawn."""
+    find_fewest(state)
+
+
+@inlined
+def choose(state: RMEDKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Choose the next duel of the sweep or of the pass."""
+    now, arms = state.now[0], state.arms
+    now.is_in_turn = False
+    if now.row < arms.size - 1:
+        first, second = now.row, now.column
+        _go_on_with_sweep(now, arms.size)
+        return ScalarDuel(first, 0, first, second, True)
+    if (
+        now.pursues_targets
+        and now.left_in_pass == 0
+        and _some_pair_is_rare(now, round_)
+    ):
+        first, second = _first_rare_pair(state, round_)
+        return ScalarDuel(first, 0, first, second, True)
+    arm = arms[now.head].listed
+    opponent = _opponent(state, arm, round_)
+    if opponent != arm:
+        now.is_in_turn = True
+        take(now, arms)
+        return ScalarDuel(arm, 0, arm, opponent, True)
+    begins_alone = now.num_listed == 1 and now.left_in_pass == 0
+    rounds = _self_duels(state, round_) if begins_alone else 1
+    take(now, arms)
+    _append_arms_due(state, round_ + rounds - 1)
+    return ScalarDuel(arm, rounds, arm, arm, False)
+
+
+@inlined
+def _go_on_with_sweep(now: np.void, num_arms: int) -> None:
+    now.column += 1
+    if now.column == num_arms:
+        now.row += 1
+        now.column = now.row + 1
+
+
+@inlined
+def _some_pair_is_rare(now: np.void, round_: int) -> bool:
+    """Say whether N < alpha log log t for some pair."""
+    return math.log(float(max(round_, 3))) > _count_limit(now)
+
+
+@inlined
+def _count_limit(now: np.void) -> float:
+    """Log of the last round at which all pairs were drawn often enough."""
+    return math.exp(now.fewest / now.alpha)
+
+
+@compiled
+def _first_rare_pair(state: RMEDKernel, round_: int) -> tuple[int, int]:
+    """Return the first pair in lexicographic order that was drawn too rarely."""
+    now, num_arms = state.now[0], state.arms.size
+    log_t = math.log(float(max(round_, 3)))
+    for i in range(num_arms):
+        for j in range(i + 1, num_arms):
+            if log_t > math.exp(state.pairs[i, j].draws / now.alpha):
+                return i, j
+    return 0, 0
+
+
+@inlined
+def _opponent(state: RMEDKernel, arm: int, round_: int) -> int:
+    """Return whom an arm of the lists meets."""
+    now, best = state.now[0], state.now[0].best
+    if now.pursues_targets:
+        target = _target(state, arm, round_)
+        if target >= 0:
+            return target
+    unbeaten = arm != best and state.pairs[arm, best].gap <= 0.0
+    if unbeaten or state.arms[arm].num_unbeaten == 0:
+        return best
+    worst = -1
+    for other in range(state.arms.size):
+        if other != arm:
+            if worst < 0 or state.pairs[arm, other].gap < state.pairs[arm, worst].gap:
+                worst = other
+    return worst
+
+
+@compiled
+def _target(state: RMEDKernel, arm: int, round_: int) -> int:
+    """Return b_l of RMED2; -1 if there is none, or it was met too often."""
+    now, arms, best = state.now[0], state.arms, state.now[0].best
+    row = state.pairs[arm]
+    found = False
+    for other in range(arms.size):
+        arms[other].cost = math.inf
+        if row[other].gap < 0.0:
+            found = True
+            regret = state.pairs[best, arm].gap + state.pairs[best, other].gap
+            regret = max(regret, now.numerator_floor)
+            arms[other].cost = regret * row[other].draws / row[other].evidence
+    if not found:
+        return -1
+    target = lowest(arms["cost"])
+    scale = math.log(math.log(float(max(round_, 16))))
+    return target if row[best].draws * scale >= row[target].draws else -1
+
+
+@inlined
+def _self_duels(state: RMEDKernel, round_: int) -> int:
+    """Count the rounds up to and with the first whose test lets another arm in.
+
+    In RMED2 they may end before, where a pair becomes rare.
+    """
+    now, arms = state.now[0], state.arms
+    nearest = math.inf
+    for i in range(arms.size):
+        if i != now.best:
+            nearest = min(nearest, arms[i].against)
+    nearest = nearest - _least_against(state) - now.allowance
+    rounds = 1
+    if math.log(float(round_)) < nearest:
+        rounds = last_round_within(nearest, round_) - round_ + 2
+    if now.pursues_targets:
+        until_rare = last_round_within(_count_limit(now), round_) - round_ + 1
+        rounds = min(rounds, until_rare)
+    return rounds
+
+
+@inlined
+def _least_against(state: RMEDKernel) -> float:
+    """I*; that of i* may be larger by rounding."""
+    least = math.inf
+    for i in range(state.arms.size):
+        least = min(least, state.arms[i].against)
+    return least
+
+
+@compiled
+def _append_arms_due(state: RMEDKernel, round_: int) -> None:
+    """Test which arms are due in the next pass: I_j - I* - f(K) <= log t."""
+    now, arms = state.now[0], state.arms
+    least, log_t = _least_against(state), math.log(float(round_))
+    for i in range(arms.size):
+        if arms[i].against - least - now.allowance <= log_t:
+            append(now, arms, i)
+
+
+@inlined
+def update(
+    state: RMEDKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count the outcome, then test which arms are due in the next pass."""
+    count_duel(state, first, second, won)
+    _refresh_evidence_against(state, first)
+    _refresh_evidence_against(state, second)
+    state.now[0].best = lowest(state.arms["against"])
+    if state.now[0].is_in_turn:
+        _append_arms_due(state, round_)
+
+
+@compiled
+def _refresh_evidence_against(state: RMEDKernel, arm: int) -> None:
+    """Add up I_i and count the arms behind it: those that ``arm`` does not beat."""
+    total, number = 0.0, 0
+    for other in range(state.arms.size):
+        pair = state.pairs[arm, other]
+        if other != arm and pair.gap <= 0.0:
+            total += pair.evidence
+            number += 1
+    state.arms[arm].against, state.arms[arm].num_unbeaten = total, number
+
+
+@inlined
+def recommend(state: RMEDKernel, rng: Generator) -> int:
+    """Return i*."""
+    return state.now[0].best
+
+
+scalar_kernel.implement(
+    RMEDKernel, init=init, choose=choose, update=update, recommend=recommend
+)

@@ -1,0 +1,64 @@
+"""Driving kernels without the simulator, with outcomes that are fixed in advance."""
+
+import inspect
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.policies.scalar_kernel import choose, init, recommend, update
+
+
+class PlayedByKernel(NamedTuple):
+    """A run: its duels, one pair per round, and how it ended."""
+
+    duels: list[tuple[int, int]]
+    recommendation: int
+    longest_stretch: int
+
+
+def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
+    """Play one run of a ``ScalarKernel``, arms in their own order.
+
+    Parameters
+    ----------
+    outcomes : bool (K, K, N)
+        Entry [i, j, n], i < j: whether i wins the n-th duel of the pair.
+    """
+    state = kernel.new_state(np.arange(len(outcomes)))
+    duels = np.zeros((horizon, 2), dtype=np.int64)
+    counts = np.zeros(outcomes.shape[:2], dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    recommendation, longest = _program()(state, rng, outcomes, counts, duels)
+    return PlayedByKernel(
+        [tuple(each) for each in duels.tolist()], recommendation, longest
+    )
+
+
+def _play(state, rng, outcomes, counts, duels):
+    played = longest = 0
+    init(state, rng)
+    while played < len(duels):
+        duel = choose(state, rng, played + 1)
+        idle = min(duel.idle_rounds, len(duels) - played)
+        longest = max(longest, idle)
+        for _ in range(idle):
+            duels[played, 0] = duels[played, 1] = duel.champion
+            played += 1
+        if duel.explores and played < len(duels):
+            first, second = duel.first, duel.second
+            duels[played, 0], duels[played, 1] = first, second
+            played += 1
+            if first != second:
+                low, high = min(first, second), max(first, second)
+                low_won = outcomes[low, high, counts[low, high]]
+                counts[low, high] += 1
+                update(state, rng, played, first, second, low_won == (first == low))
+    return recommend(state, rng), longest
+
+
+@cache
+def _program():
+    return njit(**OPTIONS)(inspect.unwrap(_play))
