@@ -16,7 +16,8 @@ PAIR_FIELDS = [
     ("wins", np.int64),  # [i, j]: duels of the pair that i won.
     ("draws", np.int64),
     ("gap", np.float64),  # [i, j]: estimated P(i beats j) - 1/2; 0 before any duel.
-    ("evidence", np.float64),  # N_ij KL(mu_ij, 1/2).
+    ("divergence", np.float64),  # KL(mu_ij, 1/2)
+    ("evidence", np.float64),  # N_ij KL(mu_ij, 1/2)
 ]
 
 DRAWS_FIELDS = [
@@ -36,7 +37,9 @@ def count_duel(state: Any, first: int, second: int, won: bool) -> None:
     gap = 0.5 * (forward.wins - backward.wins) / duels
     forward.draws = backward.draws = duels
     forward.gap, backward.gap = gap, -gap
-    forward.evidence = backward.evidence = duels * kl_to_half(abs(gap))
+    divergence = kl_to_half(abs(gap))
+    forward.divergence = backward.divergence = divergence
+    forward.evidence = backward.evidence = duels * divergence
     if duels == state.now[0].fewest + 1:
         state.now[0].num_fewest -= 1
         if state.now[0].num_fewest == 0:

@@ -192,7 +192,7 @@ def _target(state: RMEDKernel, arm: int, round_: int) -> int:
             found = True
             regret = state.pairs[best, arm].gap + state.pairs[best, other].gap
             regret = max(regret, now.numerator_floor)
-            arms[other].cost = regret * row[other].draws / row[other].evidence
+            arms[other].cost = regret / row[other].divergence
     if not found:
         return -1
     target = lowest(arms["cost"])

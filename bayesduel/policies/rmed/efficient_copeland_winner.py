@@ -1,6 +1,6 @@
 """ECW-RMED (Komiyama, Honda and Nakagawa 2016)."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bayesduel.policies.base import policy_class
 from bayesduel.policies.pair_evidence import estimated_gaps
@@ -95,3 +95,12 @@ class ECWRMED(CopelandRMED):
     def recommend(self, rng_key: RunKey, state: CopelandLists) -> Arm:
         """Return the winner of the last test or program."""
         return recommended(state)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where rounds are jumped over."""
+        if not self.look_ahead:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.rmed._scalar_efficient_copeland import kernel
+
+        return kernel(alpha=float(self.alpha), beta=float(self.beta))

@@ -1,0 +1,227 @@
+"""What the kernel of ECW-RMED knows, and the test whether its evidence suffices.
+
+The test is the ``candidate_slack`` of ``theory.copeland_program``, one winner at a
+time. Sums over the superiors of an arm are kept until one of its pairs changes.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int, Shaped
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.policies.rmed._scalar_lists import (
+    ELEMENT_FIELDS,
+    LIST_FIELDS,
+    first_pass,
+)
+from bayesduel.policies.rmed._scalar_pairs import (
+    DRAWS_FIELDS,
+    PAIR_FIELDS,
+    count_duel,
+)
+
+NOBODY = -1
+
+_NOW = np.dtype(
+    [
+        *LIST_FIELDS,
+        *DRAWS_FIELDS,
+        ("alpha", np.float64),
+        ("beta", np.float64),
+        ("is_in_turn", np.int64),  # Whether the duel that was chosen is of the lists.
+        ("num_close", np.int64),  # Pairs whose estimates are, or may be, close to 1/2.
+        ("winner", np.int64),  # Of the last test or program; -1 before.
+        # The two smallest numbers of losses, which may be equal.
+        ("least", np.int64),
+        ("second", np.int64),
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        ("losses", np.int64),  # Superiors: arms that it loses to in the estimates.
+        # Whether the sums, and the order by cost, of its superiors are up to date.
+        ("has_sums", np.int64),
+        ("has_order", np.int64),
+        # Of the program of one winner: its solution for this rival.
+        ("block_size", np.int64),
+        ("share", np.float64),
+        # Not of the arm, but lists: sums of the smallest evidence on the inferiors of
+        # one winner, and costs of the programs of all winners.
+        ("inferior_sum", np.float64),
+        ("program_cost", np.float64),
+    ]
+)
+
+_PAIR = np.dtype(
+    [
+        *PAIR_FIELDS,
+        ("is_close", np.int64),
+        # Not of the pair, but lists of row i: its superiors in the order of their cost,
+        # and at n the sum of the n smallest evidences on them.
+        ("superior", np.int64),
+        ("superior_sum", np.float64),
+    ]
+)
+
+_ELEMENT = np.dtype([*ELEMENT_FIELDS, ("first", np.int64), ("second", np.int64)])
+
+
+class CopelandKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Shaped[np.ndarray, " 1"]
+    arms: Shaped[np.ndarray, " K"]
+    pairs: Shaped[np.ndarray, "K K"]
+
+    elements: Shaped[np.ndarray, " M"]
+    """The pairs in lexicographic order, then every arm with itself."""
+
+
+def new_state(
+    order: Int[np.ndarray, " K"], *, alpha: float, beta: float
+) -> CopelandKernel:
+    """Return the state before the first round: every pair is due once."""
+    num_arms = len(order)
+    rows, columns = np.triu_indices(num_arms, 1)
+    arms = np.arange(num_arms)
+    state = CopelandKernel(
+        now=np.zeros(1, dtype=_NOW),
+        arms=np.zeros(num_arms, dtype=_ARM),
+        pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+        elements=np.zeros(rows.size + num_arms, dtype=_ELEMENT),
+    )
+    state.now["alpha"] = alpha
+    state.now["beta"] = beta
+    state.now["num_close"] = rows.size
+    state.now["winner"] = NOBODY
+    state.pairs["is_close"] = True
+    state.elements["first"] = np.concatenate([rows, arms])
+    state.elements["second"] = np.concatenate([columns, arms])
+    first_pass(state, state.elements, rows.size)
+    return state
+
+
+@inlined
+def count(state: CopelandKernel, first: int, second: int, won: bool) -> None:
+    """Count an outcome, and forget what no longer holds."""
+    now, arms = state.now[0], state.arms
+    forward, backward = state.pairs[first, second], state.pairs[second, first]
+    old = forward.gap
+    count_duel(state, first, second, won)
+    new = forward.gap
+    if (old < 0.0) != (new < 0.0) or (old > 0.0) != (new > 0.0):
+        arms[first].losses += int(new < 0.0) - int(old < 0.0)
+        arms[second].losses += int(new > 0.0) - int(old > 0.0)
+        _find_fewest_losses(state)
+        arms[first].has_sums = arms[second].has_sums = False
+    else:
+        behind = first if new < 0.0 else second
+        arms[behind].has_sums = arms[behind].has_order = False
+    # With time, fewer estimates are close: only a duel can bring one nearer.
+    is_close = new == 0.0 or abs(new) < now.beta
+    now.num_close += int(is_close) - forward.is_close
+    forward.is_close = backward.is_close = is_close
+
+
+@compiled
+def _find_fewest_losses(state: CopelandKernel) -> None:
+    """Find the two smallest numbers of losses; all costs have changed."""
+    now, arms = state.now[0], state.arms
+    now.least = now.second = arms.size
+    for i in range(arms.size):
+        arms[i].has_order = False
+        if arms[i].losses < now.least:
+            now.least, now.second = arms[i].losses, now.least
+        else:
+            now.second = min(now.second, arms[i].losses)
+
+
+@inlined
+def _insert(sums: Float[np.ndarray, " K"], number: int, value: float) -> None:
+    """Insert a value into entries 1, ..., number - 1, which increase."""
+    place = number
+    while place > 1 and sums[place - 1] > value:
+        sums[place] = sums[place - 1]
+        place -= 1
+    sums[place] = value
+
+
+@inlined
+def _add_up(sums: Float[np.ndarray, " K"], number: int) -> None:
+    """Replace entries 1, ..., number by their running sums."""
+    sums[0] = 0.0
+    for place in range(1, number + 1):
+        sums[place] += sums[place - 1]
+
+
+@compiled
+def _sum_superiors(state: CopelandKernel, arm: int) -> None:
+    """Add up the smallest evidence on the superiors of an arm."""
+    sums, number = state.pairs[arm]["superior_sum"], 0
+    for other in range(state.arms.size):
+        if state.pairs[arm, other].gap < 0.0:
+            number += 1
+            _insert(sums, number, state.pairs[arm, other].evidence)
+    _add_up(sums, number)
+    state.arms[arm].has_sums = True
+
+
+@inlined
+def _sum_inferiors(state: CopelandKernel, winner: int) -> int:
+    """Add up the smallest evidence on the inferiors of a winner; count them."""
+    sums, number = state.arms["inferior_sum"], 0
+    for other in range(state.arms.size):
+        if state.pairs[winner, other].gap > 0.0:
+            number += 1
+            _insert(sums, number, state.pairs[winner, other].evidence)
+    _add_up(sums, number)
+    return number
+
+
+@inlined
+def _entry(sums: Float[np.ndarray, " K"], size: int, number: int) -> float:
+    """Return a sum of the ``size`` smallest of ``number`` values, all if it is more."""
+    return sums[max(0, min(size, number))]
+
+
+@compiled
+def slack(state: CopelandKernel, winner: int) -> float:
+    """Return the smallest left-hand side of all constraints on one of fewest losses.
+
+    ``theory.copeland_program.efficient.candidate_slack``, whose names these are.
+    """
+    now, arms = state.now[0], state.arms
+    inferiors = _sum_inferiors(state, winner)
+    y = arms["inferior_sum"]
+    least = math.inf
+    for rival in range(arms.size):
+        if rival == winner:
+            continue
+        if not arms[rival].has_sums:
+            _sum_superiors(state, rival)
+        z = state.pairs[rival]["superior_sum"]
+        superiors = arms[rival].losses
+        beaten = state.pairs[winner, rival].gap > 0.0
+        pair = state.pairs[winner, rival].evidence
+        for level in range(max(0, now.least - 1), now.second):
+            a, b = level + 1 - now.least, superiors - level
+            y_same, z_same = _entry(y, a, inferiors), _entry(z, b, superiors)
+            if not beaten:
+                if a <= inferiors:
+                    least = min(least, y_same + z_same)
+                continue
+            if 1 <= a <= inferiors:
+                y_less, z_less = y[a - 1], _entry(z, b - 1, superiors)
+                side = max(pair + y_less, y_same) + max(z_less, z_same - pair)
+                least = min(least, side)
+            if a < inferiors and level > 0:
+                y_more, z_more = y[a + 1], _entry(z, b + 1, superiors)
+                side = max(y_same, y_more - pair) + max(z_same, z_more - pair)
+                least = min(least, side)
+    top = now.second + 1 - now.least
+    if top <= inferiors:
+        least = min(least, y[top])
+    return least
