@@ -10,63 +10,55 @@ resolved_until and eligible.
 from typing import Any
 
 import numpy as np
-from jaxtyping import Shaped
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.resolved_rounds import NEVER, last_resolved_round
 
 
 def resolve_nothing(state: Any) -> None:
     """Fill in the bounds of a new state; by the host."""
     state.now["next_expiry"] = NEVER
-    state.now["stale"] = True
     state.arms["expiry"] = NEVER
     state.pairs["eligible"] = ~np.eye(len(state.arms), dtype=bool)
 
 
-@inlined
-def resolve(state: Any, round_: int, one: int, other: int) -> None:
-    """Bring the bounds of a pair that is not resolved up to date."""
-    now = state.now[0]
-    wins, losses = state.pairs[one, other].wins, state.pairs[other, one].wins
+@compiled
+def refresh_bounds(state: Any, one: int, other: int, round_: int) -> None:
+    """Bring up to date what the bounds of a pair say at ``round_``."""
+    now, arms, pairs = state.now[0], state.arms, state.pairs
+    wins, losses = pairs[one, other].wins, pairs[other, one].wins
     until = last_resolved_round(wins, losses, now.alpha, round_)
-    if until == 0:
+    before = pairs[one, other].resolved_until
+    if before == until:
         return
-    ahead, behind = (one, other) if wins > losses else (other, one)
-    state.pairs[one, other].resolved_until = until
-    state.pairs[other, one].resolved_until = until
-    state.pairs[behind, ahead].eligible = False
-    state.arms[behind].sure_losses += 1
-    state.arms[one].expiry = min(state.arms[one].expiry, until)
-    state.arms[other].expiry = min(state.arms[other].expiry, until)
-    now.next_expiry = min(now.next_expiry, until)
-    now.stale = True
-
-
-@compiled
-def unresolve(state: Any, one: int, other: int) -> None:
-    """Let the bounds of a resolved pair contain 1/2."""
-    now = state.now[0]
-    until = state.pairs[one, other].resolved_until
-    ahead = state.pairs[one, other].wins > state.pairs[other, one].wins
-    behind, better = (other, one) if ahead else (one, other)
-    state.pairs[one, other].resolved_until = 0
-    state.pairs[other, one].resolved_until = 0
-    state.pairs[behind, better].eligible = True
-    state.arms[behind].sure_losses -= 1
-    now.stale = True
-    if until <= state.arms[one].expiry:
-        state.arms[one].expiry = _first_expiry(state.pairs, one)
-    if until <= state.arms[other].expiry:
-        state.arms[other].expiry = _first_expiry(state.pairs, other)
-    if until <= now.next_expiry:
+    pairs[one, other].resolved_until = pairs[other, one].resolved_until = until
+    if before == 0:
+        behind, better = (other, one) if wins > losses else (one, other)
+        pairs[behind, better].eligible = False
+        arms[behind].sure_losses += 1
+        now.stale = True
+    elif until == 0:
+        # The wins may be even by now.
+        behind = other if pairs[one, other].eligible else one
+        pairs[one, other].eligible = pairs[other, one].eligible = True
+        arms[behind].sure_losses -= 1
+        now.stale = True
+    was_first = 0 < before == now.next_expiry
+    for arm in (one, other):
+        if 0 < before == arms[arm].expiry:
+            arms[arm].expiry = _first_expiry(pairs, arm)
+        elif until > 0:
+            arms[arm].expiry = min(arms[arm].expiry, until)
+    if was_first:
         now.next_expiry = NEVER
-        for arm in range(state.arms.size):
-            now.next_expiry = min(now.next_expiry, state.arms[arm].expiry)
+        for arm in range(arms.size):
+            now.next_expiry = min(now.next_expiry, arms[arm].expiry)
+    elif until > 0:
+        now.next_expiry = min(now.next_expiry, until)
 
 
-@compiled
-def _first_expiry(pairs: Shaped[np.ndarray, "K K"], arm: int) -> int:
+@inlined
+def _first_expiry(pairs: Records, arm: int) -> int:
     found = NEVER
     for other in range(len(pairs)):
         until = pairs[arm, other].resolved_until
@@ -83,4 +75,4 @@ def let_expire(state: Any, round_: int) -> None:
         if state.arms[i].expiry < round_:
             for j in range(num_arms):
                 if 0 < state.pairs[i, j].resolved_until < round_:
-                    unresolve(state, i, j)
+                    refresh_bounds(state, i, j, round_)

@@ -17,8 +17,10 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.draws import choose_index, truncated_exponential
+from bayesduel.ops.scalar.draws import truncated_exponential
 from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_bounds import let_expire
+from bayesduel.policies.scalar_choices import most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.policies.thompson._scalar_rounds import (
     best_challenger,
@@ -34,7 +36,6 @@ from bayesduel.policies.thompson._scalar_state import (
     DoubleThompsonKernel,
     count_duel,
     find_sets,
-    let_expire,
     new_state,
     start,
 )
@@ -303,24 +304,8 @@ def update(
 
 @inlined
 def recommend(state: DoubleThompsonKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others; ties as ``most_beaten``.
-
-    Ties by the larger total of wins, then at random.
-    """
-    now, num_arms = state.now[0], state.arms.size
-    most_beaten = most_wins = -1
-    for i in range(num_arms):
-        beaten, wins = 0, 0
-        for j in range(num_arms):
-            beaten += state.pairs[i, j].wins > state.pairs[j, i].wins
-            wins += state.pairs[i, j].wins
-        better = beaten > most_beaten or (beaten == most_beaten and wins > most_wins)
-        if better:
-            most_beaten, most_wins, now.num_listed = beaten, wins, 0
-        if beaten == most_beaten and wins == most_wins:
-            state.arms[now.num_listed].listed = i
-            now.num_listed += 1
-    return state.arms[choose_index(rng, now.num_listed)].listed
+    """Return the arm that empirically beats the most others."""
+    return most_beaten(state.pairs, rng)
 
 
 scalar_kernel.implement(

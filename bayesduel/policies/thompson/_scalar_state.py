@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int, Int8, Int16, UInt16
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import Bits, new_bits
-from bayesduel.ops.scalar.resolved_rounds import NEVER, last_resolved_round
+from bayesduel.policies.scalar_bounds import refresh_bounds, resolve_nothing
 from bayesduel.posteriors.beta_tails import small_tail_table
 from bayesduel.posteriors.scalar_betas import smaller_half_tail
 
@@ -132,10 +132,8 @@ def new_state(
     state.now["elimination"] = elimination
     state.now["ties_by_regret"] = ties_by_regret
     state.now["form"] = form
-    state.now["next_expiry"] = NEVER
-    state.arms["expiry"] = NEVER
     state.pairs["prior"] = prior
-    state.pairs["eligible"] = ~np.eye(num_arms, dtype=bool)
+    resolve_nothing(state)
     return state
 
 
@@ -186,64 +184,6 @@ def count_duel(
     refresh_tail(state, first, second)
     if state.now[0].elimination:
         refresh_bounds(state, first, second, round_ + 1)
-
-
-@compiled
-def refresh_bounds(
-    state: DoubleThompsonKernel, one: int, other: int, round_: int
-) -> None:
-    """Bring up to date what the bounds of a pair say at ``round_``."""
-    now, arms, pairs = state.now[0], state.arms, state.pairs
-    wins, losses = pairs[one, other].wins, pairs[other, one].wins
-    until = last_resolved_round(wins, losses, now.alpha, round_)
-    before = pairs[one, other].resolved_until
-    if before == until:
-        return
-    pairs[one, other].resolved_until = pairs[other, one].resolved_until = until
-    if before == 0:
-        behind, better = (other, one) if wins > losses else (one, other)
-        pairs[behind, better].eligible = False
-        arms[behind].sure_losses += 1
-        now.stale = True
-    elif until == 0:
-        # The wins may be even by now.
-        behind = other if pairs[one, other].eligible else one
-        pairs[one, other].eligible = pairs[other, one].eligible = True
-        arms[behind].sure_losses -= 1
-        now.stale = True
-    was_first = 0 < before == now.next_expiry
-    for arm in (one, other):
-        if 0 < before == arms[arm].expiry:
-            arms[arm].expiry = _first_expiry(pairs, arm)
-        elif until > 0:
-            arms[arm].expiry = min(arms[arm].expiry, until)
-    if was_first:
-        now.next_expiry = NEVER
-        for arm in range(arms.size):
-            now.next_expiry = min(now.next_expiry, arms[arm].expiry)
-    elif until > 0:
-        now.next_expiry = min(now.next_expiry, until)
-
-
-@inlined
-def _first_expiry(pairs: Records, arm: int) -> int:
-    found = NEVER
-    for other in range(len(pairs)):
-        until = pairs[arm, other].resolved_until
-        if 0 < until < found:
-            found = until
-    return found
-
-
-@compiled
-def let_expire(state: DoubleThompsonKernel, round_: int) -> None:
-    """Unresolve the pairs that no longer are at ``round_``."""
-    num_arms = state.arms.size
-    for i in range(num_arms):
-        if state.arms[i].expiry < round_:
-            for j in range(num_arms):
-                if 0 < state.pairs[i, j].resolved_until < round_:
-                    refresh_bounds(state, i, j, round_)
 
 
 @compiled

@@ -10,12 +10,7 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_bounds import (
-    let_expire,
-    resolve,
-    resolve_nothing,
-    unresolve,
-)
+from bayesduel.policies.scalar_bounds import let_expire, refresh_bounds, resolve_nothing
 from bayesduel.policies.scalar_choices import most_beaten, takes_over
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
@@ -75,6 +70,7 @@ def kernel(*, alpha: float) -> ScalarKernel:
         state.now["hypothesis"] = _NOBODY
         # Before the first duel u is 2.
         state.pairs["share"] = 2.0
+        state.now["stale"] = True
         resolve_nothing(state)
         return state
 
@@ -182,15 +178,13 @@ def update(
     won: bool,
 ) -> None:
     """Count an outcome."""
-    if state.pairs[first, second].resolved_until > 0:
-        unresolve(state, first, second)
     forward, backward = state.pairs[first, second], state.pairs[second, first]
     forward.wins += won
     backward.wins += not won
     duels = float(forward.wins + backward.wins)
     forward.share, backward.share = forward.wins / duels, backward.wins / duels
     forward.width = backward.width = math.sqrt(state.now[0].alpha / duels)
-    resolve(state, round_ + 1, first, second)
+    refresh_bounds(state, first, second, round_ + 1)
 
 
 @inlined
