@@ -4,15 +4,18 @@
 pair, for as many rounds as ``ops.scalar.resolved_rounds`` says, and its next duel or
 the rounds that pass unresolve it. The state of a kernel has ``now`` with alpha,
 next_expiry and stale, ``arms`` with sure_losses and expiry, and ``pairs`` with wins,
-resolved_until and eligible.
+resolved_until and eligible; where upper bounds are compared, with share and width.
 """
 
+import math
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.resolved_rounds import NEVER, last_resolved_round
+from bayesduel.policies.scalar_choices import takes_over
 
 
 def resolve_nothing(state: Any) -> None:
@@ -76,3 +79,39 @@ def let_expire(state: Any, round_: int) -> None:
             for j in range(num_arms):
                 if 0 < state.pairs[i, j].resolved_until < round_:
                     refresh_bounds(state, i, j, round_)
+
+
+def start_upper_bounds(state: Any) -> None:
+    """Fill in the upper bounds of a new state, which are 2; by the host."""
+    state.pairs["share"] = 2.0
+
+
+@inlined
+def refresh_upper_bounds(state: Any, one: int, other: int) -> None:
+    """Bring the upper bounds of a pair up to date: u = share + width sqrt(log t)."""
+    forward, backward = state.pairs[one, other], state.pairs[other, one]
+    duels = float(forward.wins + backward.wins)
+    forward.share, backward.share = forward.wins / duels, backward.wins / duels
+    forward.width = backward.width = math.sqrt(state.now[0].alpha / duels)
+
+
+@inlined
+def most_optimistic(state: Any, rng: Generator, champion: int, round_: int) -> int:
+    """Return the arm with the largest upper bound against the champion.
+
+    That is the champion, whose own bound is 1/2, if it surely beats all others: the
+    bounds of those that it does not are not below 1/2. Ties at random.
+    """
+    root = math.sqrt(math.log(float(round_)))
+    best, largest, number = champion, -1.0, 0
+    for i in range(state.arms.size):
+        pair = state.pairs[i, champion]
+        if pair.eligible:
+            upper = pair.share + pair.width * root
+            if upper > largest:
+                largest, number = upper, 0
+            if upper == largest:
+                number += 1
+                if takes_over(rng, number):
+                    best = i
+    return best

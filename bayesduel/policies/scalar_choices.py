@@ -37,3 +37,21 @@ def most_beaten(pairs: Shaped[np.ndarray, "K K"], rng: Generator) -> int:
             if takes_over(rng, number):
                 best = i
     return best
+
+
+@inlined
+def place_by_weight(
+    places: Shaped[np.ndarray, " n"], count: int, rng: Generator
+) -> int:
+    """Draw one of the first ``count`` places in proportion to their ``weight``."""
+    total = 0.0
+    for place in range(count):
+        total += places[place].weight
+    target, chosen = rng.random() * total, 0
+    for place in range(count):
+        if places[place].weight > 0.0:
+            chosen = place
+            target -= places[place].weight
+            if target < 0.0:
+                break
+    return chosen

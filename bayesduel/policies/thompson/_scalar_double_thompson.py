@@ -20,7 +20,7 @@ from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import truncated_exponential
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import let_expire
-from bayesduel.policies.scalar_choices import most_beaten
+from bayesduel.policies.scalar_choices import most_beaten, place_by_weight
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.policies.thompson._scalar_rounds import (
     best_challenger,
@@ -153,7 +153,7 @@ def _champion(state: DoubleThompsonKernel, rng: Generator, kind: int, idle: int)
         safest = min(safest, arms[rank].column_rate)
     for rank in range(now.num_leaders):
         arms[rank].weight = math.exp(safest - arms[rank].column_rate)
-    return arms[_place_by_weight(state, rng)].leader
+    return arms[place_by_weight(arms, now.num_leaders, rng)].leader
 
 
 @compiled
@@ -172,24 +172,7 @@ def _first_to_lose(
         return champion if level < _column_rate(state, champion) else -1
     for rank in range(now.num_leaders):
         arms[rank].weight = -math.expm1(-arms[rank].column_rate)
-    return arms[_place_by_weight(state, rng)].leader
-
-
-@inlined
-def _place_by_weight(state: DoubleThompsonKernel, rng: Generator) -> int:
-    """Draw a place in the list of leaders in proportion to the weights."""
-    arms, count = state.arms, state.now[0].num_leaders
-    total = 0.0
-    for place in range(count):
-        total += arms[place].weight
-    target, chosen = rng.random() * total, 0
-    for place in range(count):
-        if arms[place].weight > 0.0:
-            chosen = place
-            target -= arms[place].weight
-            if target < 0.0:
-                break
-    return chosen
+    return arms[place_by_weight(arms, now.num_leaders, rng)].leader
 
 
 @inlined

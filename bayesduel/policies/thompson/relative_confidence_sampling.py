@@ -1,10 +1,11 @@
 """Relative Confidence Sampling (Zoghi, Whiteson, de Rijke and Munos 2014)."""
 
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
@@ -222,6 +223,18 @@ class RelativeConfidenceSampling(Policy):
     def recommend(self, rng_key: RunKey, state: RelativeConfidenceSamplingState) -> Arm:
         """Return the arm that empirically beats the most others."""
         return most_beaten(rng_key, state.beliefs.wins)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where the prior is of integers and rounds are jumped."""
+        prior = np.asarray(self.posterior.prior)
+        if prior.dtype.kind != "i" or not self.look_ahead:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.thompson._scalar_relative_sampling import kernel
+
+        any_may_stand_in = self.fallback == "random"
+        alpha = float(self.alpha)
+        return kernel(prior, alpha=alpha, any_may_stand_in=any_may_stand_in)
 
 
 def _champion_law(

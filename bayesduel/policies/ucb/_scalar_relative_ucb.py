@@ -1,6 +1,5 @@
 """The kernel of RUCB: bounds and candidates are kept, a round looks at one column."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +9,15 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_bounds import let_expire, refresh_bounds, resolve_nothing
-from bayesduel.policies.scalar_choices import most_beaten, takes_over
+from bayesduel.policies.scalar_bounds import (
+    let_expire,
+    most_optimistic,
+    refresh_bounds,
+    refresh_upper_bounds,
+    resolve_nothing,
+    start_upper_bounds,
+)
+from bayesduel.policies.scalar_choices import most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _NOBODY = -1
@@ -68,10 +74,9 @@ def kernel(*, alpha: float) -> ScalarKernel:
         )
         state.now["alpha"] = alpha
         state.now["hypothesis"] = _NOBODY
-        # Before the first duel u is 2.
-        state.pairs["share"] = 2.0
         state.now["stale"] = True
         resolve_nothing(state)
+        start_upper_bounds(state)
         return state
 
     return ScalarKernel("relative_ucb", of_run)
@@ -98,7 +103,7 @@ def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> ScalarDuel:
             _bring_up_to_date(state, round_ + idle)
     champion = now.hypothesis
     first = _champion(state, rng)
-    second = _challenger(state, rng, first, round_ + idle)
+    second = most_optimistic(state, rng, first, round_ + idle)
     return ScalarDuel(champion, idle, first, second, True)
 
 
@@ -146,29 +151,6 @@ def _champion(state: RelativeUCBKernel, rng: Generator) -> int:
 
 
 @inlined
-def _challenger(
-    state: RelativeUCBKernel, rng: Generator, champion: int, round_: int
-) -> int:
-    """Return the arm with the largest bound against the champion, itself if sure.
-
-    The bounds of those that the champion does not surely beat are not below 1/2.
-    """
-    root = math.sqrt(math.log(float(round_)))
-    best, largest, number = champion, -1.0, 0
-    for i in range(state.arms.size):
-        pair = state.pairs[i, champion]
-        if pair.eligible:
-            upper = pair.share + pair.width * root
-            if upper > largest:
-                largest, number = upper, 0
-            if upper == largest:
-                number += 1
-                if takes_over(rng, number):
-                    best = i
-    return best
-
-
-@inlined
 def update(
     state: RelativeUCBKernel,
     rng: Generator,
@@ -178,12 +160,9 @@ def update(
     won: bool,
 ) -> None:
     """Count an outcome."""
-    forward, backward = state.pairs[first, second], state.pairs[second, first]
-    forward.wins += won
-    backward.wins += not won
-    duels = float(forward.wins + backward.wins)
-    forward.share, backward.share = forward.wins / duels, backward.wins / duels
-    forward.width = backward.width = math.sqrt(state.now[0].alpha / duels)
+    state.pairs[first, second].wins += won
+    state.pairs[second, first].wins += not won
+    refresh_upper_bounds(state, first, second)
     refresh_bounds(state, first, second, round_ + 1)
 
 

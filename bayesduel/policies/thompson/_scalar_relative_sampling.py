@@ -1,0 +1,248 @@
+"""The kernel of RCS: the champion is drawn by its law, not by a sample of all pairs.
+
+The signs of the pairs in a sample are independent, so that the probability of an arm to
+beat all others is kept, and changes with its own duels only.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int, Shaped
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_bounds import (
+    let_expire,
+    most_optimistic,
+    refresh_bounds,
+    refresh_upper_bounds,
+    resolve_nothing,
+    start_upper_bounds,
+)
+from bayesduel.policies.scalar_choices import most_beaten, place_by_weight
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.posteriors.beta_tails import small_tail_table
+from bayesduel.posteriors.scalar_betas import smaller_half_tail
+
+_NOBODY = -1
+
+_SMALLEST = 1e-300
+"""Floor of a tail whose logarithm is taken."""
+
+_NOW = np.dtype(
+    [
+        ("alpha", np.float64),
+        ("any_may_stand_in", np.int64),  # Where no arm beats all others in a sample.
+        # Last round at which all resolved pairs still are.
+        ("next_expiry", np.int64),
+        # Whether the sure winner must be found anew; -1 if there is none.
+        ("stale", np.int64),
+        ("sure_winner", np.int64),
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        ("sure_losses", np.int64),  # Arms that surely beat it.
+        ("expiry", np.int64),  # Last round at which its resolved pairs all still are.
+        ("reigns", np.int64),  # Rounds in which it was the champion.
+        ("lost_rate", np.float64),  # -log P(it beats all others in a sample)
+        ("beats_all", np.float64),  # That probability.
+        ("weight", np.float64),  # P(champion)
+    ]
+)
+
+_PAIR = np.dtype(
+    [
+        ("wins", np.int64),  # [i, j]: duels of the pair that i won.
+        ("prior", np.int64),  # [i, j]: pseudo-wins of i over j.
+        ("lost_rate", np.float64),  # [i, j]: -log P(theta_ij > 1/2)
+        ("resolved_until", np.int64),  # Last round at which it is; 0 if it is not now.
+        ("eligible", np.int64),  # [a, i]: i does not surely beat a; not a itself.
+        # [i, j]: u_ij is share + width * sqrt(log t).
+        ("share", np.float64),
+        ("width", np.float64),
+    ]
+)
+
+
+class RelativeSamplingKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Shaped[np.ndarray, " 1"]
+    arms: Shaped[np.ndarray, " K"]
+    pairs: Shaped[np.ndarray, "K K"]
+    tails: Float[np.ndarray, "F N"]
+
+
+def kernel(
+    prior: Int[np.ndarray, "*shape"], *, alpha: float, any_may_stand_in: bool
+) -> ScalarKernel:
+    """Return the kernel; ``prior`` is one number or a table, in the order of the arms.
+
+    ``any_may_stand_in`` says that the fallback is "random".
+    """
+
+    def of_run(order: Int[np.ndarray, " K"]) -> RelativeSamplingKernel:
+        square = (len(order), len(order))
+        state = RelativeSamplingKernel(
+            now=np.zeros(1, dtype=_NOW),
+            arms=np.zeros(len(order), dtype=_ARM),
+            pairs=np.zeros(square, dtype=_PAIR),
+            tails=small_tail_table(),
+        )
+        state.now["alpha"] = alpha
+        state.now["any_may_stand_in"] = any_may_stand_in
+        state.now["stale"] = True
+        state.pairs["prior"] = np.broadcast_to(prior, square)[np.ix_(order, order)]
+        resolve_nothing(state)
+        start_upper_bounds(state)
+        return state
+
+    return ScalarKernel("relative_confidence_sampling", of_run)
+
+
+@inlined
+def init(state: RelativeSamplingKernel, rng: Generator) -> None:
+    """Fill in what the prior says."""
+    for i in range(state.arms.size):
+        for j in range(i + 1, state.arms.size):
+            _refresh_rates(state, i, j)
+    for i in range(state.arms.size):
+        _add_rates_up(state, i)
+
+
+@compiled
+def _refresh_rates(state: RelativeSamplingKernel, one: int, other: int) -> None:
+    """Bring the probabilities of the sign of a pair up to date."""
+    forward, backward = state.pairs[one, other], state.pairs[other, one]
+    won = forward.wins + forward.prior - 1
+    lost = backward.wins + backward.prior - 1
+    small = smaller_half_tail(min(won, lost), won + lost, state.tails)
+    rate_small, rate_large = -math.log1p(-small), -math.log(max(small, _SMALLEST))
+    forward.lost_rate = rate_small if won >= lost else rate_large
+    backward.lost_rate = rate_large if won >= lost else rate_small
+
+
+@compiled
+def _add_rates_up(state: RelativeSamplingKernel, arm: int) -> None:
+    """Bring up to date how likely an arm beats all others."""
+    total = 0.0
+    for other in range(state.arms.size):
+        total += state.pairs[arm, other].lost_rate
+    state.arms[arm].lost_rate = total
+    state.arms[arm].beats_all = math.exp(-total)
+
+
+@inlined
+def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Choose champion and challenger, after the self-duels; count their reigns."""
+    now, arms = state.now[0], state.arms
+    if now.next_expiry < round_:
+        let_expire(state, round_)
+    if now.stale:
+        _find_sure_winner(state)
+    resting, chance = _weigh_champions(state)
+    idle, happens = 0, True
+    if resting != _NOBODY:
+        window = arms[resting].expiry - round_ + 1
+        # Where a sum of probabilities is rounded above 1, nothing is idle.
+        hazard = -math.log1p(-min(chance, 1.0))
+        waits = rng.standard_exponential()
+        happens = waits < hazard * window
+        idle = min(int(waits / hazard), window - 1) if happens else window
+        arms[resting].reigns += idle
+    first = place_by_weight(arms, arms.size, rng)
+    champion = first if resting == _NOBODY else resting
+    if not happens:
+        return ScalarDuel(champion, idle, first, first, False)
+    arms[first].reigns += 1
+    if now.next_expiry < round_ + idle:
+        let_expire(state, round_ + idle)
+    second = most_optimistic(state, rng, first, round_ + idle)
+    return ScalarDuel(champion, idle, first, second, True)
+
+
+@compiled
+def _find_sure_winner(state: RelativeSamplingKernel) -> None:
+    """Find the arm that surely beats all others."""
+    now, num_arms = state.now[0], state.arms.size
+    now.stale, now.sure_winner = False, _NOBODY
+    for arm in range(num_arms):
+        eligible = 0
+        for other in range(num_arms):
+            eligible += state.pairs[other, arm].eligible
+        if eligible == 0:
+            now.sure_winner = arm
+
+
+@compiled
+def _weigh_champions(state: RelativeSamplingKernel) -> tuple[int, float]:
+    """Write down the law of the champion.
+
+    Return the sure winner, which is left out, if a round with it is idle, else -1; and
+    the total. As long as the sure winner may stand in for an arm that beats all others,
+    by the number of its reigns, each reign counts. The probability that there is none
+    begins with 1 less the largest one, which leaves all digits of the rest.
+    """
+    now, arms = state.now[0], state.arms
+    likeliest, fewest, number = 0, arms[0].reigns, 0
+    for i in range(arms.size):
+        if arms[i].lost_rate < arms[likeliest].lost_rate:
+            likeliest = i
+        if arms[i].reigns < fewest:
+            fewest, number = arms[i].reigns, 0
+        number += arms[i].reigns == fewest
+    nobody = -math.expm1(-arms[likeliest].lost_rate)
+    for i in range(arms.size):
+        if i != likeliest:
+            nobody -= arms[i].beats_all
+    if now.any_may_stand_in:
+        number = arms.size
+    share, resting = max(nobody, 0.0) / number, now.sure_winner
+    if resting != _NOBODY and not now.any_may_stand_in:
+        resting = _NOBODY if arms[resting].reigns == fewest else resting
+    total = 0.0
+    for i in range(arms.size):
+        stands_in = now.any_may_stand_in or arms[i].reigns == fewest
+        arms[i].weight = arms[i].beats_all + (share if stands_in else 0.0)
+        if i == resting:
+            arms[i].weight = 0.0
+        total += arms[i].weight
+    return resting, total
+
+
+@inlined
+def update(
+    state: RelativeSamplingKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome."""
+    state.pairs[first, second].wins += won
+    state.pairs[second, first].wins += not won
+    _refresh_rates(state, first, second)
+    _add_rates_up(state, first)
+    _add_rates_up(state, second)
+    refresh_upper_bounds(state, first, second)
+    refresh_bounds(state, first, second, round_ + 1)
+
+
+@inlined
+def recommend(state: RelativeSamplingKernel, rng: Generator) -> int:
+    """Return the arm that empirically beats the most others."""
+    return most_beaten(state.pairs, rng)
+
+
+scalar_kernel.implement(
+    RelativeSamplingKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+)
