@@ -1,10 +1,8 @@
 """Choices among arms that several kernels make."""
 
-import numpy as np
-from jaxtyping import Shaped
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 
 
 @inlined
@@ -18,7 +16,7 @@ def takes_over(rng: Generator, number: int) -> bool:
 
 
 @compiled
-def most_beaten(pairs: Shaped[np.ndarray, "K K"], rng: Generator) -> int:
+def most_beaten(pairs: Records, rng: Generator) -> int:
     """Return the arm that beats the most others; ``policies.base.most_beaten``.
 
     Ties by the larger total of wins, then at random. ``pairs`` have ``wins``.
@@ -40,9 +38,7 @@ def most_beaten(pairs: Shaped[np.ndarray, "K K"], rng: Generator) -> int:
 
 
 @inlined
-def place_by_weight(
-    places: Shaped[np.ndarray, " n"], count: int, rng: Generator
-) -> int:
+def place_by_weight(places: Records, count: int, rng: Generator) -> int:
     """Draw one of the first ``count`` places in proportion to their ``weight``."""
     total = 0.0
     for place in range(count):

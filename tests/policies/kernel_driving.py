@@ -33,7 +33,7 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     rng = np.random.default_rng(seed)
     recommendation, longest = _program()(state, rng, outcomes, counts, duels)
     return PlayedByKernel(
-        [tuple(each) for each in duels.tolist()], recommendation, longest
+        [(one, other) for one, other in duels.tolist()], recommendation, longest
     )
 
 

@@ -8,9 +8,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.policies.rmed._scalar_lists import (
     ELEMENT_FIELDS,
     LIST_FIELDS,
@@ -72,12 +72,17 @@ _ELEMENT = np.dtype([*ELEMENT_FIELDS, ("first", np.int64), ("second", np.int64)]
 class CopelandKernel(NamedTuple):
     """The state of one run."""
 
-    now: Shaped[np.ndarray, " 1"]
-    arms: Shaped[np.ndarray, " K"]
-    pairs: Shaped[np.ndarray, "K K"]
+    now: Records
+    """One of ``_NOW``."""
 
-    elements: Shaped[np.ndarray, " M"]
-    """The pairs in lexicographic order, then every arm with itself."""
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``_PAIR``."""
+
+    elements: Records
+    """M of ``_ELEMENT``: pairs in lexicographic order, then every arm with itself."""
 
 
 def new_state(

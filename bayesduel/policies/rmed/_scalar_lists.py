@@ -9,9 +9,8 @@ and left_in_pass, and an array of ``elements`` with listed and is_listed.
 from typing import Any
 
 import numpy as np
-from jaxtyping import Shaped
 
-from bayesduel.ops.scalar.compiled import inlined
+from bayesduel.ops.scalar.compiled import Records, inlined
 
 LIST_FIELDS = [
     ("head", np.int64),  # Where the element to be played next stands.
@@ -26,7 +25,7 @@ ELEMENT_FIELDS = [
 ]
 
 
-def first_pass(state: Any, elements: Shaped[np.ndarray, " M"], count: int) -> None:
+def first_pass(state: Any, elements: Records, count: int) -> None:
     """Let the first ``count`` elements be due in a new state; by the host."""
     state.now["num_listed"] = count
     elements["listed"] = np.arange(len(elements))
@@ -34,7 +33,7 @@ def first_pass(state: Any, elements: Shaped[np.ndarray, " M"], count: int) -> No
 
 
 @inlined
-def append(now: Any, elements: Shaped[np.ndarray, " M"], element: int) -> None:
+def append(now: Any, elements: Records, element: int) -> None:
     """Append an element that is due, unless it is still to come."""
     if not elements[element].is_listed:
         elements[element].is_listed = True
@@ -46,7 +45,7 @@ def append(now: Any, elements: Shaped[np.ndarray, " M"], element: int) -> None:
 
 
 @inlined
-def take(now: Any, elements: Shaped[np.ndarray, " M"]) -> None:
+def take(now: Any, elements: Records) -> None:
     """Take the next element out of the queue."""
     elements[elements[now.head].listed].is_listed = False
     if now.left_in_pass == 0:

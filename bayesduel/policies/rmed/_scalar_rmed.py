@@ -8,10 +8,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.resolved_rounds import last_round_within
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.rmed._scalar_lists import (
@@ -60,9 +60,14 @@ _ARM = np.dtype(
 class RMEDKernel(NamedTuple):
     """The state of one run."""
 
-    now: Shaped[np.ndarray, " 1"]
-    arms: Shaped[np.ndarray, " K"]
-    pairs: Shaped[np.ndarray, "K K"]
+    now: Records
+    """One of ``_NOW``."""
+
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``PAIR_FIELDS``."""
 
 
 def kernel(
@@ -130,7 +135,7 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> ScalarDuel:
 
 
 @inlined
-def _go_on_with_sweep(now: np.void, num_arms: int) -> None:
+def _go_on_with_sweep(now: Records, num_arms: int) -> None:
     now.column += 1
     if now.column == num_arms:
         now.row += 1
@@ -138,13 +143,13 @@ def _go_on_with_sweep(now: np.void, num_arms: int) -> None:
 
 
 @inlined
-def _some_pair_is_rare(now: np.void, round_: int) -> bool:
+def _some_pair_is_rare(now: Records, round_: int) -> bool:
     """Say whether N < alpha log log t for some pair."""
     return math.log(float(max(round_, 3))) > _count_limit(now)
 
 
 @inlined
-def _count_limit(now: np.void) -> float:
+def _count_limit(now: Records) -> float:
     """Log of the last round at which all pairs were drawn often enough."""
     return math.exp(now.fewest / now.alpha)
 

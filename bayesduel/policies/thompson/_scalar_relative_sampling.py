@@ -8,10 +8,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import (
     let_expire,
@@ -71,9 +71,15 @@ _PAIR = np.dtype(
 class RelativeSamplingKernel(NamedTuple):
     """The state of one run."""
 
-    now: Shaped[np.ndarray, " 1"]
-    arms: Shaped[np.ndarray, " K"]
-    pairs: Shaped[np.ndarray, "K K"]
+    now: Records
+    """One of ``_NOW``."""
+
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``_PAIR``."""
+
     tails: Float[np.ndarray, "F N"]
 
 

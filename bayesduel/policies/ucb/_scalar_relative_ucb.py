@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int, Shaped
+from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import (
@@ -57,9 +57,14 @@ _PAIR = np.dtype(
 class RelativeUCBKernel(NamedTuple):
     """The state of one run."""
 
-    now: Shaped[np.ndarray, " 1"]
-    arms: Shaped[np.ndarray, " K"]
-    pairs: Shaped[np.ndarray, "K K"]
+    now: Records
+    """One of ``_NOW``."""
+
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``_PAIR``."""
 
 
 def kernel(*, alpha: float) -> ScalarKernel:
