@@ -44,6 +44,7 @@ from bayesduel.policies.thompson.double_thompson import DoubleThompson
 from bayesduel.policies.thompson.relative_confidence_sampling import (
     RelativeConfidenceSampling,
 )
+from bayesduel.policies.thompson.rival_directed import RivalDirectedThompson
 from bayesduel.policies.thompson.self_sparring import SelfSparring
 from bayesduel.policies.ucb.copeland_confidence_bound import CopelandConfidenceBound
 from bayesduel.policies.ucb.merge_relative_ucb import MergeRUCB
@@ -79,6 +80,7 @@ __all__ = [
     "RecursiveMaxMinUCB",
     "RelativeConfidenceSampling",
     "RelativeUCB",
+    "RivalDirectedThompson",
     "Savage",
     "ScalableCopelandBandits",
     "SeededComparisons",

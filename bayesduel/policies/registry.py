@@ -13,7 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.posteriors.names import changed_numbers, is_posterior
+from bayesduel.posteriors.names import (
+    changed_numbers,
+    is_posterior,
+    numbers_that_differ,
+)
 
 FAMILIES = (
     "thompson",
@@ -157,8 +161,11 @@ def registered_label(policy: Any) -> str | None:
 def _change(name: str, value: Any, default: Any) -> list[str]:
     """Return ``name=value`` if it is not the default, of a posterior its own fields."""
     if is_posterior(value) and is_posterior(default):
-        kind = [] if value.name == default.name else [f"{name}={value.name}"]
-        return kind + [f"{x}={_text(y)}" for x, y in changed_numbers(value).items()]
+        if value.name != default.name:
+            numbers, kind = changed_numbers(value), [f"{name}={value.name}"]
+        else:
+            numbers, kind = numbers_that_differ(value, default), []
+        return kind + [f"{x}={_text(y)}" for x, y in numbers.items()]
     return [f"{name}={value}"] if value != default else []
 
 

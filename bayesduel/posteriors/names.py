@@ -80,6 +80,22 @@ def changed_numbers(posterior: Any) -> dict[str, Any]:
     }
 
 
+def numbers_that_differ(posterior: Any, other: Any) -> dict[str, Any]:
+    """Return the parameters in which a posterior differs from another of its name.
+
+    Examples
+    --------
+    >>> numbers_that_differ(BetaPairs(prior=1), BetaPairs(prior=5))
+    {'prior': 1}
+    """
+    others = numbers_of(other)
+    return {
+        name: value
+        for name, value in numbers_of(posterior).items()
+        if not np.array_equal(value, others.get(name))
+    }
+
+
 def with_numbers(posterior: Any, changes: dict[str, Any]) -> Any:
     """Return a posterior with other parameters, which are checked.
 

@@ -40,6 +40,7 @@ from tests.reference.random_pairs import RandomPairs
 from tests.reference.reductions import Doubler, MultiSBM, Sparring
 from tests.reference.relative_confidence_sampling import RelativeConfidenceSampling
 from tests.reference.relative_ucb import RelativeUCB
+from tests.reference.rival_directed import RivalDirected
 from tests.reference.rmed1 import RMED1
 from tests.reference.rmed2 import RMED2, RMED2FH
 from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits
@@ -64,6 +65,7 @@ __all__ = [
     "RandomPairs",
     "RelativeConfidenceSampling",
     "RelativeUCB",
+    "RivalDirected",
     "Savage",
     "ScalableCopelandBandits",
     "SelfSparring",

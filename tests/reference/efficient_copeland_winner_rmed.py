@@ -77,7 +77,10 @@ def suffices(signs: Signs, winner: int, evidence: NDArray[np.float64]) -> bool:
 
 
 def efficient_allocation(
-    signs: Signs, divergence: NDArray[np.float64], winner: int
+    signs: Signs,
+    divergence: NDArray[np.float64],
+    winner: int,
+    regrets: NDArray[np.float64] | None = None,
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the cost and the evidence asked for by the efficient program.
 
@@ -95,6 +98,8 @@ def efficient_allocation(
         d(mu_ij, 1/2), positive unless tied.
     winner : int
         An arm with the fewest losses.
+    regrets : float (K, K), optional
+        What a duel of each pair costs, in place of its Copeland regret.
 
     Returns
     -------
@@ -111,6 +116,8 @@ def efficient_allocation(
 
     def cost(i: int, j: int) -> float:
         regret = (losses[i] + losses[j] - 2 * min(losses)) / (2 * (num_arms - 1))
+        if regrets is not None:
+            regret = float(regrets[i, j])
         return regret / float(divergence[i, j])
 
     for j in range(num_arms):

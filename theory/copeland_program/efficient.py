@@ -44,7 +44,9 @@ __all__ = [
 ]
 
 
-def ecw_costs(gaps: AnyArrayLike) -> Float[Any, " K"]:
+def ecw_costs(
+    gaps: AnyArrayLike, superiors: RankedSuperiors | None = None
+) -> Float[Any, " K"]:
     """Compute the constant C_E of the efficient program for every arm as the winner.
 
     Parameters
@@ -52,6 +54,8 @@ def ecw_costs(gaps: AnyArrayLike) -> Float[Any, " K"]:
     gaps : float (K, K)
         Antisymmetric, P(i beats j) - 1/2; exactly 0 where two arms tie. A tied pair
         carries no evidence and no constraint.
+    superiors : RankedSuperiors, optional
+        As in `ecw_evidence`; where it holds other costs, the constant at these.
 
     Returns
     -------
@@ -77,7 +81,9 @@ def ecw_costs(gaps: AnyArrayLike) -> Float[Any, " K"]:
     array([15.00997833,         inf,         inf])
     """
     xp, gaps = gap_table(gaps, cubed=True)
-    superiors = superiors_by_counting(gaps)
+    if superiors is None:
+        superiors = superiors_by_counting(gaps)
+    superiors = instance_of(superiors, RankedSuperiors, "superiors")
     arms = xp.arange(gaps.shape[0], dtype=xp.int32)
     turned = xp.permute_dims(superiors.ranks, (1, 0))
     blocks = solve_blocks(superiors, arms, gaps > 0, superiors.costs, turned)

@@ -1,0 +1,188 @@
+"""Rival-directed Thompson sampling, by listing every world of a rival."""
+
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from tests.reference.common import TIE_TOLERANCE, most_beaten, random_choice
+from tests.reference.efficient_copeland_winner_rmed import (
+    efficient_allocation,
+    winners,
+)
+
+Pair = tuple[int, int]
+
+
+class RivalDirected:
+    """RD-TS. What is derived from the counts is derived anew after each duel.
+
+    Parameters
+    ----------
+    num_arms : int
+        Number of arms K, at most 6: a rival has 2^(2 K - 3) worlds.
+    rng : numpy.random.Generator
+    c, eta, floor, prior : float
+        Exploration rate, weight of past duels, least regret, pseudo-counts.
+    flips_only : bool
+        A majority that favors the rival against the leader is certain.
+    pairs : {"flipped", "gradient"}
+        A flipped pair of a world, or the one of the largest derivative per cost.
+    """
+
+    def __init__(
+        self,
+        num_arms: int,
+        rng: np.random.Generator,
+        *,
+        c: float = 5.0,
+        eta: float = 0.5,
+        floor: float = 0.1,
+        prior: float = 5,
+        flips_only: bool = True,
+        pairs: str = "flipped",
+    ) -> None:
+        self.num_arms, self.rng = num_arms, rng
+        self.c, self.eta, self.floor, self.prior = c, eta, floor, prior
+        self.flips_only, self.pairs = flips_only, pairs
+        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+        self.derive()
+
+    def derive(self) -> None:
+        """Work out everything that the counts alone decide, and draw the leader."""
+        won, lost = self.wins + self.prior, self.wins.T + self.prior
+        self.chance = stats.beta.sf(0.5, won, lost)
+        np.fill_diagonal(self.chance, 0.0)
+        total = won + lost
+        self.divergence = (
+            np.log(2)
+            + won / total * (special.psi(won + 1) - special.psi(total + 1))
+            + lost / total * (special.psi(lost + 1) - special.psi(total + 1))
+        )
+        scores = self.chance.sum(axis=1)
+        mean = (scores[:, None] + scores[None, :]) / 2
+        self.regret = (scores.max() - mean + self.floor) / (self.num_arms - 1)
+        self.leader = random_choice(self.rng, self.cheapest_leaders())
+        self.worlds = {
+            rival: self.dethroning_worlds(rival)
+            for rival in range(self.num_arms)
+            if rival != self.leader
+        }
+
+    def cheapest_leaders(self) -> NDArray[np.bool_]:
+        """Mark the arms with the fewest losses that are proved at least cost."""
+        signs = np.sign(self.wins - self.wins.T)
+        even = (signs == 0).sum(axis=1) - 1
+        losses = (signs < 0).sum(axis=1) + even / 2
+        fewest = losses == losses.min()
+        if fewest.sum() == 1:
+            return fewest
+        table = tuple(tuple(int(sign) for sign in row) for row in signs)
+        costs = np.full(self.num_arms, np.inf)
+        for arm in winners(table):
+            if fewest[arm]:
+                costs[arm] = efficient_allocation(
+                    table, self.divergence, arm, self.regret
+                )[0]
+        return fewest & (costs <= costs.min() * (1 + TIE_TOLERANCE))
+
+    def favor(self, rival: int, i: int, j: int) -> float:
+        """Return the chance of "i beats j", which speaks for the rival."""
+        if self.flips_only and self.wins[i, j] > self.wins[j, i]:
+            return 1.0
+        return float(self.chance[i, j])
+
+    def decisive_pairs(self, rival: int) -> list[Pair]:
+        """List the pairs (i, j) of which "i beats j" speaks for the rival."""
+        others = [j for j in range(self.num_arms) if j not in (rival, self.leader)]
+        return [
+            (rival, self.leader),
+            *((rival, j) for j in others),
+            *((j, self.leader) for j in others),
+        ]
+
+    def dethroning_worlds(self, rival: int) -> list[tuple[float, tuple[bool, ...]]]:
+        """List the worlds with more wins of the rival than of the leader."""
+        pairs = self.decisive_pairs(rival)
+        found = []
+        for world in product((True, False), repeat=len(pairs)):
+            score = {rival: 0, self.leader: 0}
+            weight = 1.0
+            for (i, j), speaks in zip(pairs, world, strict=True):
+                chance = self.favor(rival, i, j)
+                other = float(self.chance[j, i]) if chance < 1 else 0.0
+                weight *= chance if speaks else other
+                winner = i if speaks else j
+                if winner in score:
+                    score[winner] += 1
+            if score[rival] > score[self.leader] and weight > 0:
+                found.append((weight, world))
+        return found
+
+    def explores(self) -> float:
+        """Return the chance that a round explores."""
+        total = sum(weight for worlds in self.worlds.values() for weight, _ in worlds)
+        return min(1.0, self.c * total)
+
+    def choose(self) -> Pair:
+        """Return the pair of the round about to be played."""
+        if self.rng.random() >= self.explores():
+            return self.leader, self.leader
+        if self.pairs == "gradient":
+            return self.steepest_pair()
+        every = [
+            (weight, rival, world)
+            for rival, worlds in self.worlds.items()
+            for weight, world in worlds
+        ]
+        weights = np.array([weight for weight, _, _ in every])
+        _, rival, world = every[self.rng.choice(len(every), p=weights / weights.sum())]
+        flipped = []
+        for (i, j), speaks in zip(self.decisive_pairs(rival), world, strict=True):
+            loser = j if speaks else i
+            winner = i if speaks else j
+            if self.wins[winner, loser] <= self.wins[loser, winner]:
+                flipped.append((i, j))
+        values = np.array([self.worth(i, j) for i, j in flipped])
+        return flipped[self.rng.choice(len(flipped), p=values / values.sum())]
+
+    def worth(self, i: int, j: int) -> float:
+        """Return the weight of a flipped pair."""
+        duels = int(self.wins[i, j] + self.wins[j, i])
+        per_cost = float(self.divergence[i, j] / self.regret[i, j])
+        return per_cost * (duels + 1) ** self.eta
+
+    def steepest_pair(self) -> Pair:
+        """Return the pair with the largest derivative of all chances per cost."""
+        steepness = np.zeros((self.num_arms, self.num_arms))
+        for rival, worlds in self.worlds.items():
+            for place, (i, j) in enumerate(self.decisive_pairs(rival)):
+                chance = self.favor(rival, i, j)
+                if chance == 1:
+                    continue
+                # The chance is linear in each factor: what it gains with the pair, less
+                # what it has without.
+                other = float(self.chance[j, i])
+                slope = sum(
+                    weight / chance if world[place] else -weight / other
+                    for weight, world in worlds
+                )
+                steepness[i, j] += slope
+                steepness[j, i] += slope
+        score = self.divergence * self.chance * self.chance.T * steepness / self.regret
+        score[np.tril_indices(self.num_arms)] = -1.0
+        best = score >= score.max() * (1 - TIE_TOLERANCE)
+        first, second = divmod(random_choice(self.rng, best.ravel()), self.num_arms)
+        return first, second
+
+    def update(self, first: int, second: int, first_won: bool) -> None:
+        """Count the outcome; a self-duel teaches nothing."""
+        if first != second:
+            winner, loser = (first, second) if first_won else (second, first)
+            self.wins[winner, loser] += 1
+            self.derive()
+
+    def recommend(self) -> int:
+        """Return the arm that beats the most others empirically."""
+        return most_beaten(self.wins, self.rng)
