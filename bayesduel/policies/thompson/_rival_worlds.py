@@ -14,10 +14,8 @@ then {i, j} for j = 0, ..., K - 1; then {j, w} likewise. Rows without a pair (j 
 w) never point the rival's way.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -25,9 +23,6 @@ from jaxtyping import Bool, Float
 
 from bayesduel.ops.masks import column_of, element_of
 from bayesduel.types import Arm
-
-_UNROLLED = 33
-"""So many rows are written out (16 arms): the bodies of a loop over them are small."""
 
 
 class Signs(NamedTuple):
@@ -50,7 +45,7 @@ def signs_of_pairs(
 
 
 def decisive_signs(pairs: Signs, leader: Arm) -> Signs:
-    """Return [row, rival]; what is said of the leader as its own rival means nothing."""
+    """Return [row, rival]; the column of the leader means nothing."""
     num_arms = pairs.favorable.shape[0]
     arms = jnp.arange(num_arms, dtype=jnp.int32)
     is_pair = ~np.eye(num_arms, dtype=bool) & (arms != leader)[:, None]
@@ -71,7 +66,9 @@ def decisive_signs(pairs: Signs, leader: Arm) -> Signs:
 def dethroning_chances(signs: Signs, leader: Arm) -> Float[Array, " K"]:
     """Return Phi_i, the chance that i has more wins than the leader; 0 of itself."""
     num_arms = signs.favorable.shape[1]
-    tail, _ = _fold(_add_row, _nothing_left(signs), _behind_first(signs), reverse=True)
+    tail, _ = lax.scan(
+        _add_row, _nothing_left(signs), _behind_first(signs), reverse=True
+    )
     found = _with_first_row(signs, tail)
     return jnp.where(jnp.arange(num_arms, dtype=jnp.int32) == leader, 0.0, found)
 
@@ -95,29 +92,29 @@ def sample_world(uniforms: Float[Array, " E"], signs: Signs) -> Bool[Array, " E"
         Which pairs point the rival's way.
     """
     num_rows = uniforms.shape[0]
-    tail, behind = _fold(
+    tail, behind = lax.scan(
         _add_row_and_keep, _nothing_left(signs), _behind_first(signs), reverse=True
     )
     tails = jnp.concatenate([tail[None, :], behind])
     points = jnp.asarray(np.where(np.arange(num_rows) == 0, 2, 1), dtype=jnp.int32)
     needed = jnp.int32((num_rows - 1) // 2)
-    return _fold(_draw_row, needed, (uniforms, signs, tails, points))[1]
+    return lax.scan(_draw_row, needed, (uniforms, signs, tails, points))[1]
 
 
 def dethroning_slopes(signs: Signs) -> Float[Array, "E K"]:
     """Return the derivative of Phi_i by the chance of every row, [row, rival].
 
-    It is P(enough | the row points its way) - P(enough | it does not), not negative. The
-    column of the leader means nothing. O(K^3) operations and memory.
+    It is P(enough | the row points its way) - P(enough | it does not), not negative.
+    The column of the leader means nothing. O(K^3) operations and memory.
     """
-    tail, behind = _fold(
+    tail, behind = lax.scan(
         _add_row_and_keep, _nothing_left(signs), _behind_first(signs), reverse=True
     )
     num_arms = tail.shape[-1] - 1
     needs = np.arange(num_arms + 1)
     ways = jnp.where(needs == num_arms - 2, signs.favorable[0][..., None], 0.0)
     ways = ways + jnp.where(needs == num_arms, signs.unfavorable[0][..., None], 0.0)
-    _, before = _fold(_spend_row_and_keep, ways, _behind_first(signs))
+    _, before = lax.scan(_spend_row_and_keep, ways, _behind_first(signs))
     rest = jnp.sum(before * (_one_less_needed(behind) - behind), axis=-1)
     first = tail[..., num_arms - 2] - tail[..., num_arms]
     return jnp.concatenate([first[None, :], rest])
@@ -176,23 +173,3 @@ def _draw_row(needed: Arm, row: Any) -> tuple[Arm, Bool[Array, ""]]:
     no = sign.unfavorable * element_of(tail, needed)
     drawn = uniform * (yes + no) < yes
     return jnp.where(drawn, less, needed), drawn
-
-
-def _fold(
-    step: Callable[[Any, Any], tuple[Any, Any]],
-    carry: Any,
-    rows: Any,
-    *,
-    reverse: bool = False,
-) -> tuple[Any, Any]:
-    """Do what `jax.lax.scan` does, written out for a few rows."""
-    number = jax.tree.leaves(rows)[0].shape[0]
-    if number > _UNROLLED:
-        return lax.scan(step, carry, rows, reverse=reverse)
-    kept = []
-    for index in reversed(range(number)) if reverse else range(number):
-        carry, value = step(carry, jax.tree.map(lambda leaf, at=index: leaf[at], rows))
-        kept.append(value)
-    if reverse:
-        kept.reverse()
-    return carry, jax.tree.map(lambda *values: jnp.stack(values), *kept)

@@ -260,9 +260,7 @@ class RivalDirectedThompson(Policy):
         beliefs, leader = state.beliefs, state.leader
         rival = choose_weighted(uniforms[0], chances)
         arms = jnp.arange(num_arms, dtype=jnp.int32)
-        own = Signs(
-            *(jnp.sum(jnp.where(arms == rival, each, 0.0), axis=1) for each in signs)
-        )
+        own = Signs(*(column_of(each, rival) for each in signs))
         favorable = sample_world(uniforms[2:], own)
 
         def decisive(table: Array) -> Array:
@@ -294,7 +292,7 @@ class RivalDirectedThompson(Policy):
     def _steepest_pair(
         self, uniform: Float[Array, ""], state: RivalDirectedState, signs: Signs
     ) -> tuple[Arm, Arm]:
-        """Return the pair whose chance moves the sum of all Phi_i the most, per cost."""
+        """Return the pair that moves the sum of all Phi_i the most, per cost."""
         beliefs, leader = state.beliefs, state.leader
         num_arms = state.divergence.shape[0]
         arms = jnp.arange(num_arms, dtype=jnp.int32)
@@ -344,7 +342,7 @@ def _pseudo_counts(beliefs: PairBeliefs) -> Num[Array, "K K"]:
 
 
 def _regret(beliefs: PairBeliefs, floor: float) -> Float[Array, "K K"]:
-    """Return r_ij, the estimated Copeland regret of a duel, and what it costs at least."""
+    """Return r_ij, the estimated Copeland regret of a duel, with its floor."""
     num_arms = beliefs.chance.shape[0]
     wins = jnp.sum(beliefs.chance, axis=1)
     mean = 0.5 * (wins[:, None] + wins[None, :])
