@@ -55,7 +55,7 @@ def row_of(matrix: Shaped[Array, "K K"], row: Arm) -> Shaped[Array, " K"]:
     return _pick(matrix, _is(row, matrix.shape[0])[:, None], axis=0)
 
 
-def column_of(matrix: Shaped[Array, "K K"], column: Arm) -> Shaped[Array, " K"]:
+def column_of(matrix: Shaped[Array, "R K"], column: Arm) -> Shaped[Array, " R"]:
     """Return ``matrix[:, column]``."""
     if matrix.shape[1] > MANY_ARMS:
         return lax.dynamic_index_in_dim(matrix, column, 1, keepdims=False)

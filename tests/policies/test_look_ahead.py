@@ -31,6 +31,7 @@ from tests.reference import (
     EfficientCopelandRMED,
     RelativeConfidenceSampling,
     RelativeUCB,
+    RivalDirected,
     SelfSparring,
     simulate,
 )
@@ -50,6 +51,7 @@ TWINS = {
     "rmed2fh": RMED2FH,
     "ecw-rmed": EfficientCopelandRMED,
     "bt-ts": BayesianBradleyTerry,
+    "rd-ts": RivalDirected,
     "self-sparring": SelfSparring,
 }
 ORDERED = {"rmed1", "rmed2", "rmed2fh", "ecw-rmed"}

@@ -120,8 +120,8 @@ def dethroning_slopes(signs: Signs) -> Float[Array, "E K"]:
     return jnp.concatenate([first[None, :], rest])
 
 
-def _nothing_left(signs: Signs) -> Float[Array, "... K+1"]:
-    """Return P(no row supplies r) for r = 0, ..., K."""
+def _nothing_left(signs: Signs) -> Float[Array, "... N"]:
+    """Return P(no row supplies r) for r = 0, ..., K: N = K + 1 entries."""
     rows, *rivals = signs.favorable.shape
     start = np.zeros((*rivals, (rows - 1) // 2 + 1))
     start[..., 0] = 1.0
@@ -132,14 +132,14 @@ def _behind_first(signs: Signs) -> Signs:
     return Signs(signs.favorable[1:], signs.unfavorable[1:])
 
 
-def _with_first_row(signs: Signs, tail: Float[Array, "... K+1"]) -> Float[Array, "..."]:
+def _with_first_row(signs: Signs, tail: Float[Array, "... N"]) -> Float[Array, "..."]:
     """Add {i, w}: of the K that are needed it supplies 2."""
     num_arms = tail.shape[-1] - 1
     direct = signs.favorable[0] * tail[..., num_arms - 2]
     return direct + signs.unfavorable[0] * tail[..., num_arms]
 
 
-def _one_less_needed(tail: Float[Array, "... K+1"]) -> Float[Array, "... K+1"]:
+def _one_less_needed(tail: Float[Array, "... N"]) -> Float[Array, "... N"]:
     """Return the tail at max(r - 1, 0)."""
     return jnp.concatenate([tail[..., :1], tail[..., :-1]], axis=-1)
 
