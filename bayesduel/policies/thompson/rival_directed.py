@@ -138,7 +138,7 @@ class RivalDirectedThompson(Policy):
     look_ahead: bool = field(default=True, metadata={"static": True})
     posterior: BetaPairs = BetaPairs(prior=5)
 
-    title: ClassVar[str] = "Rival-directed Thompson sampling"
+    title: ClassVar[str] = "Rival-directed Thompson sampling (ours, unproved)"
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
