@@ -177,7 +177,7 @@ class RivalDirectedThompson(Policy):
         signs = decisive_signs(pairs, leader)
         chances = dethroning_chances(signs, leader)
         chance = jnp.minimum(1.0, self.c * jnp.sum(chances))
-        rounds = jnp.int64(NEVER) - round_ if self.look_ahead else jnp.int64(1)
+        rounds = NEVER + 1 - round_ if self.look_ahead else jnp.int64(1)
         idle, explores = waiting_time(uniforms[0], chance, rounds)
         if self.pairs == "flipped":
             first, second = self._flipped_pair(uniforms[1:], state, signs, chances)
