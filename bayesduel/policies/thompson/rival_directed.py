@@ -1,7 +1,7 @@
 """RD-TS, rival-directed Thompson sampling: a policy of this package's own."""
 
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -226,6 +226,23 @@ class RivalDirectedThompson(Policy):
     def recommend(self, rng_key: RunKey, state: RivalDirectedState) -> Arm:
         """Return the arm that empirically beats the most others."""
         return most_beaten(rng_key, state.beliefs.wins)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, for a prior of integers, look-ahead and flipped pairs."""
+        prior = np.asarray(self.posterior.prior)
+        flipped = self.pairs == "flipped"
+        if not (self.look_ahead and flipped and prior.dtype.kind == "i"):
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.thompson._scalar_rival_directed import kernel
+
+        return kernel(
+            prior,
+            c=float(self.c),
+            eta=float(self.eta),
+            floor=float(self.floor),
+            flips_only=self.flips_only,
+        )
 
     def _leader(
         self, rng_key: RunKey, beliefs: PairBeliefs, divergence: Float[Array, "K K"]

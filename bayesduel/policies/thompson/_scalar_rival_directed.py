@@ -1,0 +1,282 @@
+"""The kernel of RD-TS: ``rival_directed`` one run at a time."""
+
+import math
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.draws import choose_index
+from bayesduel.ops.scalar.resolved_rounds import NEVER
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.thompson._scalar_rival_state import (
+    RivalDirectedKernel,
+    new_state,
+    refresh_defeats,
+    refresh_everything,
+    refresh_pair,
+    refresh_rivals,
+    regret,
+)
+
+_EQUAL_COSTS = 1e-9
+"""As in ``rival_directed``."""
+
+
+def kernel(prior: Int[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
+    """Return the kernel; ``prior`` is one number or a table, in the order of the arms.
+
+    ``options`` are those of ``_scalar_rival_state.new_state``.
+    """
+
+    def of_run(order: Int[np.ndarray, " K"]) -> RivalDirectedKernel:
+        table = np.broadcast_to(prior, (len(order), len(order)))
+        return new_state(table[np.ix_(order, order)], **options)
+
+    return ScalarKernel("rival_directed", of_run)
+
+
+@inlined
+def init(state: RivalDirectedKernel, rng: Generator) -> None:
+    """Fill in what the prior says, and draw a leader."""
+    for one in range(state.arms.size):
+        for other in range(one + 1, state.arms.size):
+            refresh_pair(state, one, other)
+    state.now[0].leader = _draw_leader(state, rng)
+    refresh_everything(state)
+
+
+@inlined
+def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Return the self-duels of the leader, and the pair that is compared next."""
+    now = state.now[0]
+    chance = now.c * now.total
+    if chance < 1.0:
+        waits = rng.standard_exponential()
+        hazard = -math.log1p(-chance)
+        if waits >= hazard * (NEVER + 1 - round_):
+            return ScalarDuel(
+                now.leader, NEVER + 1 - round_, now.leader, now.leader, False
+            )
+        idle = int(waits / hazard)
+    else:
+        idle = 0
+    rival = _draw_rival(state, rng)
+    first, second = _flipped_pair(state, rng, rival)
+    return ScalarDuel(now.leader, idle, first, second, True)
+
+
+@inlined
+def update(
+    state: RivalDirectedKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count an outcome; refresh what depends on the pair."""
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += 1
+    refresh_pair(state, first, second)
+    leader = _draw_leader(state, rng)
+    if leader != state.now[0].leader:
+        state.now[0].leader = leader
+        refresh_everything(state)
+    elif leader in (first, second):
+        refresh_defeats(state)
+    else:
+        refresh_rivals(state, first, second)
+
+
+@inlined
+def _draw_rival(state: RivalDirectedKernel, rng: Generator) -> int:
+    now = state.now[0]
+    target, chosen = rng.random() * now.total, -1
+    for rival in range(state.arms.size):
+        if rival != now.leader and state.arms[rival].dethrones > 0.0:
+            chosen = rival
+            target -= state.arms[rival].dethrones
+            if target < 0.0:
+                break
+    return chosen
+
+
+@compiled
+def _flipped_pair(
+    state: RivalDirectedKernel, rng: Generator, rival: int
+) -> tuple[int, int]:
+    """Draw a world in which a rival dethrones the leader, and a flipped pair of it."""
+    leader, num_arms = state.now[0].leader, state.arms.size
+    rows = _find_tails(state, rival)
+    needed, count = num_arms, 0
+    for row in range(rows):
+        one, other = _pair_of_row(state, rival, row)
+        pair = state.pairs[one, other]
+        less = max(needed - (2 if row == 0 else 1), 0)
+        yes = pair.favorable * state.tails[row + 1, less]
+        no = pair.unfavorable * state.tails[row + 1, needed]
+        favorable = rng.random() * (yes + no) < yes
+        needed = less if favorable else needed
+        if pair.lead <= 0 if favorable else pair.lead >= 0:
+            state.flipped[count].first = one
+            state.flipped[count].second = other
+            state.flipped[count].weight = pair.worth / regret(state, one, other)
+            count += 1
+    # Without a flip, which only rounding can bring, the leader meets the rival.
+    first, second = rival, leader
+    total = 0.0
+    for place in range(count):
+        total += state.flipped[place].weight
+    target = rng.random() * total
+    for place in range(count):
+        first, second = state.flipped[place].first, state.flipped[place].second
+        target -= state.flipped[place].weight
+        if target < 0.0:
+            break
+    return first, second
+
+
+@inlined
+def _pair_of_row(state: RivalDirectedKernel, rival: int, row: int) -> tuple[int, int]:
+    """Return (i, j) such that "i beats j" speaks for the rival.
+
+    Row 0 is the rival and the leader; then come the rival and all others, then all
+    others and the leader.
+    """
+    leader, others = state.now[0].leader, state.arms.size - 2
+    if row == 0:
+        return rival, leader
+    other = row - 1 if row <= others else row - 1 - others
+    # Leave out both, the lower one first.
+    if other >= min(rival, leader):
+        other += 1
+    if other >= max(rival, leader):
+        other += 1
+    return (rival, other) if row <= others else (other, leader)
+
+
+@inlined
+def _find_tails(state: RivalDirectedKernel, rival: int) -> int:
+    """Fill ``tails`` for a rival from its last row to the second; return the number."""
+    num_arms = state.arms.size
+    rows = 2 * num_arms - 3
+    for needed in range(1, num_arms + 1):
+        state.tails[rows, needed] = 0.0
+    state.tails[rows, 0] = 1.0
+    for row in range(rows - 1, 0, -1):
+        one, other = _pair_of_row(state, rival, row)
+        pair = state.pairs[one, other]
+        yes, no = pair.favorable, pair.unfavorable
+        state.tails[row, 0] = 1.0
+        for needed in range(1, num_arms + 1):
+            supplied = yes * state.tails[row + 1, needed - 1]
+            state.tails[row, needed] = supplied + no * state.tails[row + 1, needed]
+    return rows
+
+
+@compiled
+def _draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
+    """Draw one of the arms with the fewest losses that are cheapest to prove."""
+    arms = state.arms
+    fewest, count = 2 * arms.size, 0
+    for arm in range(arms.size):
+        if arms[arm].losses < fewest:
+            fewest, count = arms[arm].losses, 0
+        if arms[arm].losses == fewest:
+            arms[count].listed = arm
+            count += 1
+    if count == 1:
+        return arms[0].listed
+    least = math.inf
+    for place in range(count):
+        arms[place].cost = _cost_of_proof(state, arms[place].listed)
+        least = min(least, arms[place].cost)
+    kept = 0
+    for place in range(count):
+        if arms[place].cost <= least * (1.0 + _EQUAL_COSTS):
+            arms[kept].listed = arms[place].listed
+            kept += 1
+    return arms[choose_index(rng, kept)].listed
+
+
+@inlined
+def _price(state: RivalDirectedKernel, one: int, other: int) -> float:
+    return regret(state, one, other) / state.pairs[one, other].divergence
+
+
+@inlined
+def _strict_losses(state: RivalDirectedKernel, arm: int) -> int:
+    count = 0
+    for other in range(state.arms.size):
+        count += state.pairs[arm, other].lead < 0
+    return count
+
+
+@compiled
+def _cost_of_proof(state: RivalDirectedKernel, winner: int) -> float:
+    """Solve the efficient program for one winner in closed form, as ``ecw_costs``.
+
+    Infinite for an arm that has not the fewest losses, even pairs left out.
+    """
+    num_arms, total = state.arms.size, 0.0
+    losses = _strict_losses(state, winner)
+    for arm in range(num_arms):
+        if _strict_losses(state, arm) < losses:
+            return math.inf
+        if state.pairs[winner, arm].lead > 0:
+            total += _price(state, winner, arm)
+    for rival in range(num_arms):
+        excess = losses - 1 - (state.pairs[winner, rival].lead > 0)
+        if rival != winner and excess >= 0:
+            total += _block_cost(state, winner, rival, excess)
+    return total
+
+
+@inlined
+def _block_cost(
+    state: RivalDirectedKernel, winner: int, rival: int, excess: int
+) -> float:
+    """Return the least (c_1 + ... + c_h) / (h - k), h > k, of sorted prices c."""
+    # The list of flipped pairs is free now.
+    prices, count = state.flipped, 0
+    for superior in range(state.arms.size):
+        if superior != winner and state.pairs[superior, rival].lead > 0:
+            price, place = _price(state, superior, rival), count
+            while place > 0 and prices[place - 1].weight > price:
+                prices[place].weight = prices[place - 1].weight
+                place -= 1
+            prices[place].weight = price
+            count += 1
+    running, least = 0.0, math.inf
+    for place in range(count):
+        running += prices[place].weight
+        if place + 1 > excess:
+            least = min(least, running / (place + 1 - excess))
+    return least
+
+
+@inlined
+def recommend(state: RivalDirectedKernel, rng: Generator) -> int:
+    """Return the arm that empirically beats the most others, as ``most_beaten``."""
+    num_arms = state.arms.size
+    best, count = (-1, -1), 0
+    for i in range(num_arms):
+        beaten, total = 0, 0
+        for j in range(num_arms):
+            beaten += state.pairs[i, j].wins > state.pairs[j, i].wins
+            total += state.pairs[i, j].wins
+        if (beaten, total) > best:
+            best, count = (beaten, total), 0
+        if (beaten, total) == best:
+            state.arms[count].listed = i
+            count += 1
+    return state.arms[choose_index(rng, count)].listed
+
+
+scalar_kernel.implement(
+    RivalDirectedKernel, init=init, choose=choose, update=update, recommend=recommend
+)

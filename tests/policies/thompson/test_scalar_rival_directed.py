@@ -1,0 +1,129 @@
+"""The kernel of RD-TS: what it keeps up to date is what one would find anew."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from numba import njit
+from scipy import special
+
+from bayesduel import policies
+from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.ops.scalar.digamma import digamma
+from bayesduel.policies.scalar_kernel import init, update
+from bayesduel.policies.thompson._rival_worlds import (
+    decisive_signs,
+    dethroning_chances,
+    signs_of_pairs,
+)
+from bayesduel.policies.thompson.rival_directed import expected_divergence
+from tests.policies.driving import simulate_runs
+from tests.policies.instances import MATRICES
+from tests.policies.laws import features, rejected, same_law, same_mean, self_duels
+from tests.policies.thompson.test_rival_directed import twin_of
+
+FALSE_ALARM = 1e-5
+"""Of one test, all features together."""
+
+
+@njit(**OPTIONS)
+def tell(state, rng, duels):
+    """Tell a fresh state what came of some duels, (first, second, won)."""
+    init(state, rng)
+    for row in range(len(duels)):
+        update(state, rng, row + 1, duels[row, 0], duels[row, 1], duels[row, 2] > 0)
+
+
+def told(num_arms, seed, number, **options):
+    """Return the state after random duels that some arms always win."""
+    rng = np.random.default_rng([80, num_arms, seed])
+    first = rng.integers(0, num_arms, number)
+    second = (first + rng.integers(1, num_arms, number)) % num_arms
+    sure = rng.random() < 0.5
+    won = rng.random(number) < np.where(first < second, 1.0 if sure else 0.7, 0.0)
+    kernel = policies.get("rd-ts", **options).scalar_kernel()
+    state = kernel.new_state(np.arange(num_arms))
+    tell(state, rng, np.stack([first, second, won], axis=1))
+    return state
+
+
+@pytest.mark.parametrize("flips_only", [True, False])
+@pytest.mark.parametrize("num_arms", [2, 3, 4, 5, 8, 9])
+def test_chances_are_kept_up_to_date(num_arms, flips_only):
+    """After each of some duels, all chances, to 1e-10 relatively."""
+    seen = set()
+    with jax.enable_x64(True):
+        for number in (0, 1, 2, 5, 20, 60, 300, 2000):
+            state = told(num_arms, number, number, flips_only=flips_only)
+            leader = jnp.int32(state.now["leader"][0])
+            pairs = signs_of_pairs(
+                jnp.asarray(state.pairs["chance"]),
+                jnp.asarray(state.pairs["lead"] > 0),
+                flips_only=flips_only,
+            )
+            found = np.array(state.arms["dethrones"])
+            found[leader] = 0.0
+            expected = dethroning_chances(decisive_signs(pairs, leader), leader)
+            np.testing.assert_allclose(found, expected, rtol=1e-10)
+            assert state.now["total"][0] == pytest.approx(found.sum(), rel=1e-12)
+            seen.add(int(leader))
+    assert len(seen) >= 2
+
+
+def test_pairs_are_kept_up_to_date():
+    """Tails, divergences and losses, also where one arm has always won."""
+    for number in (0, 7, 400):
+        state = told(5, number, number)
+        wins = state.pairs["wins"]
+        others = ~np.eye(5, dtype=bool)
+        tails = special.betainc(wins.T + 5, wins + 5, 0.5)
+        np.testing.assert_allclose(
+            state.pairs["chance"][others], tails[others], rtol=1e-12
+        )
+        with jax.enable_x64(True):
+            won = jnp.asarray(wins + 5.0)
+            divergence = np.asarray(expected_divergence(won, won.T))
+        np.testing.assert_allclose(
+            state.pairs["divergence"][others], divergence[others], rtol=1e-9
+        )
+        lead = np.sign(wins - wins.T)
+        np.testing.assert_array_equal(state.arms["losses"], (1 - lead).sum(axis=1) - 1)
+
+
+def test_the_leader_is_one_of_the_cheapest():
+    several = 0
+    for number in (0, 1, 2, 3, 4, 6, 8, 12, 20, 40, 80, 160):
+        state = told(5, number, number)
+        marked = twin_of(np.array(state.pairs["wins"])).cheapest_leaders()
+        assert marked[state.now["leader"][0]]
+        several += marked.sum() > 1
+    assert several >= 2
+
+
+def test_digamma():
+    """To 1e-14 of 1, from the smallest parameters on."""
+    points = np.concatenate([np.linspace(1, 30, 117), np.geomspace(30, 1e9, 50)])
+    found = [digamma(x) for x in points]
+    np.testing.assert_allclose(found, special.psi(points), rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"flips_only": False}, {"prior": 1, "c": 10.0, "eta": 1.0}], ids=str
+)
+@pytest.mark.parametrize("matrix", MATRICES)
+def test_kernel_has_the_law_of_the_compiled_loop(matrix, options):
+    policy = policies.get("rd-ts", **options)
+    plays = [
+        simulate_runs(
+            policy,
+            MATRICES[matrix],
+            checkpoints=(30, 100, 200, 300),
+            runs=range(1000),
+            engine=engine,
+            seed=seed,
+        ).ledger["plays"]
+        for engine, seed in (("scalar", 1), ("jax", 2))
+    ]
+    one, other = (features(each, MATRICES[matrix]) for each in plays)
+    p_values = same_law(one, other) | same_mean(*(self_duels(each) for each in plays))
+    assert not rejected(p_values, FALSE_ALARM)
