@@ -27,6 +27,8 @@ class RivalDirected:
         Exploration rate, weight of past duels, least regret, pseudo-counts.
     flips_only : bool
         A majority that favors the rival against the leader is certain.
+    doubts : bool
+        A certain majority is drawn as well, and tested where it is reversed.
     pairs : {"flipped", "gradient"}
         A flipped pair of a world, or the one of the largest derivative per cost.
     """
@@ -41,11 +43,12 @@ class RivalDirected:
         floor: float = 0.1,
         prior: float = 5,
         flips_only: bool = True,
+        doubts: bool = True,
         pairs: str = "flipped",
     ) -> None:
         self.num_arms, self.rng = num_arms, rng
         self.c, self.eta, self.floor, self.prior = c, eta, floor, prior
-        self.flips_only, self.pairs = flips_only, pairs
+        self.flips_only, self.doubts, self.pairs = flips_only, doubts, pairs
         self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
         self.derive()
 
@@ -138,20 +141,36 @@ class RivalDirected:
         ]
         weights = np.array([weight for weight, _, _ in every])
         _, rival, world = every[self.rng.choice(len(every), p=weights / weights.sum())]
-        flipped = []
-        for (i, j), speaks in zip(self.decisive_pairs(rival), world, strict=True):
-            loser = j if speaks else i
-            winner = i if speaks else j
-            if self.wins[winner, loser] <= self.wins[loser, winner]:
-                flipped.append((i, j))
-        values = np.array([self.worth(i, j) for i, j in flipped])
-        return flipped[self.rng.choice(len(flipped), p=values / values.sum())]
+        values = self.worths(rival, world)
+        for pair in self.doubtful_pairs(rival):
+            if self.rng.random() < self.chance[pair[1], pair[0]]:
+                values[pair] = self.per_cost(*pair)
+        if not values:
+            return rival, self.leader
+        shares = np.array(list(values.values()))
+        place = self.rng.choice(len(shares), p=shares / shares.sum())
+        return list(values)[place]
 
-    def worth(self, i: int, j: int) -> float:
-        """Return the weight of a flipped pair."""
-        duels = int(self.wins[i, j] + self.wins[j, i])
-        per_cost = float(self.divergence[i, j] / self.regret[i, j])
-        return per_cost * (duels + 1) ** self.eta
+    def worths(self, rival: int, world: tuple[bool, ...]) -> dict[Pair, float]:
+        """Return the weights of the pairs that are flipped in a world."""
+        found = {}
+        for (i, j), speaks in zip(self.decisive_pairs(rival), world, strict=True):
+            loser, winner = (j, i) if speaks else (i, j)
+            if self.wins[winner, loser] <= self.wins[loser, winner]:
+                duels = int(self.wins[i, j] + self.wins[j, i])
+                found[i, j] = self.per_cost(i, j) * (duels + 1) ** self.eta
+        return found
+
+    def doubtful_pairs(self, rival: int) -> list[Pair]:
+        """List the pairs that were taken to be certain."""
+        if not (self.doubts and self.flips_only):
+            return []
+        pairs = self.decisive_pairs(rival)
+        return [(i, j) for i, j in pairs if self.wins[i, j] > self.wins[j, i]]
+
+    def per_cost(self, i: int, j: int) -> float:
+        """Return what a duel of a pair proves per regret."""
+        return float(self.divergence[i, j] / self.regret[i, j])
 
     def steepest_pair(self) -> Pair:
         """Return the pair with the largest derivative of all chances per cost."""

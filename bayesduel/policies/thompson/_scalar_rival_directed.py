@@ -110,7 +110,7 @@ def _flipped_pair(
     state: RivalDirectedKernel, rng: Generator, rival: int
 ) -> tuple[int, int]:
     """Draw a world in which a rival dethrones the leader, and a flipped pair of it."""
-    leader, num_arms = state.now[0].leader, state.arms.size
+    now, num_arms = state.now[0], state.arms.size
     rows = _find_tails(state, rival)
     needed, count = num_arms, 0
     for row in range(rows):
@@ -121,13 +121,18 @@ def _flipped_pair(
         no = pair.unfavorable * state.tails[row + 1, needed]
         favorable = rng.random() * (yes + no) < yes
         needed = less if favorable else needed
-        if pair.lead <= 0 if favorable else pair.lead >= 0:
+        worth = pair.worth
+        flips = pair.lead <= 0 if favorable else pair.lead >= 0
+        if now.doubts and pair.unfavorable == 0.0:
+            flips = rng.random() < state.pairs[other, one].chance
+            worth = pair.divergence
+        if flips:
             state.flipped[count].first = one
             state.flipped[count].second = other
-            state.flipped[count].weight = pair.worth / regret(state, one, other)
+            state.flipped[count].weight = worth / regret(state, one, other)
             count += 1
     # Without a flip, which only rounding can bring, the leader meets the rival.
-    first, second = rival, leader
+    first, second = rival, now.leader
     total = 0.0
     for place in range(count):
         total += state.flipped[place].weight

@@ -22,6 +22,7 @@ _NOW = np.dtype(
         ("eta", np.float64),
         ("floor", np.float64),
         ("flips_only", np.int64),
+        ("doubts", np.int64),
         ("leader", np.int64),
         ("best_score", np.float64),
         ("total", np.float64),  # Sum of the chances of all rivals.
@@ -83,6 +84,7 @@ def new_state(
     eta: float,
     floor: float,
     flips_only: bool,
+    doubts: bool,
 ) -> RivalDirectedKernel:
     """Return the state before the first round."""
     num_arms = len(prior)
@@ -99,7 +101,7 @@ def new_state(
         table=small_tail_table(),
     )
     state.now["c"], state.now["eta"], state.now["floor"] = c, eta, floor
-    state.now["flips_only"] = flips_only
+    state.now["flips_only"], state.now["doubts"] = flips_only, doubts
     state.now["leader"] = -1
     state.pairs["prior"] = prior
     # Every pair is even until it is refreshed.

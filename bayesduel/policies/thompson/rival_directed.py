@@ -87,6 +87,9 @@ class RivalDirectedThompson(Policy):
       as certain, so that Phi_i is a sum over sets of flips.
     - With ``pairs="flipped"`` a flipped pair e is played with probability in proportion
       to (d_e / r_e) (n_e + 1)^eta, n_e its duels; even pairs count as flipped. With
+      ``doubts`` a majority that was taken as certain is drawn as well, and where it is
+      reversed its pair joins the flipped ones, at d_e / r_e: else a few duels that make
+      a rival strong would never be questioned. With
       ``pairs="gradient"`` no world is drawn: the pair with the largest
       d_e Q_e (1 - Q_e) h_e / r_e is played (ties at random), where h_e is the sum over
       the rivals of the derivative of Phi_i by the chance of the pair.
@@ -107,6 +110,9 @@ class RivalDirectedThompson(Policy):
         Above 0. Regret, in wins, that every duel of different arms is taken to cost.
     flips_only : bool
         Take majorities in favor of a rival as certain.
+    doubts : bool
+        Test certain majorities as well, as often as a draw of the posterior reverses
+        them. Matters with ``flips_only`` and ``pairs="flipped"`` alone.
     pairs : {"flipped", "gradient"}
         Which pair of the rival's world is played.
     look_ahead : bool
@@ -134,6 +140,7 @@ class RivalDirectedThompson(Policy):
     eta: float = 0.5
     floor: float = 0.1
     flips_only: bool = field(default=True, metadata={"static": True})
+    doubts: bool = field(default=True, metadata={"static": True})
     pairs: str = field(default="flipped", metadata={"static": True})
     look_ahead: bool = field(default=True, metadata={"static": True})
     posterior: BetaPairs = BetaPairs(prior=5)
@@ -169,7 +176,7 @@ class RivalDirectedThompson(Policy):
         """Draw the self-duels of the leader, and the pair that is compared next."""
         num_arms = state.divergence.shape[0]
         leader, beliefs = state.leader, state.beliefs
-        uniforms = jax.random.uniform(rng_key, (2 * num_arms + 4,), dtype=jnp.float64)
+        uniforms = jax.random.uniform(rng_key, (4 * num_arms + 5,), dtype=jnp.float64)
         counts = _pseudo_counts(beliefs)
         pairs = signs_of_pairs(
             beliefs.chance, counts > counts.T, flips_only=self.flips_only
@@ -242,6 +249,7 @@ class RivalDirectedThompson(Policy):
             eta=float(self.eta),
             floor=float(self.floor),
             flips_only=self.flips_only,
+            doubts=self.doubts,
         )
 
     def _leader(
@@ -278,7 +286,8 @@ class RivalDirectedThompson(Policy):
         rival = choose_weighted(uniforms[0], chances)
         arms = jnp.arange(num_arms, dtype=jnp.int32)
         own = Signs(*(column_of(each, rival) for each in signs))
-        favorable = sample_world(uniforms[2:], own)
+        num_rows = 2 * num_arms + 1
+        favorable = sample_world(uniforms[2 : num_rows + 2], own)
 
         def decisive(table: Array) -> Array:
             return jnp.concatenate(
@@ -293,10 +302,17 @@ class RivalDirectedThompson(Policy):
         lead = decisive(counts - counts.T)
         is_pair = (arms != rival) & (arms != leader)
         exists = jnp.concatenate([jnp.ones(1, dtype=bool), is_pair, is_pair])
-        flipped = jnp.where(favorable, lead <= 0, lead >= 0) & exists
+        flipped = jnp.where(favorable, lead <= 0, lead >= 0)
         duels = (beliefs.wins + beliefs.wins.T).astype(jnp.float64)
         worth = state.divergence / _regret(beliefs, self.floor)
-        weights = jnp.where(flipped, decisive(worth * (duels + 1.0) ** self.eta), 0.0)
+        weights = decisive(worth * (duels + 1.0) ** self.eta)
+        if self.doubts:
+            certain = own.unfavorable == 0.0
+            reversed_ = uniforms[num_rows + 2 :] < decisive(beliefs.chance.T)
+            flipped = jnp.where(certain, reversed_, flipped)
+            weights = jnp.where(certain, decisive(worth), weights)
+        flipped = flipped & exists
+        weights = jnp.where(flipped, weights, 0.0)
         # Without a flip, which only rounding can bring, the leader meets the rival.
         row = choose_weighted(uniforms[1], weights)
         row = jnp.where(jnp.any(flipped), row, 0)

@@ -1,5 +1,7 @@
 """RD-TS, state by state, against the list of all worlds of a rival."""
 
+from itertools import product
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -27,6 +29,7 @@ FALSE_ALARM = 1e-5
 OPTIONS = [
     {},
     {"flips_only": False},
+    {"doubts": False},
     {"eta": 1.0, "floor": 0.5, "prior": 1},
     {"pairs": "gradient"},
     {"pairs": "gradient", "flips_only": False, "prior": 1},
@@ -228,15 +231,18 @@ def pair_counts(twin, duels):
         )
     total = sum(weight for worlds in twin.worlds.values() for weight, _ in worlds)
     for rival, worlds in twin.worlds.items():
-        pairs = twin.decisive_pairs(rival)
+        doubtful = twin.doubtful_pairs(rival)
         for weight, world in worlds:
-            values = {}
-            for (i, j), speaks in zip(pairs, world, strict=True):
-                lead = twin.wins[i, j] - twin.wins[j, i]
-                if (lead if speaks else -lead) <= 0:
-                    values[i, j] = twin.worth(i, j)
-            for pair, value in values.items():
-                expected[pair] += weight / total * value / sum(values.values())
+            flipped = twin.worths(rival, world)
+            for doubts in product((True, False), repeat=len(doubtful)):
+                chance = weight / total
+                values = dict(flipped)
+                for (i, j), doubted in zip(doubtful, doubts, strict=True):
+                    chance *= twin.chance[j, i] if doubted else twin.chance[i, j]
+                    if doubted:
+                        values[i, j] = twin.per_cost(i, j)
+                for pair, value in (values or {(rival, twin.leader): 1.0}).items():
+                    expected[pair] += chance * value / sum(values.values() or [1.0])
     upper = np.triu_indices(num_arms)
     return (counts + counts.T)[upper], (expected + expected.T)[upper]
 

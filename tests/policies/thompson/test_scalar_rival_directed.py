@@ -108,7 +108,9 @@ def test_digamma():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"flips_only": False}, {"prior": 1, "c": 10.0, "eta": 1.0}], ids=str
+    "options",
+    [{}, {"flips_only": False}, {"doubts": False, "prior": 1, "c": 10.0, "eta": 1.0}],
+    ids=str,
 )
 @pytest.mark.parametrize("matrix", MATRICES)
 def test_kernel_has_the_law_of_the_compiled_loop(matrix, options):
