@@ -27,8 +27,8 @@ class RivalDirected:
         Exploration rate, weight of past duels, least regret, pseudo-counts.
     flips_only : bool
         A majority that favors the rival against the leader is certain.
-    doubts : bool
-        A certain majority is drawn as well, and tested where it is reversed.
+    doubts : float
+        A certain majority is drawn as well; weight of its pair where it is reversed.
     pairs : {"flipped", "gradient"}
         A flipped pair of a world, or the one of the largest derivative per cost.
     """
@@ -43,7 +43,7 @@ class RivalDirected:
         floor: float = 0.1,
         prior: float = 5,
         flips_only: bool = True,
-        doubts: bool = True,
+        doubts: float = 0.0,
         pairs: str = "flipped",
     ) -> None:
         self.num_arms, self.rng = num_arms, rng
@@ -144,7 +144,7 @@ class RivalDirected:
         values = self.worths(rival, world)
         for pair in self.doubtful_pairs(rival):
             if self.rng.random() < self.chance[pair[1], pair[0]]:
-                values[pair] = self.per_cost(*pair)
+                values[pair] = self.doubts * self.per_cost(*pair)
         if not values:
             return rival, self.leader
         shares = np.array(list(values.values()))
@@ -163,7 +163,7 @@ class RivalDirected:
 
     def doubtful_pairs(self, rival: int) -> list[Pair]:
         """List the pairs that were taken to be certain."""
-        if not (self.doubts and self.flips_only):
+        if not (self.doubts > 0 and self.flips_only):
             return []
         pairs = self.decisive_pairs(rival)
         return [(i, j) for i, j in pairs if self.wins[i, j] > self.wins[j, i]]

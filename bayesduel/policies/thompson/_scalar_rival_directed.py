@@ -123,9 +123,9 @@ def _flipped_pair(
         needed = less if favorable else needed
         worth = pair.worth
         flips = pair.lead <= 0 if favorable else pair.lead >= 0
-        if now.doubts and pair.unfavorable == 0.0:
+        if now.doubts > 0.0 and pair.unfavorable == 0.0:
             flips = rng.random() < state.pairs[other, one].chance
-            worth = pair.divergence
+            worth = now.doubts * pair.divergence
         if flips:
             state.flipped[count].first = one
             state.flipped[count].second = other

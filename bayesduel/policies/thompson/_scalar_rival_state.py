@@ -21,8 +21,8 @@ _NOW = np.dtype(
         ("c", np.float64),
         ("eta", np.float64),
         ("floor", np.float64),
+        ("doubts", np.float64),
         ("flips_only", np.int64),
-        ("doubts", np.int64),
         ("leader", np.int64),
         ("best_score", np.float64),
         ("total", np.float64),  # Sum of the chances of all rivals.
@@ -83,8 +83,8 @@ def new_state(
     c: float,
     eta: float,
     floor: float,
+    doubts: float,
     flips_only: bool,
-    doubts: bool,
 ) -> RivalDirectedKernel:
     """Return the state before the first round."""
     num_arms = len(prior)

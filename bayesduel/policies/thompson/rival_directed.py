@@ -88,8 +88,8 @@ class RivalDirectedThompson(Policy):
     - With ``pairs="flipped"`` a flipped pair e is played with probability in proportion
       to (d_e / r_e) (n_e + 1)^eta, n_e its duels; even pairs count as flipped. With
       ``doubts`` a majority that was taken as certain is drawn as well, and where it is
-      reversed its pair joins the flipped ones, at d_e / r_e: else a few duels that make
-      a rival strong would never be questioned. With
+      reversed its pair joins the flipped ones at ``doubts`` d_e / r_e: else a few duels
+      that make a rival strong may long go unquestioned. With
       ``pairs="gradient"`` no world is drawn: the pair with the largest
       d_e Q_e (1 - Q_e) h_e / r_e is played (ties at random), where h_e is the sum over
       the rivals of the derivative of Phi_i by the chance of the pair.
@@ -108,11 +108,12 @@ class RivalDirectedThompson(Policy):
         In [0, 1]. Weight of past duels. With 1 the optimal allocation is a fixed point.
     floor : float
         Above 0. Regret, in wins, that every duel of different arms is taken to cost.
+    doubts : float
+        Not below 0. Weight of pairs whose majority was taken as certain, in a round
+        whose draw of the posterior reverses it. Matters with ``flips_only`` and
+        ``pairs="flipped"`` alone.
     flips_only : bool
         Take majorities in favor of a rival as certain.
-    doubts : bool
-        Test certain majorities as well, as often as a draw of the posterior reverses
-        them. Matters with ``flips_only`` and ``pairs="flipped"`` alone.
     pairs : {"flipped", "gradient"}
         Which pair of the rival's world is played.
     look_ahead : bool
@@ -139,8 +140,8 @@ class RivalDirectedThompson(Policy):
     c: float = 5.0
     eta: float = 0.5
     floor: float = 0.1
+    doubts: float = 0.0
     flips_only: bool = field(default=True, metadata={"static": True})
-    doubts: bool = field(default=True, metadata={"static": True})
     pairs: str = field(default="flipped", metadata={"static": True})
     look_ahead: bool = field(default=True, metadata={"static": True})
     posterior: BetaPairs = BetaPairs(prior=5)
@@ -152,6 +153,7 @@ class RivalDirectedThompson(Policy):
         check_above("c", self.c, 0.0)
         check_at_least("eta", self.eta, 0.0)
         check_above("floor", self.floor, 0.0, why="else a duel may seem free")
+        check_at_least("doubts", self.doubts, 0.0)
         check_choice("pairs", self.pairs, ("flipped", "gradient"))
         check_beta_pairs(self.posterior, num_arms)
 
@@ -248,8 +250,8 @@ class RivalDirectedThompson(Policy):
             c=float(self.c),
             eta=float(self.eta),
             floor=float(self.floor),
+            doubts=float(self.doubts),
             flips_only=self.flips_only,
-            doubts=self.doubts,
         )
 
     def _leader(
@@ -306,11 +308,11 @@ class RivalDirectedThompson(Policy):
         duels = (beliefs.wins + beliefs.wins.T).astype(jnp.float64)
         worth = state.divergence / _regret(beliefs, self.floor)
         weights = decisive(worth * (duels + 1.0) ** self.eta)
-        if self.doubts:
-            certain = own.unfavorable == 0.0
-            reversed_ = uniforms[num_rows + 2 :] < decisive(beliefs.chance.T)
-            flipped = jnp.where(certain, reversed_, flipped)
-            weights = jnp.where(certain, decisive(worth), weights)
+        certain = own.unfavorable == 0.0
+        reversed_ = uniforms[num_rows + 2 :] < decisive(beliefs.chance.T)
+        doubted = certain & reversed_ & (self.doubts > 0.0)
+        flipped = jnp.where(certain, doubted, flipped)
+        weights = jnp.where(certain, self.doubts * decisive(worth), weights)
         flipped = flipped & exists
         weights = jnp.where(flipped, weights, 0.0)
         # Without a flip, which only rounding can bring, the leader meets the rival.

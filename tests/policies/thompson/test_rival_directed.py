@@ -29,7 +29,7 @@ FALSE_ALARM = 1e-5
 OPTIONS = [
     {},
     {"flips_only": False},
-    {"doubts": False},
+    {"doubts": 0.5},
     {"eta": 1.0, "floor": 0.5, "prior": 1},
     {"pairs": "gradient"},
     {"pairs": "gradient", "flips_only": False, "prior": 1},
@@ -240,7 +240,7 @@ def pair_counts(twin, duels):
                 for (i, j), doubted in zip(doubtful, doubts, strict=True):
                     chance *= twin.chance[j, i] if doubted else twin.chance[i, j]
                     if doubted:
-                        values[i, j] = twin.per_cost(i, j)
+                        values[i, j] = twin.doubts * twin.per_cost(i, j)
                 for pair, value in (values or {(rival, twin.leader): 1.0}).items():
                     expected[pair] += chance * value / sum(values.values() or [1.0])
     upper = np.triu_indices(num_arms)
@@ -278,6 +278,7 @@ def test_the_label_names_what_is_changed():
         ({"c": 0.0}, "c must be"),
         ({"eta": -0.1}, "eta must be"),
         ({"floor": 0.0}, "floor must be"),
+        ({"doubts": -1.0}, "doubts must be"),
         ({"pairs": "all"}, "pairs must be one of flipped, gradient"),
     ],
 )

@@ -109,7 +109,7 @@ def test_digamma():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"flips_only": False}, {"doubts": False, "prior": 1, "c": 10.0, "eta": 1.0}],
+    [{}, {"flips_only": False}, {"doubts": 0.5, "prior": 1, "c": 10.0, "eta": 1.0}],
     ids=str,
 )
 @pytest.mark.parametrize("matrix", MATRICES)
