@@ -98,7 +98,7 @@ class Experiment:
     ...     bayesduel.Experiment("cyclic", "d-ts", horizon=0)
     ... except ValueError as error:
     ...     print(error.argument, error.value, error.remedy, sep="; ")
-    horizon; 0; give a number of rounds, such as 100000 or 1e5
+    horizon; 0; give 1 or more
     """
 
     instances: tuple[Instance, ...]

@@ -11,6 +11,7 @@ from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_choices import most_beaten, place_by_weight
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.policies.thompson._scalar_rival_state import (
     RivalDirectedKernel,
@@ -64,7 +65,7 @@ def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDue
         idle = int(waits / hazard)
     else:
         idle = 0
-    rival = _draw_rival(state, rng)
+    rival = place_by_weight(state.arms, state.arms.size, rng)
     first, second = _flipped_pair(state, rng, rival)
     return ScalarDuel(now.leader, idle, first, second, True)
 
@@ -90,19 +91,6 @@ def update(
         refresh_defeats(state)
     else:
         refresh_rivals(state, first, second)
-
-
-@inlined
-def _draw_rival(state: RivalDirectedKernel, rng: Generator) -> int:
-    now = state.now[0]
-    target, chosen = rng.random() * now.total, -1
-    for rival in range(state.arms.size):
-        if rival != now.leader and state.arms[rival].dethrones > 0.0:
-            chosen = rival
-            target -= state.arms[rival].dethrones
-            if target < 0.0:
-                break
-    return chosen
 
 
 @compiled
@@ -132,17 +120,10 @@ def _flipped_pair(
             state.flipped[count].weight = worth / regret(state, one, other)
             count += 1
     # Without a flip, which only rounding can bring, the leader meets the rival.
-    first, second = rival, now.leader
-    total = 0.0
-    for place in range(count):
-        total += state.flipped[place].weight
-    target = rng.random() * total
-    for place in range(count):
-        first, second = state.flipped[place].first, state.flipped[place].second
-        target -= state.flipped[place].weight
-        if target < 0.0:
-            break
-    return first, second
+    if count == 0:
+        return rival, now.leader
+    chosen = state.flipped[place_by_weight(state.flipped, count, rng)]
+    return chosen.first, chosen.second
 
 
 @inlined
@@ -266,20 +247,8 @@ def _block_cost(
 
 @inlined
 def recommend(state: RivalDirectedKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others, as ``most_beaten``."""
-    num_arms = state.arms.size
-    best, count = (-1, -1), 0
-    for i in range(num_arms):
-        beaten, total = 0, 0
-        for j in range(num_arms):
-            beaten += state.pairs[i, j].wins > state.pairs[j, i].wins
-            total += state.pairs[i, j].wins
-        if (beaten, total) > best:
-            best, count = (beaten, total), 0
-        if (beaten, total) == best:
-            state.arms[count].listed = i
-            count += 1
-    return state.arms[choose_index(rng, count)].listed
+    """Return the arm that empirically beats the most others."""
+    return most_beaten(state.pairs, rng)
 
 
 scalar_kernel.implement(

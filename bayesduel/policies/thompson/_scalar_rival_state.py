@@ -9,9 +9,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 
-from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.posteriors.beta_tails import small_tail_table
 from bayesduel.posteriors.scalar_betas import smaller_half_tail
@@ -34,7 +34,7 @@ _ARM = np.dtype(
     [
         ("score", np.float64),  # s_i: sum of the chances to beat the others.
         ("losses", np.int64),  # Twice the losses by majority, even pairs one.
-        ("dethrones", np.float64),  # Phi_i.
+        ("weight", np.float64),  # Phi_i, by which a rival is drawn; 0 of the leader.
         # Not of the arm, but lists.
         ("listed", np.int64),
         ("cost", np.float64),
@@ -60,9 +60,9 @@ _FLIPPED = np.dtype([("first", np.int64), ("second", np.int64), ("weight", np.fl
 class RivalDirectedKernel(NamedTuple):
     """The state of one run; N = K + 1 entries are what may be needed, 0 to K."""
 
-    now: Shaped[np.ndarray, " 1"]
-    arms: Shaped[np.ndarray, " K"]
-    pairs: Shaped[np.ndarray, "K K"]
+    now: Records
+    arms: Records
+    pairs: Records
     own_wins: Float[np.ndarray, "K N"]
     """[i, r]: P(i beats at least r arms, itself and the leader apart)."""
 
@@ -73,7 +73,7 @@ class RivalDirectedKernel(NamedTuple):
     tails: Float[np.ndarray, "E N"]
     """[row, r]: P(the rows from this one on supply r), of the drawn rival."""
 
-    flipped: Shaped[np.ndarray, " E"]
+    flipped: Records
     table: Float[np.ndarray, "F D"]
 
 
@@ -267,13 +267,13 @@ def _refresh_chance(state: RivalDirectedKernel, rival: int) -> None:
         with_duel = direct.favorable * tail[max(num_arms - 2 - defeats, 0)]
         without = direct.unfavorable * tail[num_arms - defeats]
         chance += state.defeats[rival, defeats] * (with_duel + without)
-    state.arms[rival].dethrones = chance
+    state.arms[rival].weight = chance
 
 
 @inlined
 def _refresh_total(state: RivalDirectedKernel) -> None:
+    state.arms[state.now[0].leader].weight = 0.0
     total = 0.0
     for rival in range(state.arms.size):
-        if rival != state.now[0].leader:
-            total += state.arms[rival].dethrones
+        total += state.arms[rival].weight
     state.now[0].total = total
