@@ -361,8 +361,8 @@ def expected_divergence(
 
     Examples
     --------
-    >>> float(expected_divergence(1.0, 1.0).round(6))
-    0.193147
+    >>> round(float(expected_divergence(1.0, 1.0)), 4)
+    0.1931
     """
     total = won + lost
     share = won / total
