@@ -361,7 +361,8 @@ def expected_divergence(
 
     Examples
     --------
-    >>> round(float(expected_divergence(1.0, 1.0)), 4)
+    >>> one = jnp.ones(())
+    >>> round(float(expected_divergence(one, one)), 4)
     0.1931
     """
     total = won + lost
