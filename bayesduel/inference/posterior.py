@@ -315,9 +315,10 @@ class Posterior(Fitted):
         probability = check_probability(probability)
         utilities = self.model.utilities(self.flat_draws())
         order = ("borda" if utilities is None else "utility") if by is None else by
-        if order == "utility" and utilities is not None:
+        is_named = isinstance(order, str)
+        if is_named and order == "utility" and utilities is not None:
             scores = utilities
-        elif isinstance(order, str) and order in winners.SCORES:
+        elif is_named and order in winners.SCORES:
             blocks = [winners.SCORES[order](block) for block in self.matrices()]
             scores = np.concatenate(blocks)
         else:

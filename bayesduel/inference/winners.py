@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Float64, Int
+from jaxtyping import Float, Float64, Int, Real
 from scipy.special import entr
 
 Matrices = Float[np.ndarray, "draw K K"]
@@ -66,7 +66,7 @@ def condorcet_exists(condorcet: Float[np.ndarray, " K"], num_draws: int) -> floa
     return round(float(condorcet.sum()) * num_draws) / num_draws
 
 
-def ranks_of(scores: Float[np.ndarray, "draw K"]) -> Int[np.ndarray, "draw K"]:
+def ranks_of(scores: Real[np.ndarray, "draw K"]) -> Int[np.ndarray, "draw K"]:
     """Return 1 plus the number of arms with a larger score."""
     ordered = np.sort(scores, axis=1)
     return np.stack(

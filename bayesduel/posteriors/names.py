@@ -92,7 +92,7 @@ def numbers_that_differ(posterior: Any, other: Any) -> dict[str, Any]:
     return {
         name: value
         for name, value in numbers_of(posterior).items()
-        if not np.array_equal(value, others.get(name))
+        if not np.array_equal(value, others[name])
     }
 
 

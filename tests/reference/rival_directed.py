@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from tests.reference.common import TIE_TOLERANCE, most_beaten, random_choice
+from tests.reference.common import TIE_TOLERANCE, random_choice
 from tests.reference.efficient_copeland_winner_rmed import (
     efficient_allocation,
     winners,
@@ -203,5 +203,5 @@ class RivalDirected:
             self.derive()
 
     def recommend(self) -> int:
-        """Return the arm that beats the most others empirically."""
-        return most_beaten(self.wins, self.rng)
+        """Return the leader."""
+        return self.leader

@@ -92,7 +92,7 @@ def candidate_slack(
     evidence: AnyArrayLike,
     gaps: AnyArrayLike,
     candidate: AnyArrayLike,
-    sums: Float[Any, "K K+2"] | None = None,
+    sums: AnyArrayLike | None = None,
 ) -> Float[Any, ""]:
     """Compute the smallest left-hand side of (P) for one arm as the winner i1.
 

@@ -92,13 +92,12 @@ def superiors_by_counting(
     are read.
     """
     xp, gaps = floating(gaps)
-    if costs is None:
-        costs = evidence_costs(gaps)
+    prices = evidence_costs(gaps) if costs is None else costs
     members = gaps < 0
-    ranks = rank_by_counting(costs, members)
+    ranks = rank_by_counting(prices, members)
     upto = members[:, None, :] & (ranks[:, None, :] <= ranks[:, :, None])
-    prefixes = xp.sum(xp.where(upto, costs[:, None, :], 0.0), axis=-1)
-    return RankedSuperiors(costs, members, ranks, prefixes, losses(gaps))
+    prefixes = xp.sum(xp.where(upto, prices[:, None, :], 0.0), axis=-1)
+    return RankedSuperiors(prices, members, ranks, prefixes, losses(gaps))
 
 
 def superiors_by_sorting(gaps: Float64[np.ndarray, "K K"]) -> RankedSuperiors:

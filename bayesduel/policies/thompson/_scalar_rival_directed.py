@@ -11,7 +11,7 @@ from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import most_beaten, place_by_weight
+from bayesduel.policies.scalar_choices import place_by_weight
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.policies.thompson._scalar_rival_state import (
     RivalDirectedKernel,
@@ -247,8 +247,8 @@ def _block_cost(
 
 @inlined
 def recommend(state: RivalDirectedKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others."""
-    return most_beaten(state.pairs, rng)
+    """Return the leader."""
+    return state.now[0].leader
 
 
 scalar_kernel.implement(

@@ -19,7 +19,6 @@ from bayesduel.policies.base import (
     check_at_least,
     check_beta_pairs,
     check_choice,
-    most_beaten,
     others_mask,
     policy_class,
 )
@@ -233,8 +232,8 @@ class RivalDirectedThompson(Policy):
         )
 
     def recommend(self, rng_key: RunKey, state: RivalDirectedState) -> Arm:
-        """Return the arm that empirically beats the most others."""
-        return most_beaten(rng_key, state.beliefs.wins)
+        """Return the leader."""
+        return state.leader
 
     def scalar_kernel(self) -> Any:
         """Return the kernel, for a prior of integers, look-ahead and flipped pairs."""
