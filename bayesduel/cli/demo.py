@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 POLICIES = ("d-ts", "d-ts+", "ecw-rmed", "rmed1", "rucb")
-# These get a tenth of the rounds where there is no Condorcet winner: RMED1 and RUCB
-# never stop exploring there, and D-TS+ breaks ties between three winners in half of the
-# rounds; a million of those would add two thirds to the time of all the rest.
-SHORT_WITHOUT_WINNER = ("d-ts+", "rmed1", "rucb")
 CONDORCET = "mslr5-condorcet"
 NON_CONDORCET = "mslr5-non-condorcet"
 
@@ -126,22 +122,20 @@ def _asked(size: _Size, seed: int) -> list[Experiment]:
     """
     from bayesduel import Experiment
 
-    patient = tuple(name for name in POLICIES if name not in SHORT_WITHOUT_WINNER)
     grids = {
-        (CONDORCET, POLICIES): sorted({*_grid(size.horizon), *_grid(size.far)}),
-        (NON_CONDORCET, patient): _grid(size.horizon),
-        (NON_CONDORCET, SHORT_WITHOUT_WINNER): _grid(size.horizon // 10),
+        CONDORCET: sorted({*_grid(size.horizon), *_grid(size.far)}),
+        NON_CONDORCET: _grid(size.horizon),
     }
     return [
         Experiment(
             environment,
-            names,
+            POLICIES,
             num_runs=size.runs,
             horizon=grid[-1],
             checkpoints=grid,
             seed=seed,
         )
-        for (environment, names), grid in grids.items()
+        for environment, grid in grids.items()
     ]
 
 
