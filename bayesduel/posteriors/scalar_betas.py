@@ -8,7 +8,7 @@ steep density, an exponential proposal.
 import math
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled
@@ -19,6 +19,14 @@ _COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in SERIES]
 
 _LARGEST_DELTA = 0.27
 """Beyond this the tail is below 1e-33 (``beta_tails``)."""
+
+
+def prior_in_order(
+    prior: Int[np.ndarray, "*shape"], order: Int[np.ndarray, " K"]
+) -> Int[np.ndarray, "K K"]:
+    """Return pseudo-wins, one number or a table, as a table for arms in this order."""
+    table = np.broadcast_to(prior, (len(order), len(order)))
+    return table[np.ix_(order, order)]
 
 
 @compiled

@@ -24,6 +24,10 @@ from jaxtyping import Bool, Float
 from bayesduel.ops.masks import column_of, element_of
 from bayesduel.types import Arm
 
+EQUAL_COSTS = 1e-9
+"""Costs that differ by less, relatively, are equal: their order must not depend on the
+order in which numbers were added."""
+
 
 class Signs(NamedTuple):
     """Chances that pairs point a rival's way, and that they point the other way."""

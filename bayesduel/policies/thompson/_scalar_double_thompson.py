@@ -39,6 +39,7 @@ from bayesduel.policies.thompson._scalar_state import (
     new_state,
     start,
 )
+from bayesduel.posteriors.scalar_betas import prior_in_order
 
 _BLOCK = 32
 """Rounds that are stepped before looking ahead is considered again."""
@@ -60,8 +61,7 @@ def kernel(prior: Int[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
     """
 
     def of_run(order: Int[np.ndarray, " K"]) -> DoubleThompsonKernel:
-        table = np.broadcast_to(prior, (len(order), len(order)))
-        return new_state(table[np.ix_(order, order)], **options)
+        return new_state(prior_in_order(prior, order), **options)
 
     return ScalarKernel("double_thompson", of_run)
 

@@ -24,7 +24,7 @@ from bayesduel.policies.scalar_bounds import (
 from bayesduel.policies.scalar_choices import most_beaten, place_by_weight
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.posteriors.beta_tails import small_tail_table
-from bayesduel.posteriors.scalar_betas import smaller_half_tail
+from bayesduel.posteriors.scalar_betas import prior_in_order, smaller_half_tail
 
 _NOBODY = -1
 
@@ -102,7 +102,7 @@ def kernel(
         state.now["alpha"] = alpha
         state.now["any_may_stand_in"] = any_may_stand_in
         state.now["stale"] = True
-        state.pairs["prior"] = np.broadcast_to(prior, square)[np.ix_(order, order)]
+        state.pairs["prior"] = prior_in_order(prior, order)
         resolve_nothing(state)
         start_upper_bounds(state)
         return state

@@ -13,6 +13,7 @@ from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_choices import place_by_weight
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.thompson._rival_worlds import EQUAL_COSTS
 from bayesduel.policies.thompson._scalar_rival_state import (
     RivalDirectedKernel,
     new_state,
@@ -22,9 +23,7 @@ from bayesduel.policies.thompson._scalar_rival_state import (
     refresh_rivals,
     regret,
 )
-
-_EQUAL_COSTS = 1e-9
-"""As in ``rival_directed``."""
+from bayesduel.posteriors.scalar_betas import prior_in_order
 
 
 def kernel(prior: Int[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
@@ -34,8 +33,7 @@ def kernel(prior: Int[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
     """
 
     def of_run(order: Int[np.ndarray, " K"]) -> RivalDirectedKernel:
-        table = np.broadcast_to(prior, (len(order), len(order)))
-        return new_state(table[np.ix_(order, order)], **options)
+        return new_state(prior_in_order(prior, order), **options)
 
     return ScalarKernel("rival_directed", of_run)
 
@@ -183,7 +181,7 @@ def _draw_leader(state: RivalDirectedKernel, rng: Generator) -> int:
         least = min(least, arms[place].cost)
     kept = 0
     for place in range(count):
-        if arms[place].cost <= least * (1.0 + _EQUAL_COSTS):
+        if arms[place].cost <= least * (1.0 + EQUAL_COSTS):
             arms[kept].listed = arms[place].listed
             kept += 1
     return arms[choose_index(rng, kept)].listed

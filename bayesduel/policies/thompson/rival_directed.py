@@ -25,6 +25,7 @@ from bayesduel.policies.base import (
 from bayesduel.policies.pair_counts import pair_mask
 from bayesduel.policies.registry import register
 from bayesduel.policies.thompson._rival_worlds import (
+    EQUAL_COSTS,
     Signs,
     decisive_signs,
     dethroning_chances,
@@ -41,10 +42,6 @@ from bayesduel.posteriors.beta_pairs import (
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory.copeland_program import superiors_by_counting
 from theory.copeland_program.efficient import ecw_costs
-
-_EQUAL_COSTS = 1e-9
-"""Costs of winners that differ by less, relatively, are equal: their order must not
-depend on the order in which numbers were added."""
 
 
 class RivalDirectedState(NamedTuple):
@@ -268,7 +265,7 @@ class RivalDirectedThompson(Policy):
             costs = ecw_costs(signs, superiors_by_counting(signs, prices))
             costs = jnp.where(fewest, costs, jnp.inf)
             least = jnp.min(costs)
-            return fewest & (costs <= least * (1.0 + _EQUAL_COSTS))
+            return fewest & (costs <= least * (1.0 + EQUAL_COSTS))
 
         several = jnp.sum(fewest, dtype=jnp.int32) > 1
         leaders = compute_if(several, cheapest, fewest)
@@ -343,7 +340,7 @@ class RivalDirectedThompson(Policy):
         score = score / _regret(beliefs, self.floor)
         upper = np.triu(others_mask(num_arms))
         score = jnp.where(upper, score, -1.0)
-        best = (score >= jnp.max(score) * (1.0 - _EQUAL_COSTS)).reshape(-1)
+        best = (score >= jnp.max(score) * (1.0 - EQUAL_COSTS)).reshape(-1)
         found = choose_among(uniform, best & upper.reshape(-1))
         return (found // num_arms).astype(jnp.int32), (found % num_arms).astype(
             jnp.int32
