@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measurements import Result
 
-__all__ = ["Slope", "last_decades", "slope"]
+__all__ = ["Slope", "last_decades", "slope", "slope_span"]
 
 
 @dataclass(frozen=True)
@@ -165,3 +166,19 @@ def last_decades(
     logs = np.log(rounds.astype(np.float64))
     target = logs[-1] - decades * math.log(10.0)
     return int(rounds[int(np.argmin(np.abs(logs[:-1] - target)))]), int(rounds[-1])
+
+
+def slope_span(
+    measured: Sequence[Measurement], from_round: int | None, to_round: int | None
+) -> tuple[int, int]:
+    """Return the two checkpoints of a slope; the second half of the decades by default.
+
+    The end is the shortest horizon, the start the checkpoint nearest to its root.
+    """
+    horizon = min(int(each.rounds[-1]) for each in measured)
+    end = horizon if to_round is None else to_round
+    if from_round is not None:
+        return from_round, end
+    rounds = measured[0].rounds
+    rounds = rounds[: checkpoint_index(rounds, end, "to_round") + 1]
+    return last_decades(rounds, decades=math.log10(end) / 2.0)[0], end

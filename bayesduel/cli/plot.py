@@ -25,6 +25,8 @@ class Kind(StrEnum):
 
     regret = "regret"
     slopes = "slopes"
+    slope_ratios = "slope-ratios"
+    survival = "survival"
 
 
 class Band(StrEnum):
@@ -56,7 +58,10 @@ def plot(
     ],
     kind: Annotated[
         Kind,
-        typer.Option(help="Regret with bounds, or slopes written beside the lines."),
+        typer.Option(
+            help="Regret with bounds; slopes written beside the lines; slopes over the "
+            "lower bound, by environment; or how often a run exceeds a regret."
+        ),
     ] = Kind.regret,
     environment: Annotated[
         str | None,
@@ -87,7 +92,7 @@ def plot(
         typer.Option(
             "--from",
             metavar="T",
-            help="Checkpoint where slopes and bounds start.",
+            help="Checkpoint where slopes and bounds start, or that survival is of.",
         ),
     ] = None,
     log_y: Annotated[bool, flag("--log-y", help="Logarithmic regret axis.")] = False,
@@ -180,6 +185,10 @@ def _figure(
         return plots.slopes(
             tree, from_round=start, notion=notion, band=band, bound=bounds, width=width
         )
+    if kind is Kind.slope_ratios:
+        return plots.slope_ratios(tree, from_round=start, notion=notion, width=width)
+    if kind is Kind.survival:
+        return plots.survival(tree, checkpoint=start, notion=notion, width=width)
     return plots.regret(
         tree, anchor=start, notion=notion, band=band, bounds=bounds, width=width,
         log_x=log_x, log_y=log_y,

@@ -10,7 +10,9 @@ from bayesduel.plots.curves import regret
 from bayesduel.plots.growth import slopes
 from bayesduel.plots.pairs import heat_map, pair, predictive_check
 from bayesduel.plots.posteriors import forest, winners
+from bayesduel.plots.slope_ratios import slope_ratios
 from bayesduel.plots.style import StyledFigure, save
+from bayesduel.plots.survival import survival
 
 __all__ = [
     "StyledFigure",
@@ -21,6 +23,8 @@ __all__ = [
     "predictive_check",
     "regret",
     "save",
+    "slope_ratios",
     "slopes",
+    "survival",
     "winners",
 ]

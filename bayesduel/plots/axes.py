@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterable
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ __all__ = [
     "label_ends",
     "notion_label",
     "place_at_ends",
+    "runs_text",
     "scale_axes",
     "wrap_label",
 ]
@@ -72,12 +74,22 @@ def notion_label(notion: str) -> str:
 def band_text(groups: list[Panel], band: str) -> str:
     """Return how many runs the means are of and what the band is."""
     lines = [line for panel in groups for line in panel.lines]
-    runs = sorted({line.num_runs for line in lines})
+    count = runs_text(line.num_runs for line in lines)
+    if count == "1 run":
+        return count
+    parts = [f"mean of {count}", BANDS[band]]
+    return ", ".join(part for part in parts if part)
+
+
+def runs_text(counts: Iterable[int]) -> str:
+    """Return a number of runs, or its range: "1 run", "200 to 1,000 runs"."""
+    runs = sorted(set(counts))
     if runs == [1]:
         return "1 run"
-    count = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    parts = [f"mean of {count} runs", BANDS[band]]
-    return ", ".join(part for part in parts if part)
+    return (
+        " to ".join(f"{each:,}" for each in dict.fromkeys([runs[0], runs[-1]]))
+        + " runs"
+    )
 
 
 def draw_line(axes: Axes, line: Line, look: Look, *, log_x: bool) -> None:

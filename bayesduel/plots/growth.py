@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from bayesduel.analysis.anchored_bounds import anchored_bound, lower_bound, regret_bound
 from bayesduel.analysis.measurements import checkpoint_index, measurements
-from bayesduel.analysis.slopes import Slope, last_decades, slope
+from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.summaries import BOUNDED_NOTIONS
 from bayesduel.analysis.text import format_with_error
 from bayesduel.plots.axes import (
@@ -42,7 +41,7 @@ from theory.arguments import shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayesduel.analysis.measurements import Measurement, Result
+    from bayesduel.analysis.measurements import Result
     from theory import Optimum, RegretBound
 
 __all__ = ["slopes"]
@@ -120,7 +119,7 @@ def slopes(
     panel, inches = groups[0], width_in_inches(width)
     height = check_height(height)
     measured = [m for m in measurements(result) if "regret" in m.data]
-    start, end = _span(measured, from_round, to_round)
+    start, end = slope_span(measured, from_round, to_round)
     values = [slope(each, start, end, notion) for each in measured]
     theory_bound, note = _bound(bound, panel, notion)
     style = font_style(inches)
@@ -148,19 +147,6 @@ def slopes(
         caption_below(figure, caption, {}, 1)
         _write_slopes(figure, axes, panel, values, look, theory_bound)
     return figure
-
-
-def _span(
-    measured: list[Measurement], from_round: int | None, to_round: int | None
-) -> tuple[int, int]:
-    """Return the two checkpoints; the second half of the decades by default."""
-    horizon = min(int(each.rounds[-1]) for each in measured)
-    end = horizon if to_round is None else to_round
-    if from_round is not None:
-        return from_round, end
-    rounds = measured[0].rounds
-    rounds = rounds[: checkpoint_index(rounds, end, "to_round") + 1]
-    return last_decades(rounds, decades=math.log10(end) / 2.0)[0], end
 
 
 def _bound(

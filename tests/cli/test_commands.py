@@ -246,11 +246,10 @@ def test_plot_options(run, saved, tmp_path):
     assert result.exit_code == 0, result.output
     assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
     assert result.stderr == ""
-    slopes = run(
-        "plot", saved, "--kind", "slopes", "-e", "mslr5-condorcet", "-f", "svg"
-    )
-    assert slopes.exit_code == 0, slopes.output
-    assert (saved / "slopes.svg").exists()
+    for kind in ("slopes", "slope-ratios", "survival"):
+        drawn = run("plot", saved, "--kind", kind, "-e", "mslr5-condorcet", "-f", "svg")
+        assert drawn.exit_code == 0, drawn.output
+        assert (saved / f"{kind}.svg").exists()
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,25 @@ def of_plots() -> dict[str, Target]:
                 "formats": [["svg"], "svg", ["exe"], [1], []],
             },
         ),
+        "slope_ratios": Target(
+            plots.slope_ratios,
+            {
+                "result": v.RESULTS,
+                "from_round": [None, 1000, 7, 10**6],
+                "to_round": [None, 10**6, 1000],
+                "notion": v.NOTION,
+                **v.FIGURE_SIZES,
+            },
+        ),
+        "survival": Target(
+            plots.survival,
+            {
+                "result": v.RESULTS,
+                "checkpoint": [None, 1000, 7, 10**6],
+                "notion": v.NOTION,
+                **v.FIGURE_SIZES,
+            },
+        ),
         "slopes": Target(
             plots.slopes,
             {

@@ -1,0 +1,222 @@
+"""``plots.slope_ratios``: measured slopes over the constant of the lower bound."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+from bayesduel.analysis.anchored_bounds import lower_bound
+from bayesduel.analysis.measurements import measurements
+from bayesduel.analysis.slopes import Slope, slope, slope_span
+from bayesduel.analysis.summaries import BOUNDED_NOTIONS
+from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
+from bayesduel.plots.bound_curves import power_text
+from bayesduel.plots.style import (
+    INK,
+    StyledFigure,
+    check_height,
+    font_style,
+    looks,
+    styled,
+    width_in_inches,
+)
+from theory import ecw_rmed_constant
+from theory.arguments import one_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesduel.analysis.measurements import Measurement, Result
+    from bayesduel.plots.style import Look
+
+__all__ = ["slope_ratios"]
+
+DASHES = (0, (4, 2))
+
+
+def slope_ratios(
+    result: Result,
+    *,
+    from_round: int | None = None,
+    to_round: int | None = None,
+    notion: str = "copeland",
+    width: str | float = "full",
+    height: float | None = None,
+) -> StyledFigure:
+    """Draw the slope of each policy over C* against C_E / C*, a point per environment.
+
+    C* is the constant of the lower bound and C_E that of the efficient program, which
+    ECW-RMED reaches. A policy that reaches the lower bound stays on the level line 1,
+    wherever the environment lies; one that reaches C_E rises along the diagonal.
+
+    Parameters
+    ----------
+    result : xarray.DataTree
+        Policies on several environments, which must hold their matrices. An
+        environment with a tie has no constant and is left out; the caption says so.
+    from_round, to_round : int, optional
+        Checkpoints between which slopes are measured; see :func:`slopes`.
+    notion : {"copeland", "copeland_losses"}
+        A regret that the constants speak of.
+    width, height
+        See :func:`regret`.
+
+    Returns
+    -------
+    StyledFigure
+        See :func:`regret`.
+
+    Raises
+    ------
+    ValueError
+        When no environment has both constants, a round is no checkpoint, or the
+        constants do not speak of the regret.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr
+    >>> rounds = np.array([100, 1000, 10000])
+    >>> values = np.log(rounds) * np.array([[20.0], [40.0]])
+    >>> data = xr.Dataset(
+    ...     {
+    ...         "regret": (("notion", "run", "checkpoint"), values[None]),
+    ...         "preference": (("arm", "opponent"), [[0.5, 0.6], [0.4, 0.5]]),
+    ...     },
+    ...     coords={"notion": ["copeland"], "checkpoint": rounds},
+    ...     attrs={"environment": "toy", "policy": "P"},
+    ... )
+    >>> figure = slope_ratios(data)
+    >>> round(float(figure.axes[0].lines[0].get_ydata()[0]), 2)
+    1.21
+    """
+    one_of(notion, BOUNDED_NOTIONS, "notion")
+    inches, height = width_in_inches(width), check_height(height)
+    found = [each for each in measurements(result) if "regret" in each.data]
+    points, left_out = _points(found, from_round, to_round, notion)
+    style = font_style(inches)
+    with styled(style):
+        figure = StyledFigure(
+            style=style,
+            figsize=(inches, height or inches * (0.6 if inches >= 5.0 else 0.95)),
+            layout="constrained",
+        )
+        axes = figure.subplots()
+        look = looks(each.policy for each in found)
+        # Side by side, so that policies of the same slope are all seen.
+        sides = np.linspace(-0.02, 0.02, len(look)) if len(look) > 1 else [0.0]
+        for (policy, shown), side in zip(look.items(), sides, strict=True):
+            of_policy = [each for each in points if each.policy == policy]
+            _draw(axes, of_policy, shown, math.exp(side))
+        head_panel(axes, "", _references(axes, points), inches)
+        axes.set_xlabel("$C_E / C^*$")
+        axes.set_ylabel("slope of regret over $C^*$")
+        caption = wrap_label(_caption(points, left_out), inches)
+        caption_below(figure, caption, look, 6 if inches >= 5.0 else 3)
+    return figure
+
+
+class _Point(NamedTuple):
+    environment: str
+    policy: str
+    slope: Slope
+    optimal: float
+    efficient: float
+
+
+def _points(
+    found: list[Measurement],
+    from_round: int | None,
+    to_round: int | None,
+    notion: str,
+) -> tuple[list[_Point], list[str]]:
+    """Return all points, and the environments without constants."""
+    constants: dict[str, tuple[float, float] | None] = {}
+    points = []
+    for measured in found:
+        name = measured.environment
+        if name not in constants:
+            constants[name] = _constants(measured)
+        both = constants[name]
+        if both is not None:
+            start, end = slope_span([measured], from_round, to_round)
+            grown = slope(measured, start, end, notion)
+            points.append(_Point(name, measured.policy, grown, *both))
+    left_out = [name for name, both in constants.items() if both is None]
+    if not points:
+        names = ", ".join(left_out) or "none"
+        raise ValueError(
+            "result: no environment in it has a lower bound (a tie, or no matrix: "
+            f"{names}); give environments without ties"
+        )
+    return points, left_out
+
+
+def _constants(measured: Measurement) -> tuple[float, float] | None:
+    """Return C* and C_E; None without a matrix, with ties, or without regret."""
+    if measured.preference is None:
+        return None
+    optimum, _ = lower_bound(measured.preference)
+    if optimum is None or optimum.value <= 0.0:
+        return None
+    return optimum.value, ecw_rmed_constant(measured.preference).value
+
+
+def _draw(axes: Axes, points: list[_Point], look: Look, shift: float) -> None:
+    where = shift * np.array([each.efficient / each.optimal for each in points])
+    ratios = np.array([each.slope.value / each.optimal for each in points])
+    errors = np.array([each.slope.standard_error / each.optimal for each in points])
+    axes.errorbar(
+        where, ratios, np.where(np.isfinite(errors), errors, 0.0), color=look.color,
+        marker=look.marker, linestyle="none", elinewidth=0.9, markersize=4.5,
+        markeredgecolor="white", markeredgewidth=0.4, zorder=3,
+    )  # fmt: skip
+
+
+def _references(axes: Axes, points: list[_Point]) -> list[Line2D]:
+    """Set scales; draw the level 1 and the diagonal; return their legend entries."""
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axis.set_minor_locator(NullLocator())
+    farthest = max(each.efficient / each.optimal for each in points)
+    axes.set_xlim(0.9, max(farthest * 1.15, 1.2))
+    limits = axes.get_ylim()
+    ends = np.array([0.9, max(farthest * 1.15, 1.2)])
+    level: dict[str, Any] = {"color": INK, "linewidth": 1.1, "zorder": 1}
+    handles = [
+        Line2D([], [], label="$C^*$: slope of the lower bound", **level),
+        Line2D(
+            [],
+            [],
+            label="$C_E$: slope of the efficient program",
+            **level,
+            linestyle=DASHES,
+        ),  # fmt: skip
+    ]
+    axes.plot(ends, np.ones(2), **level)
+    axes.plot(ends, ends, linestyle=DASHES, **level)
+    axes.set_ylim(min(limits[0], 0.8), limits[1])
+    axes.grid(color="#E4E4E4", linewidth=0.5)
+    axes.set_axisbelow(True)
+    return handles
+
+
+def _caption(points: list[_Point], left_out: list[str]) -> str:
+    count = runs_text(each.slope.num_runs for each in points)
+    first = points[0].slope
+    environments = len({each.environment for each in points})
+    plural = "" if environments == 1 else "s"
+    span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
+    text = (
+        f"{environments} environment{plural}, slopes from {span} rounds, "
+        f"mean of {count} ± 1 standard error"
+    )
+    if left_out:
+        text += f"; without {', '.join(left_out)} (no lower bound)"
+    return text

@@ -1,0 +1,176 @@
+"""``plots.survival``: how often the regret of a run exceeds a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.ticker import LogLocator, NullLocator
+
+from bayesduel.analysis.measurements import checkpoint_index, measurements
+from bayesduel.plots.axes import (
+    caption_below,
+    head_panel,
+    notion_label,
+    runs_text,
+    wrap_label,
+)
+from bayesduel.plots.bound_curves import power_text
+from bayesduel.plots.style import (
+    FAINT,
+    StyledFigure,
+    check_height,
+    font_style,
+    looks,
+    styled,
+    width_in_inches,
+)
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+    from matplotlib.axes import Axes
+
+    from bayesduel.analysis.measurements import Measurement, Result
+    from bayesduel.plots.style import Look
+
+__all__ = ["survival"]
+
+
+def survival(
+    result: Result,
+    *,
+    checkpoint: int | None = None,
+    notion: str = "copeland",
+    width: str | float = "full",
+    height: float | None = None,
+) -> StyledFigure:
+    """Draw the share of runs whose regret is at least x, one panel per environment.
+
+    Both axes are logarithmic, so that the rare runs that a mean rests on are seen. The
+    dashed line falls like 1/x. Every policy whose regret grows with the constant of the
+    lower bound has a tail about that heavy (Fan and Glynn 2025, Theorem 1).
+
+    Parameters
+    ----------
+    result : xarray.DataTree or xarray.Dataset
+        What :func:`bayesduel.simulate` or :func:`bayesduel.compare` returned. Failed
+        policies are left out.
+    checkpoint : int, optional
+        The round at which regret is read; by default the last of each policy.
+    notion : str, default "copeland"
+        Which recorded regret.
+    width, height
+        See :func:`regret`.
+
+    Returns
+    -------
+    StyledFigure
+        See :func:`regret`.
+
+    Raises
+    ------
+    ValueError
+        When every policy failed, the round is no checkpoint, or the notion was not
+        recorded.
+
+    Examples
+    --------
+    >>> import numpy as np, xarray as xr
+    >>> data = xr.Dataset(
+    ...     {"regret": (("notion", "run", "checkpoint"), [[[1.0], [9.0], [3.0]]])},
+    ...     coords={"notion": ["copeland"], "checkpoint": [100]},
+    ...     attrs={"environment": "toy", "policy": "P"},
+    ... )
+    >>> figure = survival(data)
+    >>> [round(float(y), 2) for y in figure.axes[0].lines[0].get_ydata()]
+    [1.0, 0.67, 0.33]
+    """
+    found = [each for each in measurements(result) if "regret" in each.data]
+    if not found:
+        raise ValueError("result: every policy in it failed, nothing can be drawn")
+    groups: dict[str, list[Measurement]] = {}
+    for measured in found:
+        groups.setdefault(measured.environment, []).append(measured)
+    values = {id(each): _final(each, checkpoint, notion) for each in found}
+    inches, height = width_in_inches(width), check_height(height)
+    columns = min(len(groups), 2 if inches >= 5.0 else 1)
+    rows = -(-len(groups) // columns)
+    style = font_style(inches)
+    with styled(style):
+        figure = StyledFigure(
+            style=style,
+            figsize=(inches, height or rows * inches / columns * 0.72 + 0.7),
+            layout="constrained",
+        )
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        look = looks(each.policy for each in found)
+        for axes, (name, members) in zip(grid, groups.items(), strict=False):
+            _draw(axes, members, values, look)
+            head_panel(axes, name, [], inches / columns)
+        for axes in grid[len(groups) :]:
+            axes.remove()
+        for index, axes in enumerate(grid[: len(groups)]):
+            if index % columns == 0:
+                axes.set_ylabel("share of runs with at least that regret")
+            if index + columns >= len(groups):
+                axes.set_xlabel(notion_label(notion))
+        caption = wrap_label(_caption(found, values, checkpoint), inches)
+        caption_below(figure, caption, look, 3 if inches < 5.0 else 6)
+    return figure
+
+
+def _final(
+    measured: Measurement, checkpoint: int | None, notion: str
+) -> Float64[np.ndarray, " run"]:
+    """Return regret at the checkpoint, ascending."""
+    place = -1
+    if checkpoint is not None:
+        place = checkpoint_index(measured.rounds, checkpoint, "checkpoint")
+    return np.sort(measured.regret(notion)[:, place])
+
+
+def _draw(
+    axes: Axes,
+    members: list[Measurement],
+    values: dict[int, Float64[np.ndarray, " run"]],
+    look: dict[str, Look],
+) -> None:
+    largest, rarest = 0.0, 1.0
+    for measured in members:
+        regret = values[id(measured)]
+        share = np.arange(regret.size, 0, -1) / regret.size
+        shown = look[measured.policy]
+        axes.step(regret, share, where="pre", color=shown.color, linestyle=shown.line)
+        axes.plot(
+            regret[-1:], share[-1:], shown.marker, color=shown.color,
+            markeredgecolor="white", markeredgewidth=0.4, zorder=4,
+        )  # fmt: skip
+        largest, rarest = max(largest, regret[-1]), min(rarest, share[-1])
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(base=10.0))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_ylim(rarest * 0.7, 1.3)
+    if rarest < 1.0 and largest > 0.0:
+        limits = axes.get_xlim()
+        ends = np.array([largest * rarest, largest])
+        axes.plot(
+            ends, largest * rarest / ends, color=FAINT, linestyle=(0, (4, 2)),
+            linewidth=0.8, zorder=1,
+        )  # fmt: skip
+        axes.set_xlim(limits)
+    axes.grid(color="#E4E4E4", linewidth=0.5)
+    axes.set_axisbelow(True)
+
+
+def _caption(
+    found: list[Measurement],
+    values: dict[int, Float64[np.ndarray, " run"]],
+    checkpoint: int | None,
+) -> str:
+    rounds = sorted({checkpoint or int(each.rounds[-1]) for each in found})
+    until = " to ".join(map(power_text, dict.fromkeys([rounds[0], rounds[-1]])))
+    return (
+        f"{runs_text(values[id(each)].size for each in found)}, regret after {until} "
+        "rounds; a marker is the largest; dashed: falls like 1/x"
+    )

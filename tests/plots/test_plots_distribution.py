@@ -1,0 +1,82 @@
+"""Figures over runs and over environments: survival functions, ratios of slopes."""
+
+import numpy as np
+import pytest
+
+from bayesduel import plots
+from bayesduel.analysis import slope
+from tests import fake_results as fake
+from tests.figures import all_text
+from theory import copeland_lower_bound, ecw_rmed_constant
+
+
+def test_survival_is_the_share_of_runs_with_at_least_that_regret():
+    tree = fake.comparison(labels=("D-TS", "RUCB"))
+    figure = plots.survival(tree, checkpoint=10**5)
+    steps = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 2]
+    assert len(steps) == 2
+    for line, label in zip(steps, ("D-TS", "RUCB"), strict=True):
+        regret = tree[f"mslr5-condorcet/{label}/regret"].sel(checkpoint=10**5)
+        values = regret.to_numpy().ravel()
+        for x, share in zip(*line.get_data(), strict=True):
+            assert share == pytest.approx((values >= x).mean())
+        assert line.get_drawstyle() == "steps-pre"
+    assert "40 runs, regret after $10^{5}$ rounds" in all_text(figure)
+
+
+def test_survival_has_a_reference_that_falls_like_one_over_x():
+    figure = plots.survival(fake.comparison(labels=("D-TS",)))
+    (reference,) = [
+        line
+        for line in figure.axes[0].lines
+        if len(line.get_xdata()) == 2 and line.get_linestyle() == "--"
+    ]
+    x, y = reference.get_data()
+    np.testing.assert_allclose(x * y, x[-1] * y[-1])
+    assert y[-1] == pytest.approx(1 / 40)
+
+
+def test_survival_gives_every_environment_a_panel_and_leaves_failures_out():
+    figure = plots.survival(fake.comparison(fake.TWO_MATRICES), width="column")
+    assert len(figure.axes) == 2
+    text = all_text(figure)
+    assert all(name in text for name in fake.TWO_MATRICES)
+    with pytest.raises(ValueError, match="every policy in it failed"):
+        plots.survival(fake.failed_node("D-TS", "gap", "no memory"))
+    with pytest.raises(ValueError, match="no checkpoint"):
+        plots.survival(fake.comparison(), checkpoint=12345)
+
+
+def test_ratios_are_slopes_over_the_constant_of_the_lower_bound():
+    tree = fake.comparison(fake.TWO_MATRICES, labels=("D-TS", "RUCB"))
+    figure = plots.slope_ratios(tree, from_round=10**4)
+    points = [
+        np.array(container.lines[0].get_xydata())
+        for container in figure.axes[0].containers
+    ]
+    for label, drawn in zip(("D-TS", "RUCB"), points, strict=True):
+        for (where, ratio), (name, matrix) in zip(
+            drawn, fake.TWO_MATRICES.items(), strict=True
+        ):
+            constant = copeland_lower_bound(matrix).value
+            efficient = ecw_rmed_constant(matrix).value
+            found = slope(tree[f"{name}/{label}"], 10**4, 10**6).value
+            assert ratio == pytest.approx(found / constant)
+            # Policies stand side by side, 2 % off at most.
+            assert where == pytest.approx(efficient / constant, rel=0.021)
+    level, diagonal = figure.axes[0].lines[-2:]
+    assert list(level.get_ydata()) == [1.0, 1.0]
+    np.testing.assert_array_equal(*diagonal.get_data())
+
+
+def test_ratios_leave_out_environments_without_constants_and_say_so():
+    tree = fake.comparison(
+        {"mslr5-condorcet": fake.CONDORCET, "arxiv": fake.TIED}, labels=("D-TS",)
+    )
+    text = all_text(plots.slope_ratios(tree)).replace("\n", " ")
+    assert "1 environment," in text
+    assert "without arxiv (no lower bound)" in text
+    with pytest.raises(ValueError, match="no environment in it has a lower bound"):
+        plots.slope_ratios(tree["arxiv"])
+    with pytest.raises(ValueError, match="notion"):
+        plots.slope_ratios(tree, notion="borda")
