@@ -1,8 +1,9 @@
 """What a policy offers to the scalar engine: a state of arrays and three functions.
 
 A *kernel* is the rule of a policy for one run at a time, compiled by Numba. Its state
-is a named tuple of NumPy arrays, which its functions change in place. They are found by
-the class of the state, so that one loop plays all of them.
+is a named tuple of NumPy arrays, which its functions change in place. They are given a
+reference to it (``ops.scalar.references``), and found by its class, so that one loop
+plays all of them.
 """
 
 from collections.abc import Callable
@@ -11,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
-from numba.core import types
 from numba.extending import overload
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.ops.scalar.compiled import PART_OPTIONS
+from bayesduel.ops.scalar.references import Reference
 
 
 class ScalarDuel(NamedTuple):
@@ -87,7 +88,7 @@ def implement(state_class: type, **functions: Callable[..., Any]) -> None:
     Parameters
     ----------
     state_class : type
-        A named tuple.
+        A named tuple, to which the functions are given a reference.
     **functions
         ``init``, ``choose``, ``update`` and ``recommend``, compiled or not.
     """
@@ -101,7 +102,7 @@ def _implement(
     # Numba wants the plain function, with the arguments of the stub.
     plain = getattr(function, "py_func", function)
 
-    @overload(stub, strict=False, jit_options=OPTIONS)
+    @overload(stub, strict=False, jit_options=PART_OPTIONS)
     def find(state: Any, *others: Any) -> Callable[..., Any] | None:
-        wanted = isinstance(state, types.NamedTuple)
-        return plain if wanted and state.instance_class is state_class else None
+        wanted = isinstance(state, Reference)
+        return plain if wanted and state.target.instance_class is state_class else None

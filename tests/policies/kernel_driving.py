@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import choose, init, recommend, update
 
 
@@ -37,8 +38,14 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     )
 
 
-def _play(state, rng, outcomes, counts, duels):
+def alone(part):
+    """Compile a part of kernels so that Python may call it."""
+    return njit(**OPTIONS)(part.py_func)
+
+
+def _play(arrays, rng, outcomes, counts, duels):
     played = longest = 0
+    state = reference(arrays)
     init(state, rng)
     while played < len(duels):
         duel = choose(state, rng, played + 1)

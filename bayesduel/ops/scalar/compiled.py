@@ -12,31 +12,38 @@ from typing import Any
 
 from numba import njit
 
+from bayesduel.ops.scalar.parts import PartCompiler
+
 type Records = Any
 """A NumPy array with named fields, of which the static checker knows nothing."""
 
 OPTIONS: Any = {"error_model": "numpy", "nogil": True, "_nrt": False}
 """Divisions do not raise, as in NumPy; other threads of Python go on meanwhile."""
 
-_INLINED: Any = {
-    "forceinline": True,
+PART_OPTIONS: Any = {
+    **OPTIONS,
+    "pipeline_class": PartCompiler,
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
+"""Of what compiled code calls, and Python cannot: it becomes code with its callers."""
 
 
 def compiled[Function: Callable[..., Any]](function: Function) -> Function:
     """Compile a function that is called from several places, or seldom."""
-    # A checked or otherwise wrapped function is no function for Numba.
-    dispatcher: Any = njit(**OPTIONS)(inspect.unwrap(function))
-    return dispatcher
+    return _part(function, forceinline=False)
 
 
 def inlined[Function: Callable[..., Any]](function: Function) -> Function:
-    """Compile a function as part of the one that calls it.
+    """Compile a function as part of the one that calls it."""
+    return _part(function, forceinline=True)
 
-    Passing a state on, a tuple of arrays, takes longer than a short function does. What
-    Python would need to call it is left out: that was a fifth of the time of compiling.
-    """
-    dispatcher: Any = njit(**OPTIONS, **_INLINED)(inspect.unwrap(function))
+
+def _part[Function: Callable[..., Any]](
+    function: Function, *, forceinline: bool
+) -> Function:
+    # Unless it is said, Numba does with a function as with the first that calls it. A
+    # checked or otherwise wrapped function is no function for Numba.
+    options = {**PART_OPTIONS, "forceinline": forceinline}
+    dispatcher: Any = njit(**options)(inspect.unwrap(function))
     return dispatcher

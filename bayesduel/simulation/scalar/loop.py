@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, inlined
+from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import choose, init, recommend, update
 
 _PROGRESS = np.dtype(
@@ -52,12 +53,13 @@ def new_record(ledger: Int[np.ndarray, "C K K"]) -> Record:
 
 
 def play(
-    state: Any, rng: Generator, problem: Problem, record: Record, event_limit: int
+    arrays: Any, rng: Generator, problem: Problem, record: Record, event_limit: int
 ) -> None:
     """Play a run to its last checkpoint, or to so many events.
 
     Compiled, once per kernel, by ``programs``.
     """
+    state = reference(arrays)
     run = record.progress[0]
     horizon = problem.checkpoints[-1]
     if run.events == 0:

@@ -10,6 +10,7 @@ from scipy import special
 from bayesduel import policies
 from bayesduel.ops.scalar.compiled import OPTIONS
 from bayesduel.ops.scalar.digamma import digamma
+from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import init, update
 from bayesduel.policies.thompson._rival_worlds import (
     decisive_signs,
@@ -19,6 +20,7 @@ from bayesduel.policies.thompson._rival_worlds import (
 from bayesduel.policies.thompson.rival_directed import expected_divergence
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
+from tests.policies.kernel_driving import alone
 from tests.policies.laws import features, rejected, same_law, same_mean, self_duels
 from tests.policies.thompson.test_rival_directed import twin_of
 
@@ -27,8 +29,9 @@ FALSE_ALARM = 1e-5
 
 
 @njit(**OPTIONS)
-def tell(state, rng, duels):
+def tell(arrays, rng, duels):
     """Tell a fresh state what came of some duels, (first, second, won)."""
+    state = reference(arrays)
     init(state, rng)
     for row in range(len(duels)):
         update(state, rng, row + 1, duels[row, 0], duels[row, 1], duels[row, 2] > 0)
@@ -102,7 +105,7 @@ def test_the_leader_is_one_of_the_cheapest():
 def test_digamma():
     """To 1e-14 of 1, from the smallest parameters on."""
     points = np.concatenate([np.linspace(1, 30, 117), np.geomspace(30, 1e9, 50)])
-    found = [digamma(x) for x in points]
+    found = list(map(alone(digamma), points))
     np.testing.assert_allclose(found, special.psi(points), rtol=1e-14, atol=1e-14)
 
 

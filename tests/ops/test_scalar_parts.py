@@ -1,0 +1,95 @@
+"""Functions of kernels that become machine code with their callers."""
+
+import subprocess
+import sys
+
+import numpy as np
+from numba import njit
+from numba.core.codegen import JITCodeLibrary
+
+from bayesduel.ops.scalar.compiled import OPTIONS, compiled, inlined
+from bayesduel.ops.scalar.parts import PartCompiler
+
+
+@compiled
+def _halved(values: np.ndarray, place: int) -> float:
+    return 0.5 * values[place]
+
+
+@inlined
+def _sum_of_halves(values: np.ndarray) -> float:
+    total = 0.0
+    for place in range(values.size):
+        total += _halved(values, place)
+    return total
+
+
+def test_part_is_linked_with_what_it_calls():
+    """Through another part and by itself, into two functions of two modules."""
+    one = njit(**OPTIONS)(lambda values: _sum_of_halves(values) + _halved(values, 0))
+    other = njit(**OPTIONS)(lambda values: _halved(values, 1) - _sum_of_halves(values))
+    values = np.array([3.0, 5.0, 7.0])
+    assert one(values) == 9.0
+    assert other(values) == -5.0
+
+
+def test_part_is_made_machine_code_once(monkeypatch):
+    """Only of the function that Python calls, and not of each that it calls."""
+    finished = []
+    original = JITCodeLibrary._finalize_specific
+
+    def finish(library):
+        finished.append(library.name)
+        original(library)
+
+    monkeypatch.setattr(JITCodeLibrary, "_finalize_specific", finish)
+
+    @njit(pipeline_class=PartCompiler, no_cpython_wrapper=True)
+    def below(x):
+        return x + 1.0
+
+    @njit(pipeline_class=PartCompiler, no_cpython_wrapper=True)
+    def between(x):
+        return 2.0 * below(x)
+
+    @njit
+    def above(x):
+        return between(x) + below(x)
+
+    assert above(1.0) == 6.0
+    names = [name.rpartition(".")[2] for name in finished]
+    assert names.count("above") == 1
+    assert not {"below", "between"} & set(names)
+
+
+def test_part_is_found_on_disk(tmp_path):
+    """A program of parts that was kept runs in another process."""
+    script = tmp_path / "script.py"
+    script.write_text(_SCRIPT)
+    hits = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, script], capture_output=True, text=True, check=True
+        )
+        hits.append(done.stdout.split())
+    assert hits == [["12.0", "0"], ["12.0", "1"]]
+
+
+_SCRIPT = """
+from numba import njit
+from bayesduel.ops.scalar.compiled import OPTIONS, compiled, inlined
+
+@compiled
+def below(x):
+    return x + 1.0
+
+@inlined
+def between(x):
+    return 2.0 * below(x)
+
+@njit(cache=True, **OPTIONS)
+def above(x):
+    return below(x) + between(x)
+
+print(above(3.0), sum(above.stats.cache_hits.values()))
+"""
