@@ -54,15 +54,15 @@ def smaller_half_tail(fewer: int, duels: int, table: Float[np.ndarray, "F N"]) -
 def kl_to_half(gap: float) -> float:
     """KL(Bernoulli(1/2 + gap), Bernoulli(1/2)) for a gap from 0 to 1/2.
 
-    ``theory.divergences.kl_to_half``, which says why there are two forms.
+    ``theory.divergences.kl_to_half``, which says why there are two forms; here with
+    log(1 + u) - log(1 - u) = log(1 + 2 u / (1 - u)), which is a logarithm less.
     """
     u = 2.0 * gap
     if u >= 1.0:
         return math.log(2.0)
-    up, down = math.log1p(u), math.log1p(-u)
     if u <= 0.5:
-        return 0.5 * (u * (up - down) + math.log1p(-u * u))
-    return 0.5 * ((1.0 + u) * up + (1.0 - u) * down)
+        return 0.5 * (u * math.log1p(2.0 * u / (1.0 - u)) + math.log1p(-u * u))
+    return 0.5 * ((1.0 + u) * math.log1p(u) + (1.0 - u) * math.log1p(-u))
 
 
 @compiled
