@@ -2,9 +2,8 @@
 
 ``confidence_bounds``, in scalars, kept up to date by what changes: a duel resolves a
 pair, for as many rounds as ``ops.scalar.resolved_rounds`` says, and its next duel or
-the rounds that pass unresolve it. The state of a kernel has ``now`` with alpha,
-next_expiry and stale, ``arms`` with sure_losses and expiry, and ``pairs`` with wins,
-resolved_until and eligible; where upper bounds are compared, with share and width.
+the rounds that pass unresolve it. The state of a kernel has ``now``, ``arms`` and
+``pairs`` with the fields below.
 """
 
 import math
@@ -16,6 +15,31 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.resolved_rounds import NEVER, last_resolved_round
 from bayesduel.policies.scalar_choices import takes_over
+
+NOW_FIELDS = [
+    ("alpha", np.float64),
+    ("next_expiry", np.int64),  # Last round at which all resolved pairs still are.
+    ("stale", np.int64),  # Whether what follows from the bounds must be found anew.
+]
+
+ARM_FIELDS = [
+    ("sure_losses", np.int64),  # Arms that surely beat it.
+    ("expiry", np.int64),  # Last round at which its resolved pairs all still are.
+]
+
+PAIR_FIELDS = [
+    ("wins", np.int64),  # [i, j]: duels of the pair that i won.
+    # Last round at which the bounds exclude 1/2; 0 where they do not now.
+    ("resolved_until", np.int64),
+    ("eligible", np.int64),  # [a, i]: i does not surely beat a; not a itself.
+]
+
+UPPER_BOUND_FIELDS = [
+    # [i, j]: u_ij is share + width * sqrt(log t).
+    ("share", np.float64),
+    ("width", np.float64),
+]
+"""Of ``pairs``, where upper bounds are compared."""
 
 
 def resolve_nothing(state: Any) -> None:

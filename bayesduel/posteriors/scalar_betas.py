@@ -17,6 +17,9 @@ from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE
 _COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in SERIES])
 """One row per power of 1 / nu, from the constant coefficient on."""
 
+_SMALLEST = 1e-300
+"""Floor of a tail whose logarithm is taken."""
+
 _LARGEST_DELTA = 0.27
 """Beyond this the tail is below 1e-33 (``beta_tails``)."""
 
@@ -48,6 +51,16 @@ def smaller_half_tail(fewer: int, duels: int, table: Float[np.ndarray, "F N"]) -
     exponent = size * kl_to_half(delta)
     correction = math.exp(-exponent) * delta * total / math.sqrt(2 * math.pi * size)
     return 0.5 * math.erfc(math.sqrt(exponent)) + correction
+
+
+@compiled
+def rates_above_half(first: int, second: int, small: float) -> tuple[float, float]:
+    """Return -log P(theta > 1/2) and -log P(theta < 1/2).
+
+    ``small`` is the smaller of both probabilities, that of the one with fewer wins.
+    """
+    likely, unlikely = -math.log1p(-small), -math.log(max(small, _SMALLEST))
+    return (likely, unlikely) if first >= second else (unlikely, likely)
 
 
 @compiled

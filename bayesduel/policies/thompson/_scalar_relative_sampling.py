@@ -14,6 +14,10 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import (
+    ARM_FIELDS,
+    NOW_FIELDS,
+    PAIR_FIELDS,
+    UPPER_BOUND_FIELDS,
     let_expire,
     most_optimistic,
     refresh_bounds,
@@ -24,29 +28,25 @@ from bayesduel.policies.scalar_bounds import (
 from bayesduel.policies.scalar_choices import most_beaten, place_by_weight
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.posteriors.beta_tails import small_tail_table
-from bayesduel.posteriors.scalar_betas import prior_in_order, smaller_half_tail
+from bayesduel.posteriors.scalar_betas import (
+    prior_in_order,
+    rates_above_half,
+    smaller_half_tail,
+)
 
 _NOBODY = -1
 
-_SMALLEST = 1e-300
-"""Floor of a tail whose logarithm is taken."""
-
 _NOW = np.dtype(
     [
-        ("alpha", np.float64),
+        *NOW_FIELDS,
         ("any_may_stand_in", np.int64),  # Where no arm beats all others in a sample.
-        # Last round at which all resolved pairs still are.
-        ("next_expiry", np.int64),
-        # Whether the sure winner must be found anew; -1 if there is none.
-        ("stale", np.int64),
-        ("sure_winner", np.int64),
+        ("sure_winner", np.int64),  # -1 if there is none.
     ]
 )
 
 _ARM = np.dtype(
     [
-        ("sure_losses", np.int64),  # Arms that surely beat it.
-        ("expiry", np.int64),  # Last round at which its resolved pairs all still are.
+        *ARM_FIELDS,
         ("reigns", np.int64),  # Rounds in which it was the champion.
         ("lost_rate", np.float64),  # -log P(it beats all others in a sample)
         ("beats_all", np.float64),  # That probability.
@@ -56,14 +56,10 @@ _ARM = np.dtype(
 
 _PAIR = np.dtype(
     [
-        ("wins", np.int64),  # [i, j]: duels of the pair that i won.
+        *PAIR_FIELDS,
+        *UPPER_BOUND_FIELDS,
         ("prior", np.int64),  # [i, j]: pseudo-wins of i over j.
         ("lost_rate", np.float64),  # [i, j]: -log P(theta_ij > 1/2)
-        ("resolved_until", np.int64),  # Last round at which it is; 0 if it is not now.
-        ("eligible", np.int64),  # [a, i]: i does not surely beat a; not a itself.
-        # [i, j]: u_ij is share + width * sqrt(log t).
-        ("share", np.float64),
-        ("width", np.float64),
     ]
 )
 
@@ -127,9 +123,7 @@ def _refresh_rates(state: RelativeSamplingKernel, one: int, other: int) -> None:
     won = forward.wins + forward.prior - 1
     lost = backward.wins + backward.prior - 1
     small = smaller_half_tail(min(won, lost), won + lost, state.tails)
-    rate_small, rate_large = -math.log1p(-small), -math.log(max(small, _SMALLEST))
-    forward.lost_rate = rate_small if won >= lost else rate_large
-    backward.lost_rate = rate_large if won >= lost else rate_small
+    forward.lost_rate, backward.lost_rate = rates_above_half(won, lost, small)
 
 
 @compiled

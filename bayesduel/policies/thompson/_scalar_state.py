@@ -12,27 +12,27 @@ from jaxtyping import Bool, Float, Int, Int8, Int16, UInt16
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import Bits, new_bits
-from bayesduel.policies.scalar_bounds import refresh_bounds, resolve_nothing
+from bayesduel.policies.scalar_bounds import (
+    ARM_FIELDS,
+    NOW_FIELDS,
+    PAIR_FIELDS,
+    refresh_bounds,
+    resolve_nothing,
+)
 from bayesduel.posteriors.beta_tails import small_tail_table
-from bayesduel.posteriors.scalar_betas import smaller_half_tail
-
-_SMALLEST = 1e-300
-"""Floor of a tail whose logarithm is taken."""
+from bayesduel.posteriors.scalar_betas import rates_above_half, smaller_half_tail
 
 EITHER, STEP, LOOK_AHEAD = 0, 1, 2
 """Forms: step or look ahead, whichever is faster, or always the one."""
 
 _NOW = np.dtype(
     [
+        *NOW_FIELDS,
         # What stands still in a run.
-        ("alpha", np.float64),
         ("elimination", np.int64),
         ("ties_by_regret", np.int64),
         ("form", np.int64),
-        # Last round at which all resolved pairs still are.
-        ("next_expiry", np.int64),
-        # Whether the sets must be found anew, and how many are in them.
-        ("stale", np.int64),
+        # How many arms are in the sets.
         ("num_candidates", np.int64),
         ("num_leaders", np.int64),
         ("num_listed", np.int64),
@@ -45,10 +45,9 @@ _NOW = np.dtype(
 
 _ARM = np.dtype(
     [
+        *ARM_FIELDS,
         ("votes", np.int64),  # Arms that it more likely beats.
-        ("sure_losses", np.int64),  # Arms that surely beat it: candidates have fewest.
-        ("expiry", np.int64),  # Last round at which its resolved pairs all still are.
-        ("is_candidate", np.int64),
+        ("is_candidate", np.int64),  # It has the fewest sure losses.
         ("is_leader", np.int64),
         ("can_reach", np.int64),
         # Not of the arm, but lists: the candidates, the leaders with the rate at which
@@ -63,14 +62,11 @@ _ARM = np.dtype(
 
 _PAIR = np.dtype(
     [
-        ("wins", np.int64),  # [i, j]: duels of the pair that i won.
+        *PAIR_FIELDS,  # [a, i] is eligible: i may be second against a.
         ("prior", np.int64),  # [i, j]: pseudo-wins of i over j.
         ("flip_rate", np.float64),  # -log P(no flip); both entries are the same.
         ("win_rate", np.float64),  # [a, i]: -log P(theta_ia <= 1/2): i succeeds.
         ("remainder", np.float64),  # What ``threshold`` leaves of P(flip).
-        # Last round at which the bounds exclude 1/2; 0 where they do not now.
-        ("resolved_until", np.int64),
-        ("eligible", np.int64),  # [a, i]: i may be second against a; not a itself.
     ]
 )
 
@@ -161,11 +157,10 @@ def refresh_tail(state: DoubleThompsonKernel, one: int, other: int) -> None:
     whole = math.floor(scaled)
     state.threshold[i, j] = state.threshold[j, i] = np.uint16(whole)
     forward.remainder = backward.remainder = scaled - whole
-    rate_small, rate_large = -math.log1p(-small), -math.log(max(small, _SMALLEST))
-    forward.flip_rate = backward.flip_rate = rate_small
+    one_rate, other_rate = rates_above_half(won, lost, small)
+    forward.win_rate, backward.win_rate = one_rate, other_rate
+    forward.flip_rate = backward.flip_rate = min(one_rate, other_rate)
     leads = won >= lost
-    forward.win_rate = rate_small if leads else rate_large
-    backward.win_rate = rate_large if leads else rate_small
     if leads == (state.trails[i, j] > 0):
         gain = 1 if leads else -1
         state.trails[i, j], state.trails[j, i] = -gain, gain

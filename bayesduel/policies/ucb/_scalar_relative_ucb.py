@@ -10,6 +10,10 @@ from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import (
+    ARM_FIELDS,
+    NOW_FIELDS,
+    PAIR_FIELDS,
+    UPPER_BOUND_FIELDS,
     let_expire,
     most_optimistic,
     refresh_bounds,
@@ -24,11 +28,7 @@ _NOBODY = -1
 
 _NOW = np.dtype(
     [
-        ("alpha", np.float64),
-        # Last round at which all resolved pairs still are.
-        ("next_expiry", np.int64),
-        # Whether the candidates must be found anew, and how many there are.
-        ("stale", np.int64),
+        *NOW_FIELDS,
         ("num_candidates", np.int64),
         ("hypothesis", np.int64),  # The arm taken for the best one, or -1.
     ]
@@ -36,22 +36,13 @@ _NOW = np.dtype(
 
 _ARM = np.dtype(
     [
-        ("sure_losses", np.int64),  # Arms that surely beat it: candidates have none.
-        ("expiry", np.int64),  # Last round at which its resolved pairs all still are.
-        ("candidate", np.int64),  # Not of the arm: the list of the candidates.
+        *ARM_FIELDS,
+        # Not of the arm: the list of the candidates, who have no sure losses.
+        ("candidate", np.int64),
     ]
 )
 
-_PAIR = np.dtype(
-    [
-        ("wins", np.int64),  # [i, j]: duels of the pair that i won.
-        ("resolved_until", np.int64),  # Last round at which it is; 0 if it is not now.
-        ("eligible", np.int64),  # [a, i]: i does not surely beat a; not a itself.
-        # [i, j]: u_ij is share + width * sqrt(log t).
-        ("share", np.float64),
-        ("width", np.float64),
-    ]
-)
+_PAIR = np.dtype([*PAIR_FIELDS, *UPPER_BOUND_FIELDS])
 
 
 class RelativeUCBKernel(NamedTuple):
