@@ -10,7 +10,7 @@ from jax import Array
 from jaxtyping import Float
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.masks import materialize, upper_triangle
+from bayesduel.ops.masks import upper_triangle
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import (
     Policy,
@@ -22,8 +22,8 @@ from bayesduel.policies.base import (
 )
 from bayesduel.policies.confidence_bounds import uncompared, with_counts
 from bayesduel.policies.registry import register
+from bayesduel.policies.thompson._contests import draw_all, draw_two
 from bayesduel.policies.thompson._events import (
-    CONTESTANTS,
     MANY_ARMS,
     draw_event_uniforms,
     next_event,
@@ -39,7 +39,6 @@ from bayesduel.policies.thompson._sampled_rounds import (
     SampledState,
 )
 from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
-from bayesduel.posteriors.beta_above_half import attempt, offsets_above_half
 from bayesduel.posteriors.beta_pairs import (
     BetaPairs,
     PairBeliefs,
@@ -350,9 +349,9 @@ class DoubleThompson(Policy):
         entered = event.successes & event.happens & (num_successes > 1)
         contest = jnp.where(undecided, state.contest, jnp.where(entered, 0.0, -1.0))
         if many:
-            contest = _draw_all(more_keys.pop(), contest, beliefs, first)
+            contest = draw_all(more_keys.pop(), contest, beliefs, first)
         else:
-            contest = _draw_two(contest, draws.contest, beliefs, first)
+            contest = draw_two(contest, draws.contest, beliefs, first)
         pending = jnp.any(contest == 0.0)
         arms = jnp.arange(contest.shape[0], dtype=jnp.int32)
         single = jnp.sum(jnp.where(event.successes, arms, 0), dtype=jnp.int32)
@@ -372,46 +371,3 @@ class DoubleThompson(Policy):
         )
         contest = jnp.where(pending, contest, -1.0)
         return duel, state._replace(champion=first, contest=contest)
-
-
-def _draw_all(
-    rng_key: RunKey, contest: Float[Array, " K"], beliefs: PairBeliefs, first: Arm
-) -> Float[Array, " K"]:
-    """Draw the offsets of all undrawn arms of a contest.
-
-    Early on half of the arms take part. With many of them, an event for every two
-    costs more than a loop over the few draws that fail.
-    """
-    wins, losses = pseudo_wins_against(beliefs, first)
-    undrawn = contest == 0.0
-    offsets = offsets_above_half(rng_key, wins, losses, undrawn)
-    return jnp.where(undrawn, offsets, contest)
-
-
-def _draw_two(
-    contest: Float[Array, " K"],
-    uniforms: Float[Array, "U 2"],
-    beliefs: PairBeliefs,
-    first: Arm,
-) -> Float[Array, " K"]:
-    """Try to draw the offsets of the first two undrawn arms of a contest.
-
-    Most contests are between two arms; more of them take more events.
-    """
-    undrawn = contest == 0.0
-    rank = jnp.where(undrawn, jnp.cumsum(undrawn, dtype=jnp.int32), 0)
-    slots = [rank == slot + 1 for slot in range(CONTESTANTS)]
-    wins, losses = pseudo_wins_against(beliefs, first)
-    # An empty slot draws from Beta(1, 1), in vain.
-    idle = jnp.stack([~jnp.any(slot) for slot in slots]).astype(wins.dtype)
-    won, lost = (
-        idle
-        + jnp.stack(
-            [jnp.sum(jnp.where(slot, counts, 0), dtype=counts.dtype) for slot in slots]
-        )
-        for counts in (wins, losses)
-    )
-    offset, accepted = materialize(*attempt(uniforms, won, lost))
-    for index, slot in enumerate(slots):
-        contest = jnp.where(slot & accepted[index], offset[index], contest)
-    return contest
