@@ -12,7 +12,7 @@ from typing import Any
 
 from numba import njit
 
-from bayesduel.ops.scalar.parts import PartCompiler
+from bayesduel.ops.scalar.parts import InlinedPartCompiler, PartCompiler
 
 type Records = Any
 """A NumPy array with named fields, of which the static checker knows nothing."""
@@ -31,19 +31,18 @@ PART_OPTIONS: Any = {
 
 def compiled[Function: Callable[..., Any]](function: Function) -> Function:
     """Compile a function that is called from several places, or seldom."""
-    return _part(function, forceinline=False)
+    return _part(function, PartCompiler)
 
 
 def inlined[Function: Callable[..., Any]](function: Function) -> Function:
     """Compile a function as part of the one that calls it."""
-    return _part(function, forceinline=True)
+    return _part(function, InlinedPartCompiler)
 
 
 def _part[Function: Callable[..., Any]](
-    function: Function, *, forceinline: bool
+    function: Function, compiler: type[PartCompiler]
 ) -> Function:
-    # Unless it is said, Numba does with a function as with the first that calls it. A
-    # checked or otherwise wrapped function is no function for Numba.
-    options = {**PART_OPTIONS, "forceinline": forceinline}
+    # A checked or otherwise wrapped function is no function for Numba.
+    options = {**PART_OPTIONS, "pipeline_class": compiler}
     dispatcher: Any = njit(**options)(inspect.unwrap(function))
     return dispatcher

@@ -17,7 +17,15 @@ from numba.core.typed_passes import AnnotateTypes
 class _Part(JITCodeLibrary):
     """The code of a part, which other libraries link."""
 
+    always_inline = False
     _with_all_it_calls: Any = None
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        if self.always_inline:
+            for function in ir_module.functions:
+                if not function.is_declaration:
+                    function.attributes.add("alwaysinline")
+        super().add_ir_module(ir_module)
 
     def finalize(self) -> None:
         for library in self._linking_libraries:
@@ -86,12 +94,35 @@ class _BeginPart(AnalysisPass):
         return False
 
 
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _BeginInlinedPart(_BeginPart):
+    """The same, of what has no calls but its code in their place.
+
+    Numba's own option would go on to all that the part calls.
+    """
+
+    _name = "begin_inlined_part"
+
+    def run_pass(self, state: Any) -> bool:
+        super().run_pass(state)
+        state.library.always_inline = True
+        return False
+
+
 class PartCompiler(CompilerBase):
     """The compiler of parts: ``njit(pipeline_class=PartCompiler)``."""
+
+    _begin = _BeginPart
 
     def define_pipelines(self) -> list[Any]:
         """Return the passes of Numba, which write into a part."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(_BeginPart, AnnotateTypes)
+        passes.add_pass_after(self._begin, AnnotateTypes)
         passes.finalize()
         return [passes]
+
+
+class InlinedPartCompiler(PartCompiler):
+    """The compiler of parts that are inlined whatever they cost."""
+
+    _begin = _BeginInlinedPart

@@ -6,8 +6,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.references import reference
+from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies.scalar_kernel import choose, init, recommend, update
 
 _PROGRESS = np.dtype(
@@ -53,13 +54,13 @@ def new_record(ledger: Int[np.ndarray, "C K K"]) -> Record:
 
 
 def play(
-    arrays: Any, rng: Generator, problem: Problem, record: Record, event_limit: int
+    policy: Any, rng: Generator, given: Problem, found: Record, event_limit: int
 ) -> None:
     """Play a run to its last checkpoint, or to so many events.
 
     Compiled, once per kernel, by ``programs``.
     """
-    state = reference(arrays)
+    state, problem, record = reference(policy), reference(given), reference(found)
     run = record.progress[0]
     horizon = problem.checkpoints[-1]
     if run.events == 0:
@@ -97,15 +98,28 @@ def _record_rounds(
     one, other = problem.order[first], problem.order[second]
     low, high = min(one, other), max(one, other)
     end = run.played + rounds
-    while (
-        run.next_checkpoint < problem.checkpoints.size
-        and problem.checkpoints[run.next_checkpoint] <= end
-    ):
+    if _next_checkpoint(problem, record) <= end:
+        _pass_checkpoints(problem, record, low, high, end)
+    record.plays[low, high] += rounds
+    run.played = end
+
+
+@inlined
+def _next_checkpoint(problem: Problem, record: Record) -> int:
+    place = record.progress[0].next_checkpoint
+    return problem.checkpoints[place] if place < problem.checkpoints.size else NEVER
+
+
+@compiled
+def _pass_checkpoints(
+    problem: Problem, record: Record, low: int, high: int, end: int
+) -> None:
+    """Write down the plays at the checkpoints up to round ``end``."""
+    run = record.progress[0]
+    while _next_checkpoint(problem, record) <= end:
         index = run.next_checkpoint
         for i in range(len(record.plays)):
             for j in range(i, len(record.plays)):
                 record.ledger[index, i, j] = record.plays[i, j]
         record.ledger[index, low, high] += problem.checkpoints[index] - run.played
         run.next_checkpoint += 1
-    record.plays[low, high] += rounds
-    run.played = end
