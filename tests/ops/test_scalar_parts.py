@@ -8,7 +8,6 @@ from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
 from bayesduel.ops.scalar.compiled import OPTIONS, compiled, inlined
-from bayesduel.ops.scalar.parts import PartCompiler
 
 
 @compiled
@@ -44,11 +43,11 @@ def test_part_is_made_machine_code_once(monkeypatch):
 
     monkeypatch.setattr(JITCodeLibrary, "_finalize_specific", finish)
 
-    @njit(pipeline_class=PartCompiler, no_cpython_wrapper=True)
+    @compiled
     def below(x):
         return x + 1.0
 
-    @njit(pipeline_class=PartCompiler, no_cpython_wrapper=True)
+    @inlined
     def between(x):
         return 2.0 * below(x)
 

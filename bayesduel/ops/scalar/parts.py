@@ -88,7 +88,7 @@ class _BeginPart(AnalysisPass):
     def __init__(self) -> None:
         super().__init__()
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: Any) -> Any:
         name = state.func_id.func_qualname
         state.library = _Part(state.targetctx.codegen(), name)
         return False
@@ -103,7 +103,7 @@ class _BeginInlinedPart(_BeginPart):
 
     _name = "begin_inlined_part"
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: Any) -> Any:
         super().run_pass(state)
         state.library.always_inline = True
         return False

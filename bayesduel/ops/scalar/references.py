@@ -62,7 +62,7 @@ def _field(
 
 def _words(kind: Any) -> int:
     """Count the words of an array, or of a tuple of them."""
-    if isinstance(kind, types.BaseNamedTuple):
+    if isinstance(kind, types.NamedTuple):
         return sum(map(_words, kind.types))
     if isinstance(kind, types.Array) and kind.layout == "C":
         return 1 + kind.ndim
@@ -71,7 +71,7 @@ def _words(kind: Any) -> int:
 
 def _read(context: Any, builder: Any, kind: Any, address: Any, begin: int) -> Any:
     """Make the value of a field out of its words, from number ``begin`` on."""
-    if isinstance(kind, types.BaseNamedTuple):
+    if isinstance(kind, types.NamedTuple):
         parts = []
         for each in kind.types:
             parts.append(_read(context, builder, each, address, begin))
@@ -107,9 +107,7 @@ def _read_word(
     return word
 
 
-@intrinsic
-def reference(typing_context: Any, state: Any) -> Any:
-    """Return the reference to a named tuple, for as long as the caller runs."""
+def _reference(typing_context: Any, state: Any) -> Any:
     if not isinstance(state, types.NamedTuple):
         return None
 
@@ -128,7 +126,7 @@ def _write(
     context: Any, builder: Any, kind: Any, value: Any, address: Any, begin: int
 ) -> int:
     """Write the words of a field from number ``begin`` on; return what comes after."""
-    if isinstance(kind, types.BaseNamedTuple):
+    if isinstance(kind, types.NamedTuple):
         for place, each in enumerate(kind.types):
             part = builder.extract_value(value, place)
             begin = _write(context, builder, each, part, address, begin)
@@ -139,3 +137,7 @@ def _write(
         place = builder.gep(address, [ir.Constant(_WORD, begin + number)])
         builder.store(word, builder.bitcast(place, word.type.as_pointer()))
     return begin + len(words)
+
+
+reference: Any = intrinsic(_reference)
+"""``reference(state)``: of a named tuple, for as long as the caller runs."""

@@ -105,7 +105,7 @@ def _record_rounds(
 
 
 @inlined
-def _next_checkpoint(problem: Problem, record: Record) -> int:
+def _next_checkpoint(problem: Problem, record: Record) -> Any:
     place = record.progress[0].next_checkpoint
     return problem.checkpoints[place] if place < problem.checkpoints.size else NEVER
 

@@ -27,7 +27,8 @@ def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     only ask whether the file of the function is the same, and two processes that
     compile it for two kernels at once could mix them up.
     """
-    compiled = njit(no_cfunc_wrapper=True, **OPTIONS)(inspect.unwrap(function))
+    options: Any = {**OPTIONS, "no_cfunc_wrapper": True}
+    compiled: Any = njit(**options)(inspect.unwrap(function))
     folder = kernel_folder(name)
     if folder is not None:
         settings: Any = config
