@@ -8,7 +8,6 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.references import reference
-from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies.scalar_kernel import choose, init, recommend, update
 
 _PROGRESS = np.dtype(
@@ -98,16 +97,16 @@ def _record_rounds(
     one, other = problem.order[first], problem.order[second]
     low, high = min(one, other), max(one, other)
     end = run.played + rounds
-    if _next_checkpoint(problem, record) <= end:
+    if _passes_checkpoint(problem, record, end):
         _pass_checkpoints(problem, record, low, high, end)
     record.plays[low, high] += rounds
     run.played = end
 
 
 @inlined
-def _next_checkpoint(problem: Problem, record: Record) -> Any:
+def _passes_checkpoint(problem: Problem, record: Record, end: int) -> Any:
     place = record.progress[0].next_checkpoint
-    return problem.checkpoints[place] if place < problem.checkpoints.size else NEVER
+    return place < problem.checkpoints.size and problem.checkpoints[place] <= end
 
 
 @compiled
@@ -116,7 +115,7 @@ def _pass_checkpoints(
 ) -> None:
     """Write down the plays at the checkpoints up to round ``end``."""
     run = record.progress[0]
-    while _next_checkpoint(problem, record) <= end:
+    while _passes_checkpoint(problem, record, end):
         index = run.next_checkpoint
         for i in range(len(record.plays)):
             for j in range(i, len(record.plays)):
