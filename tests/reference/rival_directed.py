@@ -1,6 +1,8 @@
 """Rival-directed Thompson sampling, by listing every world of a rival."""
 
+from functools import cache
 from itertools import product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,21 @@ from tests.reference.efficient_copeland_winner_rmed import (
 )
 
 Pair = tuple[int, int]
+
+
+@cache
+def dethroning_worlds(
+    pairs: tuple[Pair, ...], rival: int, leader: int
+) -> list[tuple[bool, ...]]:
+    """List the worlds of decisive pairs in which the rival wins more of them."""
+    found = []
+    for world in product((True, False), repeat=len(pairs)):
+        won_by = [
+            i if speaks else j for (i, j), speaks in zip(pairs, world, strict=True)
+        ]
+        if won_by.count(rival) > won_by.count(leader):
+            found.append(world)
+    return found
 
 
 class RivalDirected:
@@ -108,18 +125,18 @@ class RivalDirected:
     def dethroning_worlds(self, rival: int) -> list[tuple[float, tuple[bool, ...]]]:
         """List the worlds with more wins of the rival than of the leader."""
         pairs = self.decisive_pairs(rival)
+        favors = [self.favor(rival, i, j) for i, j in pairs]
+        others = [
+            float(self.chance[j, i]) if favor < 1 else 0.0
+            for (i, j), favor in zip(pairs, favors, strict=True)
+        ]
         found = []
-        for world in product((True, False), repeat=len(pairs)):
-            score = {rival: 0, self.leader: 0}
-            weight = 1.0
-            for (i, j), speaks in zip(pairs, world, strict=True):
-                chance = self.favor(rival, i, j)
-                other = float(self.chance[j, i]) if chance < 1 else 0.0
-                weight *= chance if speaks else other
-                winner = i if speaks else j
-                if winner in score:
-                    score[winner] += 1
-            if score[rival] > score[self.leader] and weight > 0:
+        for world in dethroning_worlds(tuple(pairs), rival, self.leader):
+            weight = prod(
+                favor if speaks else other
+                for favor, other, speaks in zip(favors, others, world, strict=True)
+            )
+            if weight > 0:
                 found.append((weight, world))
         return found
 
