@@ -19,12 +19,12 @@ from bayesduel.errors import SimulationArgumentError, SimulationError
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy, check_choice
 from bayesduel.program_cache import keep_programs
+from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.event_loop import (
     Carry,
     LoopInputs,
     is_active,
-    new_lanes,
     segment_program,
     start,
     vmap_last,
@@ -141,6 +141,7 @@ def run_chunk(
             inputs,
             carry,
             runs,
+            seed,
             len(checkpoints),
             run_seconds=time.perf_counter() - compiled,
             compile_seconds=compiled - began,
@@ -316,20 +317,19 @@ def _collect(
     inputs: LoopInputs,
     carry: Carry,
     runs: range,
+    seed: int,
     num_checkpoints: int,
     *,
     run_seconds: float,
     compile_seconds: float,
 ) -> RunRecords:
     """Bring the buffers to the host, with the arms' original labels."""
-    number = jnp.arange(len(runs), dtype=jnp.int32)
-    lanes = new_lanes(inputs, number)
-    order = np.asarray(lanes.environment.order).T
+    orders, _ = orders_and_words(inputs.environment, runs, seed)
     buffers = jax.tree.map(lambda rows: np.asarray(rows)[: len(runs)], carry.buffers)
     ledger, recommendation = inputs.environment.with_original_labels(
         {name: values[:, :num_checkpoints] for name, values in buffers.ledger.items()},
         buffers.recommendation,
-        order,
+        orders,
     )
     return RunRecords(
         ledger=ledger,

@@ -14,12 +14,10 @@ from jax import Array, lax
 from jaxtyping import Bool, Int, UInt32
 
 from bayesduel.policies.base import Policy
+from bayesduel.simulation.beginnings import run_keys
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.trailing_vmap import map_lanes
 from bayesduel.types import Action, Batch, RoundCount, RunKey, State
-
-_INIT = 2**32 - 1
-"""What is folded in instead of an event number when a run starts."""
 
 _ALL_ROUNDS = 2**63 - 1
 """Where nothing is cut."""
@@ -91,16 +89,6 @@ class LoopInputs(NamedTuple):
     sizes share a program."""
 
 
-def run_keys(key: RunKey, number: UInt32[Array, ""]) -> tuple[RunKey, RunKey, RunKey]:
-    """Return the key of a run by its number, and those of its start.
-
-    These are for the environment and for the policy.
-    """
-    key_run = jax.random.fold_in(key, number)
-    key_environment, key_policy = jax.random.split(jax.random.fold_in(key_run, _INIT))
-    return key_run, key_environment, key_policy
-
-
 def _new_lane(inputs: LoopInputs, run: Int[Array, ""]) -> RunState:
     """Put run number ``run`` of the chunk at its start."""
     number = inputs.first_run + run.astype(jnp.uint32)
@@ -119,9 +107,6 @@ def _new_lane(inputs: LoopInputs, run: Int[Array, ""]) -> RunState:
     )
 
 
-# Inlined where it is part of a program; the host asks for it too, and one program costs
-# far less than one for each of its operations.
-@partial(jax.jit, inline=True)
 def new_lanes(inputs: LoopInputs, runs: Int[Array, " lane"]) -> Batch[RunState]:
     """Put the runs numbered ``runs`` of the chunk at their start, one per lane."""
     return jax.vmap(partial(_new_lane, inputs), out_axes=-1)(runs)

@@ -17,6 +17,7 @@ from bayesduel.policies.base import policy_class
 from bayesduel.policies.thompson._scalar_double_thompson import kernel
 from bayesduel.posteriors.beta_tails import half_tail_rates
 from bayesduel.simulation import driver, event_loop
+from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.scalar import engine
 from tests.fake_policies import Wanderer
@@ -82,10 +83,10 @@ def test_arms_have_the_labels_of_the_other_engine(shuffle):
     environment = PairwiseEnvironment(CONDORCET, shuffle)
     runs = range(5, 16)
     grid = np.array([10])
-    orders, seeds = engine._beginnings(environment, runs, 7)
+    orders, seeds = orders_and_words(environment, runs, 7)
     with jax.enable_x64(True):
         inputs = driver._problem(environment, policies.get("d-ts"), runs, grid, 7)
-        lanes = event_loop.new_lanes(inputs, jnp.arange(11, dtype=jnp.int32))
+        lanes = jax.jit(event_loop.new_lanes)(inputs, jnp.arange(11, dtype=jnp.int32))
     np.testing.assert_array_equal(orders, np.asarray(lanes.environment.order).T)
     np.testing.assert_array_equal(
         seeds, np.asarray(jax.vmap(jax.random.key_data)(lanes.key))

@@ -9,15 +9,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 from jaxtyping import Int, UInt32
 
 from bayesduel.errors import SimulationError
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.simulation.event_loop import run_keys
+from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
 from bayesduel.simulation.scalar.loop import Problem, Record, new_record
@@ -47,7 +44,8 @@ def run_chunk(
     segment_seconds : float
         About how long a segment lasts.
     """
-    orders, seeds = _beginnings(environment, runs, seed)
+    orders, seeds = orders_and_words(environment, runs, seed)
+    orders = orders.astype(np.int64)
     num_arms = environment.num_arms
     ledger = np.zeros((len(runs), len(checkpoints), num_arms, num_arms), dtype=np.int64)
     preference = np.ascontiguousarray(environment.preference, dtype=np.float64)
@@ -153,28 +151,3 @@ class _Segments:
             share = self._finished + log_played / np.log1p(self._horizon)
             self._on_progress(float(share / self._num_runs))
             self._reported = now
-
-
-def _beginnings(
-    environment: PairwiseEnvironment, runs: range, seed: int
-) -> tuple[Int[np.ndarray, "run K"], UInt32[np.ndarray, "run W"]]:
-    """Return the order of the arms in every run, and the words of its key."""
-    # Close numbers of runs share a program.
-    padded = 2 ** max(3, (len(runs) - 1).bit_length())
-    with jax.enable_x64(True):
-        numbers = jnp.arange(padded, dtype=jnp.uint32) + jnp.uint32(runs.start)
-        traced = jax.tree.map(jnp.asarray, environment)
-        orders, words = _orders_and_words(traced, jax.random.key(seed), numbers)
-    count = len(runs)
-    return np.asarray(orders)[:count].astype(np.int64), np.asarray(words)[:count]
-
-
-@jax.jit
-def _orders_and_words(
-    environment: PairwiseEnvironment, key: Array, numbers: Array
-) -> tuple[Array, Array]:
-    def of_run(number: Array) -> tuple[Array, Array]:
-        key_run, key_environment, _ = run_keys(key, number)
-        return environment.init(key_environment).order, jax.random.key_data(key_run)
-
-    return jax.vmap(of_run)(numbers)
