@@ -9,6 +9,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.ops.sampling import waiting_time, waiting_time_at_rate
+from tests.compiling import quick_jit
 from tests.policies.driving import simulate_runs
 from tests.policies.random_states import told_state
 
@@ -110,7 +111,7 @@ def test_a_leader_with_a_sure_superior_is_not_idle(name, tie_break):
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(301), 200)
 
-        @jax.jit
+        @quick_jit
         def ask(keys):
             state = told_state(policy, jnp.asarray(wins), jnp.int64(round_))
             return jax.vmap(

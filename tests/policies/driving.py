@@ -11,6 +11,7 @@ from jax import lax
 from bayesduel.simulation.driver import RunRecords, run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.types import Outcome
+from tests.compiling import quick_jit
 
 CHECKPOINTS = (40, 120, 300, 700)
 NUM_RUNS = 256
@@ -58,7 +59,7 @@ class Played(NamedTuple):
     recommendation: Any
 
 
-@partial(jax.jit, static_argnames=("num_events", "key_of_duel"))
+@partial(quick_jit, static_argnames=("num_events", "key_of_duel"))
 def play(policy, outcomes, key, horizon, *, num_events, key_of_duel=False) -> Played:
     """Play one run by the protocol, at most ``num_events`` events.
 

@@ -8,6 +8,7 @@ import pytest
 from bayesduel import policies
 from bayesduel.simulation import trailing_vmap
 from bayesduel.types import Outcome
+from tests.compiling import quick_jit
 
 SLOW_TO_COMPILE = {"d-ts+"}
 
@@ -38,10 +39,8 @@ def test_events_of_policies(name):
             outcome = Outcome(exploit, explore, wins)
             return policy.update(key_update, state, now, duel, outcome), now, duel
 
-        # Hardly optimized: these programs are compiled for a few calls.
-        quickly = {"compiler_options": {"xla_backend_optimization_level": 0}}
-        last = jax.jit(trailing_vmap.map_lanes(event, num_lanes), **quickly)
-        first = jax.jit(jax.vmap(event, in_axes=-1, out_axes=-1), **quickly)
+        last = quick_jit(trailing_vmap.map_lanes(event, num_lanes))
+        first = quick_jit(jax.vmap(event, in_axes=-1, out_axes=-1))
         keys = jax.random.split(jax.random.key(23), num_lanes)
         state = jax.vmap(lambda key: policy.init(key, num_arms, horizon), out_axes=-1)(
             keys

@@ -17,6 +17,7 @@ import pytest
 from bayesduel import policies
 from bayesduel.policies.ucb._arm_groups import REMOVED
 from bayesduel.types import Outcome
+from tests.compiling import quick_jit
 from tests.policies.random_states import (
     LATEST,
     last_rounds,
@@ -94,7 +95,7 @@ def with_leader_alone(policy, state):
     return state._replace(passes=alone(state.passes, best))
 
 
-@jax.jit
+@quick_jit
 def answer_all(look, step, states, rounds, places, keys):
     one = jnp.int64(1)
     none = jnp.int64(0)
@@ -146,7 +147,7 @@ def answer_all(look, step, states, rounds, places, keys):
     return jax.vmap(answer)(states, rounds, places, keys)
 
 
-@jax.jit
+@quick_jit
 def ready_all(policy, wins, rounds):
     return jax.vmap(partial(ready_state, policy))(wins, rounds)
 

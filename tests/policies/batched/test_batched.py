@@ -12,6 +12,7 @@ import theory
 from bayesduel import instances, policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.batched._batches import PAIRWISE
+from tests.compiling import quick_jit
 from tests.policies.driving import NUM_RUNS, simulate_runs
 from tests.policies.laws import chi_square, features, rejected, same_law, self_duels
 from tests.reference import simulate
@@ -59,7 +60,7 @@ def batch_sizes_of(cases):
 
     with jax.enable_x64(True):
         horizons, batches = jnp.asarray(cases, dtype=jnp.int64).T
-        return np.asarray(jax.jit(jax.vmap(sizes))(horizons, batches))
+        return np.asarray(quick_jit(jax.vmap(sizes))(horizons, batches))
 
 
 def assert_sizes(cases):

@@ -19,6 +19,7 @@ from bayesduel.policies.elimination._sequential_test import (
     sign_evidence,
 )
 from bayesduel.types import Outcome
+from tests.compiling import quick_jit
 from tests.policies.instances import DECISIVE, random_outcomes
 from tests.reference.common import simulate
 from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits as Twin
@@ -70,7 +71,7 @@ def instances():
     )
 
 
-@partial(jax.jit, static_argnums=3)
+@partial(quick_jit, static_argnums=3)
 def traced(policy, outcomes, key, num_events):
     """Play a run and return its duels and the searches between them."""
     before = jnp.cumsum(outcomes, axis=2, dtype=jnp.int64) - outcomes

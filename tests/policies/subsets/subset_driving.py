@@ -9,6 +9,7 @@ import numpy as np
 from bayesduel.instances import choice
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation.driver import RunRecords, run_chunk
+from tests.compiling import quick_jit
 
 WEIGHTS = np.array([0.35, 0.9, 0.2, 0.7, 0.5])
 """Of five arms, in an order of no meaning."""
@@ -92,6 +93,4 @@ def _program(environment, policy, horizon, most_events):
         numbers = jnp.arange(most_events, dtype=jnp.uint32)
         return jax.lax.scan(advance, (state, jnp.int64(0)), numbers)[1]
 
-    # Hardly optimized: compiled for one call.
-    options = {"compiler_options": {"xla_backend_optimization_level": 0}}
-    return jax.jit(jax.vmap(one), **options)
+    return quick_jit(jax.vmap(one))

@@ -15,6 +15,7 @@ from bayesduel.policies.confidence_bounds import resolutions
 from bayesduel.policies.thompson._sampled_rounds import SampledState
 from bayesduel.types import Duel, Outcome
 from bayesduel.votes import Comparisons
+from tests.compiling import quick_jit
 from tests.policies.driving import play
 from tests.policies.instances import random_outcomes
 from tests.policies.laws import chi_square, pair_table, two_sample_chi_square
@@ -77,19 +78,19 @@ def one_duel(first, second, rounds):
     return Duel(jnp.int32(0), none, jnp.int32(first), jnp.int32(second), rounds)
 
 
-@jax.jit
+@quick_jit
 def start_all(policy, keys):
     return jax.vmap(lambda key: policy.init(key, 3, jnp.int64(2**40)))(keys)
 
 
-@jax.jit
+@quick_jit
 def tell_all(policy, states, keys, duel, outcome):
     return jax.vmap(
         lambda key, state: policy.update(key, state, jnp.int64(1), duel, outcome)
     )(keys, states)
 
 
-@jax.jit
+@quick_jit
 def ask_all(policy, states, keys, round_):
     return jax.vmap(lambda key, state: policy.choose(key, state, round_)[0])(
         keys, states

@@ -16,6 +16,7 @@ from bayesduel.policies.thompson import (
 from bayesduel.posteriors import beta_pairs
 from bayesduel.posteriors.beta_tails import half_tail_rates
 from bayesduel.types import Duel, Outcome
+from tests.compiling import quick_jit
 from tests.policies.laws import pair_table, two_sample_chi_square
 from tests.reference import DoubleThompson
 
@@ -73,7 +74,7 @@ def test_rounds_of_many_arms_have_the_law_of_the_rule(wins):
             outcome = Outcome(none, rounds, jnp.int64(wins[i, j]))
             state = policy.update(key, state, jnp.int64(1), duel, outcome)
         keys = jax.random.split(key, 2000)
-        choose = jax.jit(jax.vmap(policy.choose, in_axes=(0, None, None)))
+        choose = quick_jit(jax.vmap(policy.choose, in_axes=(0, None, None)))
         duels, after = jax.tree.map(np.asarray, choose(keys, state, jnp.int64(index)))
     idle = duels.exploit_rounds > 0
     assert np.all(idle | (duels.explore_rounds == 1))
@@ -112,7 +113,7 @@ def test_flips_have_their_chance_however_few_bits_come_first(bits, monkeypatch):
     trailing = np.tril(np.ones((3, 3), dtype=bool), -1) | (chance == 0.01)
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(4), count)
-        flips = jax.jit(jax.vmap(_sampled_votes._free_flips, in_axes=(0, None, None)))
+        flips = quick_jit(jax.vmap(_sampled_votes._free_flips, in_axes=(0, None, None)))
         found = np.asarray(flips(keys, jnp.asarray(chance), jnp.asarray(trailing)))
     expected = np.where(trailing, chance, 0.0)
     error = np.sqrt(expected * (1.0 - expected) / count)

@@ -15,6 +15,7 @@ from bayesduel.ops.masks import MANY_ARMS
 from bayesduel.policies.base import parameters_json
 from bayesduel.policies.thompson._idle_rounds import majority
 from bayesduel.posteriors import BetaPairs
+from tests.compiling import quick_jit
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
 from tests.policies.laws import features, rejected, same_law
@@ -116,7 +117,7 @@ def test_a_table_makes_its_favorite_the_first_champion(name, look_ahead):
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(0), 200)
         state = policy.init(keys[0], 5, jnp.int64(1000))
-        choose = jax.jit(jax.vmap(policy.choose, in_axes=(0, None, None)))
+        choose = quick_jit(jax.vmap(policy.choose, in_axes=(0, None, None)))
         duel, _ = choose(keys, state, jnp.int64(1))
         waits = np.asarray(duel.exploit_rounds) > 0
     assert waits.any() == (look_ahead and name != "rcs")

@@ -19,6 +19,7 @@ from bayesduel.policies.thompson._rival_worlds import (
     signs_of_pairs,
 )
 from bayesduel.policies.thompson.rival_directed import expected_divergence
+from tests.compiling import quick_jit
 from tests.policies.laws import chi_square
 from tests.policies.random_states import LATEST, told_state
 from tests.reference import RivalDirected
@@ -121,7 +122,7 @@ def test_worlds_have_their_law(flips_only):
     """Chi-square over all worlds of a rival; 12 states, all rivals."""
     number, p_values = 20_000, []
     with jax.enable_x64(True):
-        draw = jax.jit(jax.vmap(sample_world, in_axes=(0, None)))
+        draw = quick_jit(jax.vmap(sample_world, in_axes=(0, None)))
         for index in range(12):
             twin = twin_of(random_wins(4, index), flips_only=flips_only)
             signs = decisive(twin.wins, twin.leader, flips_only=flips_only)
@@ -198,7 +199,7 @@ def test_a_round_has_the_law_of_the_twin(options):
     assert min(p_values) > FALSE_ALARM / len(p_values)
 
 
-@jax.jit
+@quick_jit
 def answers(policy, keys, state):
     """Ask the policy once by every key."""
     return jax.vmap(lambda key: policy.choose(key, state, jnp.int64(9))[0])(keys)

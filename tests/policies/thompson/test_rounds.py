@@ -14,6 +14,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.types import Duel, Outcome
+from tests.compiling import quick_jit
 from tests.policies.laws import chi_square, pair_table, two_sample_chi_square
 from tests.policies.thompson.oracle import Round
 
@@ -134,7 +135,7 @@ def duels_of(each):
     return padded
 
 
-@partial(jax.jit, static_argnames=("num_arms",))
+@partial(quick_jit, static_argnames=("num_arms",))
 def ask(policy, duels, index, limit, keys, *, num_arms):
     """Tell a policy the duels (winner, loser) and ask it for round ``index``.
 

@@ -18,6 +18,7 @@ from scipy import special, stats
 
 from bayesduel import policies
 from bayesduel.types import Outcome
+from tests.compiling import quick_jit
 from tests.policies.random_states import (
     ALPHA,
     LATEST,
@@ -123,7 +124,7 @@ def uniforms_of(waited, happened, log_stay, rng):
     return np.exp(reached) * (1.0 - inside * step)
 
 
-@partial(jax.jit, static_argnames=("questions",))
+@partial(quick_jit, static_argnames=("questions",))
 def wait_for_duel(policy, states, rounds, most, keys, *, questions):
     """Ask for a duel of different arms, at most ``most`` rounds from ``rounds`` on.
 
@@ -163,7 +164,7 @@ def wait_for_duel(policy, states, rounds, most, keys, *, questions):
     return jax.vmap(one_run)(states, rounds, most, keys)
 
 
-tell_all = jax.jit(jax.vmap(told_state, in_axes=(None, 0, 0)))
+tell_all = quick_jit(jax.vmap(told_state, in_axes=(None, 0, 0)))
 
 
 class Waits:
@@ -287,7 +288,7 @@ def test_a_leader_with_a_sure_superior_is_not_idle(name):
     assert np.mean(found.happened) > 0.3
 
 
-@jax.jit
+@quick_jit
 def ask_all(policy, states, rounds, keys):
     """Ask once in every state."""
     return jax.vmap(lambda state, round_, key: policy.choose(key, state, round_))(

@@ -13,6 +13,7 @@ from bayesduel.policies.ucb._arm_groups import (
     merge_when_few,
     random_groups,
 )
+from tests.compiling import quick_jit
 from tests.policies.driving import duels_round_by_round
 from tests.policies.laws import chi_square, pair_table
 from tests.policies.replaying import first_impossible_duel, play_forced, runs_of
@@ -118,7 +119,7 @@ def test_groups_merge_as_told():
         numbers = np.array([label.max() + 1 for label in labels], dtype=np.int32)
         after = jax.tree.map(
             np.asarray,
-            jax.jit(jax.vmap(merge))(
+            quick_jit(jax.vmap(merge))(
                 jnp.asarray(np.array(labels, dtype=np.int32)),
                 jnp.asarray(numbers),
                 jnp.asarray(np.array(stages, dtype=np.int32)),
@@ -165,7 +166,7 @@ def test_first_pair_is_uniform_within_a_group():
     with jax.enable_x64(True):
         state = policy.init(jax.random.key(97), 10, jnp.int64(100))
         keys = jax.random.split(jax.random.key(98), 2000)
-        choose = jax.jit(jax.vmap(policy.choose, in_axes=(0, None, None)))
+        choose = quick_jit(jax.vmap(policy.choose, in_axes=(0, None, None)))
         duels, _ = choose(keys, state, jnp.int64(1))
     here = np.asarray(state.groups.label) == 0
     chances = np.where(np.outer(here, here) & ~np.eye(10, dtype=bool), 1 / 12, 0.0)

@@ -12,6 +12,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.types import Duel, Outcome
+from tests.compiling import quick_jit
 from tests.policies.laws import pair_table, two_sample_chi_square
 from tests.reference import CopelandConfidenceBound, RelativeConfidenceSampling
 
@@ -51,14 +52,14 @@ def state_of(policy, wins):
     return state
 
 
-@jax.jit
+@quick_jit
 def ask(policy, state, round_, keys):
     """Ask for the round many times; return stretch, champion and the duel after it."""
     duel = jax.vmap(lambda key: policy.choose(key, state, round_)[0])(keys)
     return duel.exploit_rounds, duel.champion, duel.first, duel.second
 
 
-@jax.jit
+@quick_jit
 def ask_state(policy, state, round_, keys):
     """Ask for the round many times; return the states after the choice."""
     return jax.vmap(lambda key: policy.choose(key, state, round_)[1])(keys)
