@@ -54,7 +54,7 @@ def test_dtypes_never_mix_and_keys_serve_once(policy, strict_jax):
     """Checked while tracing; rank promotion is refused in all tests."""
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(0), 2)
-        jax.jit(jax.vmap(lambda key: one_exchange(policy, key))).lower(keys)
+        jax.jit(jax.vmap(lambda key: one_exchange(policy, key))).trace(keys)
 
 
 def test_a_key_used_twice_is_noticed(strict_jax):
@@ -68,4 +68,4 @@ def test_a_key_used_twice_is_noticed(strict_jax):
 
     careless = policies.base.policy_class(Careless)()
     with jax.enable_x64(True), pytest.raises(jax.errors.KeyReuseError):
-        jax.jit(lambda key: one_exchange(careless, key)).lower(jax.random.key(0))
+        jax.jit(lambda key: one_exchange(careless, key)).trace(jax.random.key(0))
