@@ -20,6 +20,7 @@ from bayesduel.inference.winners import winner_shares
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
 from bayesduel.models.newton import Status, Surface, climb
 from bayesduel.votes import Comparisons
+from tests.compiling import quick_jit
 from tests.inference.agreement import worst_disagreement
 
 FALSE_ALARM = 1e-5
@@ -72,7 +73,7 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
     points = np.random.default_rng(3).normal(size=(5, latent.size))
     points *= np.array([0.0, 0.5, 1.0, 2.0, 3.0])[:, None]
 
-    @jax.jit
+    @quick_jit
     @jax.vmap
     def automatic(point):
         density = latent.log_density
@@ -104,7 +105,7 @@ def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
     arrays = arrays_of(model)
     density = latent_of(model, as_jax(arrays)).log_density
     start = jnp.zeros(model.closed_form(arrays).size)
-    expected = jax.jit(partial(newton_mode, density))(start)
+    expected = quick_jit(partial(newton_mode, density))(start)
     found = fit(model, VOTES if model.ties else VOTES.without_ties(), method="laplace")
     law = found.extras["laplace"]
     assert isinstance(law.mode, np.ndarray) and law.status == Status.CONVERGED

@@ -42,9 +42,8 @@ def test_events_of_policies(name):
         last = quick_jit(trailing_vmap.map_lanes(event, num_lanes))
         first = quick_jit(jax.vmap(event, in_axes=-1, out_axes=-1))
         keys = jax.random.split(jax.random.key(23), num_lanes)
-        state = jax.vmap(lambda key: policy.init(key, num_arms, horizon), out_axes=-1)(
-            keys
-        )
+        begin = jax.vmap(lambda key: policy.init(key, num_arms, horizon), out_axes=-1)
+        state = quick_jit(begin)(keys)
         played = jnp.zeros(num_lanes, dtype=jnp.int64)
         for number in range(100):
             keys = jax.vmap(jax.random.fold_in, (0, None))(keys, number)

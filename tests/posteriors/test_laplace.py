@@ -12,6 +12,7 @@ from bayesduel.models import BradleyTerry, MultinomialLogit, PairwiseBeta, Thurs
 from bayesduel.posteriors import Laplace, PairPosterior
 from bayesduel.posteriors.pair_models import VoteTables
 from bayesduel.types import Outcome
+from tests.compiling import quick_jit
 from tests.posteriors.models_of_ones_own import InNumPy, KnownArms, ShownFirst
 from tests.posteriors.voting import CASES, comparisons, init, mean, sample, told, update
 
@@ -88,7 +89,7 @@ def test_closed_forms_are_the_derivatives_of_the_density(model):
     with jax.enable_x64(True):
         votes = VoteTables(*(jnp.asarray(each) for each in CASES["lopsided"]))
 
-        @jax.jit
+        @quick_jit
         def both(point):
             return [
                 (each.log_density(point), *each.bend(point))
@@ -177,7 +178,7 @@ def test_utilities_describe_the_draws_of_the_same_key():
     with jax.enable_x64(True):
         key = jax.random.key(3)
         theta = np.asarray(sample(posterior, key, state, 50))
-        draw = jax.jit(posterior.sample_utilities, static_argnums=2)
+        draw = quick_jit(posterior.sample_utilities, static_argnums=2)
         utility = np.asarray(draw(key, state, 50))
     gap = utility[:, :, None] - utility[:, None, :]
     np.testing.assert_allclose(theta, stats.norm.cdf(gap / np.sqrt(2)), rtol=1e-12)

@@ -23,6 +23,7 @@ from bayesduel.posteriors.set_laplace import all_sets
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.votes import Choices
+from tests.compiling import quick_jit
 
 FALSE_ALARM = 1e-5
 """Of one test."""
@@ -88,7 +89,7 @@ LOPSIDED = np.array(
 def told(posterior, counts, nobody):
     """Return the posterior and its state after all choices, a set at a time."""
     model = posterior.over(4, 2, no_choice=nobody is not None)
-    update = jax.jit(model.update)
+    update = quick_jit(model.update)
     with jax.enable_x64(True):
         state = model.init()
         for row, subset in enumerate(all_sets(4, 2)):

@@ -172,7 +172,7 @@ def test_another_confidence_is_noticed():
 def test_opponents_are_uniform():
     with jax.enable_x64(True):
         uniforms = jax.random.uniform(jax.random.key(1), (3000, 5), dtype=jnp.float64)
-        drawn = np.asarray(jax.vmap(_random_opponents)(uniforms))
+        drawn = np.asarray(quick_jit(jax.vmap(_random_opponents))(uniforms))
     for arm in range(5):
         counts = np.bincount(drawn[:, arm], minlength=5)
         assert counts[arm] == 0
@@ -195,7 +195,7 @@ def test_arms_are_eliminated_by_their_bounds():
             uniform = jnp.full(4, 0.5)
             return end_stage(uniform, uniform[0], state, level, 0.25)
 
-        after = jax.vmap(end)(
+        after = quick_jit(jax.vmap(end))(
             jnp.asarray(stages), jnp.asarray(rewards), jnp.asarray(levels)
         )
     left, ended = np.asarray(after.remaining), np.asarray(after.answer) >= 0
