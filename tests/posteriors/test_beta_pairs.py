@@ -11,6 +11,7 @@ from bayesduel.inference import fit
 from bayesduel.posteriors import BetaPairs, PairPosterior
 from bayesduel.types import Outcome
 from bayesduel.votes import Comparisons
+from tests.compiling import quick_jit
 
 FALSE_ALARM = 1e-5
 
@@ -33,7 +34,7 @@ def state_after(posterior, wins):
     """Tell a posterior all votes: some one by one, the others of a pair together."""
     key, none = jax.random.key(0), jnp.int64(0)
     state = posterior.init(key, len(wins))
-    update = jax.jit(posterior.update)
+    update = quick_jit(posterior.update)
     for i, j in zip(*np.triu_indices(len(wins), 1), strict=True):
         single = min(int(wins[j, i]), 2)
         blocks = [(0, 1)] * single + [(wins[i, j], wins[i, j] + wins[j, i] - single)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesduel.types import Outcome
 from bayesduel.votes import Comparisons
+from tests.compiling import quick_jit
 
 
 def table(entries, num_arms=4):
@@ -32,22 +33,22 @@ CASES = {
 """Votes for the arm of the row, shown first, and for that of the column."""
 
 
-@partial(jax.jit, static_argnums=2)
+@partial(quick_jit, static_argnums=2)
 def init(posterior, key, num_arms):
     return posterior.init(key, num_arms)
 
 
-@jax.jit
+@quick_jit
 def update(posterior, key, state, first, second, votes):
     return posterior.update(key, state, first, second, votes)
 
 
-@partial(jax.jit, static_argnums=3)
+@partial(quick_jit, static_argnums=3)
 def sample(posterior, key, state, num_draws):
     return posterior.sample(key, state, num_draws)
 
 
-@jax.jit
+@quick_jit
 def mean(posterior, state):
     return posterior.mean(state)
 
