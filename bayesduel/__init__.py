@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         papers,
         plots,
         policies,
+        stopping,
         votes,
     )
     from bayesduel.experiments import Experiment, compare, results, simulate
@@ -40,6 +41,7 @@ __all__ = [
     "policies",
     "results",
     "simulate",
+    "stopping",
     "votes",
 ]
 
@@ -54,6 +56,7 @@ _MODULES = {
     "plots",
     "policies",
     "results",
+    "stopping",
     "votes",
 }
 _FUNCTIONS = {

@@ -27,6 +27,10 @@ class SimulationArgumentError(BayesduelError, ArgumentError):
     """A run count, horizon, checkpoint or seed that cannot be simulated."""
 
 
+class StoppingRuleError(BayesduelError, ArgumentError):
+    """A rule for stopping that cannot be, or is asked for where none can be."""
+
+
 class OutputFolderError(BayesduelError, ArgumentError):
     """A folder that results cannot be written to."""
 
@@ -103,6 +107,7 @@ __all__ = [
     "ProgramError",
     "SimulationArgumentError",
     "SimulationError",
+    "StoppingRuleError",
     "UnknownNameError",
     "near_names",
     "said_of",

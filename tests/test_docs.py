@@ -157,6 +157,7 @@ def documented_modules():
         "bayesduel.models",
         "bayesduel.plots",
         "bayesduel.policies",
+        "bayesduel.stopping",
     ],
 )
 def test_every_public_name_is_in_the_reference(name):

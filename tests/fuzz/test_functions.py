@@ -135,6 +135,7 @@ RIGHT: dict[str, list[Any]] = {
     "utilities": ["1good", [0.5, 0.4]],
     "weights": [[3.0, 1.0], np.ones(3)],
     "weight": [None, 0.1, 0.9],
+    "width": [0.0, 0.05],
     "winner": [None, 0, 1],
     "wins": [np.ones((3, 3)), [[0, 5, 9], [3, 0, 7], [0, 2, 0]]],
     "worst_case": [False, True],

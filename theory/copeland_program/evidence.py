@@ -1,16 +1,19 @@
 """How strongly duels say that an arm is a Copeland winner, at any time.
 
 A *tournament* says of every pair which arm is better. For an arm w that is named, those
-in which w is no Copeland winner have to be ruled out. If ruling out that j is better
-than i is worth A_ij >= A_ji, the tournaments that are hardest to rule out follow the
-larger of the two on most pairs, and the least of the sums of A over all of them is
+in which w is no Copeland winner have to be ruled out. If ruling out that i is better
+than j is worth V_ij, the least of the sums of V over all of them is
 
-    sum over pairs of min(A_ij, A_ji)  +  min over F of sum over F of |A_ij - A_ji|,
+    sum over pairs of min(V_ij, V_ji)  +  min over F of sum over F of |V_ij - V_ji|,
 
 F over the sets of pairs that, turned round, leave another arm with more wins than w.
-That minimum is the slack of the constraints (P) of
-`theory.copeland_program._constraints` at the evidence |A_ij - A_ji|: polynomial time
-for exponentially many tournaments.
+An arm i has more wins than w exactly where
+
+    2 [i beats w] + sum over j of ([i beats j] + [j beats w]) >= K,
+
+j being neither, so that the cheapest F of a rival is made of the smallest |V_ij - V_ji|
+of these pairs: polynomial time for exponentially many tournaments. It is the smallest
+left-hand side of the constraints (P) of `theory.copeland_program._constraints`.
 """
 
 from __future__ import annotations
@@ -21,9 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.arguments import number_above
-from theory.copeland_program._constraints import candidate_slack
-from theory.copeland_program.program_data import open_pairs_lost, safe_arms
+from theory.arguments import number_above, number_from
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.validation import square_matrix
@@ -69,15 +70,19 @@ def likelihood_evidence(wins: ArrayLike) -> Float64[np.ndarray, " K"]:
     >>> likelihood_evidence([[0, 60, 80], [40, 0, 70], [20, 30, 0]]).round(3)
     array([2.014, 0.   , 0.   ])
     """
-    counts = _checked_wins(wins)
+    counts = checked_wins(wins)
     duels = counts + counts.T
     played = duels > 0
     gaps = np.where(played, (counts - counts.T) / np.where(played, 2 * duels, 1), 0.0)
-    return _smallest_over_flips(gaps, duels * kl_to_half(gaps))
+    return _least_turned(np.where(gaps < 0, duels * kl_to_half(gaps), 0.0))
 
 
 def anytime_evidence(
-    wins: ArrayLike, *, prior: float = 0.5, weight: float | None = None
+    wins: ArrayLike,
+    *,
+    prior: float = 0.5,
+    weight: float | None = None,
+    width: float = 0.0,
 ) -> Float64[np.ndarray, " K"]:
     """Compute the logarithm of an e-value against "this arm is no Copeland winner".
 
@@ -95,6 +100,13 @@ def anytime_evidence(
     says nothing. The product of bets against the true tournament is a supermartingale
     under every sampling rule; returned is the smallest product over all tournaments in
     which the arm is no winner.
+
+    With a ``width`` arms that come close to a winner are right answers too. An arm is
+    wrong then only if some rival is *clearly* better, by more than 1/2 + width, than
+    more arms than it is itself not clearly worse than. A pair has three states then,
+    and the bets are against "j is clearly better" (the mixture of p > 1/2 - width)
+    and against "neither is" (the mean of both mixtures of p > 1/2 + width). So pairs
+    near 1/2, even exactly there, no longer keep a name back for ever.
 
     Parameters
     ----------
@@ -130,7 +142,7 @@ def anytime_evidence(
     >>> float(np.exp(-evidence[0])) < 0.01
     True
     """
-    counts = _checked_wins(wins)
+    counts = checked_wins(wins)
     stake = 1.0 / len(counts) if weight is None else number_above(weight, 0, "weight")
     if stake >= 1.0:
         raise InvalidPreferenceError.of("weight", "must be below 1", weight)
@@ -139,45 +151,73 @@ def anytime_evidence(
         raise InvalidPreferenceError.of(
             "prior", f"must be from {_LEAST_PRIOR} to {_LARGEST_PRIOR}", prior
         )
-    bets = _log_bets(counts, counts.T, shape)
-    values = np.logaddexp(math.log1p(-stake), math.log(stake) + bets)
-    np.fill_diagonal(values, 0.0)
-    base = np.triu(np.minimum(values, values.T)).sum()
-    difference = values - values.T
-    return base + _smallest_over_flips(np.sign(difference) / 2, np.abs(difference))
+    around = number_from(width, 0.0, "width")
+    if around >= 0.5:
+        raise InvalidPreferenceError.of("width", "must be below 1/2", width)
+
+    def worth(bets: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
+        return np.logaddexp(math.log1p(-stake), math.log(stake) + bets)
+
+    better = worth(_log_bets(counts.T, counts, shape, 0.5 - around))
+    neither = np.full(counts.shape, np.inf)
+    if around > 0.0:
+        bets = _log_bets(counts, counts.T, shape, 0.5 + around)
+        neither = worth(np.logaddexp(bets, bets.T) - math.log(2.0))
+    return _least_over_tournaments(better, neither)
 
 
 def _log_bets(
     wins: Float64[np.ndarray, "*shape"],
     losses: Float64[np.ndarray, "*shape"],
     prior: float,
+    bound: float = 0.5,
 ) -> Float64[np.ndarray, "*shape"]:
-    """Return log E of bets on p > 1/2, after so many wins and losses."""
+    """Return log E of bets on p > bound, after so many wins and losses."""
     from scipy.special import betainc, betaln
 
-    a, b = wins + prior, losses + prior
-    # P(p > 1/2) under Beta(a, b); where it underflows the bet is lost.
-    upper = betainc(b, a, 0.5)
+    a, b, rest = wins + prior, losses + prior, 1.0 - bound
+    # P(p > bound) under Beta(a, b); where it underflows the bet is lost.
     with np.errstate(divide="ignore"):
-        logs = np.log(upper)
-    scale = (wins + losses + 1) * math.log(2.0)
-    return scale + betaln(a, b) - betaln(prior, prior) + logs
+        upper = np.log(betainc(b, a, rest))
+    whole = betaln(prior, prior) + np.log(betainc(prior, prior, rest))
+    return betaln(a, b) - wins * np.log(bound) - losses * np.log(rest) - whole + upper
 
 
-def _smallest_over_flips(
-    gaps: Float64[np.ndarray, "K K"], evidence: Float64[np.ndarray, "K K"]
+def _least_over_tournaments(
+    better: Float64[np.ndarray, "K K"], neither: Float64[np.ndarray, "K K"]
 ) -> Float64[np.ndarray, " K"]:
-    """Minimize the evidence over the sets of pairs that dethrone an arm, for every arm.
+    """Add up the bets against the hardest tournament in which an arm is no winner.
 
-    0 for an arm of which nothing has to be turned.
+    [i, j]: what has been won against "i is (clearly) better", and against "neither".
     """
-    found = np.zeros(len(gaps))
-    for arm in np.flatnonzero(safe_arms(gaps)).tolist():
-        found[arm] = candidate_slack(evidence, open_pairs_lost(gaps, arm), arm)
+    least = np.minimum(np.minimum(better, better.T), neither)
+    np.fill_diagonal(least, 0.0)
+    return np.triu(least).sum() + _least_turned(better - least)
+
+
+def _least_turned(costs: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, " K"]:
+    """Return for every arm the least cost at which some rival has more wins.
+
+    Entry (i, j) is what it costs to let i beat j; not negative.
+    """
+    num_arms, found = len(costs), np.full(len(costs), np.inf)
+    table = costs.copy()
+    np.fill_diagonal(table, np.inf)
+    for arm in range(num_arms):
+        # Of a rival: its own pairs and those of the arm, without the direct one.
+        pool = np.hstack([table, np.broadcast_to(table[:, arm], table.shape)])
+        pool[:, arm] = np.inf
+        np.fill_diagonal(pool[:, num_arms:], np.inf)
+        pool = np.delete(pool, arm, axis=0)
+        direct = np.delete(table[:, arm], arm)
+        cheapest = np.partition(pool, (num_arms - 2, num_arms), axis=1)
+        with_direct = direct + cheapest[:, : num_arms - 2].sum(axis=1)
+        without = cheapest[:, :num_arms].sum(axis=1)
+        found[arm] = np.minimum(with_direct, without).min()
     return found
 
 
-def _checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:
+def checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:
     counts = square_matrix(wins, "wins")
     np.fill_diagonal(counts, 0.0)
     bad = (counts < 0) | (counts > _MOST_DUELS) | (counts != np.floor(counts))

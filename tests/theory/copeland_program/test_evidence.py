@@ -81,24 +81,79 @@ def test_both_agree_with_enumeration(num_arms):
 
 
 @cache
-def log_bet(wins, losses, prior):
-    """The integral over p in (1/2, 1], in 50 digits."""
+def log_bet(wins, losses, prior, bound=0.5):
+    """The integral over p in (bound, 1], in 50 digits."""
     with mpmath.workdps(50):
-        part = mpmath.betainc(wins + prior, losses + prior, 0.5, 1)
-        whole = mpmath.betainc(prior, prior, 0.5, 1)
-        return float(mpmath.log(part / whole) + (wins + losses) * mpmath.log(2))
+        part = mpmath.betainc(losses + prior, wins + prior, 0, 1 - mpmath.mpf(bound))
+        whole = mpmath.betainc(prior, prior, 0, 1 - mpmath.mpf(bound))
+        stakes = wins * mpmath.log(bound) + losses * mpmath.log(1 - bound)
+        return float(mpmath.log(part / whole) - stakes)
 
 
+def least_over_states(better, neither, winner):
+    """The least sum over the pairs of what their states cost, by trial.
+
+    Over all states in which an arm is wrong: some rival is clearly better than more
+    arms than it is itself not clearly worse than.
+    """
+    num_arms = len(better)
+    pairs = list(combinations(range(num_arms), 2))
+    least = math.inf
+    for states in product((1, 0, -1), repeat=len(pairs)):
+        sign, total = np.zeros((num_arms, num_arms)), 0.0
+        for (i, j), state in zip(pairs, states, strict=True):
+            sign[i, j], sign[j, i] = state, -state
+            total += {1: better[i, j], 0: neither[i, j], -1: better[j, i]}[state]
+        close = num_arms - 1 - (sign[winner] < 0).sum()
+        if close < (sign > 0).sum(axis=1).max():
+            least = min(least, total)
+    return least
+
+
+@pytest.mark.parametrize(("num_arms", "width"), [(2, 0.1), (3, 0.02), (4, 0.05)])
+def test_with_a_width_pairs_have_three_states(num_arms, width):
+    rng = np.random.default_rng(1950 + num_arms)
+    named = 0
+    for _ in range(8):
+        wins = played(rng, num_arms, scale=300)
+        better, neither = np.zeros((2, num_arms, num_arms))
+        for i, j in np.argwhere(~np.eye(num_arms, dtype=bool)).tolist():
+            counts = int(wins[i, j]), int(wins[j, i])
+            against = log_bet(*counts[::-1], 0.5, 0.5 - width)
+            better[i, j] = np.log(0.7 + 0.3 * np.exp(against))
+            far = [log_bet(*each, 0.5, 0.5 + width) for each in (counts, counts[::-1])]
+            neither[i, j] = np.log(0.7 + 0.15 * np.exp(far).sum())
+        found = anytime_evidence(wins, weight=0.3, width=width)
+        for arm in range(num_arms):
+            truth = least_over_states(better, neither, arm)
+            assert found[arm] == pytest.approx(truth, rel=1e-7, abs=1e-7)
+        named += (found > 1).sum()
+    assert named >= 3
+
+
+def test_near_winners_are_right_with_a_width():
+    # Even to the last duel, and both far above the third.
+    wins = np.array([[0, 5000, 800], [5000, 0, 800], [200, 200, 0]])
+    assert anytime_evidence(wins).max() < 0
+    assert (anytime_evidence(wins, width=0.05)[:2] > 10).all()
+    # A width of nearly nothing forgives nothing, and costs a factor of two.
+    clear = np.array([[0, 300, 90], [200, 0, 80], [10, 20, 0]])
+    narrow = anytime_evidence(clear, width=1e-9)
+    lost = anytime_evidence(clear) - narrow
+    assert (lost > -1e-6).all() and (lost < math.log(4)).all()
+
+
+@pytest.mark.parametrize("bound", [0.4, 0.5, 0.55])
 @pytest.mark.parametrize("prior", [0.001, 0.5, 1.0, 4.0, 1000.0])
-def test_bets_are_supermartingales_under_the_null(prior):
+def test_bets_are_supermartingales_under_the_null(prior, bound):
     wins, losses = (each.astype(float) for each in np.mgrid[0:60, 0:60])
-    now = np.exp(_log_bets(wins, losses, prior))
-    won = np.exp(_log_bets(wins + 1, losses, prior))
-    lost = np.exp(_log_bets(wins, losses + 1, prior))
+    now = np.exp(_log_bets(wins, losses, prior, bound))
+    won = np.exp(_log_bets(wins + 1, losses, prior, bound))
+    lost = np.exp(_log_bets(wins, losses + 1, prior, bound))
     assert now[0, 0] == pytest.approx(1.0)
-    # Fair at 1/2, and losing below.
-    assert (won + lost) / 2 == pytest.approx(now, rel=1e-9)
-    for p in (0.0, 0.3, 0.49):
+    # Fair at the bound, and losing below.
+    assert bound * won + (1 - bound) * lost == pytest.approx(now, rel=1e-9)
+    for p in (0.0, 0.3, bound - 0.01):
         assert (p * won + (1 - p) * lost < now).all()
 
 
@@ -190,6 +245,8 @@ def test_errors_of_names_are_rare_when_looking_after_every_duel():
         ([[0, 1, 2]], {}, "square"),
         ([[0, 1], [2, 0]], {"weight": 1.0}, "weight must be below 1"),
         ([[0, 1], [2, 0]], {"weight": 0.0}, "weight must be a finite number greater"),
+        ([[0, 1], [2, 0]], {"width": 0.5}, "width must be below 1/2"),
+        ([[0, 1], [2, 0]], {"width": -0.1}, "width must be"),
         ([[0, 1], [2, 0]], {"prior": 1e4}, "prior must be from 0.001 to 1000"),
         ([[0, 1], [2, 0]], {"prior": -1.0}, "prior must be a finite number greater"),
     ],

@@ -1,0 +1,32 @@
+"""When to stop asking, and which arm to name then.
+
+A rule looks at counts of duels, after each one if it is asked to, and says whether to
+stop. `AnytimeEvidence` errs with probability at most delta, whoever chooses the duels
+and however often one looks; `PosteriorProbability` is what Bayesians look at, and has
+no such guarantee; `Budget` gives up. ``one | other`` stops with the first of them.
+"""
+
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
+
+if TYPE_CHECKING:
+    from bayesduel.stopping.rules import (
+        AnytimeEvidence,
+        Budget,
+        FirstOf,
+        PosteriorProbability,
+        StoppingRule,
+        StoppingState,
+    )
+
+__all__ = [
+    "AnytimeEvidence",
+    "Budget",
+    "FirstOf",
+    "PosteriorProbability",
+    "StoppingRule",
+    "StoppingState",
+]
+
+__getattr__, __dir__ = lazily(__name__, dict.fromkeys(__all__, ".rules"))

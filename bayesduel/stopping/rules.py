@@ -1,0 +1,288 @@
+"""Rules for stopping, on a table of counts; kernels play the same in simulations."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayesduel.errors import StoppingRuleError, checked_as
+from bayesduel.stopping.posterior_chances import log_chance_wrong
+from theory import anytime_evidence
+from theory.arguments import as_number, whole_number
+from theory.copeland_program.evidence import checked_wins
+
+NOBODY = -1
+"""In place of an arm, where none is named."""
+
+
+class StoppingState(NamedTuple):
+    """What a rule says of counts."""
+
+    stopped: bool
+    """Whether to stop now."""
+
+    answer: int
+    """The arm that is named; -1 before the rule stops, and where it names none."""
+
+    leader: int
+    """The arm with the most evidence, the lowest number of several; -1 if the rule
+    looks at none."""
+
+    evidence: float
+    """Of the leader; the number of duels for a budget."""
+
+    threshold: float
+    """The evidence that suffices."""
+
+
+class StoppingRule(ABC):
+    """Says after every duel whether to stop, and which arm to name.
+
+    ``one | other`` stops with the first of both.
+    """
+
+    @abstractmethod
+    def evaluate(self, wins: ArrayLike) -> StoppingState:
+        """Say whether to stop.
+
+        Parameters
+        ----------
+        wins : array-like (K, K)
+            Entry (i, j): number of duels with j that i won, at most 10^12. The
+            diagonal is not read.
+        """
+
+    @abstractmethod
+    def scalar_stopping(self) -> Any:
+        """Return what stops runs of the scalar engine.
+
+        A :class:`bayesduel.stopping.scalar_rules.ScalarStopping`.
+        """
+
+    def __or__(self, other: "StoppingRule") -> "FirstOf":
+        """Return the rule that stops with the first of both."""
+        return FirstOf((self, other))
+
+
+@dataclass(frozen=True)
+class AnytimeEvidence(StoppingRule):
+    """Stop when the anytime-valid evidence for an arm reaches log(1/delta).
+
+    An arm that is no right answer is named with probability at most ``delta``,
+    whatever decides about the next duel and however often one looks; see
+    :func:`theory.anytime_evidence`, which is the evidence.
+
+    Parameters
+    ----------
+    delta : float
+        Above 0, below 1.
+    width : float
+        At least 0, below 1/2: pairs within ``width`` of 1/2 count either way, so that
+        arms close to a winner are right answers as well. Without it two winners that
+        differ by a pair at 1/2 are never told apart.
+    prior : float
+        From 0.001 to 1000: Beta(prior, prior) is the mixture of the bets.
+    weight : float, optional
+        Between 0 and 1; 1/K by default. Give it where arms may join later: it has to
+        be the same all the time.
+
+    Examples
+    --------
+    >>> rule = AnytimeEvidence(0.01)
+    >>> state = rule.evaluate([[0, 300, 90], [200, 0, 80], [10, 20, 0]])
+    >>> state.stopped, state.answer, round(state.evidence, 2), round(state.threshold, 2)
+    (True, 0, 5.53, 4.61)
+    """
+
+    delta: float
+    width: float = 0.0
+    prior: float = 0.5
+    weight: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        _check_delta(self.delta)
+        # The evidence of nothing checks the rest.
+        checked_as(StoppingRuleError, self._evidence, np.zeros((2, 2)))
+
+    def evaluate(self, wins: ArrayLike) -> StoppingState:
+        """Say whether some arm has enough evidence."""
+        found = self._evidence(wins)
+        leader = int(found.argmax())
+        return _state(leader, float(found[leader]), -math.log(self.delta))
+
+    def _evidence(self, wins: ArrayLike) -> np.ndarray:
+        return anytime_evidence(
+            wins, prior=self.prior, weight=self.weight, width=self.width
+        )
+
+    def scalar_stopping(self) -> Any:
+        """Return what stops runs of the scalar engine."""
+        from bayesduel.stopping._scalar_evidence import stopping
+
+        return stopping(
+            delta=float(self.delta),
+            width=float(self.width),
+            prior=float(self.prior),
+            weight=self.weight,
+        )
+
+
+@dataclass(frozen=True)
+class PosteriorProbability(StoppingRule):
+    """Stop when the leader is a Copeland winner with posterior probability 1 - delta.
+
+    Every pair has an independent law Beta(prior, prior) before the duels. The leader
+    has the largest expected number of wins. Its probability to be beaten is bounded by
+    the sum over the rivals of their probabilities to have more wins, each of which is
+    exact; the evidence is minus the logarithm of that sum.
+
+    Looked at once, after a number of duels that was fixed before, this is a sensible
+    rule. Looked at after every duel it is *no* rate of errors: on some matrices many
+    times more than ``delta`` of the names are wrong (see the note on stopping).
+
+    Parameters
+    ----------
+    delta : float
+        Above 0, below 1.
+    prior : float
+        From 0.001 to 1000.
+
+    Examples
+    --------
+    >>> rule = PosteriorProbability(0.01)
+    >>> state = rule.evaluate([[0, 60, 80], [40, 0, 70], [20, 30, 0]])
+    >>> state.stopped, state.leader, round(float(np.exp(-state.evidence)), 4)
+    (False, 0, 0.023)
+    """
+
+    delta: float
+    prior: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        _check_delta(self.delta)
+        if not 0.001 <= as_number(self.prior) <= 1000:
+            rule = "must be from 0.001 to 1000"
+            raise StoppingRuleError.of("prior", rule, self.prior)
+
+    def evaluate(self, wins: ArrayLike) -> StoppingState:
+        """Say whether the leader is probable enough."""
+        leader, wrong = log_chance_wrong(checked_wins(wins), float(self.prior))
+        return _state(leader, -wrong, -math.log(self.delta))
+
+    def scalar_stopping(self) -> Any:
+        """Return what stops runs of the scalar engine."""
+        from bayesduel.stopping._scalar_posterior import stopping
+
+        return stopping(delta=float(self.delta), prior=float(self.prior))
+
+
+@dataclass(frozen=True)
+class Budget(StoppingRule):
+    """Stop after so many duels, and name nobody.
+
+    Parameters
+    ----------
+    duels : int
+        At least 1.
+
+    Examples
+    --------
+    >>> rule = AnytimeEvidence(0.01) | Budget(100)
+    >>> rule.evaluate([[0, 60], [40, 0]])
+    StoppingState(stopped=True, answer=-1, leader=-1, evidence=100.0, threshold=100.0)
+    """
+
+    duels: int
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        number = whole_number(self.duels)
+        if number is None or not 1 <= number <= 2**62:
+            rule = "must be a whole number from 1 to 2^62"
+            raise StoppingRuleError.of("duels", rule, self.duels)
+
+    def evaluate(self, wins: ArrayLike) -> StoppingState:
+        """Say whether the budget is spent."""
+        spent = float(checked_wins(wins).sum())
+        limit = float(self.duels)
+        return StoppingState(spent >= limit, NOBODY, NOBODY, spent, limit)
+
+    def scalar_stopping(self) -> Any:
+        """Return what stops runs of the scalar engine."""
+        from bayesduel.stopping.scalar_rules import budget
+
+        return budget(int(self.duels))
+
+
+@dataclass(frozen=True)
+class FirstOf(StoppingRule):
+    """Stop with the first rule that does; where several do, with the first named.
+
+    What it says before is what the first rule says.
+
+    Parameters
+    ----------
+    rules : tuple of StoppingRule
+        At least one.
+
+    Examples
+    --------
+    >>> rule = FirstOf((AnytimeEvidence(0.01), Budget(1000)))
+    >>> rule.evaluate([[0, 90], [10, 0]]).answer
+    0
+    """
+
+    rules: tuple[StoppingRule, ...]
+
+    def __post_init__(self) -> None:
+        """Check the rules."""
+        given = self.rules
+        if not isinstance(given, tuple) or not given:
+            rule = "must be a tuple of at least one rule"
+            raise StoppingRuleError.of("rules", rule, given)
+        for index, each in enumerate(given):
+            check_rule("rules", each, index)
+
+    def evaluate(self, wins: ArrayLike) -> StoppingState:
+        """Say whether some rule stops."""
+        states = [rule.evaluate(wins) for rule in self.rules]
+        return next((state for state in states if state.stopped), states[0])
+
+    def scalar_stopping(self) -> Any:
+        """Return what stops runs of the scalar engine."""
+        from bayesduel.stopping.scalar_rules import first_of
+
+        *others, last = (rule.scalar_stopping() for rule in self.rules)
+        for each in reversed(others):
+            last = first_of(each, last)
+        return last
+
+
+def check_rule(argument: str, value: Any, index: int | None = None) -> StoppingRule:
+    """Return ``value`` if it is a rule for stopping."""
+    if not isinstance(value, StoppingRule):
+        raise StoppingRuleError.of(
+            argument,
+            "must be a rule of bayesduel.stopping",
+            value,
+            index=index,
+            remedy="give stopping.AnytimeEvidence(0.05), for instance",
+        )
+    return value
+
+
+def _check_delta(value: Any) -> None:
+    if not 0.0 < as_number(value) < 1.0:
+        rule = "must be a number between 0 and 1, the probability of an error"
+        raise StoppingRuleError.of("delta", rule, value)
+
+
+def _state(leader: int, evidence: float, threshold: float) -> StoppingState:
+    stopped = evidence >= threshold
+    answer = leader if stopped else NOBODY
+    return StoppingState(stopped, answer, leader, evidence, threshold)

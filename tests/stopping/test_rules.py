@@ -1,0 +1,133 @@
+"""Rules for stopping on counts: what they say, and what they refuse."""
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+import theory
+from bayesduel.errors import StoppingRuleError
+from bayesduel.stopping import (
+    AnytimeEvidence,
+    Budget,
+    FirstOf,
+    PosteriorProbability,
+    StoppingRule,
+    StoppingState,
+)
+from tests.policies.instances import CONDORCET
+
+
+def counted(rng, num_arms, scale):
+    """Wins after about so many duels of every pair."""
+    duels = rng.poisson(scale, (num_arms, num_arms))
+    return rng.binomial(duels, rng.uniform(0.1, 0.9, (num_arms, num_arms)))
+
+
+@pytest.mark.parametrize("width", [0.0, 0.04])
+def test_evidence_is_that_of_the_theory(width):
+    rng = np.random.default_rng(2000)
+    stopped = 0
+    for _ in range(40):
+        wins = counted(rng, 5, 150)
+        state = AnytimeEvidence(0.05, width, prior=1.0, weight=0.3).evaluate(wins)
+        found = theory.anytime_evidence(wins, prior=1.0, weight=0.3, width=width)
+        assert state.evidence == found.max() == found[state.leader]
+        assert state.threshold == math.log(20)
+        assert state.stopped == (state.evidence >= state.threshold)
+        assert state.answer == (state.leader if state.stopped else -1)
+        stopped += state.stopped
+    assert 0 < stopped < 40
+
+
+def beaten_by_trial(wins, leader, prior):
+    """Sum over rivals of P(the rival has more wins), over all tournaments."""
+    num_arms = len(wins)
+    pairs = list(combinations(range(num_arms), 2))
+    total = 0.0
+    for signs in product((True, False), repeat=len(pairs)):
+        scores, chance = np.zeros(num_arms), 1.0
+        for (i, j), first in zip(pairs, signs, strict=True):
+            law = beta(wins[i, j] + prior, wins[j, i] + prior)
+            chance *= law.sf(0.5) if first else law.cdf(0.5)
+            scores[i if first else j] += 1
+        total += chance * (scores > scores[leader]).sum()
+    return total
+
+
+@pytest.mark.parametrize(("num_arms", "prior"), [(2, 1.0), (3, 0.5), (4, 3.0)])
+def test_posterior_agrees_with_enumeration(num_arms, prior):
+    rng = np.random.default_rng(2010 + num_arms)
+    for _ in range(4):
+        wins = counted(rng, num_arms, 12)
+        state = PosteriorProbability(0.1, prior).evaluate(wins)
+        truth = beaten_by_trial(wins, state.leader, prior)
+        assert math.exp(-state.evidence) == pytest.approx(truth, rel=1e-9)
+        assert state.stopped == (truth <= 0.1)
+
+
+def test_the_posterior_keeps_small_chances():
+    wins = 20_000 * CONDORCET
+    state = PosteriorProbability(1e-12).evaluate(np.floor(wins))
+    assert state.stopped and 27 < state.evidence < 1000
+    sure = np.where(np.tri(3, k=-1), 0, 10**9)
+    assert PosteriorProbability(1e-12).evaluate(sure).evidence == math.inf
+
+
+def test_the_first_rule_that_stops_decides():
+    wins = np.array([[0, 66], [34, 0]])
+    assert Budget(101).evaluate(wins).stopped is False
+    patient, quick = AnytimeEvidence(0.01), AnytimeEvidence(0.4)
+    both = patient | Budget(100)
+    assert both == FirstOf((patient, Budget(100)))
+    assert both.evaluate(wins) == StoppingState(True, -1, -1, 100.0, 100.0)
+    assert (patient | Budget(101)).evaluate(wins) == patient.evaluate(wins)
+    assert (both | quick).evaluate(wins).answer == -1
+    assert (quick | both).evaluate(wins).answer == 0
+
+
+def test_weight_makes_arms_that_join_harmless():
+    wins = np.array([[0, 300, 90], [200, 0, 80], [10, 20, 0]])
+    more = np.zeros((5, 5))
+    more[:3, :3] = wins
+    fixed = AnytimeEvidence(0.05, weight=0.25)
+    # Nothing was bet on the new pairs: what has been won stays.
+    joined = theory.anytime_evidence(more, weight=0.25)
+    assert joined[0] <= fixed.evaluate(wins).evidence
+    assert (joined <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: AnytimeEvidence(0.0), "delta must be a number between 0 and 1"),
+        (lambda: AnytimeEvidence(1), "delta must be"),
+        (lambda: AnytimeEvidence("x"), "delta must be"),
+        (lambda: AnytimeEvidence(0.1, 0.5), "width must be below 1/2"),
+        (lambda: AnytimeEvidence(0.1, prior=0), "prior must be"),
+        (lambda: AnytimeEvidence(0.1, weight=1.5), "weight must be below 1"),
+        (lambda: PosteriorProbability(2), "delta must be"),
+        (lambda: PosteriorProbability(0.1, math.nan), "prior must be from 0.001"),
+        (lambda: Budget(0), "duels must be a whole number from 1"),
+        (lambda: Budget(1.5), "duels must be a whole number"),
+        (lambda: FirstOf(()), "rules must be a tuple"),
+        (lambda: FirstOf([Budget(3)]), "rules must be a tuple"),
+        (lambda: Budget(3) | 5, "rules must be a rule of bayesduel.stopping"),
+    ],
+)
+def test_bad_parameters_are_named(make, text):
+    with pytest.raises(StoppingRuleError, match=text):
+        make()
+
+
+@pytest.mark.parametrize(
+    "rule", [AnytimeEvidence(0.1), PosteriorProbability(0.1), Budget(5)]
+)
+def test_counts_are_checked(rule):
+    assert isinstance(rule, StoppingRule)
+    with pytest.raises(ValueError, match="whole numbers"):
+        rule.evaluate([[0, 1.5], [2, 0]])
+    with pytest.raises(ValueError, match="square"):
+        rule.evaluate([1, 2])
