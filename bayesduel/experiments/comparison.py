@@ -94,6 +94,7 @@ class SimulationJob:
             seed=configuration.seed,
             num_lanes=self.num_lanes,
             on_progress=on_progress,
+            stopping=configuration.stopping,
         )
         device = jax.devices()[0].device_kind
         return nodes.chunk_dataset(configuration, self.runs, records, device)
@@ -119,7 +120,8 @@ class Comparison(Sweep):
     def request(self) -> dict[str, Any]:
         """Return what was asked for, in words."""
         asked = self.experiment
-        return {
+        stops = {} if asked.stopping is None else {"stopping": repr(asked.stopping)}
+        return stops | {
             "environments": list(asked.names),
             "policies": list(asked.labels),
             "num_runs": asked.num_runs,

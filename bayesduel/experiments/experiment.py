@@ -25,6 +25,7 @@ from bayesduel.experiments.store import carry_out
 from bayesduel.limits import MOST_RUNS
 from bayesduel.policies.base import Policy, check_kinds, parameters_json
 from bayesduel.policies.lookup import parse
+from bayesduel.stopping.rules import StoppingRule, check_rule
 
 _TAKEN = ("arm", "best_set", "opponent", "preference")
 """What a node of an environment holds besides its policies."""
@@ -59,6 +60,11 @@ class Experiment:
     shuffle : bool
         Relabel the arms at random in each run (results keep the original labels), for
         every policy alike.
+    stopping : StoppingRule, optional
+        Of :mod:`bayesduel.stopping`: looked at after every duel of different arms. A
+        run that it ends plays nothing more, and its regret stays. Results have
+        ``stopped_at`` (run), the round, and ``answer`` (run), the arm that is named;
+        -1 where there is none. Needs a CPU and policies with a kernel.
 
     Attributes
     ----------
@@ -73,6 +79,8 @@ class Experiment:
     regret : tuple of str or None
         Different notions; None stands for the usual one of each instance.
     shuffle : bool
+        As given.
+    stopping : StoppingRule or None
         As given.
 
     Raises
@@ -109,6 +117,7 @@ class Experiment:
     seed: int
     regret: tuple[str, ...] | None
     shuffle: bool
+    stopping: StoppingRule | None
 
     def __init__(
         self,
@@ -121,6 +130,7 @@ class Experiment:
         seed: int = 0,
         regret: Sequence[str] | str | None = None,
         shuffle: bool = True,
+        stopping: StoppingRule | None = None,
     ) -> None:
         # The cheap parts first.
         asked = {
@@ -128,6 +138,7 @@ class Experiment:
             "horizon": checks.check_horizon(horizon),
             "seed": checks.check_seed(seed),
             "shuffle": checks.check_flag("shuffle", shuffle),
+            "stopping": _read_stopping(stopping),
         }
         asked["policies"] = _read_policies(policies)
         asked["instances"] = _read_instances(instances)
@@ -143,6 +154,8 @@ class Experiment:
             for index, policy in enumerate(self.policies):
                 with _about("policies", policy, index):
                     problem.check_policy(policy, self.horizon)
+                    if self.stopping is not None:
+                        _check_kernel(problem, policy, self.shuffle)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -177,6 +190,7 @@ class Experiment:
                     checkpoints=self.checkpoints,
                     seed=self.seed,
                     shuffle=self.shuffle,
+                    stopping=self.stopping,
                     notions=self.notions[name],
                     code=code,
                 ),
@@ -222,6 +236,19 @@ class Experiment:
             resume=resume,
             overwrite=overwrite,
         )
+
+
+def _read_stopping(given: Any) -> StoppingRule | None:
+    return None if given is None else check_rule("stopping", given)
+
+
+def _check_kernel(problem: Problem, policy: Policy, shuffle: bool) -> None:
+    """Raise unless runs of a policy can be stopped."""
+    from bayesduel.simulation.driver import kernel_for, without_kernel
+
+    environment = problem.environment((problem.default_notion,), shuffle=shuffle)
+    if kernel_for(environment, policy) is None:
+        raise without_kernel(policy)
 
 
 @contextmanager

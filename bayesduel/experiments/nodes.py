@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.experiments.problems import Instance, Problem, problem_of
+from bayesduel.stopping.rules import StoppingRule
 from bayesduel.version import package_version
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Configuration:
     seed: int
     shuffle: bool
     notions: tuple[str, ...]
+    stopping: StoppingRule | None = None
     code: str = ""
     """Digest of the code of a policy that is not ours; the version stands for ours."""
 
@@ -49,6 +51,8 @@ class Configuration:
     def fingerprint(self) -> dict[str, Any]:
         """Return what must agree for runs to belong together."""
         own = {"code": self.code} if self.code else {}
+        if self.stopping is not None:
+            own["stopping"] = repr(self.stopping)
         return own | {
             "matrix_sha256": self.instance.checksum,
             "policy_name": self.policy_name,

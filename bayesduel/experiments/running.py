@@ -14,6 +14,7 @@ from bayesduel.experiments.problems import InstanceLike
 from bayesduel.limits import MOST_LANES
 from bayesduel.policies.base import Policy
 from bayesduel.progress import progress_reporter
+from bayesduel.stopping.rules import StoppingRule
 
 
 def simulate(
@@ -26,6 +27,7 @@ def simulate(
     seed: int = 0,
     regret: Sequence[str] | None = None,
     shuffle: bool = True,
+    stopping: StoppingRule | None = None,
     num_lanes: int | None = None,
     progress: bool = False,
 ) -> xr.DataTree:
@@ -38,7 +40,7 @@ def simulate(
         world of :mod:`bayesduel.instances.choice`, or its name.
     policy : Policy or str
         A policy, or its name with parameters such as ``"d-ts:alpha=0.6"``.
-    num_runs, horizon, checkpoints, seed, regret, shuffle
+    num_runs, horizon, checkpoints, seed, regret, shuffle, stopping
         As in :class:`bayesduel.Experiment`.
     num_lanes : int, optional
         Runs simulated side by side; a matter of speed only.
@@ -79,6 +81,7 @@ def simulate(
             seed=seed,
             regret=regret,
             shuffle=shuffle,
+            stopping=stopping,
         )
     (place,) = asked.configurations
     job = Comparison(asked).job(place, range(asked.num_runs), num_lanes=num_lanes)
@@ -99,6 +102,7 @@ def compare(
     seed: int = 0,
     regret: Sequence[str] | None = None,
     shuffle: bool = True,
+    stopping: StoppingRule | None = None,
     jobs: int | None = 1,
     progress: bool = False,
     out: Path | str | None = None,
@@ -123,7 +127,7 @@ def compare(
         is computed again, with a ``DamagedPartWarning``.
     overwrite : bool
         Replace the results in ``out``; files of yours stay.
-    num_runs, horizon, checkpoints, seed, regret, shuffle
+    num_runs, horizon, checkpoints, seed, regret, shuffle, stopping
         As in :class:`bayesduel.Experiment`.
     progress : bool
         Show a progress bar on standard error.
@@ -162,6 +166,7 @@ def compare(
             seed=seed,
             regret=regret,
             shuffle=shuffle,
+            stopping=stopping,
         )
     return asked.run(
         jobs=jobs, progress=progress, out=out, resume=resume, overwrite=overwrite

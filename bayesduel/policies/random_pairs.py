@@ -1,7 +1,7 @@
 """Random pairs, the rule that learns nothing from what it sees."""
 
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -86,3 +86,10 @@ class RandomPairs(Policy):
     def recommend(self, rng_key: RunKey, state: RandomPairsState) -> Arm:
         """Return the arm that empirically beats the most others."""
         return most_beaten(rng_key, state.wins)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel."""
+        # Numba takes half a second to import.
+        from bayesduel.policies._scalar_random_pairs import kernel
+
+        return kernel(distinct=self.distinct)

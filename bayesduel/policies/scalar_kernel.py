@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
+from numba.core import types
 from numba.extending import overload
 from numpy.random import Generator
 
@@ -93,16 +94,18 @@ def implement(state_class: type, **functions: Callable[..., Any]) -> None:
         ``init``, ``choose``, ``update`` and ``recommend``, compiled or not.
     """
     for stub in (init, choose, update, recommend):
-        _implement(stub, state_class, functions[stub.__name__])
+        implement_one(stub, state_class, functions[stub.__name__])
 
 
-def _implement(
+def implement_one(
     stub: Callable[..., Any], state_class: type, function: Callable[..., Any]
 ) -> None:
+    """Let compiled code find a function by the class of its first argument."""
     # Numba wants the plain function, with the arguments of the stub.
     plain = getattr(function, "py_func", function)
 
     @overload(stub, strict=False, jit_options=PART_OPTIONS)
     def find(state: Any, *others: Any) -> Callable[..., Any] | None:
-        wanted = isinstance(state, Reference)
-        return plain if wanted and state.target.instance_class is state_class else None
+        target = state.target if isinstance(state, Reference) else state
+        wanted = isinstance(target, types.BaseNamedTuple)
+        return plain if wanted and target.instance_class is state_class else None

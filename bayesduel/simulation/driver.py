@@ -31,6 +31,7 @@ from bayesduel.simulation.event_loop import (
 )
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
+from bayesduel.stopping.rules import StoppingRule
 
 EVENT_LIMIT = 2**31 - 2
 """Events that one run may take. Their number is folded into 32 bits of its key, and
@@ -73,6 +74,7 @@ def run_chunk(
     num_lanes: int | None = None,
     on_progress: Callable[[float], None] | None = None,
     engine: str = "auto",
+    stopping: StoppingRule | None = None,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs`` up to the last checkpoint.
 
@@ -97,11 +99,15 @@ def run_chunk(
         "scalar" plays run after run by the kernel of the policy, "jax" many runs side
         by side; the runs have the same law. "auto" takes the first on a CPU, where the
         policy has a kernel.
+    stopping : StoppingRule, optional
+        Looked at after every duel of different arms. A run that it ends plays nothing
+        more: its counts stay as they are up to the last checkpoint. Needs a kernel.
 
     Returns
     -------
     RunRecords
-        Of all runs.
+        Of all runs. With ``stopping``, ``info`` has ``stopped_at``, the round, or -1,
+        and ``answer``, the arm that is named, or -1.
 
     Raises
     ------
@@ -111,7 +117,9 @@ def run_chunk(
     keep_programs()
     if on_progress is not None:
         on_progress(0.0)
-    kernel = _kernel(environment, policy, engine)
+    kernel = kernel_for(environment, policy, engine)
+    if stopping is not None and kernel is None:
+        raise without_kernel(policy)
     if kernel is not None:
         # Numba takes half a second to import.
         from bayesduel.simulation.scalar.engine import run_chunk as run_scalar_chunk
@@ -125,6 +133,7 @@ def run_chunk(
             event_limit=EVENT_LIMIT,
             segment_seconds=_SEGMENT_SECONDS,
             on_progress=on_progress,
+            stopping=stopping and stopping.scalar_stopping(),
         )
     with jax.enable_x64(True):
         inputs = _problem(environment, policy, runs, checkpoints, seed)
@@ -148,7 +157,17 @@ def run_chunk(
         )
 
 
-def _kernel(environment: Environment, policy: Policy, engine: str) -> Any:
+def without_kernel(policy: Policy) -> SimulationArgumentError:
+    """Return the error that runs of a policy cannot be stopped."""
+    return SimulationArgumentError.of(
+        "stopping",
+        "needs a policy of duels that a kernel plays on a CPU, which this one is not",
+        policy.label,
+        remedy="take its usual form on a CPU, or another policy",
+    )
+
+
+def kernel_for(environment: Environment, policy: Policy, engine: str = "auto") -> Any:
     """Return the kernel that plays a policy; None where the loop of JAX does.
 
     A class that inherits from one with a kernel may have changed its rule.

@@ -27,6 +27,7 @@ WRONG = {
     "seed": (-1, -1, None),
     "regret": (["weak", "copland"], "copland", 1),
     "shuffle": ("no", "no", None),
+    "stopping": (0.05, 0.05, None),
 }
 """What is given, what of it is wrong, and where that stands."""
 

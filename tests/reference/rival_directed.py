@@ -48,6 +48,8 @@ class RivalDirected:
         A certain majority is drawn as well; weight of its pair where it is reversed.
     pairs : {"flipped", "gradient"}
         A flipped pair of a world, or the one of the largest derivative per cost.
+    cost : {"regret", "duels"}
+        Of a duel: its estimated regret, or 1 each, and then every round explores.
     """
 
     def __init__(
@@ -62,10 +64,12 @@ class RivalDirected:
         flips_only: bool = True,
         doubts: float = 0.0,
         pairs: str = "flipped",
+        cost: str = "regret",
     ) -> None:
         self.num_arms, self.rng = num_arms, rng
         self.c, self.eta, self.floor, self.prior = c, eta, floor, prior
         self.flips_only, self.doubts, self.pairs = flips_only, doubts, pairs
+        self.cost = cost
         self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
         self.derive()
 
@@ -83,6 +87,8 @@ class RivalDirected:
         scores = self.chance.sum(axis=1)
         mean = (scores[:, None] + scores[None, :]) / 2
         self.regret = (scores.max() - mean + self.floor) / (self.num_arms - 1)
+        if self.cost == "duels":
+            self.regret = np.ones_like(self.regret)
         self.leader = random_choice(self.rng, self.cheapest_leaders())
         self.worlds = {
             rival: self.dethroning_worlds(rival)
@@ -142,6 +148,8 @@ class RivalDirected:
 
     def explores(self) -> float:
         """Return the chance that a round explores."""
+        if self.cost == "duels":
+            return 1.0
         total = sum(weight for worlds in self.worlds.values() for weight, _ in worlds)
         return min(1.0, self.c * total)
 

@@ -42,7 +42,7 @@ KERNELS = {
 
 
 def kernel_of(policy, engine="auto"):
-    return driver._kernel(PairwiseEnvironment(CONDORCET), policy, engine)
+    return driver.kernel_for(PairwiseEnvironment(CONDORCET), policy, engine)
 
 
 @pytest.mark.parametrize("text", KERNELS)

@@ -114,7 +114,7 @@ def test_weight_makes_arms_that_join_harmless():
         (lambda: Budget(1.5), "duels must be a whole number"),
         (lambda: FirstOf(()), "rules must be a tuple"),
         (lambda: FirstOf([Budget(3)]), "rules must be a tuple"),
-        (lambda: Budget(3) | 5, "rules must be a rule of bayesduel.stopping"),
+        (lambda: Budget(3) | 5, "must be a rule of bayesduel.stopping"),
     ],
 )
 def test_bad_parameters_are_named(make, text):

@@ -28,7 +28,7 @@ before that."""
 class Reference(types.Type):
     """The type of a reference to a named tuple."""
 
-    def __init__(self, target: types.NamedTuple) -> None:
+    def __init__(self, target: types.BaseNamedTuple) -> None:
         self.target = target
         # A part of the name of every function, so that it is short.
         name = target.instance_class.__name__
@@ -62,7 +62,7 @@ def _field(
 
 def _words(kind: Any) -> int:
     """Count the words of an array, or of a tuple of them."""
-    if isinstance(kind, types.NamedTuple):
+    if isinstance(kind, types.BaseNamedTuple):
         return sum(map(_words, kind.types))
     if isinstance(kind, types.Array) and kind.layout == "C":
         return 1 + kind.ndim
@@ -71,7 +71,7 @@ def _words(kind: Any) -> int:
 
 def _read(context: Any, builder: Any, kind: Any, address: Any, begin: int) -> Any:
     """Make the value of a field out of its words, from number ``begin`` on."""
-    if isinstance(kind, types.NamedTuple):
+    if isinstance(kind, types.BaseNamedTuple):
         parts = []
         for each in kind.types:
             parts.append(_read(context, builder, each, address, begin))
@@ -108,7 +108,7 @@ def _read_word(
 
 
 def _reference(typing_context: Any, state: Any) -> Any:
-    if not isinstance(state, types.NamedTuple):
+    if not isinstance(state, types.BaseNamedTuple):
         return None
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -126,7 +126,7 @@ def _write(
     context: Any, builder: Any, kind: Any, value: Any, address: Any, begin: int
 ) -> int:
     """Write the words of a field from number ``begin`` on; return what comes after."""
-    if isinstance(kind, types.NamedTuple):
+    if isinstance(kind, types.BaseNamedTuple):
         for place, each in enumerate(kind.types):
             part = builder.extract_value(value, place)
             begin = _write(context, builder, each, part, address, begin)

@@ -53,7 +53,7 @@ def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDue
     """Return the self-duels of the leader, and the pair that is compared next."""
     now = state.now[0]
     chance = now.c * now.total
-    if chance < 1.0:
+    if chance < 1.0 and now.costs_regret:
         waits = rng.standard_exponential()
         hazard = -math.log1p(-chance)
         if waits >= hazard * (NEVER + 1 - round_):
@@ -63,6 +63,10 @@ def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDue
         idle = int(waits / hazard)
     else:
         idle = 0
+    if now.total == 0.0:
+        num_arms = state.arms.size
+        rival = (now.leader + 1 + choose_index(rng, num_arms - 1)) % num_arms
+        return ScalarDuel(now.leader, idle, rival, now.leader, True)
     rival = place_by_weight(state.arms, state.arms.size, rng)
     first, second = _flipped_pair(state, rng, rival)
     return ScalarDuel(now.leader, idle, first, second, True)

@@ -23,6 +23,7 @@ _NOW = np.dtype(
         ("floor", np.float64),
         ("doubts", np.float64),
         ("flips_only", np.int64),
+        ("costs_regret", np.int64),
         ("leader", np.int64),
         ("best_score", np.float64),
         ("total", np.float64),  # Sum of the chances of all rivals.
@@ -83,6 +84,7 @@ def new_state(
     c: float,
     eta: float,
     floor: float,
+    costs_regret: bool,
     doubts: float,
     flips_only: bool,
 ) -> RivalDirectedKernel:
@@ -102,7 +104,7 @@ def new_state(
     )
     state.now["c"], state.now["eta"], state.now["floor"] = c, eta, floor
     state.now["flips_only"], state.now["doubts"] = flips_only, doubts
-    state.now["leader"] = -1
+    state.now["leader"], state.now["costs_regret"] = -1, costs_regret
     state.pairs["prior"] = prior
     # Every pair is even until it is refreshed.
     state.arms["losses"] = num_arms - 1
@@ -162,7 +164,9 @@ def _expected_divergence(won: int, lost: int) -> float:
 
 @inlined
 def regret(state: RivalDirectedKernel, one: int, other: int) -> float:
-    """K - 1 times r_ij: only ratios matter."""
+    """Return K - 1 times r_ij, or 1: only ratios matter."""
+    if not state.now[0].costs_regret:
+        return 1.0
     mean = 0.5 * (state.arms[one].score + state.arms[other].score)
     return state.now[0].best_score - mean + state.now[0].floor
 

@@ -90,6 +90,11 @@ class RivalDirectedThompson(Policy):
       d_e Q_e (1 - Q_e) h_e / r_e is played (ties at random), where h_e is the sum over
       the rivals of the derivative of Phi_i by the chance of the pair.
 
+    With ``cost="duels"`` every duel of different arms costs the same, and no arm meets
+    itself: to *name* a winner with few duels, see :mod:`bayesduel.stopping`. Then
+    r_ij = 1, the ``floor`` and ``c`` play no part, and each round explores; where every
+    Phi_i is too small for a number, the leader meets any rival.
+
     Nothing changes between two duels of different arms, so the self-duels before the
     next one are geometric, and ``look_ahead`` draws their number at once. The law of
     all duels is that of the step form. With two equal Copeland winners Phi never
@@ -112,6 +117,8 @@ class RivalDirectedThompson(Policy):
         Take majorities in favor of a rival as certain.
     pairs : {"flipped", "gradient"}
         Which pair of the rival's world is played.
+    cost : {"regret", "duels"}
+        What a duel costs: its estimated regret, or 1 each.
     look_ahead : bool
         Jump over self-duels.
     posterior : BetaPairs
@@ -139,6 +146,7 @@ class RivalDirectedThompson(Policy):
     doubts: float = 0.0
     flips_only: bool = field(default=True, metadata={"static": True})
     pairs: str = field(default="flipped", metadata={"static": True})
+    cost: str = field(default="regret", metadata={"static": True})
     look_ahead: bool = field(default=True, metadata={"static": True})
     posterior: BetaPairs = BetaPairs(prior=5)
 
@@ -151,6 +159,7 @@ class RivalDirectedThompson(Policy):
         check_above("floor", self.floor, 0.0, why="else a duel may seem free")
         check_at_least("doubts", self.doubts, 0.0)
         check_choice("pairs", self.pairs, ("flipped", "gradient"))
+        check_choice("cost", self.cost, ("regret", "duels"))
         check_beta_pairs(self.posterior, num_arms)
 
     def init(
@@ -181,9 +190,12 @@ class RivalDirectedThompson(Policy):
         )
         signs = decisive_signs(pairs, leader)
         chances = dethroning_chances(signs, leader)
-        chance = jnp.minimum(1.0, self.c * jnp.sum(chances))
         rounds = NEVER + 1 - round_ if self.look_ahead else jnp.int64(1)
-        idle, explores = waiting_time(uniforms[0], chance, rounds)
+        if self.cost == "duels":
+            idle, explores = jnp.int64(0), jnp.bool_(True)
+        else:
+            chance = jnp.minimum(1.0, self.c * jnp.sum(chances))
+            idle, explores = waiting_time(uniforms[0], chance, rounds)
         if self.pairs == "flipped":
             first, second = self._flipped_pair(uniforms[1:], state, signs, chances)
         else:
@@ -246,9 +258,19 @@ class RivalDirectedThompson(Policy):
             c=float(self.c),
             eta=float(self.eta),
             floor=float(self.floor),
+            costs_regret=self.cost == "regret",
             doubts=float(self.doubts),
             flips_only=self.flips_only,
         )
+
+    def _costs(self, beliefs: PairBeliefs) -> Float[Array, "K K"]:
+        """Return r_ij: the estimated regret of a duel, with its floor; or 1."""
+        num_arms = beliefs.chance.shape[0]
+        if self.cost == "duels":
+            return jnp.ones((num_arms, num_arms), dtype=beliefs.chance.dtype)
+        wins = jnp.sum(beliefs.chance, axis=1)
+        mean = 0.5 * (wins[:, None] + wins[None, :])
+        return (jnp.max(wins) - mean + self.floor) / (num_arms - 1)
 
     def _leader(
         self, rng_key: RunKey, beliefs: PairBeliefs, divergence: Float[Array, "K K"]
@@ -261,7 +283,7 @@ class RivalDirectedThompson(Policy):
         fewest = losses == jnp.min(losses)
 
         def cheapest() -> Bool[Array, " K"]:
-            prices = _regret(beliefs, self.floor) / divergence
+            prices = self._costs(beliefs) / divergence
             costs = ecw_costs(signs, superiors_by_counting(signs, prices))
             costs = jnp.where(fewest, costs, jnp.inf)
             least = jnp.min(costs)
@@ -281,8 +303,10 @@ class RivalDirectedThompson(Policy):
         """Draw a rival, its world, and a pair that is flipped there."""
         num_arms = chances.shape[0]
         beliefs, leader = state.beliefs, state.leader
-        rival = choose_weighted(uniforms[0], chances)
         arms = jnp.arange(num_arms, dtype=jnp.int32)
+        known = jnp.any(chances > 0.0)
+        others = (arms != leader).astype(chances.dtype)
+        rival = choose_weighted(uniforms[0], jnp.where(known, chances, others))
         own = Signs(*(column_of(each, rival) for each in signs))
         num_rows = 2 * num_arms + 1
         favorable = sample_world(uniforms[2 : num_rows + 2], own)
@@ -302,14 +326,14 @@ class RivalDirectedThompson(Policy):
         exists = jnp.concatenate([jnp.ones(1, dtype=bool), is_pair, is_pair])
         flipped = jnp.where(favorable, lead <= 0, lead >= 0)
         duels = (beliefs.wins + beliefs.wins.T).astype(jnp.float64)
-        worth = state.divergence / _regret(beliefs, self.floor)
+        worth = state.divergence / self._costs(beliefs)
         weights = decisive(worth * (duels + 1.0) ** self.eta)
         certain = own.unfavorable == 0.0
         reversed_ = uniforms[num_rows + 2 :] < decisive(beliefs.chance.T)
         doubted = certain & reversed_ & (self.doubts > 0.0)
         flipped = jnp.where(certain, doubted, flipped)
         weights = jnp.where(certain, self.doubts * decisive(worth), weights)
-        flipped = flipped & exists
+        flipped = flipped & exists & known
         weights = jnp.where(flipped, weights, 0.0)
         # Without a flip, which only rounding can bring, the leader meets the rival.
         row = choose_weighted(uniforms[1], weights)
@@ -337,7 +361,7 @@ class RivalDirectedThompson(Policy):
         steepness = directed + directed.T
         chance = beliefs.chance
         score = state.divergence * chance * chance.T * steepness
-        score = score / _regret(beliefs, self.floor)
+        score = score / self._costs(beliefs)
         upper = np.triu(others_mask(num_arms))
         score = jnp.where(upper, score, -1.0)
         best = (score >= jnp.max(score) * (1.0 - EQUAL_COSTS)).reshape(-1)
@@ -371,11 +395,3 @@ def expected_divergence(
 def _pseudo_counts(beliefs: PairBeliefs) -> Num[Array, "K K"]:
     """Return counts whose differences are the leads of the posterior."""
     return beliefs.wins if beliefs.prior.ndim == 0 else pseudo_wins(beliefs)
-
-
-def _regret(beliefs: PairBeliefs, floor: float) -> Float[Array, "K K"]:
-    """Return r_ij, the estimated Copeland regret of a duel, with its floor."""
-    num_arms = beliefs.chance.shape[0]
-    wins = jnp.sum(beliefs.chance, axis=1)
-    mean = 0.5 * (wins[:, None] + wins[None, :])
-    return (jnp.max(wins) - mean + floor) / (num_arms - 1)

@@ -19,6 +19,7 @@ from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
 from bayesduel.simulation.scalar.loop import Problem, Record, new_record
 from bayesduel.simulation.scalar.programs import program
+from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
 _FIRST_SEGMENT = 64
 """Events of the first segment: of many arms, one takes milliseconds."""
@@ -34,6 +35,7 @@ def run_chunk(
     event_limit: int,
     segment_seconds: float,
     on_progress: Callable[[float], None] | None = None,
+    stopping: ScalarStopping | None = None,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
@@ -43,7 +45,10 @@ def run_chunk(
         Events that one run may take.
     segment_seconds : float
         About how long a segment lasts.
+    stopping : ScalarStopping, optional
+        What ends runs before the horizon.
     """
+    ends = stopping or NEVER_STOPS
     orders, seeds = orders_and_words(environment, runs, seed)
     orders = orders.astype(np.int64)
     num_arms = environment.num_arms
@@ -51,21 +56,21 @@ def run_chunk(
     preference = np.ascontiguousarray(environment.preference, dtype=np.float64)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     began = time.perf_counter()
-    play = program(kernel.name)
+    play = program("-".join(filter(None, (kernel.name, ends.name))))
     problem = Problem(preference, orders[0], grid)
     # No events: this compiles, and prepares a state that is thrown away.
     play(
         kernel.new_state(orders[0]),
         _generator(seeds[0]),
         problem,
-        new_record(ledger[0]),
+        new_record(ledger[0], ends),
         0,
     )
     compiled = time.perf_counter()
     segments = _Segments(segment_seconds, len(runs), int(grid[-1]), on_progress)
     records, infos = [], []
     for row, order in enumerate(orders):
-        state, record = kernel.new_state(order), new_record(ledger[row])
+        state, record = kernel.new_state(order), new_record(ledger[row], ends)
         inputs = state, _generator(seeds[row]), Problem(preference, order, grid)
         segments.play(play, inputs, record, event_limit)
         if record.progress["played"][0] < grid[-1]:
@@ -73,10 +78,13 @@ def run_chunk(
         records.append(record.progress[0])
         infos.append(kernel.info(state))
     found = np.array(records)
+    info = {name: np.array([each[name] for each in infos]) for name in infos[0]}
+    if stopping is not None:
+        info |= {"stopped_at": found["stopped_at"], "answer": found["answer"]}
     return RunRecords(
         ledger={"plays": ledger},
         recommendation=found["recommendation"],
-        info={name: np.array([each[name] for each in infos]) for name in infos[0]},
+        info=info,
         events=found["events"],
         finished=np.ones(len(runs), dtype=bool),
         run_seconds=time.perf_counter() - compiled,

@@ -9,6 +9,12 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import choose, init, recommend, update
+from bayesduel.stopping.scalar_rules import (
+    GO_ON,
+    NEVER_STOPS,
+    ScalarStopping,
+    observe,
+)
 
 _PROGRESS = np.dtype(
     [
@@ -16,6 +22,8 @@ _PROGRESS = np.dtype(
         ("events", np.int64),
         ("next_checkpoint", np.int64),
         ("recommendation", np.int64),
+        ("stopped_at", np.int64),
+        ("answer", np.int64),
     ]
 )
 
@@ -42,13 +50,21 @@ class Record(NamedTuple):
     ledger: Int[np.ndarray, "C K K"]
     """The same at every checkpoint."""
 
+    stopping: Any
+    """What says after every duel whether to stop."""
 
-def new_record(ledger: Int[np.ndarray, "C K K"]) -> Record:
+
+def new_record(
+    ledger: Int[np.ndarray, "C K K"], stopping: ScalarStopping = NEVER_STOPS
+) -> Record:
     """Return the record of a run before its first round, which fills ``ledger``."""
+    progress = np.zeros(1, dtype=_PROGRESS)
+    progress["stopped_at"] = progress["answer"] = -1
     return Record(
-        progress=np.zeros(1, dtype=_PROGRESS),
+        progress=progress,
         plays=np.zeros(ledger.shape[1:], dtype=np.int64),
         ledger=ledger,
+        stopping=stopping.new_state(ledger.shape[1]),
     )
 
 
@@ -77,8 +93,30 @@ def play(
             if first != second:
                 won = _answer(rng, problem, first, second)
                 update(state, rng, run.played, first, second, won)
+                said = observe(record.stopping, first, second, won)
+                if said != GO_ON:
+                    _stop(problem, record, said)
     if run.played == horizon:
         run.recommendation = problem.order[recommend(state, rng)]
+
+
+@inlined
+def _stop(problem: Problem, record: Record, arm: int) -> None:
+    """End a run, naming an arm or none; what it has played stays."""
+    run = record.progress[0]
+    run.stopped_at = run.played
+    run.answer = problem.order[arm] if arm >= 0 else arm
+    while run.next_checkpoint < problem.checkpoints.size:
+        _copy_plays(record, run.next_checkpoint)
+        run.next_checkpoint += 1
+    run.played = problem.checkpoints[-1]
+
+
+@inlined
+def _copy_plays(record: Record, checkpoint: int) -> None:
+    for i in range(len(record.plays)):
+        for j in range(i, len(record.plays)):
+            record.ledger[checkpoint, i, j] = record.plays[i, j]
 
 
 @inlined
@@ -117,8 +155,6 @@ def _pass_checkpoints(
     run = record.progress[0]
     while _passes_checkpoint(problem, record, end):
         index = run.next_checkpoint
-        for i in range(len(record.plays)):
-            for j in range(i, len(record.plays)):
-                record.ledger[index, i, j] = record.plays[i, j]
+        _copy_plays(record, index)
         record.ledger[index, low, high] += problem.checkpoints[index] - run.played
         run.next_checkpoint += 1

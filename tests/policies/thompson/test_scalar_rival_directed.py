@@ -111,7 +111,12 @@ def test_digamma():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"flips_only": False}, {"doubts": 0.5, "prior": 1, "c": 10.0, "eta": 1.0}],
+    [
+        {},
+        {"flips_only": False},
+        {"cost": "duels"},
+        {"doubts": 0.5, "prior": 1, "c": 10.0, "eta": 1.0},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("matrix", MATRICES)
@@ -131,3 +136,16 @@ def test_kernel_has_the_law_of_the_compiled_loop(matrix, options):
     one, other = (features(each, MATRICES[matrix]) for each in plays)
     p_values = same_law(one, other) | same_mean(*(self_duels(each) for each in plays))
     assert not rejected(p_values, FALSE_ALARM)
+
+
+def test_duels_go_on_when_chances_are_too_small_for_numbers():
+    """Certain outcomes make them vanish; no arm meets itself all the same."""
+    matrix = np.triu(np.ones((3, 3)), 1) + 0.5 * np.eye(3)
+    policy = policies.get("rd-ts", cost="duels")
+    for engine in ("scalar", "jax"):
+        records = simulate_runs(
+            policy, matrix, checkpoints=(5000,), runs=range(2), engine=engine
+        )
+        plays = records.ledger["plays"][:, -1]
+        assert (np.triu(plays, 1).sum(axis=(1, 2)) == 5000).all()
+        assert (plays[:, 0, 1:] > 2000).all() and (records.recommendation == 0).all()

@@ -1,0 +1,74 @@
+"""The kernel of random pairs: ``random_pairs`` one run at a time."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import Records, inlined
+from bayesduel.ops.scalar.draws import choose_index
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_choices import most_beaten
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+
+_PAIR = np.dtype([("wins", np.int64)])
+
+
+class RandomPairsKernel(NamedTuple):
+    """The state of one run."""
+
+    pairs: Records
+    distinct: Int[np.ndarray, " 1"]
+
+
+def kernel(*, distinct: bool) -> ScalarKernel:
+    """Return the kernel."""
+
+    def of_run(order: Int[np.ndarray, " K"]) -> RandomPairsKernel:
+        pairs = np.zeros((len(order), len(order)), dtype=_PAIR)
+        return RandomPairsKernel(pairs, np.full(1, distinct, dtype=np.int64))
+
+    return ScalarKernel("random_pairs", of_run)
+
+
+@inlined
+def init(state: RandomPairsKernel, rng: Generator) -> None:
+    """Do nothing: no duel has been counted."""
+
+
+@inlined
+def choose(state: RandomPairsKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Draw a pair."""
+    num_arms = len(state.pairs)
+    first = choose_index(rng, num_arms)
+    if state.distinct[0]:
+        second = (first + 1 + choose_index(rng, num_arms - 1)) % num_arms
+    else:
+        second = choose_index(rng, num_arms)
+    return ScalarDuel(first, 0, first, second, True)
+
+
+@inlined
+def update(
+    state: RandomPairsKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count the outcome."""
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += 1
+
+
+@inlined
+def recommend(state: RandomPairsKernel, rng: Generator) -> int:
+    """Return the arm that empirically beats the most others."""
+    return most_beaten(state.pairs, rng)
+
+
+scalar_kernel.implement(
+    RandomPairsKernel, init=init, choose=choose, update=update, recommend=recommend
+)

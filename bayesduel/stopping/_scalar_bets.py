@@ -1,0 +1,87 @@
+"""What bets on a pair are worth, one pair at a time: those of ``theory``'s evidence.
+
+After w wins and l losses the bet on p > b, b + c = 1, with the mixture Beta(a, a) is
+worth
+
+    E = J(w + a, l + a) / (J(a, a) b^w c^l),   J(x, y) = integral from b to 1 of
+                                                 p^(x - 1) (1 - p)^(y - 1) dp.
+
+By the continued fraction of the incomplete Beta function (Abramowitz and Stegun 1964,
+26.5.8) the part of it on the side of b away from the mean w / (w + l) is small and
+found directly, without a Beta function; the other one is the rest of the whole. Bets
+on p < b are those on 1 - p > c.
+"""
+
+import math
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+
+_ENOUGH = 1e-13
+_TINY = 1e-300
+_MOST_TERMS = 100_000
+"""More than sqrt(w + l) are never needed, and that only where w / (w + l) is near b."""
+
+
+def log_whole(prior: float, bound: float) -> float:
+    """Return the logarithm of J(a, a), once per run and bound."""
+    from scipy.special import betainc, betaln
+
+    return float(betaln(prior, prior) + math.log(betainc(prior, prior, 1.0 - bound)))
+
+
+@compiled
+def log_bets(
+    won: int, lost: int, prior: float, bound: float, above: float, below: float
+) -> tuple[float, float]:
+    """Return log E of the bets on p > bound and on p < bound.
+
+    ``above`` and ``below`` are `log_whole` of the bound and of 1 - bound.
+    """
+    x, y, rest = won + prior, lost + prior, 1.0 - bound
+    log_bound, log_rest = math.log(bound), math.log(rest)
+    both = math.lgamma(x) + math.lgamma(y) - math.lgamma(x + y)
+    both -= won * log_bound + lost * log_rest
+    edge = prior * (log_bound + log_rest)
+    if bound * (x + y + 2.0) >= x + 1.0:
+        small = edge + math.log(_fraction(y, x, rest) / y)
+        return small - above, both + math.log1p(-math.exp(small - both)) - below
+    small = edge + math.log(_fraction(x, y, bound) / x)
+    return both + math.log1p(-math.exp(small - both)) - above, small - below
+
+
+@inlined
+def log_stake(bet: float, stake: float) -> float:
+    """Return log(1 - stake + stake exp(bet))."""
+    if bet > 0.0:
+        return bet + math.log(stake + (1.0 - stake) * math.exp(-bet))
+    return math.log1p(stake * math.expm1(bet))
+
+
+@compiled
+def _fraction(x: float, y: float, at: float) -> float:
+    """Return x J / (at^x (1 - at)^y), J being the integral from 0 to ``at``.
+
+    By Lentz's method; it converges fast below (x + 1) / (x + y + 2).
+    """
+    c = 1.0
+    d = 1.0 - (x + y) * at / (x + 1.0)
+    d = 1.0 / (d if abs(d) > _TINY else _TINY)
+    found = d
+    for term in range(1, _MOST_TERMS):
+        even = term * (y - term) * at / ((x + 2 * term - 1) * (x + 2 * term))
+        d = 1.0 + even * d
+        c = 1.0 + even / c
+        d = 1.0 / (d if abs(d) > _TINY else _TINY)
+        c = c if abs(c) > _TINY else _TINY
+        found *= d * c
+        odd = -(x + term) * (x + y + term) * at
+        odd /= (x + 2 * term) * (x + 2 * term + 1)
+        d = 1.0 + odd * d
+        c = 1.0 + odd / c
+        d = 1.0 / (d if abs(d) > _TINY else _TINY)
+        c = c if abs(c) > _TINY else _TINY
+        factor = d * c
+        found *= factor
+        if abs(factor - 1.0) < _ENOUGH:
+            break
+    return found

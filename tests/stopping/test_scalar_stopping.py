@@ -1,0 +1,142 @@
+"""Kernels of rules: they stop where the rules on counts do, and runs end there."""
+
+import math
+
+import numpy as np
+import pytest
+
+import bayesduel
+from bayesduel import policies
+from bayesduel.errors import SimulationArgumentError, StoppingRuleError
+from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.stopping import AnytimeEvidence, Budget, PosteriorProbability
+from bayesduel.stopping._scalar_bets import log_bets, log_whole
+from bayesduel.stopping.scalar_rules import GO_ON, observe
+from tests.policies.instances import CONDORCET, TWO_WINNERS
+from tests.simulation.runs import simulate_runs
+from tests.theory.copeland_program.test_evidence import log_bet
+
+RULES = {
+    "evidence": AnytimeEvidence(0.1),
+    "width": AnytimeEvidence(0.1, 0.06, prior=1.5, weight=0.2),
+    "posterior": PosteriorProbability(0.02),
+    "skeptical": PosteriorProbability(1e-5, 5),
+}
+
+
+UNIFORM = policies.get("random", distinct=True)
+
+
+@compiled
+def tell(state, first, second, won):
+    return observe(state, first, second, won)
+
+
+@pytest.mark.parametrize("bound", [0.5, 0.41, 0.62])
+@pytest.mark.parametrize("prior", [0.5, 1.0, 30.0])
+def test_bets_are_those_of_many_digits(bound, prior):
+    whole = log_whole(prior, bound), log_whole(prior, 1 - bound)
+    for won, lost in [(0, 0), (1, 0), (0, 1), (9, 4), (200, 300), (41, 59), (900, 3)]:
+        above, below = log_bets(won, lost, prior, bound, *whole)
+        exact = log_bet(won, lost, prior, bound), log_bet(lost, won, prior, 1 - bound)
+        assert (above, below) == pytest.approx(exact, rel=1e-11, abs=1e-11)
+
+
+def test_bets_after_very_many_duels():
+    whole = log_whole(0.5, 0.5)
+    for won, lost in [(10**9, 10**9), (10**8, 10**8 + 10**4), (10**11, 0)]:
+        above, below = log_bets(won, lost, 0.5, 0.5, whole, whole)
+        duels = won + lost
+        # Together they are the bet on both sides.
+        both = math.lgamma(won + 0.5) + math.lgamma(lost + 0.5) - math.lgamma(duels + 1)
+        both += (duels + 1) * math.log(2) - math.log(math.pi)
+        assert np.logaddexp(above, below) == pytest.approx(both, rel=1e-12, abs=1e-5)
+        assert (above < below) == (won < lost) or won == lost
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("num_arms", [2, 3, 4, 7])
+def test_they_stop_where_rules_on_counts_do(name, num_arms):
+    rule, rng = RULES[name], np.random.default_rng(2100 + num_arms)
+    named = 0
+    for run in range(3):
+        clear = rng.uniform(0.1, 0.4, (num_arms, num_arms))
+        matrix = np.triu(np.where(rng.random(clear.shape) < 0.8, clear, 1 - clear), 1)
+        matrix += np.tril(1 - matrix.T, -1)
+        state = rule.scalar_stopping().new_state(num_arms)
+        wins = np.zeros((num_arms, num_arms))
+        for _ in range(1500):
+            first, second = rng.choice(num_arms, 2, replace=False).tolist()
+            won = bool(rng.random() < matrix[first, second])
+            wins[(first, second) if won else (second, first)] += 1
+            said = tell(state, first, second, won)
+            expected = rule.evaluate(wins)
+            assert said == (expected.answer if expected.stopped else GO_ON), run
+            if name in ("evidence", "width"):
+                assert state.now["bound"][0] >= expected.evidence - 1e-9
+            if expected.stopped:
+                break
+        named += expected.stopped
+    assert named
+
+
+def test_a_run_ends_when_its_rule_stops():
+    rule = AnytimeEvidence(0.05)
+    grid = (20, 1000, 30_000)
+    records = simulate_runs(
+        UNIFORM, checkpoints=grid, runs=range(12), stopping=rule, engine="scalar"
+    )
+    stopped, answer = records.info["stopped_at"], records.info["answer"]
+    assert (stopped > 0).any() and ((stopped > 0) == (answer >= 0)).all()
+    rounds = records.ledger["plays"].sum(axis=(2, 3))
+    limits = np.where(stopped < 0, grid[-1], stopped)
+    assert (rounds == np.minimum(grid, limits[:, None])).all()
+    # CONDORCET has winner 0, by its original label.
+    assert (answer[stopped > 0] == 0).mean() > 0.8
+    # Before they stop runs are those without a rule.
+    plain = simulate_runs(UNIFORM, checkpoints=grid, runs=range(12), engine="scalar")
+    late = stopped > grid[1]
+    assert late.any()
+    np.testing.assert_array_equal(
+        records.ledger["plays"][late, 1], plain.ledger["plays"][late, 1]
+    )
+    assert "answer" not in plain.info
+
+
+def test_a_budget_counts_duels_of_different_arms():
+    records = simulate_runs(
+        policies.get("random"),
+        TWO_WINNERS,
+        checkpoints=(10**5,),
+        runs=range(6),
+        stopping=AnytimeEvidence(1e-9) | Budget(77),
+    )
+    plays = records.ledger["plays"][:, -1]
+    assert (np.triu(plays, 1).sum(axis=(1, 2)) == 77).all()
+    assert (plays.sum(axis=(1, 2)) == records.info["stopped_at"]).all()
+    assert (records.info["answer"] == -1).all()
+
+
+def test_policies_without_a_kernel_are_refused():
+    with pytest.raises(SimulationArgumentError, match="stopping: needs a policy"):
+        simulate_runs(policies.get("bt-ts"), stopping=Budget(5))
+    with pytest.raises(StoppingRuleError, match="stopping must be a rule"):
+        bayesduel.simulate("cyclic", "random", horizon=10, num_runs=1, stopping=0.05)
+
+
+def test_results_say_when_runs_stopped():
+    asked = {"num_runs": 3, "horizon": 5000, "seed": 3}
+    rule = AnytimeEvidence(0.3) | Budget(200)
+    tree = bayesduel.compare(CONDORCET, ["random", UNIFORM], stopping=rule, **asked)
+    for node in tree[next(iter(tree.children))].children.values():
+        assert (node["stopped_at"] > 0).all()
+        assert set(node["answer"].values.tolist()) <= {-1, 0}
+    alone = bayesduel.simulate(CONDORCET, UNIFORM, stopping=rule, **asked)
+    plain = bayesduel.Experiment(CONDORCET, UNIFORM, **asked)
+    kept = bayesduel.Experiment(CONDORCET, UNIFORM, stopping=rule, **asked)
+    assert "stopped_at" in str(alone) and kept.stopping == rule
+    one, other = (
+        next(iter(each.configurations.values()))[0].fingerprint()
+        for each in (plain, kept)
+    )
+    assert set(other) - set(one) == {"stopping"}
