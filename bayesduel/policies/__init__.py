@@ -50,6 +50,7 @@ from bayesduel.policies.ucb.copeland_confidence_bound import CopelandConfidenceB
 from bayesduel.policies.ucb.merge_relative_ucb import MergeRUCB
 from bayesduel.policies.ucb.relative_ucb import RelativeUCB
 from bayesduel.policies.ucb.sup_kl_ucb import SupKLUCB
+from bayesduel.policies.without_self_duels import WithoutSelfDuels
 
 __all__ = [
     "CWRMED",
@@ -90,6 +91,7 @@ __all__ = [
     "SubsetPolicy",
     "SupKLUCB",
     "UCBWithoutOrder",
+    "WithoutSelfDuels",
     "get",
     "label_of",
     "name_of",

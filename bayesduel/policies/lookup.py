@@ -10,6 +10,7 @@ from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.registry import entries
 from bayesduel.policies.subset_base import SubsetPolicy
+from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.posteriors.names import is_posterior, numbers_of, with_numbers
 from theory.arguments import as_number, shown
 
@@ -56,7 +57,8 @@ def get(name: str, **parameters: Any) -> Policy:
     **parameters
         Fields of the policy; the others keep their defaults. A policy of dueling
         bandits also takes ``every``: it is told the outcomes only every so many rounds
-        (:class:`DelayedFeedback`).
+        (:class:`DelayedFeedback`), and ``self_duels=False``, which leaves them out
+        (:class:`WithoutSelfDuels`).
 
     Raises
     ------
@@ -90,11 +92,14 @@ def get(name: str, **parameters: Any) -> Policy:
 def _changed(
     name: str, default: Policy, parameters: dict[str, Any], *, told: bool
 ) -> Policy:
-    """Return ``default`` with other parameters; ``told`` allows ``every``."""
+    """Return ``default`` with other parameters; ``told`` allows those around it."""
     known = {field.name for field in fields(default)}  # pyright: ignore
     every = None
     if told and "every" in parameters and "every" not in known:
         every = _as_kind(name, "every", parameters.pop("every"), 1)
+    self_duels = True
+    if told and "self_duels" in parameters and "self_duels" not in known:
+        self_duels = _as_kind(name, "self_duels", parameters.pop("self_duels"), True)
     own = {
         parameter: _as_kind(name, parameter, value, getattr(default, parameter))
         for parameter, value in parameters.items()
@@ -103,6 +108,8 @@ def _changed(
     policy = replace(default, **own)  # pyright: ignore[reportArgumentType]
     rest = {key: value for key, value in parameters.items() if key not in known}
     policy = _with_posterior(name, policy, rest)
+    if not self_duels:
+        policy = WithoutSelfDuels(policy)
     return policy if every is None else DelayedFeedback(policy, every)
 
 

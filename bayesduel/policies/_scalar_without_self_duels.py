@@ -1,0 +1,80 @@
+"""The kernel of a policy without its self-duels: ``without_self_duels``."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import inlined
+from bayesduel.ops.scalar.resolved_rounds import NEVER
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+
+
+class WithoutSelfDuelsKernel(NamedTuple):
+    """The state of the policy, and its own rounds so far."""
+
+    inner: Any
+    clock: Int[np.ndarray, " 1"]
+
+
+def kernel(inner: ScalarKernel) -> ScalarKernel:
+    """Return the kernel around that of a policy."""
+
+    def of_run(order: Int[np.ndarray, " K"]) -> WithoutSelfDuelsKernel:
+        return WithoutSelfDuelsKernel(
+            inner.new_state(order), np.zeros(1, dtype=np.int64)
+        )
+
+    def info(state: WithoutSelfDuelsKernel) -> dict[str, Any]:
+        return inner.info(state.inner)
+
+    return ScalarKernel(f"{inner.name}_without_self_duels", of_run, info)
+
+
+@inlined
+def init(state: WithoutSelfDuelsKernel, rng: Generator) -> None:
+    """Prepare the policy."""
+    scalar_kernel.init(state.inner, rng)
+
+
+@inlined
+def choose(state: WithoutSelfDuelsKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Return the next duel of the policy; nothing where it asks for none."""
+    clock = state.clock[0]
+    if clock >= NEVER:
+        arm = scalar_kernel.recommend(state.inner, rng)
+        return ScalarDuel(arm, NEVER, arm, arm, False)
+    duel = scalar_kernel.choose(state.inner, rng, clock + 1)
+    state.clock[0] = clock + duel.idle_rounds + int(duel.explores)
+    explores = duel.explores and duel.first != duel.second
+    return ScalarDuel(duel.champion, 0, duel.first, duel.second, explores)
+
+
+@inlined
+def update(
+    state: WithoutSelfDuelsKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Tell the policy, in its own rounds."""
+    scalar_kernel.update(state.inner, rng, state.clock[0], first, second, won)
+
+
+@inlined
+def recommend(state: WithoutSelfDuelsKernel, rng: Generator) -> int:
+    """Return the recommendation of the policy."""
+    return scalar_kernel.recommend(state.inner, rng)
+
+
+scalar_kernel.implement(
+    WithoutSelfDuelsKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+)

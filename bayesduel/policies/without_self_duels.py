@@ -1,0 +1,153 @@
+"""Comparisons without the rounds in which an arm meets itself: around a policy."""
+
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jax import Array
+from jaxtyping import Bool, Shaped
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.resolved_rounds import NEVER
+from bayesduel.policies.base import Policy, policy_class
+from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey, State
+
+
+class WithoutSelfDuelsState(NamedTuple):
+    """The state of the policy, and its own rounds so far."""
+
+    inner: State
+    clock: RoundCount
+
+
+@policy_class
+class WithoutSelfDuels(Policy):
+    """Play the duels of a policy, in their order, and leave its self-duels out.
+
+    Policies that minimize regret let their champion meet itself nearly always. That
+    teaches nothing; who pays for duels and wants a name, not regret, leaves it out. The
+    policy counts its own rounds, self-duels included, so the law of its duels is the
+    same; a run counts those that are played. Once a policy would explore no more within
+    2^62 rounds of its own, its choice meets itself to the end.
+
+    Regret, ties and the recommendation are those of the policy.
+
+    Parameters
+    ----------
+    policy : Policy
+        Any policy of dueling bandits that asks for one duel at a time.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> policies.WithoutSelfDuels(policies.get("d-ts")).label
+    'D-TS, no self-duels'
+    >>> policies.parse("d-ts:self_duels=false").name
+    'd-ts, no self-duels'
+    """
+
+    policy: Policy
+
+    @property
+    def title(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The name in words."""
+        return f"{self.policy.title} without self-duels"
+
+    @property
+    def needs_horizon(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the rule reads the horizon."""
+        return self.policy.needs_horizon
+
+    @property
+    def assisted(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether the policy sometimes waits for the host."""
+        return self.policy.assisted
+
+    @property
+    def name(self) -> str:
+        """Name of the policy, and that it meets no mirror."""
+        return f"{self.policy.name}, no self-duels"
+
+    @property
+    def label(self) -> str:
+        """Acronym of the policy, and the same."""
+        return f"{self.policy.label}, no self-duels"
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` for a policy that does not fit."""
+        inner = self.policy
+        fits = isinstance(inner, Policy) and not isinstance(inner, WithoutSelfDuels)
+        if not fits or inner.explores_in_bulk:
+            raise PolicyParameterError(
+                "policy must be one that asks for a duel at a time, such as "
+                f"policies.get('d-ts'); got {inner!r}"
+            )
+        inner.check(num_arms, horizon)
+
+    def init(
+        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
+    ) -> WithoutSelfDuelsState:
+        """Return the state before the first round."""
+        return WithoutSelfDuelsState(
+            inner=self.policy.init(rng_key, num_arms, horizon), clock=jnp.int64(0)
+        )
+
+    def choose(
+        self, rng_key: RunKey, state: WithoutSelfDuelsState, round_: RoundCount
+    ) -> tuple[Duel, WithoutSelfDuelsState]:
+        """Let the policy choose; nothing where it asks for self-duels alone."""
+        duel, inner = self.policy.choose(rng_key, state.inner, state.clock + 1)
+        over = state.clock >= NEVER
+        asked = duel.exploit_rounds + duel.explore_rounds
+        differ = (duel.first != duel.second) & ~over
+        shown = duel._replace(
+            exploit_rounds=jnp.where(over, NEVER, 0),
+            explore_rounds=jnp.where(differ, duel.explore_rounds, 0),
+            note=(duel.note, duel.exploit_rounds, duel.explore_rounds),
+        )
+        clock = jnp.where(over, state.clock, state.clock + asked)
+        return shown, WithoutSelfDuelsState(inner=inner, clock=clock)
+
+    def update(
+        self,
+        rng_key: RunKey,
+        state: WithoutSelfDuelsState,
+        round_: RoundCount,
+        duel: Duel,
+        outcome: Outcome,
+    ) -> WithoutSelfDuelsState:
+        """Tell the policy what came of its duel, as if all had been played."""
+        note, idle, explored = duel.note
+        asked = duel._replace(exploit_rounds=idle, explore_rounds=explored, note=note)
+        told = outcome._replace(exploit_rounds=idle, rounds=explored)
+        inner = self.policy.update(rng_key, state.inner, state.clock, asked, told)
+        return state._replace(inner=inner)
+
+    def recommend(self, rng_key: RunKey, state: WithoutSelfDuelsState) -> Arm:
+        """Return the recommendation of the policy."""
+        return self.policy.recommend(rng_key, state.inner)
+
+    def info(self, state: WithoutSelfDuelsState) -> dict[str, Shaped[Array, ""]]:
+        """Return the numbers of the policy."""
+        return self.policy.info(state.inner)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where the policy has one."""
+        if "scalar_kernel" not in vars(type(self.policy)):
+            return None
+        inner = self.policy.scalar_kernel()
+        if inner is None:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies._scalar_without_self_duels import kernel
+
+        return kernel(inner)
+
+    def is_waiting(self, state: WithoutSelfDuelsState) -> Bool[Array, ""]:
+        """Say whether the policy waits for the host."""
+        return self.policy.is_waiting(state.inner)
+
+    def host_step(
+        self, state: OnHost[WithoutSelfDuelsState]
+    ) -> OnHost[WithoutSelfDuelsState]:
+        """Serve the policy on the host."""
+        return state._replace(inner=self.policy.host_step(state.inner))
