@@ -11,6 +11,7 @@ from bayesduel.policies.elimination.interleaved_filter import InterleavedFilter
 from bayesduel.policies.elimination.scalable_copeland_bandits import (
     ScalableCopelandBandits,
 )
+from bayesduel.policies.identification.track_and_stop import TrackAndStop
 from bayesduel.policies.lookup import (
     get,
     label_of,
@@ -90,6 +91,7 @@ __all__ = [
     "StagewiseElimination",
     "SubsetPolicy",
     "SupKLUCB",
+    "TrackAndStop",
     "UCBWithoutOrder",
     "WithoutSelfDuels",
     "get",

@@ -26,6 +26,7 @@ FAMILIES = (
     "elimination",
     "reductions",
     "batched",
+    "identification",
     "subsets",
 )
 """Folders of policies, in the order in which they are listed."""

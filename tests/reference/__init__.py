@@ -46,6 +46,7 @@ from tests.reference.rmed2 import RMED2, RMED2FH
 from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits
 from tests.reference.self_sparring import SelfSparring
 from tests.reference.sup_kl_ucb import SupKLUCB
+from tests.reference.track_and_stop import TrackAndStop
 
 __all__ = [
     "RMED1",
@@ -71,6 +72,7 @@ __all__ = [
     "SelfSparring",
     "Sparring",
     "SupKLUCB",
+    "TrackAndStop",
     "Twin",
     "bernoulli_divergence",
     "copeland_regret",

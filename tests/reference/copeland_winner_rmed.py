@@ -68,12 +68,23 @@ def optimal_allocation(
     evidence : float (K, K)
         Symmetric, between 0 and 1.
     """
-    num_arms = len(signs)
     losses = np.array([len(arms) for arms in superiors(signs)])
+    num_arms = len(signs)
     regret = (losses[:, None] + losses[None, :] - 2 * losses.min()) / 2 / (num_arms - 1)
     pairs = np.triu_indices(num_arms, 1)
     decided = np.array(signs)[pairs] != 0
     cost = regret[pairs] / np.where(decided, divergence[pairs], 1.0)
+    found = cheapest_evidence(signs, cost, winner)
+    evidence = np.zeros((num_arms, num_arms))
+    # A pair is wanted or not; a solver's 1e-17 would say that it is.
+    evidence[pairs] = np.round(found, 9)
+    return float(cost @ found), evidence + evidence.T
+
+
+def cheapest_evidence(
+    signs: Signs, cost: NDArray[np.float64], winner: int
+) -> NDArray[np.float64]:
+    """Minimize the tilted costs of evidence, one number per pair, under Equation 2."""
     tilted = cost * (1 + 1e-6 * np.sin(np.arange(1, cost.size + 1)))
     solver = constraints(signs, winner)
     solver.clearSolver()
@@ -83,11 +94,7 @@ def optimal_allocation(
     status = solver.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
         raise RuntimeError(f"linear program: {solver.modelStatusToString(status)}")
-    found = np.array(solver.getSolution().col_value)
-    evidence = np.zeros((num_arms, num_arms))
-    # A pair is wanted or not; a solver's 1e-17 would say that it is.
-    evidence[pairs] = np.round(found, 9)
-    return float(cost @ found), evidence + evidence.T
+    return np.array(solver.getSolution().col_value)
 
 
 class CopelandRMED(EfficientCopelandRMED):

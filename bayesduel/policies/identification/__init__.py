@@ -1,0 +1,1 @@
+"""Policies that name a winner with few duels, and do not mind regret."""

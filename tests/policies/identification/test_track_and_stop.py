@@ -1,0 +1,139 @@
+"""Track-and-Stop: its programs against the solvers, its duels against the twin."""
+
+import numpy as np
+import pytest
+
+import theory
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.identification._scalar_allocation import (
+    new_program,
+    set_sign,
+    solve,
+)
+from tests.policies.driving import simulate_runs
+from tests.policies.instances import MATRICES, TWO_WINNERS, random_outcomes
+from tests.policies.kernel_driving import play_kernel
+from tests.policies.laws import features, rejected, same_law
+from tests.reference import TrackAndStop, simulate
+
+FALSE_ALARM = 1e-5
+"""Of one test, all features together."""
+
+
+def random_matrix(rng, num_arms):
+    gaps = np.triu(rng.uniform(0.02, 0.5, (num_arms, num_arms)), 1)
+    gaps = gaps * rng.choice([-1, 1], gaps.shape)
+    return 0.5 + gaps - gaps.T
+
+
+def entered(program, matrix):
+    """Tell a program about a matrix; return the arms that may win."""
+    pairs = np.triu_indices(len(matrix), 1)
+    program.price[:] = 1 / theory.kl_to_half(matrix - 0.5)[pairs]
+    for one, other in zip(*pairs, strict=True):
+        set_sign(program, one, other, int(matrix[one, other] > 0.5))
+    losses = (matrix < 0.5).sum(axis=1)
+    return np.flatnonzero(losses == losses.min()).tolist()
+
+
+@pytest.mark.parametrize("num_arms", [2, 3, 4, 5, 6, 8, 16])
+def test_programs_are_solved_as_certified(num_arms):
+    rng = np.random.default_rng(2200 + num_arms)
+    winners = 0
+    for _ in range(12 if num_arms < 16 else 2):
+        matrix = random_matrix(rng, num_arms)
+        program = new_program(num_arms)
+        costs = []
+        for arm in entered(program, matrix):
+            costs.append(solve(program, arm))
+            evidence = np.zeros(matrix.shape)
+            evidence[np.triu_indices(num_arms, 1)] = program.evidence
+            slack = theory.candidate_slack(evidence + evidence.T, matrix - 0.5, arm)
+            assert float(slack) >= 1 - 1e-9
+        winners += len(costs)
+        assert min(costs) == pytest.approx(
+            theory.identification_bound(matrix).value, rel=1e-9
+        )
+    assert winners > 12 or num_arms in (2, 16)
+
+
+def test_the_last_basis_serves_while_it_is_optimal():
+    rng = np.random.default_rng(2210)
+    program, kept = new_program(5), 0
+    matrix = random_matrix(rng, 5)
+    for _ in range(60):
+        noise = np.triu(rng.uniform(-0.002, 0.002, (5, 5)), 1)
+        matrix = np.clip(matrix + noise - noise.T, 0.02, 0.98)
+        before = program.inverse.copy()
+        (winner, *_) = entered(program, matrix)
+        cost = solve(program, winner)
+        kept += bool((program.inverse == before).all())
+        fresh = new_program(5)
+        entered(fresh, matrix)
+        assert cost == pytest.approx(solve(fresh, winner), rel=1e-9)
+    assert 10 < kept < 60
+
+
+@pytest.mark.parametrize("options", [{}, {"growth": 0.0, "sticky": 0.0}], ids=str)
+@pytest.mark.parametrize("num_arms", [2, 4, 5])
+def test_duels_are_those_of_the_twin(num_arms, options):
+    rng = np.random.default_rng([2220, num_arms])
+    for _ in range(5):
+        matrix = random_matrix(rng, num_arms)
+        outcomes = random_outcomes(matrix, 402, rng)
+        twin = TrackAndStop(num_arms, np.random.default_rng(0), **options)
+        _, duels = simulate(
+            twin,
+            matrix,
+            400,
+            [400],
+            np.random.default_rng(0),
+            outcomes,
+            return_duels=True,
+        )
+        kernel = policies.get("track-and-stop", **options).scalar_kernel()
+        assert play_kernel(kernel, outcomes, 400).duels == duels
+
+
+def test_the_host_serves_other_engines():
+    policy = policies.get("track-and-stop")
+    plays = [
+        simulate_runs(
+            policy,
+            TWO_WINNERS,
+            checkpoints=(40, 150),
+            runs=range(300),
+            engine=engine,
+            seed=seed,
+        ).ledger["plays"]
+        for engine, seed in (("scalar", 1), ("jax", 2))
+    ]
+    one, other = (features(each, TWO_WINNERS) for each in plays)
+    assert not rejected(same_law(one, other), FALSE_ALARM)
+
+
+def test_shares_become_the_optimal_ones():
+    matrix = MATRICES["condorcet"]
+    found = theory.identification_bound(matrix)
+    best = found.duels / (found.duels.sum() / 2)
+    records = simulate_runs(
+        policies.get("track-and-stop"), matrix, checkpoints=(300_000,), runs=range(5)
+    )
+    shares = records.ledger["plays"][:, 0] / 300_000
+    # What is forced is sqrt(t) of a pair.
+    assert np.abs(shares - np.triu(best)).max() < 0.05
+    assert (records.recommendation == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "num_arms", "text"),
+    [
+        ({"growth": -0.1}, 4, "growth must be"),
+        ({"sticky": 1.0}, 4, "sticky must be a number from 0 to below 1"),
+        ({}, 65, "at most 64 arms"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, num_arms, text):
+    with pytest.raises(PolicyParameterError, match=text):
+        policies.get("track-and-stop", **parameters).check(num_arms, 100)

@@ -1,0 +1,91 @@
+"""Track-and-Stop, with its program written out in full."""
+
+import numpy as np
+from scipy import special
+
+from tests.reference.common import random_choice
+from tests.reference.copeland_winner_rmed import cheapest_evidence
+
+
+class TrackAndStop:
+    """D-tracking of the identification program (Garivier and Kaufmann 2016, section 3).
+
+    Parameters
+    ----------
+    num_arms : int
+        Number of arms K, at most 6.
+    rng : numpy.random.Generator
+        For ties of the recommendation.
+    growth : float
+        By how much the number of duels grows between two programs.
+    sticky : float
+        An answer is kept unless another one is cheaper by that share.
+    """
+
+    def __init__(
+        self,
+        num_arms: int,
+        rng: np.random.Generator,
+        *,
+        growth: float = 0.05,
+        sticky: float = 0.1,
+    ) -> None:
+        self.num_arms, self.rng = num_arms, rng
+        self.growth, self.sticky = growth, sticky
+        self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+        self.pairs = [(i, j) for i in range(num_arms) for j in range(i + 1, num_arms)]
+        self.share = np.zeros(len(self.pairs))
+        self.next_program = len(self.pairs)
+        self.answer = -1
+
+    def aim(self) -> None:
+        """Solve the program of every estimated winner, and take the cheapest."""
+        won = np.array([self.wins[i, j] for i, j in self.pairs])
+        lost = np.array([self.wins[j, i] for i, j in self.pairs])
+        total = won + lost + 2
+        divergence = (
+            np.log(2)
+            + (won + 1) / total * (special.psi(won + 2) - special.psi(total + 1))
+            + (lost + 1) / total * (special.psi(lost + 2) - special.psi(total + 1))
+        )
+        table = np.zeros((self.num_arms, self.num_arms), dtype=int)
+        for (i, j), ahead in zip(self.pairs, won >= lost, strict=True):
+            table[i, j] = 1 if ahead else -1
+            table[j, i] = -table[i, j]
+        signs = tuple(tuple(row) for row in table.tolist())
+        losses = (table < 0).sum(axis=1)
+        found = {}
+        for arm in np.flatnonzero(losses == losses.min()).tolist():
+            evidence = cheapest_evidence(signs, 1 / divergence, arm)
+            # With the tilt of the program.
+            tilt = 1 + 1e-6 * np.sin(np.arange(1, len(self.pairs) + 1))
+            cost = float((tilt * evidence / divergence).sum())
+            kept = 1 - self.sticky if arm == self.answer else 1
+            found[arm] = cost * kept, evidence / divergence
+        self.answer = min(found, key=lambda arm: found[arm][0])
+        duels = found[self.answer][1]
+        self.share = duels / duels.sum()
+
+    def choose(self) -> tuple[int, int]:
+        """Return the next pair."""
+        duels = int(self.wins.sum())
+        if duels >= self.next_program:
+            self.aim()
+            self.next_program = duels + max(1, int(self.growth * duels))
+        played = np.array([self.wins[i, j] + self.wins[j, i] for i, j in self.pairs])
+        if played.min() < max(1, np.sqrt(duels) - len(self.pairs) / 2):
+            return self.pairs[int(played.argmin())]
+        lag = duels * self.share - played
+        return self.pairs[int(np.flatnonzero(lag >= lag.max() - 1e-6)[0])]
+
+    def update(self, first: int, second: int, first_won: bool) -> None:
+        """Count the outcome."""
+        self.wins[(first, second) if first_won else (second, first)] += 1
+
+    def recommend(self) -> int:
+        """Return an arm that beats the most others, of several one with most wins."""
+        beaten = (self.wins > self.wins.T).sum(axis=1)
+        total = self.wins.sum(axis=1)
+        best = beaten == beaten.max()
+        best &= total == total[best].max()
+        return int(random_choice(self.rng, best))
