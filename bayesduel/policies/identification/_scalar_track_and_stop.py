@@ -10,6 +10,7 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies import scalar_kernel
+from bayesduel.policies.identification import EQUAL_LAGS
 from bayesduel.policies.identification._scalar_allocation import (
     Program,
     new_program,
@@ -17,7 +18,6 @@ from bayesduel.policies.identification._scalar_allocation import (
     set_sign,
     solve,
 )
-from bayesduel.policies.identification.track_and_stop import EQUAL_LAGS
 from bayesduel.policies.scalar_choices import most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 

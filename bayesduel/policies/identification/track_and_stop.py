@@ -16,13 +16,11 @@ from bayesduel.policies.base import (
     one_round,
     policy_class,
 )
+from bayesduel.policies.identification import EQUAL_LAGS
 from bayesduel.policies.pair_counts import add_wins
 from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey
 from theory.arguments import as_number
-
-EQUAL_LAGS = 1e-6
-"""Pairs that are behind by the same number of duels, but for rounding."""
 
 _MOST_ARMS = 64
 
