@@ -146,7 +146,7 @@ def _most_negative(program: Program) -> tuple[int, float]:
     found, below = 0, 0.0
     for pair in range(program.price.size):
         if -program.evidence[pair] > below:
-            found, below = pair, -program.evidence[pair]
+            found, below = pair, -float(program.evidence[pair])
     return found, below
 
 

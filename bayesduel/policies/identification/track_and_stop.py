@@ -11,7 +11,6 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.masks import upper_triangle
 from bayesduel.policies.base import (
     Policy,
-    check_at_least,
     most_beaten,
     one_round,
     policy_class,
@@ -70,7 +69,7 @@ class TrackAndStop(Policy):
     Parameters
     ----------
     growth : float
-        Not below 0; 0 finds the shares anew after every duel.
+        From 0, which finds the shares anew after every duel, to 1.
     sticky : float
         At least 0, below 1.
 
@@ -101,7 +100,9 @@ class TrackAndStop(Policy):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter, or too many arms."""
-        check_at_least("growth", self.growth, 0.0)
+        if not 0.0 <= as_number(self.growth) <= 1.0:
+            rule = "must be a number from 0 to 1"
+            raise PolicyParameterError.of("growth", rule, self.growth)
         if not 0.0 <= as_number(self.sticky) < 1.0:
             rule = "must be a number from 0 to below 1"
             raise PolicyParameterError.of("sticky", rule, self.sticky)
