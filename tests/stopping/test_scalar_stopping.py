@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import bayesduel
 from bayesduel import policies
@@ -101,6 +102,41 @@ def test_a_run_ends_when_its_rule_stops():
         records.ledger["plays"][late, 1], plain.ledger["plays"][late, 1]
     )
     assert "answer" not in plain.info
+
+
+def answers_of(rule, matrix, num_runs, horizon):
+    records = simulate_runs(
+        UNIFORM,
+        matrix,
+        checkpoints=(horizon,),
+        runs=range(num_runs),
+        stopping=rule,
+        engine="scalar",
+    )
+    return records.info["answer"]
+
+
+@pytest.mark.parametrize("width", [0.0, 0.05])
+def test_wrong_names_are_rare(width):
+    """Arm 2 wins by a hair, or by a hair more than the width: the others are wrong."""
+    away = 0.005 + width
+    matrix = np.full((3, 3), 0.5)
+    matrix[0, 1], matrix[1, 0] = 0.9, 0.1
+    matrix[2, :2], matrix[:2, 2] = 0.5 + away, 0.5 - away
+    delta, num_runs = 0.3, 3000
+    answers = answers_of(AnytimeEvidence(delta, width), matrix, num_runs, 1500)
+    wrong = int(np.isin(answers, [0, 1]).sum())
+    # One false alarm in 100,000, were they as frequent as delta.
+    assert wrong <= binom.isf(1e-5, num_runs, delta)
+    # Some there are, or the test would be of no use.
+    assert wrong > 10
+
+
+def test_the_posterior_is_no_rate_of_errors():
+    """On StrongBorda, looked at after every duel, most names at 0.9 are wrong."""
+    matrix = bayesduel.load("strong-borda")
+    answers = answers_of(PosteriorProbability(0.1), matrix.values, 300, 10**4)
+    assert ((answers != 0) & (answers >= 0)).mean() > 0.5
 
 
 def test_a_budget_counts_duels_of_different_arms():
