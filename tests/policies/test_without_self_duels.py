@@ -7,6 +7,7 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.simulation import driver
 from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.stopping import Budget
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import DECISIVE, MATRICES
 from tests.policies.laws import features, rejected, same_law
@@ -41,6 +42,7 @@ def test_both_engines_play_the_same_law(name):
     assert not rejected(same_law(one, other), FALSE_ALARM)
 
 
+@pytest.mark.slow
 def test_the_duels_are_those_of_the_policy():
     """Play a policy; without self-duels as many duels as it made have the same law."""
     matrix = MATRICES["condorcet"]
@@ -57,19 +59,13 @@ def test_the_duels_are_those_of_the_policy():
         runs=range(400),
         checkpoints=np.array([10**9]),
         seed=5,
-        stopping=budget(least),
+        stopping=Budget(least),
     ).ledger["plays"][:, 0][:, *upper]
     p_values = same_law(
         {index: plain[:, index] for index in range(6)},
         {index: stopped[:, index] for index in range(6)},
     )
     assert not rejected(p_values, FALSE_ALARM)
-
-
-def budget(duels):
-    from bayesduel.stopping import Budget
-
-    return Budget(duels)
 
 
 def test_a_policy_that_explores_no_more_meets_itself():

@@ -96,6 +96,7 @@ def test_duels_are_those_of_the_twin(num_arms, options):
         assert play_kernel(kernel, outcomes, 400).duels == duels
 
 
+@pytest.mark.slow
 def test_the_host_serves_other_engines():
     policy = policies.get("track-and-stop")
     plays = [
