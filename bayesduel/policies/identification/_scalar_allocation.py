@@ -174,7 +174,7 @@ def _scarcest_set(program: Program, winner: int) -> tuple[int, float]:
                     program.members[place] = program.nearest[place]
                 if with_direct:
                     program.members[needed] = direct
-    return size, 1.0 - least
+    return size, 1.0 - float(least)
 
 
 @inlined
