@@ -38,11 +38,6 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     )
 
 
-def alone(part):
-    """Compile a part of kernels so that Python may call it."""
-    return njit(**OPTIONS)(part.py_func)
-
-
 def _play(arrays, rng, outcomes, counts, duels):
     played = longest = 0
     state = reference(arrays)

@@ -9,7 +9,7 @@ from scipy.stats import binom
 import bayesduel
 from bayesduel import policies
 from bayesduel.errors import SimulationArgumentError, StoppingRuleError
-from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.ops.scalar.compiled import compiled, standalone
 from bayesduel.stopping import AnytimeEvidence, Budget, PosteriorProbability
 from bayesduel.stopping._scalar_bets import log_bets, log_whole
 from bayesduel.stopping.scalar_rules import GO_ON, observe
@@ -28,9 +28,13 @@ RULES = {
 UNIFORM = policies.get("random", distinct=True)
 
 
+@standalone
 @compiled
 def tell(state, first, second, won):
     return observe(state, first, second, won)
+
+
+bets = standalone(log_bets)
 
 
 @pytest.mark.parametrize("bound", [0.5, 0.41, 0.62])
@@ -38,7 +42,7 @@ def tell(state, first, second, won):
 def test_bets_are_those_of_many_digits(bound, prior):
     whole = log_whole(prior, bound), log_whole(prior, 1 - bound)
     for won, lost in [(0, 0), (1, 0), (0, 1), (9, 4), (200, 300), (41, 59), (900, 3)]:
-        above, below = log_bets(won, lost, prior, bound, *whole)
+        above, below = bets(won, lost, prior, bound, *whole)
         exact = log_bet(won, lost, prior, bound), log_bet(lost, won, prior, 1 - bound)
         assert (above, below) == pytest.approx(exact, rel=1e-11, abs=1e-11)
 
@@ -46,7 +50,7 @@ def test_bets_are_those_of_many_digits(bound, prior):
 def test_bets_after_very_many_duels():
     whole = log_whole(0.5, 0.5)
     for won, lost in [(10**9, 10**9), (10**8, 10**8 + 10**4), (10**11, 0)]:
-        above, below = log_bets(won, lost, 0.5, 0.5, whole, whole)
+        above, below = bets(won, lost, 0.5, 0.5, whole, whole)
         duels = won + lost
         # Together they are the bet on both sides.
         both = math.lgamma(won + 0.5) + math.lgamma(lost + 0.5) - math.lgamma(duels + 1)

@@ -39,6 +39,11 @@ def inlined[Function: Callable[..., Any]](function: Function) -> Function:
     return _part(function, InlinedPartCompiler)
 
 
+def standalone(part: Any) -> Any:
+    """Compile a part apart, so that Python may call it."""
+    return njit(**OPTIONS)(inspect.unwrap(part))
+
+
 def _part[Function: Callable[..., Any]](
     function: Function, compiler: type[PartCompiler]
 ) -> Function:

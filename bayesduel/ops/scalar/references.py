@@ -47,7 +47,8 @@ class _FieldTypes(AttributeTemplate):
 
     def generic_resolve(self, reference: Reference, name: str) -> Any:
         fields = dict(zip(reference.target.fields, reference.target.types, strict=True))
-        return fields.get(name)
+        kind = fields.get(name)
+        return Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
 
 
 @lower_getattr_generic(Reference)
@@ -57,7 +58,10 @@ def _field(
     target = reference.target
     place = target.fields.index(name)
     begin = sum(map(_words, target.types[:place]))
-    return _read(context, builder, target.types[place], address, begin)
+    kind = target.types[place]
+    if isinstance(kind, types.BaseNamedTuple):
+        return builder.gep(address, [ir.Constant(_WORD, begin)])
+    return _read(context, builder, kind, address, begin)
 
 
 def _words(kind: Any) -> int:
@@ -70,13 +74,7 @@ def _words(kind: Any) -> int:
 
 
 def _read(context: Any, builder: Any, kind: Any, address: Any, begin: int) -> Any:
-    """Make the value of a field out of its words, from number ``begin`` on."""
-    if isinstance(kind, types.BaseNamedTuple):
-        parts = []
-        for each in kind.types:
-            parts.append(_read(context, builder, each, address, begin))
-            begin += _words(each)
-        return context.make_tuple(builder, kind, parts)
+    """Make an array out of its words, from number ``begin`` on."""
     data_type = context.get_data_type(kind.dtype)
     item = ir.Constant(_WORD, context.get_abi_sizeof(data_type))
     data = _read_word(builder, address, begin, data_type.as_pointer())

@@ -168,14 +168,14 @@ class TrackAndStop(Policy):
         """Find the shares for the estimates."""
         # Numba takes half a second to import.
         from bayesduel.policies.identification._scalar_track_and_stop import (
-            aim,
+            aim_alone,
             new_state,
         )
 
         own = new_state(len(state.wins), growth=0.0, sticky=float(self.sticky))
         own.pairs["wins"] = state.wins
         own.now["answer"] = state.answer
-        aim(own)
+        aim_alone(own)
         duels = int(state.duels)
         step = max(1, int(float(self.growth) * duels))
         return state._replace(

@@ -100,7 +100,7 @@ def play(
         run.recommendation = problem.order[recommend(state, rng)]
 
 
-@inlined
+@compiled
 def _stop(problem: Problem, record: Record, arm: int) -> None:
     """End a run, naming an arm or none; what it has played stays."""
     run = record.progress[0]
@@ -112,7 +112,7 @@ def _stop(problem: Problem, record: Record, arm: int) -> None:
     run.played = problem.checkpoints[-1]
 
 
-@inlined
+@compiled
 def _copy_plays(record: Record, checkpoint: int) -> None:
     for i in range(len(record.plays)):
         for j in range(i, len(record.plays)):

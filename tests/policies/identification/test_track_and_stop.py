@@ -6,11 +6,9 @@ import pytest
 import theory
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.identification._scalar_allocation import (
-    new_program,
-    set_sign,
-    solve,
-)
+from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.policies.identification import _scalar_allocation
+from bayesduel.policies.identification._scalar_allocation import new_program
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES, TWO_WINNERS, random_outcomes
 from tests.policies.kernel_driving import play_kernel
@@ -19,6 +17,9 @@ from tests.reference import TrackAndStop, simulate
 
 FALSE_ALARM = 1e-5
 """Of one test, all features together."""
+
+set_sign = standalone(_scalar_allocation.set_sign)
+solve = standalone(_scalar_allocation.solve)
 
 
 def random_matrix(rng, num_arms):

@@ -8,7 +8,7 @@ from numba import njit
 from scipy import special
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.ops.scalar.compiled import OPTIONS, standalone
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import init, update
@@ -20,7 +20,6 @@ from bayesduel.policies.thompson._rival_worlds import (
 from bayesduel.policies.thompson.rival_directed import expected_divergence
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
-from tests.policies.kernel_driving import alone
 from tests.policies.laws import features, rejected, same_law, same_mean, self_duels
 from tests.policies.thompson.test_rival_directed import twin_of
 
@@ -105,7 +104,7 @@ def test_the_leader_is_one_of_the_cheapest():
 def test_digamma():
     """To 1e-14 of 1, from the smallest parameters on."""
     points = np.concatenate([np.linspace(1, 30, 117), np.geomspace(30, 1e9, 50)])
-    found = list(map(alone(digamma), points))
+    found = list(map(standalone(digamma), points))
     np.testing.assert_allclose(found, special.psi(points), rtol=1e-14, atol=1e-14)
 
 

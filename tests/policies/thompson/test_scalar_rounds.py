@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bayesduel.ops.scalar.compiled import standalone
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.thompson._scalar_double_thompson import kernel
@@ -21,7 +22,6 @@ from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import run_chunk
 from bayesduel.simulation.scalar.programs import kept
 from tests.policies.instances import MATRICES
-from tests.policies.kernel_driving import alone
 from tests.policies.laws import (
     chi_square,
     features,
@@ -215,7 +215,7 @@ def test_a_wrong_law_is_noticed():
 )  # fmt: skip
 def test_offsets_above_half_have_their_law(first, second):
     rng = np.random.default_rng([72, first, second])
-    draw = alone(offset_above_half)
+    draw = standalone(offset_above_half)
     drawn = np.array([draw(first, second, rng) for _ in range(4000)])
     law = stats.beta(first, second)
     # In terms of the mirrored law, whose small tails have all their digits.
@@ -231,7 +231,7 @@ def test_offsets_above_half_have_their_law(first, second):
 
 def test_divergence_is_that_of_theory():
     gaps = np.concatenate([np.geomspace(1e-12, 0.5, 200), [0.25, 0.499999]])
-    found = list(map(alone(kl_to_half), gaps))
+    found = list(map(standalone(kl_to_half), gaps))
     np.testing.assert_allclose(found, kl_of_arrays(gaps), rtol=1e-14)
 
 
