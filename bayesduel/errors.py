@@ -63,6 +63,10 @@ class AssumptionWarning(UserWarning):
     """A policy meets a world outside its theory; names the set that shows it."""
 
 
+class StudyError(BayesduelError, ArgumentError):
+    """A study that cannot be made or read, or something it cannot be told."""
+
+
 class SimulationError(BayesduelError, RuntimeError):
     """A run stopped with a status; names run and round."""
 
@@ -108,6 +112,7 @@ __all__ = [
     "SimulationArgumentError",
     "SimulationError",
     "StoppingRuleError",
+    "StudyError",
     "UnknownNameError",
     "near_names",
     "said_of",

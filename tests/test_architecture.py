@@ -17,7 +17,7 @@ FLOORS = (
     "folders", "user_files", "progress", "program_cache", "types", "ops",
     "instances", "votes", "models", "inference", "posteriors", "policies",
     "stopping", "simulation", "experiments", "analysis", "diagnostics", "plots",
-    "papers", "cli",
+    "studies", "papers", "cli",
 )  # fmt: skip
 """From the ground up: a room uses only what stands before it."""
 

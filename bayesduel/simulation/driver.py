@@ -12,10 +12,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
 from jaxtyping import Int
 
 from bayesduel.errors import SimulationArgumentError, SimulationError
+from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy, check_choice
 from bayesduel.program_cache import keep_programs
@@ -224,7 +224,7 @@ def _problem(
     padded = np.pad(checkpoints.astype(np.int64), (0, padding), constant_values=NEVER)
     return LoopInputs(
         environment=jax.tree.map(jnp.asarray, environment),
-        policy=jax.tree.map(_as_leaf, policy),
+        policy=jax.tree.map(as_leaf, policy),
         key=jax.random.key(seed),
         first_run=jnp.uint32(runs.start),
         checkpoints=jnp.asarray(padded),
@@ -232,12 +232,6 @@ def _problem(
         event_limit=jnp.uint32(EVENT_LIMIT),
         num_runs=jnp.int32(len(runs)),
     )
-
-
-def _as_leaf(value: Any) -> Array:
-    """Give a hyperparameter one dtype, whatever Python number it came as."""
-    value = np.asarray(value)
-    return jnp.asarray(value, dtype=np.int64 if value.dtype.kind == "i" else np.float64)
 
 
 def _drive(

@@ -1,0 +1,22 @@
+"""Studies: the policies of this package ask real judges.
+
+Nothing heavy is imported before it is used.
+"""
+
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
+
+if TYPE_CHECKING:
+    from bayesduel.studies.status import StudyStatus
+    from bayesduel.studies.study import Study, Ticket
+
+_HOMES = {
+    "Study": ".study",
+    "StudyStatus": ".status",
+    "Ticket": ".study",
+}
+
+__all__ = ["Study", "StudyStatus", "Ticket"]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -1,0 +1,224 @@
+"""Which pair is asked next: by a policy, by expected information, or balanced."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from jaxtyping import Bool, Num
+
+from bayesduel.errors import StudyError
+from bayesduel.studies._fits import fit_votes
+from bayesduel.studies._settings import RULES, Settings
+from bayesduel.studies._state import StudyState
+
+if TYPE_CHECKING:
+    from bayesduel.policies.base import Policy
+    from bayesduel.studies._played_policy import Machine, PlayedPolicy
+
+__all__ = ["Nothing", "Proposal", "Rule", "check_policy_text", "least_of", "rule_of"]
+
+_DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 2e6, 80, 2000
+"""Of draws for expected information: what keeps 130 arms within 250 ms."""
+
+
+class Proposal(NamedTuple):
+    """A pair to be asked, and why."""
+
+    first: int
+    second: int
+    rule: str
+    reason: str
+    body: dict[str, Any]
+    """What else the event holds."""
+
+
+class Nothing(NamedTuple):
+    """No pair to be asked, and why."""
+
+    reason: str
+
+
+class Rule(Protocol):
+    """Proposes pairs from the state of a study."""
+
+    def prepare(self, state: StudyState) -> None:
+        """Do what takes long, before other writers have to wait."""
+        ...
+
+    def propose(
+        self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
+    ) -> Proposal | Nothing:
+        """Return a pair among those allowed, for the event of that number."""
+        ...
+
+    def accepted(self, state: StudyState) -> None:
+        """Take note that the last proposal has become an event."""
+        ...
+
+
+def generator(state: StudyState, number: int) -> random.Random:
+    """Return the source of what is random about an event."""
+    return random.Random(f"{state.settings.seed}/{number}")
+
+
+def least_of(
+    values: Num[np.ndarray, "K K"],
+    allowed: Bool[np.ndarray, "K K"],
+    chance: random.Random,
+) -> tuple[int, int]:
+    """Return the allowed pair with the smallest value; ties at random."""
+    upper = np.triu(allowed, 1)
+    least = values[upper].min()
+    places = np.argwhere(upper & (values == least))
+    first, second = places[chance.randrange(len(places))].tolist()
+    return first, second
+
+
+class Balanced:
+    """The pair with the fewest votes and open questions; ties at random."""
+
+    def prepare(self, state: StudyState) -> None:
+        """Nothing takes long."""
+
+    def propose(
+        self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
+    ) -> Proposal | Nothing:
+        """Return the pair."""
+        pair = least_of(state.told_pairs, allowed, generator(state, number))
+        count = int(state.told_pairs[pair])
+        reason = f"no pair has fewer votes and open questions than {count}"
+        return Proposal(*pair, "balanced", reason, {})
+
+    def accepted(self, state: StudyState) -> None:
+        """Nothing is kept."""
+
+
+class Information:
+    """The pair whose next vote is expected to teach most.
+
+    Mutual information of the vote and all unknown quantities of the model, in nats;
+    where questions about the pair are open, each is taken to have its share of it:
+    divided by one more than their number.
+    """
+
+    _known: tuple[Any, np.ndarray] | None = None
+
+    def prepare(self, state: StudyState) -> None:
+        """Fit the model."""
+        self._table(state)
+
+    def _table(self, state: StudyState) -> np.ndarray:
+        votes = state.epoch, state.num_votes
+        if self._known is None or self._known[0] != votes:
+            found = fit_votes(state, _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS)
+            table = np.zeros_like(state.wins)
+            gains = found.expected_information().values
+            table[np.ix_(state.active, state.active)] = gains
+            self._known = votes, np.maximum(table, table.T)
+        return self._known[1]
+
+    def propose(
+        self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
+    ) -> Proposal | Nothing:
+        """Return the pair."""
+        table = self._table(state)
+        pair = least_of(-table / (1 + state.out), allowed, generator(state, number))
+        gain = float(table[pair])
+        reason = f"the vote is expected to teach {gain:.3g} nats"
+        return Proposal(*pair, "information", reason, {"information": gain})
+
+    def accepted(self, state: StudyState) -> None:
+        """Nothing is kept."""
+
+
+class PolicyRule:
+    """A policy of the registry, whose statistics the votes are."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._policy = check_policy_text(settings)
+        self._played: PlayedPolicy | None = None
+        self._pending: tuple[Machine, int] | None = None
+
+    def prepare(self, state: StudyState) -> None:
+        """Compile, and follow what has happened."""
+        known = self._played
+        followed = self._followed(state)
+        if followed is not known:
+            followed.next_duel(state.last + 1)
+
+    def _followed(self, state: StudyState) -> PlayedPolicy:
+        from bayesduel.studies._played_policy import PlayedPolicy
+
+        if self._played is None or not self._played.is_of(state):
+            self._played = PlayedPolicy(self._policy, state)
+        self._played.follow(state)
+        return self._played
+
+    def propose(
+        self, state: StudyState, allowed: Bool[np.ndarray, "K K"], number: int
+    ) -> Proposal | Nothing:
+        """Return the pair, or one as near as may be where that is not allowed."""
+        duel, machine = self._followed(state).next_duel(number)
+        name = self._policy.label
+        if duel is None and state.requests:
+            count = len(state.requests)
+            return Nothing(f"{name} waits for the answers to {count} open questions")
+        if duel is None:
+            return Nothing(f"{name} has settled: it would ask no informative pair")
+        self._pending = machine, len(state.told)
+        first, second = duel["first"], duel["second"]
+        if allowed[first, second]:
+            idle = f", after {duel['idle']} rounds of exploitation" * bool(duel["idle"])
+            reason = f"the next informative pair of {name}{idle}"
+            return Proposal(
+                first, second, state.settings.policy, reason,
+                {"request": number, "duel": duel},
+            )  # fmt: skip
+        near = allowed.copy()
+        both = np.isin(np.arange(len(near)), (first, second))
+        near &= both[:, None] | both[None, :]
+        among = near if near.any() else allowed
+        pair = least_of(state.told_pairs, among, generator(state, number))
+        asked = f"{state.arms[first]} against {state.arms[second]}"
+        reason = f"in place of {asked}, which may not be asked here"
+        return Proposal(*pair, state.settings.policy, reason, {"duel": duel})
+
+    def accepted(self, state: StudyState) -> None:
+        """Go on from the question that was asked."""
+        if self._played is not None and self._pending is not None:
+            machine, told = self._pending
+            self._played.has_asked(machine, state, told=told)
+        self._pending = None
+
+
+def rule_of(settings: Settings) -> Rule:
+    """Return what asks."""
+    named = {"information": Information, "balanced": Balanced}
+    kind = named.get(settings.policy)
+    return PolicyRule(settings) if kind is None else kind()
+
+
+def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy:
+    """Return the policy that a study names.
+
+    Raises
+    ------
+    StudyError, PolicyParameterError, UnknownNameError
+        If there is none, it is about subsets or has a delay of its own, or does not fit
+        the number of arms.
+    """
+    from bayesduel import policies
+    from bayesduel.limits import LONGEST_HORIZON
+
+    policy = policies.parse(settings.policy)
+    if isinstance(policy, policies.SubsetPolicy | policies.DelayedFeedback):
+        rule = "must ask for pairs, and have no delay of its own"
+        remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
+        raise StudyError.of("policy", rule, settings.policy, remedy=remedy)
+    if policy.needs_horizon and settings.budget is None:
+        rule = f"must be given for {policy.label}, which plans for its number of votes"
+        raise StudyError.of("budget", rule, None)
+    policy.check(num_arms or len(settings.arms), settings.budget or LONGEST_HORIZON)
+    return policy

@@ -1,0 +1,183 @@
+"""What a study is made with: checked once, stored in its first event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from bayesduel.errors import ArgumentError, StudyError, checked_as, near_names
+from bayesduel.models.base import PreferenceModel
+from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.pairwise_beta import PairwiseBeta
+from bayesduel.models.thurstone import Thurstone
+from bayesduel.votes.checks import arm_names_of
+from theory.arguments import integer_from, number_that, seed_of
+
+__all__ = ["MODELS", "RULES", "Settings", "checked_name"]
+
+RULES = ("information", "balanced")
+"""Ways to ask that are no policies: they learn, and exploit nothing."""
+
+MODELS: dict[str, type[PreferenceModel]] = {
+    "beta": PairwiseBeta,
+    "bradley-terry": BradleyTerry,
+    "thurstone": Thurstone,
+}
+"""What may be assumed of the votes, by name."""
+
+MOST_ARMS = 4096
+"""Tables of all pairs are kept."""
+
+_MOST_SECONDS = 10.0**9
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for when the study was made; see ``Study.create``."""
+
+    arms: tuple[str, ...]
+    policy: str
+    model: PreferenceModel
+    delta: float
+    width: float
+    budget: int | None
+    seed: int
+    floor: int
+    lease: float
+    blocked: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def checked(
+        cls,
+        arms: Iterable[str],
+        policy: str,
+        model: str | PreferenceModel,
+        delta: float,
+        width: float,
+        budget: int | None,
+        seed: int,
+        floor: int,
+        lease: float,
+        blocked: Iterable[tuple[str, str]],
+    ) -> Self:
+        """Check everything but the policy, which needs JAX to be known."""
+        names = _checked_names(arms, "arms")
+        if len(names) > MOST_ARMS:
+            rule = f"must be at most {MOST_ARMS}"
+            raise StudyError.of("arms", rule, len(names))
+        if not isinstance(policy, str):
+            rule = "must be the name of a policy, such as 'd-ts+'"
+            raise StudyError.of("policy", rule, policy)
+
+        def is_share(value: float) -> bool:
+            return 0.0 < value < 1.0
+
+        def is_width(value: float) -> bool:
+            return 0.0 <= value < 0.5
+
+        def is_time(value: float) -> bool:
+            return 0.0 < value <= _MOST_SECONDS
+
+        if budget is not None:
+            budget = checked_as(StudyError, integer_from, budget, 1, "budget")
+        seconds = f"a number of seconds above 0, at most {_MOST_SECONDS:g}"
+        return cls(
+            arms=names,
+            policy=policy,
+            model=_checked_model(model),
+            delta=checked_as(
+                StudyError, number_that, delta, "delta", "in (0, 1)", is_share
+            ),
+            width=checked_as(
+                StudyError, number_that, width, "width", "in [0, 1/2)", is_width
+            ),
+            budget=budget,
+            seed=checked_as(StudyError, seed_of, seed, "seed"),
+            floor=checked_as(StudyError, integer_from, floor, 0, "floor", 10**6),
+            lease=checked_as(StudyError, number_that, lease, "lease", seconds, is_time),
+            blocked=_checked_pairs(blocked, names),
+        )
+
+    def as_body(self) -> dict[str, Any]:
+        """Return the settings as plain values."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        title = next(name for name in MODELS if MODELS[name] is type(self.model))
+        default = MODELS[title]()
+        changed = {
+            name: value
+            for name, value in asdict(self.model).items()  # pyright: ignore
+            if value != getattr(default, name)
+        }
+        return found | {"model": {"name": title, **changed}}
+
+    @classmethod
+    def from_body(cls, body: dict[str, Any]) -> Self:
+        """Return the settings that an event holds."""
+        known = {each.name: body[each.name] for each in fields(cls)}
+        model = dict(body["model"])
+        kind = MODELS[model.pop("name")]
+        known["model"] = kind(**{name: _frozen(each) for name, each in model.items()})
+        known["arms"] = tuple(body["arms"])
+        known["blocked"] = tuple((one, other) for one, other in body["blocked"])
+        return cls(**known)
+
+
+def checked_name(name: Any, taken: Iterable[str]) -> str:
+    """Return the name of another arm."""
+    known = list(taken)
+    # Alone it is too few, and whatever stands beside it may be its name.
+    found = _checked_names([name, f"{name} and another"], "name")[0]
+    if found in known:
+        rule, remedy = "must be new", "retired arms keep their names"
+        raise StudyError.of("name", rule, name, remedy=remedy)
+    return found
+
+
+def _checked_names(names: Iterable[Any], argument: str) -> tuple[str, ...]:
+    try:
+        return arm_names_of(names, None)
+    except ArgumentError as error:
+        raise error.renamed(argument, error.index).as_kind(StudyError) from error
+
+
+def checked_arm(name: Any, known: Iterable[str], argument: str = "name") -> int:
+    """Return the position of an arm by its name."""
+    names = list(known)
+    if name not in names:
+        rule = "must be an arm of the study"
+        remedy = near_names(str(name), names).removesuffix(" ")
+        raise StudyError.of(argument, rule, name, remedy=remedy)
+    return names.index(name)
+
+
+def _checked_model(model: Any) -> PreferenceModel:
+    if isinstance(model, str) and model in MODELS:
+        return MODELS[model]()
+    if type(model) not in MODELS.values():
+        rule = f"must be one of {', '.join(MODELS)}, or a model such as BradleyTerry()"
+        raise StudyError.of("model", rule, model)
+    if getattr(model, "order_effect", False):
+        rule, remedy = "must be without order effect", "the order shown is balanced"
+        raise StudyError.of("model", rule, model, remedy=remedy)
+    return model
+
+
+def _checked_pairs(
+    pairs: Iterable[tuple[str, str]], names: tuple[str, ...]
+) -> tuple[tuple[str, str], ...]:
+    found = []
+    for index, pair in enumerate(pairs):
+        both = tuple(pair) if isinstance(pair, tuple | list) else ()
+        if len(both) != 2 or both[0] == both[1]:
+            rule = "must be two different arms"
+            raise StudyError.of("blocked", rule, pair, index=index)
+        for name in both:
+            checked_arm(name, names, "blocked")
+        found.append((both[0], both[1]))
+    return tuple(found)
+
+
+def _frozen(value: Any) -> Any:
+    """Return lists as tuples, as the fields of models are."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

@@ -1,0 +1,277 @@
+"""Where a study stands: who leads, how surely, and whether one may stop."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.inference.tables import standing_columns
+from bayesduel.models.pairwise_beta import PairwiseBeta
+from bayesduel.stopping import AnytimeEvidence, Budget, PosteriorProbability
+from bayesduel.stopping.rules import NOBODY, StoppingState
+from bayesduel.studies._fits import fit_votes
+from bayesduel.studies._state import StudyState
+
+if TYPE_CHECKING:
+    from bayesduel.inference.posterior import Posterior
+
+__all__ = ["Standing", "StoppingLine", "StudyStatus", "status_of", "stopping_of"]
+
+_DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 1.6e7, 400, 4000
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One arm; the first one of a status has the best score.
+
+    Attributes
+    ----------
+    arm : str
+    rank_lower, rank_upper : int
+        Interval of its rank; 1 is the best.
+    score, score_lower, score_upper : float
+        What ``StudyStatus.score`` says, with its interval.
+    condorcet, copeland, borda : float
+        Posterior probability that it beats all others; that no arm beats more others;
+        that it has the largest mean probability of winning.
+    votes, won, lost, tied : int
+        In which it took part.
+    """
+
+    arm: str
+    rank_lower: int
+    rank_upper: int
+    score: float
+    score_lower: float
+    score_upper: float
+    condorcet: float
+    copeland: float
+    borda: float
+    votes: int
+    won: int
+    lost: int
+    tied: int
+
+
+@dataclass(frozen=True)
+class StoppingLine:
+    """What one rule says about stopping.
+
+    Attributes
+    ----------
+    rule : str
+        "anytime", "posterior" or "budget".
+    stopped : bool
+        Whether one may stop.
+    answer, leader : str or None
+        The arm that is named, and the one nearest to it.
+    evidence, threshold : float
+        It stops when the first reaches the second. For "anytime" and "posterior"
+        exp(-evidence) is compared with delta: a bound on the probability that the
+        leader is wrong by any time, or the posterior probability that it is.
+    meaning : str
+        What the rule promises.
+    """
+
+    rule: str
+    stopped: bool
+    answer: str | None
+    leader: str | None
+    evidence: float
+    threshold: float
+    meaning: str
+
+
+@dataclass(frozen=True)
+class StudyStatus:
+    """Where a study stands; as ``Study.status`` returns it.
+
+    Attributes
+    ----------
+    policy, model : str
+        Who asks, and what standings assume.
+    arms, retired : tuple of str
+    votes, imported, ties, skipped : int
+        Answers so far, without imported votes; imported votes; ties among both;
+        questions that were skipped.
+    out, stale : int
+        Questions without an answer; those of them whose lease is over.
+    budget : int or None
+    idle_rounds : int
+        Rounds in which the policy would have played arms against themselves, most of
+        them for the sake of the best one. No judge was asked.
+    restarts : int
+        How often the policy began anew from the votes.
+    leader : str or None
+        The arm with the largest score, once there are votes.
+    standings : tuple of Standing
+        Best first.
+    score : str
+        What the score is.
+    condorcet_exists : float
+        Posterior probability that some arm beats all others.
+    delta : float
+        Error that was accepted.
+    stopping : tuple of StoppingLine
+    """
+
+    policy: str
+    model: str
+    arms: tuple[str, ...]
+    retired: tuple[str, ...]
+    votes: int
+    imported: int
+    ties: int
+    skipped: int
+    out: int
+    stale: int
+    budget: int | None
+    idle_rounds: int
+    restarts: int
+    leader: str | None
+    standings: tuple[Standing, ...]
+    score: str
+    condorcet_exists: float
+    delta: float
+    stopping: tuple[StoppingLine, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        named = [line for line in self.stopping if line.stopped]
+        says = "; ".join(
+            f"{line.rule}: stop" + (f", {line.answer}" if line.answer else "")
+            for line in named
+        )
+        return (
+            f"{self.votes} votes between {len(self.arms)} arms, {self.out} questions "
+            f"out; leader: {self.leader or 'none yet'}; {says or 'not decided'}"
+        )
+
+
+def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
+    """Return the status at a time of day."""
+    posterior = fit_votes(state, _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS)
+    rows, words = _standings(posterior, probability)
+    clock = state.clock_at(now)
+    stale = [q for q in state.open.values() if clock - q.asked >= q.lease]
+    ties = posterior.data.ties
+    return StudyStatus(
+        policy=state.settings.policy,
+        model=repr(posterior.model),
+        arms=posterior.arm_names,
+        retired=tuple(
+            name
+            for name, gone in zip(state.arms, state.is_retired, strict=True)
+            if gone
+        ),
+        votes=state.num_votes,
+        imported=int(state.num_imported),
+        ties=int(np.triu(ties).sum()),
+        skipped=state.num_skipped,
+        out=len(state.open),
+        stale=len(stale),
+        budget=state.settings.budget,
+        idle_rounds=state.idle_rounds,
+        restarts=state.epoch,
+        leader=rows[0].arm if posterior.data.num_votes else None,
+        standings=rows,
+        score=words["score"],
+        condorcet_exists=words["condorcet_exists"],
+        delta=state.settings.delta,
+        stopping=stopping_of(state, posterior),
+    )
+
+
+def _standings(
+    posterior: Posterior, probability: float
+) -> tuple[tuple[Standing, ...], dict[str, Any]]:
+    names, columns, words = standing_columns(posterior, probability)
+    shares = posterior.winner_shares()
+    rows = []
+    for place, name in enumerate(names):
+        arm = posterior.arm_names.index(name)
+        found = {key: values[place] for key, values in columns.items()}
+        rows.append(
+            Standing(
+                arm=name,
+                rank_lower=int(found["rank_lower"]),
+                rank_upper=int(found["rank_upper"]),
+                score=float(found["score"]),
+                score_lower=float(found["score_lower"]),
+                score_upper=float(found["score_upper"]),
+                condorcet=float(shares["condorcet"][arm]),
+                copeland=float(shares["copeland"][arm]),
+                borda=float(shares["borda"][arm]),
+                votes=int(found["comparisons"]),
+                won=int(found["wins"]),
+                lost=int(found["losses"]),
+                tied=int(found["ties"]),
+            )
+        )
+    return tuple(rows), words
+
+
+def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, ...]:
+    """Return what the rules say of the votes that are no ties.
+
+    The stake of the bets is that of the arms with which the study began: it has to be
+    the same all the time.
+    """
+    wins, delta = posterior.data.wins, state.settings.delta
+    weight = 1.0 / len(state.settings.arms)
+    anytime = AnytimeEvidence(delta, width=state.settings.width, weight=weight)
+    share = f"{1 - delta:.6g}"
+    states = {
+        "anytime": (
+            anytime.evaluate(wins),
+            f"names a wrong arm with probability at most {delta:g}, however often one "
+            "looks",
+        ),
+        "posterior": (
+            _posterior_state(posterior, delta),
+            f"no arm beats more others with posterior probability {share}; looked at "
+            "after every vote it errs more often than that",
+        ),
+    }
+    budget = state.settings.budget
+    if budget is not None:
+        spent = Budget(budget).evaluate([[0, state.num_votes], [0, 0]])
+        states["budget"] = spent, "votes that may be asked for"
+    names = posterior.arm_names
+    return tuple(
+        StoppingLine(
+            rule=rule,
+            stopped=bool(found.stopped),
+            answer=None if found.answer == NOBODY else names[found.answer],
+            leader=None if found.leader == NOBODY else names[found.leader],
+            evidence=float(found.evidence),
+            threshold=float(found.threshold),
+            meaning=meaning,
+        )
+        for rule, (found, meaning) in states.items()
+    )
+
+
+def _posterior_state(posterior: Posterior, delta: float) -> StoppingState:
+    """Return whether some arm is a Copeland winner with probability 1 - delta.
+
+    In closed form for one Beta law per pair, else by the share of draws.
+    """
+    model = posterior.model
+    if isinstance(model, PairwiseBeta) and isinstance(model.prior, int | float):
+        rule = PosteriorProbability(delta, prior=float(model.prior))
+        return rule.evaluate(posterior.data.wins)
+    shares = posterior.winner_shares()["copeland"]
+    leader = int(np.argmax(shares))
+    # Draws that all agree say no more than their number.
+    wrong = max(1.0 - float(shares[leader]), 1.0 / (posterior.num_draws + 1))
+    evidence, threshold = -math.log(wrong), -math.log(delta)
+    stopped = evidence >= threshold
+    answer = leader if stopped else NOBODY
+    return StoppingState(stopped, answer, leader, evidence, threshold)

@@ -1,0 +1,561 @@
+"""A study: who is compared, who asks, what was answered; one file of events."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from bayesduel.errors import StudyError, checked_as
+from bayesduel.models.base import PreferenceModel
+from bayesduel.studies._asking import next_question
+from bayesduel.studies._event_log import FORMAT, Event, EventLog
+from bayesduel.studies._fits import votes_between
+from bayesduel.studies._rules import Rule, check_policy_text, rule_of
+from bayesduel.studies._settings import (
+    MOST_ARMS,
+    RULES,
+    Settings,
+    checked_arm,
+    checked_name,
+)
+from bayesduel.studies._state import ANSWERS, Question, StudyState
+from bayesduel.studies.status import StudyStatus, status_of
+from bayesduel.votes.comparisons import Comparisons
+from theory.arguments import integer_from, one_of
+
+__all__ = ["Study", "Ticket"]
+
+_LEASE = 3600.0
+_LONGEST_CONTEXT = 10**5
+"""Characters of JSON; whole texts fit, films do not."""
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A question to a judge.
+
+    Attributes
+    ----------
+    number : int
+        What :meth:`Study.tell` calls it.
+    left, right : str
+        The two arms, in the order in which they are to be shown.
+    rule : str
+        Who asks: the policy, "floor", or the name of the rule.
+    reason : str
+        Why this pair.
+    judge : str or None
+        Who is asked.
+    context : Any
+        What was given to :meth:`Study.ask`.
+    lease : float
+        Seconds after which the pair may be asked anew. The answer counts even then.
+    """
+
+    number: int
+    left: str
+    right: str
+    rule: str
+    reason: str
+    judge: str | None = None
+    context: Any = None
+    lease: float = _LEASE
+
+
+class Study:
+    """Comparisons by real judges, asked for by a policy.
+
+    One SQLite file holds everything, as events that are appended and never changed;
+    what is known is a replay of them. Several objects, threads and processes may ask
+    and answer at once. What a method has returned is on the disk.
+
+    Made by :meth:`create` and :meth:`open`; a context manager, which closes the file.
+
+    Notes
+    -----
+    Questions without an answer are feedback on its way: the policy goes on, and is told
+    each outcome when it arrives, with the round in which it was asked for. What it would
+    play without asking anybody (an arm against itself) is counted as
+    ``status().idle_rounds``. It is told a tie as a vote by a fair coin. When an arm
+    comes or goes, votes are imported or a vote is taken back, it begins anew from the
+    votes that count; a policy that plans whole batches begins without them.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "drinks.study")
+    >>> study = Study.create(path, ["tea", "coffee", "milk"], policy="balanced")
+    >>> (ticket,) = study.ask(judge="Ada")
+    >>> study.tell(ticket, "left")
+    True
+    >>> study.comparisons().num_votes
+    1.0
+    >>> study.close()
+    ... folder.cleanup()
+    """
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._turn = threading.RLock()
+        self._clock = time.time
+        self._state: StudyState | None = None
+        self._rule: Rule | None = None
+        self._resting = ""
+        try:
+            self._settings = self._current().settings
+        except BaseException:
+            log.close()
+            raise
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        arms: Sequence[str],
+        policy: str = "d-ts+",
+        *,
+        model: str | PreferenceModel = "beta",
+        delta: float = 0.05,
+        width: float = 0.0,
+        budget: int | None = None,
+        seed: int = 0,
+        floor: int = 0,
+        lease: float = _LEASE,
+        blocked: Iterable[tuple[str, str]] = (),
+    ) -> Self:
+        """Make the file of a new study.
+
+        Parameters
+        ----------
+        path : path
+            Of a file that does not exist, on a disk of this machine.
+        arms : sequence of K str
+            What is compared, at least two, at most 4096.
+        policy : str
+            Who asks: a policy with parameters, as in ``policies.parse``; "information",
+            the pair whose vote is expected to teach most; or "balanced", the pair with
+            the fewest votes.
+        model : {"beta", "bradley-terry", "thurstone"} or PreferenceModel
+            What standings and expected information assume of the votes; ties are added
+            to it when there are any.
+        delta : float
+            Error that is accepted when an arm is named, in (0, 1).
+        width : float
+            Pairs within it of 1/2 count either way, from 0 to below 1/2: what differs by
+            less need not be told apart.
+        budget : int, optional
+            Votes that may be asked for; policies that plan for a horizon need it.
+        seed : int
+            Of everything random: the same answers in the same order, the same
+            questions.
+        floor : int
+            Votes that every pair shall have before the rule decides.
+        lease : float
+            Seconds after which a question without an answer is asked again.
+        blocked : pairs of str
+            Pairs that are never asked.
+
+        Raises
+        ------
+        StudyError, PolicyParameterError, UnknownNameError
+            If an argument does not fit.
+        OutputWriteError
+            If the file cannot be written.
+        """
+        settings = Settings.checked(
+            arms, policy, model, delta, width, budget, seed, floor, lease, blocked
+        )
+        if policy not in RULES:
+            check_policy_text(settings)
+        body = {"format": FORMAT, **settings.as_body()}
+        return cls(EventLog.create(path, time.time(), body))
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Open the file of a study.
+
+        Raises
+        ------
+        StudyError
+            If it is none, or of a newer format.
+        """
+        return cls(EventLog.open(path))
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._log.path
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Names of the arms that are not retired."""
+        with self._turn:
+            state = self._current()
+            return tuple(state.arms[arm] for arm in state.active)
+
+    @property
+    def resting(self) -> str:
+        """Why the last :meth:`ask` gave fewer tickets than it was asked for, or ""."""
+        return self._resting
+
+    def ask(
+        self, n: int = 1, *, judge: str | None = None, context: Any = None
+    ) -> list[Ticket]:
+        """Return the next questions.
+
+        A question whose lease is over comes first; then pairs below the floor; then
+        what the rule of the study asks for.
+
+        Parameters
+        ----------
+        n : int
+            How many, from 1 to 10,000.
+        judge : str, optional
+            Who is asked: a pair that the same judge has skipped is not asked again.
+        context : JSON value, optional
+            Kept with the question.
+
+        Returns
+        -------
+        list of Ticket
+            Fewer than ``n``, or none, where the budget is spent, the policy waits for
+            answers or would only exploit; :attr:`resting` says why.
+        """
+        count = checked_as(StudyError, integer_from, n, 1, "n", 10**4)
+        judge = _checked_judge(judge)
+        _check_context(context)
+        with self._turn:
+            if self._rule is None:
+                self._rule = rule_of(self._settings)
+            rule = self._rule
+            # Others wait for the write lock; a compiler takes seconds.
+            rule.prepare(self._current())
+            tickets = []
+            self._resting = ""
+            with self._writing() as state:
+                for _ in range(count):
+                    body = next_question(state, rule, judge, context, self._clock())
+                    if isinstance(body, str):
+                        self._resting = body
+                        break
+                    self._append("asked", body)
+                    if "duel" in body:
+                        rule.accepted(state)
+                    tickets.append(_ticket(state, state.questions[body["question"]]))
+        return tickets
+
+    def tell(self, ticket: Ticket | int, answer: str) -> bool:
+        """Store the answer to a question.
+
+        Parameters
+        ----------
+        ticket : Ticket or int
+            The question, or its number. One whose lease is over counts as well.
+        answer : {"left", "right", "tie", "skip"}
+            Who is preferred; "skip" is no vote.
+
+        Returns
+        -------
+        bool
+            Whether this is new: False where the same answer is stored already.
+
+        Raises
+        ------
+        StudyError
+            If there is no such question, it was withdrawn, or has another answer.
+        OutputWriteError
+            If it cannot be stored; then it is not.
+        """
+        answer = checked_as(StudyError, one_of, answer, ANSWERS, "answer")
+        with self._writing() as state:
+            question = _question(state, ticket)
+            if question.withdrawn:
+                rule = "must not have been withdrawn"
+                raise StudyError.of("ticket", rule, question.number)
+            if question.answer == answer:
+                return False
+            if question.answer is not None:
+                rule = f"must be {question.answer!r}, as it was told before"
+                remedy = "undo the first answer, if it was wrong"
+                raise StudyError.of("answer", rule, answer, remedy=remedy)
+            self._append("answered", {"question": question.number, "answer": answer})
+        return True
+
+    def skip(self, ticket: Ticket | int) -> bool:
+        """Say that a judge gives no answer; as ``tell(ticket, "skip")``."""
+        return self.tell(ticket, "skip")
+
+    def undo(self, ticket: Ticket | int) -> bool:
+        """Take an answer back: the question is open again.
+
+        Returns
+        -------
+        bool
+            Whether there was an answer.
+
+        Raises
+        ------
+        StudyError
+            If there is no such question, or it was withdrawn.
+        """
+        with self._writing() as state:
+            question = _question(state, ticket)
+            if question.withdrawn:
+                rule = "must not have been withdrawn"
+                raise StudyError.of("ticket", rule, question.number)
+            if question.answer is None:
+                return False
+            self._append("undone", {"question": question.number})
+        return True
+
+    def withdraw(self, ticket: Ticket | int) -> bool:
+        """Take a question back for good, with its answer if it has one.
+
+        Returns
+        -------
+        bool
+            Whether this is new.
+        """
+        with self._writing() as state:
+            question = _question(state, ticket)
+            if question.withdrawn:
+                return False
+            self._append("withdrawn", {"question": question.number})
+        return True
+
+    def add_arm(self, name: str) -> None:
+        """Compare one more arm from now on.
+
+        Raises
+        ------
+        StudyError
+            If an arm has or had this name, or there are too many.
+        """
+        with self._writing() as state:
+            name = checked_name(name, state.arms)
+            if len(state.arms) == MOST_ARMS:
+                rule = f"must be one of at most {MOST_ARMS} arms"
+                raise StudyError.of("name", rule, name)
+            self._check_policy(len(state.active) + 1)
+            self._append("arm added", {"name": name})
+
+    def retire_arm(self, name: str) -> None:
+        """Ask about an arm no more; its votes are kept, but count no longer.
+
+        Raises
+        ------
+        StudyError
+            If there is no such arm, or fewer than two would be left.
+        """
+        with self._writing() as state:
+            arm = checked_arm(name, state.arms)
+            if state.is_retired[arm]:
+                return
+            if len(state.active) == 2:
+                rule, remedy = "must leave two arms to be compared", "add another first"
+                raise StudyError.of("name", rule, name, remedy=remedy)
+            self._check_policy(len(state.active) - 1)
+            self._append("arm retired", {"name": name})
+
+    def import_votes(
+        self, votes: str | os.PathLike[str] | Comparisons, **columns: Any
+    ) -> float:
+        """Count votes that were collected elsewhere.
+
+        Parameters
+        ----------
+        votes : path or Comparisons
+            A table as :func:`bayesduel.votes.read_comparisons` reads it; every arm in
+            it must be one of the study.
+        **columns
+            As for that function.
+
+        Returns
+        -------
+        float
+            Number of votes.
+
+        Raises
+        ------
+        StudyError
+            If an arm is unknown, or votes are weighted or split.
+        OSError, ComparisonDataError
+            If the file cannot be read.
+        """
+        from bayesduel.votes import read_comparisons
+
+        read = isinstance(votes, Comparisons)
+        data = votes if read else read_comparisons(votes, **columns)
+        if not data.is_whole:
+            rule, remedy = "must hold whole votes", "count every vote once"
+            raise StudyError.of("votes", rule, data, remedy=remedy)
+        with self._writing() as state:
+            places = [checked_arm(each, state.arms, "votes") for each in data.arm_names]
+            rows = [
+                [places[first], places[second], *map(int, counts)]
+                for first, second, counts in zip(
+                    data.first, data.second, data.counts.tolist(), strict=True
+                )
+                if sum(counts)
+            ]
+            source = "" if read else str(votes)
+            self._append("imported", {"source": source, "counts": rows})
+        return data.num_votes
+
+    def open_tickets(self, judge: str | None = None) -> list[Ticket]:
+        """Return questions without an answer that were not asked anew, oldest first.
+
+        Those of one judge, or with None all of them.
+        """
+        with self._turn:
+            state = self._current()
+            return [
+                _ticket(state, question)
+                for question in state.open.values()
+                if judge in (None, question.judge)
+            ]
+
+    def comparisons(self) -> Comparisons:
+        """Return all votes between arms that are not retired, imported ones too."""
+        with self._turn:
+            return votes_between(self._current())
+
+    def status(self, probability: float = 0.9) -> StudyStatus:
+        """Return where the study stands, and whether one may stop.
+
+        Parameters
+        ----------
+        probability : float
+            Of the intervals of the standings.
+        """
+        with self._turn:
+            return status_of(self._current(), probability, self._clock())
+
+    def events(self) -> list[Event]:
+        """Return the history of the study."""
+        return list(self._log.read(0))
+
+    def export(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the history as JSON lines, one event a line; write it to a new file.
+
+        Arms are numbered from 0, in the order in which they came.
+        """
+        text = "".join(f"{event.as_json()}\n" for event in self._log.read(0))
+        if path is not None:
+            with Path(path).open("x", encoding="utf-8") as file:
+                file.write(text)
+        return text
+
+    def copy(self, path: str | os.PathLike[str]) -> None:
+        """Copy the study to a new file, while others may go on writing."""
+        self._log.copy(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = self._current()
+        return (
+            f"Study({self.path.name}: {len(state.active)} arms, "
+            f"{state.settings.policy}, {state.num_votes} votes, {len(state.open)} out)"
+        )
+
+    # The state and the log
+
+    def _current(self) -> StudyState:
+        """Return the state after all that is stored."""
+        after = 0 if self._state is None else self._state.last
+        for event in self._log.read(after):
+            if self._state is None:
+                if event.kind != "created":
+                    raise StudyError(f"{self.path} has no beginning; restore a copy")
+                self._state = StudyState.begin(event)
+            else:
+                self._state.apply(event)
+        if self._state is None:
+            raise StudyError(f"{self.path} has no events; make it anew")
+        return self._state
+
+    @contextmanager
+    def _writing(self) -> Iterator[StudyState]:
+        """Let nobody else write; forget what could not be stored."""
+        with self._turn:
+            last = -1
+            try:
+                with self._log.writing():
+                    state = self._current()
+                    last = state.last
+                    yield state
+            except BaseException:
+                if self._state is not None and self._state.last != last:
+                    self._state = self._rule = None
+                raise
+
+    def _append(self, kind: str, body: dict[str, Any]) -> None:
+        state = self._current()
+        event = Event(state.last + 1, self._clock(), kind, body)
+        self._log.append(event)
+        state.apply(event)
+
+    def _check_policy(self, num_arms: int) -> None:
+        if self._settings.policy not in RULES:
+            check_policy_text(self._settings, num_arms)
+
+
+def _ticket(state: StudyState, question: Question) -> Ticket:
+    return Ticket(
+        number=question.number,
+        left=state.arms[question.left],
+        right=state.arms[question.right],
+        rule=question.rule,
+        reason=question.reason,
+        judge=question.judge,
+        context=question.context,
+        lease=question.lease,
+    )
+
+
+def _question(state: StudyState, ticket: Ticket | int) -> Question:
+    number = ticket.number if isinstance(ticket, Ticket) else ticket
+    most = len(state.questions)
+    if not most:
+        raise StudyError("ticket: nothing was asked yet; ask first")
+    found = checked_as(StudyError, integer_from, number, 1, "ticket", most)
+    return state.questions[found]
+
+
+def _checked_judge(judge: Any) -> str | None:
+    if judge is not None and (not isinstance(judge, str) or not judge):
+        raise StudyError.of("judge", "must be a name, or None", judge)
+    return judge
+
+
+def _check_context(context: Any) -> None:
+    try:
+        size = len(json.dumps(context, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise StudyError.of("context", "must be a value of JSON", context) from error
+    if size > _LONGEST_CONTEXT:
+        rule = f"must be at most {_LONGEST_CONTEXT} characters of JSON"
+        raise StudyError.of("context", rule, size)

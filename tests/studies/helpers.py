@@ -1,0 +1,42 @@
+"""What tests of studies share."""
+
+import dataclasses
+
+import numpy as np
+
+from bayesduel.studies import Study
+from bayesduel.studies._state import StudyState
+
+DRINKS = ["tea", "coffee", "milk", "water"]
+
+
+def same(one, other) -> bool:
+    """Say whether two states, or parts of them, are equal."""
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    if isinstance(one, StudyState):
+        return vars(one).keys() == vars(other).keys() and all(
+            same(vars(one)[name], vars(other)[name]) for name in vars(one)
+        )
+    if dataclasses.is_dataclass(one):
+        names = [each.name for each in dataclasses.fields(one)]
+        return all(same(getattr(one, each), getattr(other, each)) for each in names)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[k], other[k]) for k in one)
+    return one == other
+
+
+def assert_replays(study: Study) -> None:
+    """Hold a study against what its file says to somebody who opens it."""
+    with Study.open(study.path) as other:
+        assert same(study._current(), other._current())
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    def __init__(self, now=1000.0):
+        self.now = now
+
+    def __call__(self):
+        return self.now

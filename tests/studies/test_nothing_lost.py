@@ -1,0 +1,181 @@
+"""What was acknowledged is kept: kills, crowds, full disks, copies, damaged files."""
+
+import resource
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bayesduel.errors import OutputWriteError, StudyError
+from bayesduel.studies import Study
+from tests.studies.helpers import DRINKS, assert_replays, same
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def study(tmp_path):
+    with Study.create(tmp_path / "drinks.study", DRINKS, "balanced") as made:
+        yield made
+
+
+def said_by_voters(*arguments):
+    program = [sys.executable, "-m", "tests.studies.hard_voters", *map(str, arguments)]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_killed_voters_lose_nothing_that_was_acknowledged(study):
+    assert said_by_voters("kill", study.path, 1, 8) == ""
+
+
+@pytest.mark.slow
+def test_a_thousand_kills_lose_nothing(study):
+    assert said_by_voters("kill", study.path, 2, 1000) == ""
+
+
+def test_many_writers_at_once(study):
+    assert said_by_voters("crowd", study.path, 3, 50, 1) == ""
+
+
+@pytest.mark.slow
+def test_many_writers_for_long(study):
+    assert said_by_voters("crowd", study.path, 4, 50, 40) == ""
+
+
+def test_threads_share_one_study(study):
+    def vote():
+        for _ in range(5):
+            (ticket,) = study.ask()
+            study.tell(ticket, "left")
+
+    voters = [threading.Thread(target=vote) for _ in range(6)]
+    for each in voters:
+        each.start()
+    for each in voters:
+        each.join()
+    assert study.comparisons().num_votes == 30
+    assert_replays(study)
+
+
+def test_a_full_disk_stores_nothing_and_loses_nothing(study):
+    tickets = study.ask(3)
+    study.tell(tickets[0], "left")
+    before = len(study.events())
+    size = study.path.with_name(study.path.name + "-wal").stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        with pytest.raises(OutputWriteError, match="nothing of this was stored.*room"):
+            study.ask(100, context="x" * 10**4)
+        with pytest.raises(OutputWriteError):
+            for ticket in tickets[1:]:
+                study.tell(ticket, "right")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert before <= len(study.events()) <= before + 1
+    assert_replays(study)
+    for ticket in tickets[1:]:
+        study.tell(ticket, "right")
+    assert study.comparisons().num_votes == 3
+    assert len(study.ask(2)) == 2
+    assert_replays(study)
+
+
+def test_no_room_for_a_study_leaves_no_file(tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OutputWriteError):
+            Study.create(tmp_path / "drinks.study", DRINKS, "balanced")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_taken_meanwhile_is_a_study(study, tmp_path):
+    ends = threading.Event()
+
+    def vote():
+        while not ends.is_set():
+            (ticket,) = study.ask()
+            study.tell(ticket, "left")
+
+    voter = threading.Thread(target=vote)
+    voter.start()
+    try:
+        # Another process would do the same: through a connection of its own.
+        with Study.open(study.path) as other:
+            for number in range(5):
+                other.copy(tmp_path / f"copy-{number}.study")
+    finally:
+        ends.set()
+        voter.join()
+    whole = study.events()
+    for number in range(5):
+        with Study.open(tmp_path / f"copy-{number}.study") as copy:
+            events = copy.events()
+            assert events == whole[: len(events)]
+            (ticket,) = copy.ask()
+            assert copy.tell(ticket, "right")
+    with pytest.raises(StudyError, match="path must be a new file"):
+        study.copy(tmp_path / "copy-0.study")
+
+
+def test_the_same_events_make_the_same_state(study):
+    for place in range(6):
+        (ticket,) = study.ask(judge="Ada")
+        study.tell(ticket, ("left", "tie", "skip")[place % 3])
+    with Study.open(study.path) as other:
+        assert same(study._current(), other._current())
+        other.tell(other.ask()[0], "left")
+        assert not same(study._state, other._state)
+        assert same(study._current(), other._current())
+
+
+def test_events_are_never_changed(study):
+    with closing(sqlite3.connect(study.path)) as connection:
+        for statement in ("UPDATE events SET time = 0", "DELETE FROM events"):
+            with pytest.raises(sqlite3.IntegrityError, match="never"):
+                connection.execute(statement)
+
+
+def test_what_is_no_study_is_not_opened(tmp_path, study):
+    path = tmp_path / "other"
+    with pytest.raises(StudyError, match="is no file"):
+        Study.open(path)
+    path.write_text("left,right\n" * 1000)
+    with pytest.raises(StudyError, match="cannot be read as a study"):
+        Study.open(path)
+    path.write_bytes(b"")
+    with pytest.raises(StudyError, match="must be the file of a study"):
+        Study.open(path)
+    with pytest.raises(StudyError, match="must be a new file"):
+        Study.create(study.path, DRINKS, "balanced")
+    study.close()
+    with pytest.raises(StudyError, match="open the study again"):
+        study.ask()
+
+
+def test_a_newer_format_is_said(study):
+    with closing(sqlite3.connect(study.path)) as connection:
+        connection.execute("PRAGMA user_version=2")
+    with pytest.raises(StudyError, match="is of format 2, and this version reads"):
+        Study.open(study.path)
+
+
+def test_events_of_the_future_and_gaps_are_said(study):
+    study.ask()
+    with closing(sqlite3.connect(study.path)) as connection, connection:
+        connection.execute("INSERT INTO events VALUES (3, 0.0, 'sung', '{}')")
+    with pytest.raises(StudyError, match="event 3 is of the unknown kind 'sung'"):
+        Study.open(study.path)
+    with closing(sqlite3.connect(study.path)) as connection, connection:
+        connection.execute("DROP TRIGGER events_are_not_changed")
+        connection.execute("UPDATE events SET number = 9 WHERE number = 3")
+    with pytest.raises(StudyError, match="event 3 of the study is missing"):
+        Study.open(study.path)

@@ -1,0 +1,346 @@
+"""Tickets and their answers; everything else about a study but who asks."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from bayesduel.errors import StudyError
+from bayesduel.studies import Study
+from bayesduel.votes import Comparisons
+from tests.studies.helpers import DRINKS, Clock, assert_replays
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def make(tmp_path, clock):
+    def make(arms=DRINKS, policy="balanced", **options):
+        study = Study.create(tmp_path / "drinks.study", arms, policy, **options)
+        study._clock = clock
+        # The event of the beginning has the time of this machine.
+        study._current().time = clock.now
+        made.append(study)
+        return study
+
+    made = []
+    yield make
+    for study in made:
+        study.close()
+
+
+def test_a_vote_counts_for_the_arm_on_its_side(make):
+    study = make()
+    (ticket,) = study.ask(judge="Ada", context={"prompt": 3})
+    assert (ticket.judge, ticket.context) == ("Ada", {"prompt": 3})
+    assert study.tell(ticket, "right")
+    votes = study.comparisons()
+    right, left = DRINKS.index(ticket.right), DRINKS.index(ticket.left)
+    assert votes.wins[right, left] == 1
+    assert votes.wins.sum() == 1
+    assert_replays(study)
+
+
+def test_an_answer_is_stored_once(make):
+    study = make()
+    (ticket,) = study.ask()
+    assert study.tell(ticket, "left") is True
+    assert study.tell(ticket.number, "left") is False
+    with pytest.raises(StudyError, match=r"must be 'left'.*got 'right'; undo"):
+        study.tell(ticket, "right")
+    assert study.comparisons().num_votes == 1
+    assert len(study.events()) == 3
+
+
+def test_a_tie_is_no_win_and_a_skip_no_vote(make):
+    study = make()
+    one, other = study.ask(2)
+    study.tell(one, "tie")
+    study.skip(other)
+    votes = study.comparisons()
+    assert (votes.num_votes, votes.wins.sum()) == (1, 0)
+    told = study._current().told_wins
+    assert told.sum() == 1
+    assert study.status().skipped == 1
+    assert_replays(study)
+
+
+@pytest.mark.parametrize(
+    ("number", "answer", "words"),
+    [
+        (2, "left", "ticket must be at most 1, got 2"),
+        (0, "left", "ticket must be an integer of at least 1"),
+        ("1", "left", "ticket must be an integer"),
+        (1, "Left", "answer must be one of left, right, tie, skip, got 'Left'"),
+    ],
+)
+def test_what_was_never_asked_has_no_answer(make, number, answer, words):
+    study = make()
+    with pytest.raises(StudyError, match="nothing was asked yet"):
+        study.tell(1, "left")
+    study.ask()
+    with pytest.raises(StudyError, match=words):
+        study.tell(number, answer)
+    assert study.comparisons().num_votes == 0
+
+
+def test_undo_opens_the_question_again(make):
+    study = make()
+    (ticket,) = study.ask()
+    assert study.undo(ticket) is False
+    study.tell(ticket, "left")
+    assert study.undo(ticket) is True
+    assert study.comparisons().num_votes == 0
+    assert study.open_tickets() == [ticket]
+    study.tell(ticket, "right")
+    left, right = DRINKS.index(ticket.left), DRINKS.index(ticket.right)
+    assert study.comparisons().wins[right, left] == 1
+    assert study.comparisons().num_votes == 1
+    assert_replays(study)
+
+
+def test_a_withdrawn_question_takes_its_answer_along(make):
+    study = make()
+    one, other = study.ask(2)
+    study.tell(one, "left")
+    assert study.withdraw(one)
+    assert study.withdraw(other)
+    assert not study.withdraw(other)
+    assert study.comparisons().num_votes == 0
+    assert study.open_tickets() == []
+    for ticket in (one, other):
+        with pytest.raises(StudyError, match="must not have been withdrawn"):
+            study.tell(ticket, "left")
+    assert_replays(study)
+
+
+def test_each_pair_is_shown_either_way_equally_often(make):
+    study = make()
+    shown = Counter()
+    for ticket in study.ask(60):
+        shown[ticket.left, ticket.right] += 1
+    assert len(shown) == 12
+    assert set(shown.values()) == {5}
+    first = {frozenset(pair): pair for pair in reversed(shown)}
+    assert len({DRINKS.index(a) < DRINKS.index(b) for a, b in first.values()}) == 2
+
+
+def test_a_question_without_an_answer_is_asked_again_and_may_be_answered(make, clock):
+    study = make(lease=60, budget=8)
+    (late,) = study.ask(judge="Ada")
+    clock.now += 59
+    (other,) = study.ask(judge="Bob")
+    assert {other.left, other.right} != {late.left, late.right}
+    clock.now += 2
+    assert study.status().stale == 1
+    (again,) = study.ask(judge="Bob")
+    assert {again.left, again.right} == {late.left, late.right}
+    assert "question 1 has no answer" in again.reason
+    study.tell(again, "left")
+    study.tell(late, "tie")
+    assert study.comparisons().num_votes == 2
+    assert study.open_tickets("Bob") == [other]
+    assert study.open_tickets("Ada") == []
+    assert_replays(study)
+
+
+def test_a_clock_that_is_put_back_makes_nothing_stale(make, clock):
+    study = make(lease=60)
+    study.ask()
+    clock.now -= 10**6
+    study.ask()
+    assert study.status().stale == 0
+    clock.now += 59
+    assert study.status().stale == 0
+    clock.now += 2
+    assert study.status().stale == 2
+    assert [event.time for event in study.events()[1:]] == [1000.0, 1000.0 - 10**6]
+    assert_replays(study)
+
+
+def test_the_floor_comes_first(make):
+    study = make(DRINKS, "information", floor=3, seed=1)
+    for _ in range(18):
+        (ticket,) = study.ask()
+        assert ticket.rule == "floor"
+        study.tell(ticket, "left")
+    votes = study.comparisons()
+    counts = (votes.wins + votes.wins.T)[np.triu_indices(4, 1)]
+    assert set(counts) == {3}
+    (ticket,) = study.ask()
+    assert ticket.rule == "information"
+    assert "nats" in ticket.reason
+
+
+def test_expected_information_asks_what_is_unknown(make):
+    study = make(DRINKS, "information")
+    wins = np.full((4, 4), 50.0)
+    wins[2, 3] = wins[3, 2] = 1
+    study.import_votes(Comparisons.from_wins(wins, arm_names=DRINKS, ignore_self=True))
+    for ticket in study.ask(2):
+        assert {ticket.left, ticket.right} == {"milk", "water"}
+
+
+def test_the_budget_is_kept_with_questions_out(make):
+    study = make(budget=5)
+    one, *_ = study.ask(3)
+    study.skip(one)
+    assert len(study.ask(10)) == 3
+    assert "budget of 5 votes" in study.resting
+    for ticket in study.open_tickets():
+        study.tell(ticket, "left")
+    assert study.ask() == []
+    (line,) = [each for each in study.status().stopping if each.rule == "budget"]
+    assert line.stopped
+    assert line.answer is None
+
+
+def test_blocked_and_skipped_pairs_are_not_asked(make):
+    study = make(DRINKS[:3], blocked=[("tea", "coffee")])
+    tickets = study.ask(6, judge="Ada")
+    pairs = {frozenset((each.left, each.right)) for each in tickets}
+    assert pairs == {frozenset(("tea", "milk")), frozenset(("coffee", "milk"))}
+    with_tea = next(each for each in tickets if "tea" in (each.left, each.right))
+    study.skip(with_tea)
+    for ticket in study.ask(4, judge="Ada"):
+        assert {ticket.left, ticket.right} == {"coffee", "milk"}
+    (ticket,) = study.ask(judge="Bob")
+    assert {ticket.left, ticket.right} == {"tea", "milk"}
+    with_coffee = next(each for each in tickets if "coffee" in (each.left, each.right))
+    study.skip(with_coffee)
+    assert study.ask(judge="Ada") == []
+    assert "no pair may be put to Ada" in study.resting
+    study.undo(with_coffee)
+    assert study.ask(judge="Ada")
+    assert_replays(study)
+
+
+def test_arms_come_and_go(make):
+    study = make()
+    for ticket in study.ask(6):
+        study.tell(ticket, "left")
+    study.add_arm("cocoa")
+    study.retire_arm("milk")
+    study.retire_arm("milk")
+    assert study.arms == ("tea", "coffee", "water", "cocoa")
+    votes = study.comparisons()
+    assert votes.arm_names == study.arms
+    assert votes.num_votes == 3
+    for ticket in study.ask(3):
+        assert "cocoa" in (ticket.left, ticket.right)
+        study.tell(ticket, "left")
+    status = study.status()
+    assert status.retired == ("milk",)
+    assert status.votes == 9
+    with pytest.raises(StudyError, match="name must be new, got 'milk'; retired"):
+        study.add_arm("milk")
+    with pytest.raises(StudyError, match="must be an arm.*did you mean coffee"):
+        study.retire_arm("cofee")
+    for name in ("tea", "coffee"):
+        study.retire_arm(name)
+    with pytest.raises(StudyError, match="must leave two arms"):
+        study.retire_arm("water")
+    assert_replays(study)
+
+
+def test_votes_from_a_file_count(make, tmp_path):
+    study = make(budget=100)
+    path = tmp_path / "old.csv"
+    path.write_text(
+        "left,right,winner\n" + "tea,milk,left\n" * 4 + "milk,tea,tie\n" * 3
+    )
+    assert study.import_votes(path) == 7
+    votes = study.comparisons()
+    assert votes.wins[0, 2] == 4
+    assert votes.ties[0, 2] == 3
+    told = study._current().told_wins
+    assert told.sum() == 7
+    assert told[0, 2] in (5, 6)
+    assert study.status().imported == 7
+    assert study.status().ties == 3
+    assert_replays(study)
+    path.write_text("left,right,winner\ntea,beer,left\n")
+    with pytest.raises(StudyError, match="votes must be an arm of the study"):
+        study.import_votes(path)
+    halves = votes.with_split_ties()
+    with pytest.raises(StudyError, match="must hold whole votes"):
+        study.import_votes(halves)
+    assert study.comparisons().num_votes == 7
+
+
+def test_the_export_is_the_whole_history(make, tmp_path):
+    study = make()
+    (ticket,) = study.ask(judge="Ada")
+    study.tell(ticket, "tie")
+    lines = study.export(tmp_path / "events.jsonl").splitlines()
+    assert (tmp_path / "events.jsonl").read_text().splitlines() == lines
+    kinds = [json.loads(line)["kind"] for line in lines]
+    assert kinds == ["created", "asked", "answered"]
+    assert json.loads(lines[0])["body"]["arms"] == DRINKS
+    assert json.loads(lines[2])["body"] == {"question": 1, "answer": "tie"}
+    with pytest.raises(FileExistsError):
+        study.export(tmp_path / "events.jsonl")
+
+
+def test_settings_come_back(make):
+    from bayesduel.models import BradleyTerry
+
+    study = make(
+        model=BradleyTerry(prior_scale=1.5), delta=0.01, width=0.1, seed=7, floor=2,
+        blocked=[("tea", "milk")],
+    )  # fmt: skip
+    with Study.open(study.path) as other:
+        assert other._settings == study._settings
+        assert other._settings.model == BradleyTerry(prior_scale=1.5)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"arms": ["tea"]}, "arms must be of at least two"),
+        ({"arms": ["tea", "tea"]}, r"arms\[1\] must be different"),
+        ({"policy": "d-tz"}, "there is no policy 'd-tz'"),
+        ({"policy": 3}, "policy must be the name of a policy"),
+        ({"policy": "ucb-no-order"}, "policy must ask for pairs"),
+        ({"policy": "rucb:every=10"}, "no delay of its own"),
+        ({"policy": "savage"}, "budget must be given for SAVAGE"),
+        ({"policy": "d-ts+:alpha=0.1"}, "alpha must be"),
+        ({"model": "logit"}, "model must be one of beta"),
+        ({"delta": 0}, r"delta must be in \(0, 1\)"),
+        ({"width": 0.5}, r"width must be in \[0, 1/2\)"),
+        ({"budget": 0}, "budget must be an integer of at least 1"),
+        ({"seed": -1}, "seed must be an integer from 0"),
+        ({"floor": -1}, "floor must be an integer of at least 0"),
+        ({"lease": 0}, "lease must be a number of seconds above 0"),
+        ({"blocked": [("tea", "tea")]}, r"blocked\[0\] must be two different arms"),
+        ({"blocked": [("tea", "beer")]}, "blocked must be an arm of the study"),
+    ],
+)
+def test_what_fits_no_study_makes_no_file(tmp_path, change, words):
+    path = tmp_path / "drinks.study"
+    arguments = {"arms": DRINKS, "policy": "balanced"} | change
+    with pytest.raises(ValueError, match=words):
+        Study.create(path, **arguments)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n": 0}, "n must be an integer of at least 1"),
+        ({"judge": ""}, "judge must be a name"),
+        ({"judge": 3}, "judge must be a name"),
+        ({"context": {1, 2}}, "context must be a value of JSON"),
+        ({"context": float("nan")}, "context must be a value of JSON"),
+        ({"context": "x" * 10**6}, "context must be at most 100000 characters"),
+    ],
+)
+def test_bad_questions_are_refused(make, options, words):
+    study = make()
+    with pytest.raises(StudyError, match=words):
+        study.ask(**options)
+    assert len(study.events()) == 1
