@@ -149,7 +149,7 @@ def _play(
 
 @cache
 def _compiled() -> Any:
-    """Return the program; JAX finds the policy's part of it by the type of the policy."""
+    """Return the program; JAX keeps one per kind of policy."""
     return jax.jit(_play)
 
 

@@ -82,8 +82,8 @@ class Study:
     Notes
     -----
     Questions without an answer are feedback on its way: the policy goes on, and is told
-    each outcome when it arrives, with the round in which it was asked for. What it would
-    play without asking anybody (an arm against itself) is counted as
+    each outcome when it arrives, with the round in which it was asked for. What it
+    would play without asking anybody (an arm against itself) is counted as
     ``status().idle_rounds``. It is told a tie as a vote by a fair coin. When an arm
     comes or goes, votes are imported or a vote is taken back, it begins anew from the
     votes that count; a policy that plans whole batches begins without them.
@@ -93,14 +93,13 @@ class Study:
     >>> import pathlib, tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "drinks.study")
-    >>> study = Study.create(path, ["tea", "coffee", "milk"], policy="balanced")
-    >>> (ticket,) = study.ask(judge="Ada")
-    >>> study.tell(ticket, "left")
+    >>> with Study.create(path, ["tea", "coffee"], policy="balanced") as study:
+    ...     (ticket,) = study.ask(judge="Ada")
+    ...     study.tell(ticket, "left")
+    ...     study.comparisons().num_votes
     True
-    >>> study.comparisons().num_votes
     1.0
-    >>> study.close()
-    ... folder.cleanup()
+    >>> folder.cleanup()
     """
 
     def __init__(self, log: EventLog) -> None:
@@ -150,8 +149,8 @@ class Study:
         delta : float
             Error that is accepted when an arm is named, in (0, 1).
         width : float
-            Pairs within it of 1/2 count either way, from 0 to below 1/2: what differs by
-            less need not be told apart.
+            Pairs within it of 1/2 count either way, from 0 to below 1/2: what differs
+            by less need not be told apart.
         budget : int, optional
             Votes that may be asked for; policies that plan for a horizon need it.
         seed : int

@@ -1,0 +1,74 @@
+"""What a question of a study costs, and the replay of a long one.
+
+Run it from the root of the checkout: ``python -m benchmarks.studies``.
+"""
+
+import random
+import tempfile
+import time
+from pathlib import Path
+
+from bayesduel.studies import Study
+
+POLICIES = ("balanced", "information", "d-ts+", "rucb", "ecw-rmed", "bt-ts")
+QUESTIONS = 40
+EVENTS = 10**5
+
+
+def vote(study, rng):
+    """Ask once and answer; return the seconds of either."""
+    began = time.perf_counter()
+    (ticket,) = study.ask()
+    asked = time.perf_counter()
+    left, right = float(ticket.left), float(ticket.right)
+    study.tell(ticket, "left" if rng.random() < left / (left + right) else "right")
+    return asked - began, time.perf_counter() - asked
+
+
+def questions(folder, policy, num_arms):
+    """Print the median and the largest cost of a question after the first one."""
+    rng = random.Random(0)
+    arms = [f"{1 + arm / num_arms}" for arm in range(num_arms)]
+    with Study.create(folder / f"{policy}-{num_arms}.study", arms, policy) as study:
+        first, _ = vote(study, rng)
+        taken = sorted(vote(study, rng) for _ in range(QUESTIONS))
+        asked = [each for each, _ in taken]
+        told = sorted(each for _, each in taken)
+        began = time.perf_counter()
+        study.status()
+        print(
+            f"{policy:12} {num_arms:4} arms: first {first:6.2f} s, then median "
+            f"{1e3 * asked[QUESTIONS // 2]:6.1f} ms, largest {1e3 * asked[-1]:6.1f} ms;"
+            f" answer {1e3 * told[QUESTIONS // 2]:.1f} ms;"
+            f" status {time.perf_counter() - began:.2f} s",
+            flush=True,
+        )
+
+
+def replay(folder, policy):
+    """Print how long it takes to open a study of many events, and to ask."""
+    path = folder / f"long-{policy}.study"
+    rng = random.Random(0)
+    arms = [f"{1 + arm / 100}" for arm in range(20)]
+    with Study.create(path, arms, policy) as study:
+        # The cost of the disk is no part of it.
+        study._log._connection.execute("PRAGMA synchronous=OFF")
+        while study._current().last < EVENTS:
+            vote(study, rng)
+    began = time.process_time()
+    with Study.open(path) as study:
+        opened = time.process_time()
+        study.ask()
+        print(
+            f"{policy:12} {EVENTS} events: opened in {opened - began:.2f} s, "
+            f"asked after {time.process_time() - opened:.2f} s (processor time)"
+        )
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        for policy in POLICIES:
+            for num_arms in (20, 130):
+                questions(Path(name), policy, num_arms)
+        for policy in ("balanced", "d-ts+"):
+            replay(Path(name), policy)

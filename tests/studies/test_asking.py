@@ -1,0 +1,189 @@
+"""Policies of the registry ask real judges: what they ask, and that it replays."""
+
+import jax
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.studies import Study
+from bayesduel.votes import Comparisons
+from tests.studies.helpers import DRINKS, assert_replays
+
+FEW = ("rmed1", "sparring", "pcomp", "rucb")
+"""With notes, by steps, in bulk, and by look-ahead; the others take long to compile."""
+
+BETTER = np.array([0.9, 0.5, 0.3, 0.1])
+
+
+@pytest.fixture
+def make(tmp_path):
+    def make(policy, **options):
+        path = tmp_path / f"{len(made)}.study"
+        made.append(Study.create(path, DRINKS, policy, **{"budget": 500} | options))
+        return made[-1]
+
+    made = []
+    yield make
+    for study in made:
+        study.close()
+
+
+def answer(study, ticket, rng):
+    left, right = (BETTER[DRINKS.index(arm)] for arm in (ticket.left, ticket.right))
+    return study.tell(
+        ticket, "left" if rng.random() < left / (left + right) else "right"
+    )
+
+
+def machine(study):
+    """Return what the policy has in mind after all events."""
+    study.ask()  # Compiles, and follows.
+    played = study._rule._followed(study._current())
+    return jax.device_get((played._machine.state, played._machine.round))
+
+
+def assert_policy_replays(study):
+    """Hold a policy that went along against one that begins with the file."""
+    one = machine(study)
+    with Study.open(study.path) as other:
+        state = other._current()
+        from bayesduel.studies._rules import rule_of
+
+        other._rule = rule_of(other._settings)
+        played = other._rule._followed(state)
+        again = jax.device_get((played._machine.state, played._machine.round))
+    for here, there in zip(jax.tree.leaves(one), jax.tree.leaves(again), strict=True):
+        np.testing.assert_array_equal(here, there)
+
+
+def check_asking(study, votes=25):
+    rng = np.random.default_rng(5)
+    told = 0
+    while told < votes and (tickets := study.ask(2)):
+        for ticket in reversed(tickets):  # In another order than they were asked.
+            assert ticket.left != ticket.right
+            assert ticket.rule == study._settings.policy
+            told += answer(study, ticket, rng)
+    assert told >= votes or "settled" in study.resting
+    assert_replays(study)
+    assert_policy_replays(study)
+    study.import_votes(Comparisons.from_wins([[0, 9], [1, 0]], arm_names=DRINKS[:2]))
+    study.add_arm("cocoa")
+    study.retire_arm("milk")
+    for ticket in study.ask(3):
+        assert "milk" not in (ticket.left, ticket.right)
+        study.tell(ticket, "tie")
+    assert_policy_replays(study)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_policy_asks_for_different_arms_and_replays(make, name):
+    check_asking(make(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", policies.names())
+def test_every_policy_asks_for_different_arms_and_replays(make, name):
+    check_asking(make(name))
+
+
+def test_idle_rounds_are_counted_and_not_asked(make):
+    study = make("sparring", budget=None)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        (ticket,) = study.ask()
+        answer(study, ticket, rng)
+    events = [event.body for event in study.events() if event.kind == "asked"]
+    assert study.status().idle_rounds == sum(body["duel"]["idle"] for body in events)
+    assert study.status().idle_rounds > 0
+    said = [body["reason"] for body in events if body["duel"]["idle"]]
+    assert all("rounds of exploitation" in each for each in said)
+    assert len(events) == study.comparisons().num_votes == 60
+
+
+def test_a_batch_is_asked_vote_by_vote_and_waited_for(make):
+    study = make("pcomp:num_batches=4", budget=2000)
+    tickets = []
+    while more := study.ask(50):
+        tickets += more
+    assert "waits for the answers to" in study.resting
+    pairs = {frozenset((each.left, each.right)) for each in tickets}
+    assert len(pairs) == 6
+    assert len(tickets) > 12
+    for ticket in tickets[:-1]:
+        study.tell(ticket, "left")
+    assert study.ask() == []
+    study.skip(tickets[-1])
+    assert study.ask()
+
+
+def test_a_policy_that_has_settled_asks_nothing_more(make):
+    study = make("interleaved-filter", budget=1000)
+    while tickets := study.ask():
+        left, right = map(DRINKS.index, (tickets[0].left, tickets[0].right))
+        study.tell(tickets[0], "left" if left < right else "right")
+    assert "has settled" in study.resting
+    assert study.status().leader == "tea"
+
+
+def test_what_may_not_be_asked_is_replaced(make):
+    study = make("rucb", blocked=[("tea", "coffee")], budget=None)
+    reasons = []
+    for _ in range(40):
+        (ticket,) = study.ask()
+        assert {ticket.left, ticket.right} != {"tea", "coffee"}
+        study.tell(ticket, "left")
+        reasons.append(ticket.reason)
+    replaced = [each for each in reasons if "which may not be asked here" in each]
+    assert 0 < len(replaced) < 40
+    told = study._current().told
+    voided = [each for each in told if each.duel and each.asked_for and not each.votes]
+    assert len(voided) == len(replaced)
+    assert_policy_replays(study)
+
+
+def test_the_policy_is_told_what_was_answered(make):
+    study = make("rucb", budget=None)
+    rng = np.random.default_rng(2)
+    old = [[0, 8, 0, 0], [4, 0, 0, 0], [0, 0, 0, 1], [0, 0, 2, 0]]
+    study.import_votes(Comparisons.from_wins(old, arm_names=DRINKS))
+    for _ in range(30):
+        (ticket,) = study.ask()
+        answer(study, ticket, rng)
+    wins = machine(study)[0].wins
+    np.testing.assert_array_equal(wins, study.comparisons().wins)
+
+
+def test_an_undone_vote_is_none_to_the_policy(make):
+    study = make("rucb", budget=None)
+    tickets = study.ask(4)
+    for ticket in tickets:
+        study.tell(ticket, "left")
+    study.undo(tickets[1])
+    study.tell(tickets[1], "right")
+    study.withdraw(tickets[2])
+    wins = machine(study)[0].wins
+    assert wins.sum() == 3
+    np.testing.assert_array_equal(wins, study.comparisons().wins)
+    assert study.status().restarts == 2
+    assert_policy_replays(study)
+
+
+def test_two_who_ask_in_turn_are_one(make):
+    study, alone = make("d-ts", seed=3), make("d-ts", seed=3)
+    with Study.open(study.path) as other:
+        for place in range(12):
+            asker, teller = (study, other) if place % 2 else (other, study)
+            (ticket,), (twin,) = asker.ask(), alone.ask()
+            assert ticket == twin
+            teller.tell(ticket, "right")
+            alone.tell(twin, "right")
+        assert_replays(study)
+
+
+def test_another_seed_asks_other_questions(make):
+    asked = [
+        [(each.left, each.right) for each in make("random", seed=seed).ask(9)]
+        for seed in (0, 1)
+    ]
+    assert asked[0] != asked[1]

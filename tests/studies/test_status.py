@@ -1,0 +1,115 @@
+"""What a study says of the votes: standings, and whether one may stop."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bayesduel.inference import fit
+from bayesduel.models import BradleyTerry, PairwiseBeta
+from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
+from bayesduel.studies import Study
+from bayesduel.votes import Comparisons
+from tests.studies.helpers import DRINKS
+
+WINS = np.array([[0, 30, 25, 28], [12, 0, 20, 22], [9, 18, 0, 21], [5, 9, 11, 0]])
+
+
+@pytest.fixture
+def make(tmp_path):
+    def make(wins=WINS, ties=None, **options):
+        path = tmp_path / f"{len(made)}.study"
+        made.append(Study.create(path, DRINKS, "balanced", **options))
+        if wins is not None:
+            votes = Comparisons.from_wins(wins, ties=ties, arm_names=DRINKS)
+            made[-1].import_votes(votes)
+        return made[-1]
+
+    made = []
+    yield make
+    for study in made:
+        study.close()
+
+
+def lines(study):
+    return {line.rule: line for line in study.status().stopping}
+
+
+def test_standings_are_those_of_a_fit(make):
+    status = make(model=BradleyTerry(prior_scale=1.0)).status()
+    votes = Comparisons.from_wins(WINS, arm_names=DRINKS)
+    found = fit(BradleyTerry(prior_scale=1.0), votes)
+    best = found.winner_probabilities()["copeland"]
+    assert [row.arm for row in status.standings] == DRINKS
+    assert status.leader == "tea"
+    for row in status.standings:
+        assert row.copeland == pytest.approx(float(best.sel(arm=row.arm)), abs=0.03)
+        assert row.score_lower < row.score < row.score_upper
+        assert row.rank_lower <= row.rank_upper
+    first = status.standings[0]
+    assert (first.votes, first.won, first.lost, first.tied) == (109, 83, 26, 0)
+    assert status.score == "utility"
+
+
+def test_the_rules_are_those_of_stopping(make):
+    found = lines(make(delta=0.02, width=0.05, budget=400))
+    anytime = AnytimeEvidence(0.02, width=0.05, weight=0.25).evaluate(WINS)
+    posterior = PosteriorProbability(0.02, prior=1.0).evaluate(WINS)
+    for rule, state in (("anytime", anytime), ("posterior", posterior)):
+        assert found[rule].evidence == state.evidence
+        assert found[rule].threshold == pytest.approx(-math.log(0.02))
+        assert found[rule].stopped == state.stopped
+        assert found[rule].leader == "tea"
+    assert found["budget"].evidence == 0
+    assert not found["budget"].stopped
+
+
+def test_ten_times_as_many_votes_decide(make):
+    few, many = lines(make()), lines(make(10 * WINS))
+    assert not few["anytime"].stopped
+    assert few["anytime"].answer is None
+    for rule in ("anytime", "posterior"):
+        assert many[rule].stopped
+        assert many[rule].answer == "tea"
+
+
+def test_another_model_decides_by_its_draws(make):
+    model = BradleyTerry()
+    found = lines(make(10 * WINS, model=model))["posterior"]
+    assert found.stopped
+    assert found.answer == "tea"
+    assert math.exp(-found.evidence) == pytest.approx(1 / 4001, rel=1e-6)
+    study = make(WINS // 5, model=model)
+    few = lines(study)["posterior"]
+    share = study.status().standings[0].copeland
+    assert 0.9 < share < 1
+    assert 1 - math.exp(-few.evidence) == pytest.approx(share, abs=1e-12)
+
+
+def test_ties_are_no_evidence(make):
+    ties = 40 * (1 - np.eye(4))
+    with_ties, without = make(ties=ties), make()
+    assert lines(with_ties)["anytime"] == lines(without)["anytime"]
+    assert with_ties.status().ties == 240
+    assert with_ties.status().standings[0].tied == 120
+
+
+def test_the_stake_stays_when_arms_come_and_go(make):
+    study = make()
+    study.add_arm("cocoa")
+    study.retire_arm("water")
+    wins = np.zeros((4, 4))
+    wins[:3, :3] = WINS[:3, :3]
+    expected = AnytimeEvidence(0.05, weight=0.25).evaluate(wins).evidence
+    assert lines(study)["anytime"].evidence == expected
+    assert study.status().retired == ("water",)
+
+
+def test_nothing_is_decided_before_a_vote(make):
+    study = make(None)
+    status = study.status()
+    assert status.leader is None
+    assert not any(line.stopped for line in status.stopping)
+    assert "not decided" in str(status)
+    assert status.as_dict()["standings"][0]["votes"] == 0
+    assert status.model == repr(PairwiseBeta())
