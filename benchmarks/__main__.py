@@ -2,7 +2,15 @@
 
 import sys
 
-from benchmarks import events, fits, horizon, learning, look_ahead, lower_bounds
+from benchmarks import (
+    events,
+    fits,
+    horizon,
+    learning,
+    look_ahead,
+    lower_bounds,
+    studies,
+)
 from benchmarks.timing import pin_to_one_core
 
 BENCHMARKS = {
@@ -12,6 +20,7 @@ BENCHMARKS = {
     "learning": learning.main,
     "lower_bounds": lower_bounds.main,
     "fits": fits.main,
+    "studies": studies.main,
 }
 
 

@@ -1,7 +1,4 @@
-"""What a question of a study costs, and the replay of a long one.
-
-Run it from the root of the checkout: ``python -m benchmarks.studies``.
-"""
+"""What a question of a study costs, and the replay of a long one."""
 
 import random
 import tempfile
@@ -10,7 +7,15 @@ from pathlib import Path
 
 from bayesduel.studies import Study
 
-POLICIES = ("balanced", "information", "d-ts+", "rucb", "ecw-rmed", "bt-ts")
+POLICIES = (
+    "balanced",
+    "information",
+    "information/bradley-terry",
+    "d-ts+",
+    "rucb",
+    "ecw-rmed",
+    "bt-ts",
+)
 QUESTIONS = 40
 EVENTS = 10**5
 
@@ -29,7 +34,9 @@ def questions(folder, policy, num_arms):
     """Print the median and the largest cost of a question after the first one."""
     rng = random.Random(0)
     arms = [f"{1 + arm / num_arms}" for arm in range(num_arms)]
-    with Study.create(folder / f"{policy}-{num_arms}.study", arms, policy) as study:
+    name, _, model = policy.partition("/")
+    path = folder / f"{name}{model}-{num_arms}.study"
+    with Study.create(path, arms, name, model=model or "beta") as study:
         first, _ = vote(study, rng)
         taken = sorted(vote(study, rng) for _ in range(QUESTIONS))
         asked = [each for each, _ in taken]
@@ -37,7 +44,7 @@ def questions(folder, policy, num_arms):
         began = time.perf_counter()
         study.status()
         print(
-            f"{policy:12} {num_arms:4} arms: first {first:6.2f} s, then median "
+            f"{policy:25} {num_arms:4} arms: first {first:6.2f} s, then median "
             f"{1e3 * asked[QUESTIONS // 2]:6.1f} ms, largest {1e3 * asked[-1]:6.1f} ms;"
             f" answer {1e3 * told[QUESTIONS // 2]:.1f} ms;"
             f" status {time.perf_counter() - began:.2f} s",
@@ -65,7 +72,8 @@ def replay(folder, policy):
         )
 
 
-if __name__ == "__main__":
+def main():
+    """Print all of it."""
     with tempfile.TemporaryDirectory() as name:
         for policy in POLICIES:
             for num_arms in (20, 130):

@@ -19,6 +19,7 @@ from bayesduel.cli import (
 from bayesduel.cli.errors import FriendlyGroup
 from bayesduel.cli.options import flag
 from bayesduel.cli.output import version
+from bayesduel.cli.study.app import study
 
 __all__ = ["app", "main"]
 
@@ -42,6 +43,7 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("list")(listing.list_)
 app.command("demo")(demo.demo)
+app.add_typer(study, name="study")
 
 
 def _print_version(asked: bool) -> None:

@@ -43,15 +43,18 @@ _SIGNALLED = 128
 _OURS = ("bayesduel", "theory")
 
 _PARAMETERS = {
+    "blocked": "block",
     "environments": "environment",
     "instances": "environment",
     "name": "figure",
     "num_runs": "runs",
     "panels": "panel",
+    "path": "file",
     "policies": "policy",
     "prior": "prior_scale",
     "rng_key": "seed",
     "shuffle": "no_shuffle",
+    "ticket": "number",
 }
 """Parameters of subcommands that are not called as the argument that they become."""
 
@@ -100,9 +103,10 @@ class FriendlyGroup(TyperGroup):
     def _called(self, ctx: Any, argument: str) -> str:  # noqa: ANN401
         """Return what an argument of the library is called here; "" if nothing is."""
         command = self.get_command(ctx, ctx.invoked_subcommand or "")
-        name = _PARAMETERS.get(argument, argument)
-        for parameter in command.params if command else ():
-            if parameter.name == name:
+        known = {each.name: each for each in command.params} if command else {}
+        for name in (argument, _PARAMETERS.get(argument, "")):
+            if name in known:
+                parameter = known[name]
                 # What stands alone is called as the help shows it.
                 alone = parameter.param_type_name == "argument"
                 options = [parameter.metavar or name] if alone else parameter.opts

@@ -16,6 +16,7 @@ from bayesduel.inference.resampling import Correction
 from bayesduel.inference.seeds import generator_of, seed_words
 from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel
+from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
 
 if TYPE_CHECKING:
@@ -340,14 +341,20 @@ class Posterior(Fitted):
 
         The mutual information of the next vote, ties included, and all unknown
         quantities: H(E[p]) - E[H(p)] with p the probabilities of the outcomes (Houlsby
-        et al. 2011). The arm of the row is shown first.
+        et al. 2011). The arm of the row is shown first. In closed form where the
+        posterior is, else the mean over the draws.
 
         Returns
         -------
         xarray.DataArray (arm, opponent)
             Not negative; diagonal 0.
         """
-        if isinstance(self.arrays, Votes):
+        law = self.model.exact_posterior(self.arrays) if self.method == "exact" else 0
+        if isinstance(law, BetaPosterior):
+            values = np.zeros((self.num_arms, self.num_arms))
+            values[np.triu_indices(self.num_arms, 1)] = law.expected_information()
+            values += values.T
+        elif isinstance(self.arrays, Votes):
             values = self._information_of_votes(self.arrays)
         else:
             values = winners.information(

@@ -46,6 +46,36 @@ class BetaPosterior(NamedTuple):
             draws["tie_share"] = rng.beta(self.tie, self.no_tie, size)
         return draws
 
+    def expected_information(self) -> NDArray[np.float64]:
+        """Return what one more vote on each pair would teach, in nats.
+
+        H(E[p]) - E[H(p)]; with ties, that of the share of ties, and that of theta in
+        the mean share of votes that are none.
+        """
+        found = _information(self.for_first, self.for_second)
+        if not len(self.tie):
+            return found
+        decided = self.no_tie / (self.tie + self.no_tie)
+        return _information(self.tie, self.no_tie) + decided * found
+
+
+def _information(
+    one: NDArray[np.float64], other: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other).
+
+    E[p log p] = E[p] (psi(one + 1) - psi(one + other + 1)), psi the digamma function.
+    """
+    from scipy.special import digamma, entr
+
+    total = one + other
+    found = np.zeros_like(total)
+    for each in (one, other):
+        mean = each / total
+        found += entr(mean) + mean * (digamma(each + 1.0) - digamma(total + 1.0))
+    # Not negative but for rounding.
+    return np.maximum(found, 0.0)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PairwiseBeta(PreferenceModel):

@@ -14,7 +14,7 @@ from bayesduel.models.argument_checks import (
     check_probability,
     check_seed,
 )
-from bayesduel.plots.posteriors import _caption, _short
+from bayesduel.plots.posteriors import _caption, short_name
 from bayesduel.plots.style import (
     FAINT,
     INK,
@@ -82,7 +82,7 @@ def heat_map(
         image = axes.imshow(chance, cmap="PuOr", norm=Normalize(0.0, 1.0))
         step = -(-count // _MOST_LABELS)
         places = np.arange(0, count, step)
-        labels = [_short(names[place]) for place in places]
+        labels = [short_name(names[place]) for place in places]
         axes.set_yticks(places, labels)
         axes.set_xticks(places, labels, rotation=90)
         axes.tick_params(length=0, pad=2.0)
@@ -171,7 +171,7 @@ def pair(
         axes.spines["left"].set_visible(False)
         axes.set_xlim(*reach)
         axes.set_ylim(0.0, axes.get_ylim()[1] * 1.3)
-        axes.set_xlabel(f"P({_short(one)} beats {_short(other)})")
+        axes.set_xlabel(f"P({short_name(one)} beats {short_name(other)})")
         axes.legend(loc="upper left", borderaxespad=0.0)
         axes.set_title(
             f"{probability:.0%} in [{low:.3f}, {high:.3f}], "
@@ -241,9 +241,11 @@ def predictive_check(
         if few:
             order = np.argsort(middle)
             names = [
-                f"{_short(posterior.arm_names[votes.first[row]])} vs "
-                f"{_short(posterior.arm_names[votes.second[row]])} ({total[row]:.0f})"
-                for row in order
+                f"{short_name(posterior.arm_names[one])} vs "
+                f"{short_name(posterior.arm_names[other])} ({number:.0f})"
+                for one, other, number in zip(
+                    votes.first[order], votes.second[order], total[order], strict=True
+                )
             ]
             _by_name(axes, names, [each[order] for each in (low, high, observed)],
                      outside[order])  # fmt: skip

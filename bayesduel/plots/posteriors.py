@@ -108,7 +108,7 @@ def forest(
             axes.set_xlabel("rank")
             axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=2))
             axes.set_xlim(0.3, posterior.num_arms + 0.7)
-        axes.set_yticks(rows, [_short(name) for name in table["arm"].values])
+        axes.set_yticks(rows, [short_name(name) for name in table["arm"].values])
         axes.set_ylim(count - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color="#E4E4E4", linewidth=0.5)
@@ -169,7 +169,7 @@ def winners(
                 bars, labels, padding=2, color=INK, fontsize=style["font.size"] - 1.5
             )
         axes.set_yticks(
-            range(len(order)), [_short(posterior.arm_names[arm]) for arm in order]
+            range(len(order)), [short_name(posterior.arm_names[arm]) for arm in order]
         )
         axes.set_ylim(len(order) - 0.4, -0.6)
         axes.set_xlim(0.0, 1.08)
@@ -191,7 +191,7 @@ def _middle(table: xr.Dataset) -> float:
     return 0.0 if table.attrs["score"] == "utility" else 0.5
 
 
-def _short(name: str) -> str:
+def short_name(name: str) -> str:
     """Return a name that leaves room for the figure; $ is no mathematics."""
     text = str(name).replace("$", r"\$")
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"

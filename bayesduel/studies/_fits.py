@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +31,9 @@ def votes_between(state: StudyState) -> Comparisons:
     )
 
 
-def fit_votes(state: StudyState, numbers: float, least: int, most: int) -> Posterior:
+def fit_votes(
+    state: StudyState, numbers: float, least: int, most: int, **options: Any
+) -> Posterior:
     """Fit the model of the study, with as many draws as make that many numbers."""
     votes = votes_between(state)
     draws = int(np.clip(numbers / votes.num_arms**2, least, most)) // _CHAINS
@@ -45,4 +47,5 @@ def fit_votes(state: StudyState, numbers: float, least: int, most: int) -> Poste
             rng_key=state.settings.seed,
             num_chains=_CHAINS,
             num_draws=draws,
+            **options,
         )

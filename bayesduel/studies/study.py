@@ -366,7 +366,11 @@ class Study:
             self._append("arm retired", {"name": name})
 
     def import_votes(
-        self, votes: str | os.PathLike[str] | Comparisons, **columns: Any
+        self,
+        votes: str | os.PathLike[str] | Comparisons,
+        *,
+        source: str = "",
+        **columns: Any,
     ) -> float:
         """Count votes that were collected elsewhere.
 
@@ -375,6 +379,8 @@ class Study:
         votes : path or Comparisons
             A table as :func:`bayesduel.votes.read_comparisons` reads it; every arm in
             it must be one of the study.
+        source : str, optional
+            What the history says of where they are from; by default the path.
         **columns
             As for that function.
 
@@ -406,8 +412,8 @@ class Study:
                 )
                 if sum(counts)
             ]
-            source = "" if read else str(votes)
-            self._append("imported", {"source": source, "counts": rows})
+            named = source or ("" if read else str(votes))
+            self._append("imported", {"source": named, "counts": rows})
         return data.num_votes
 
     def open_tickets(self, judge: str | None = None) -> list[Ticket]:
@@ -438,6 +444,21 @@ class Study:
         """
         with self._turn:
             return status_of(self._current(), probability, self._clock())
+
+    def report(self, probability: float = 0.9) -> str:
+        """Return one HTML page that needs no other file.
+
+        Standings with their intervals, who met whom, the probability of being the best
+        and the evidence over the votes, and what the rules for stopping say.
+
+        Parameters
+        ----------
+        probability : float
+            Of the intervals.
+        """
+        from bayesduel.studies.report import report_html
+
+        return report_html(self.events(), self.path.stem, probability, self._clock())
 
     def events(self) -> list[Event]:
         """Return the history of the study."""

@@ -176,14 +176,25 @@ def test_rank_intervals():
 
 def test_expected_information_of_a_beta_pair():
     """E[H] = psi(n + 1) - (a/n) psi(a + 1) - (b/n) psi(b + 1) for Beta(a, b)."""
-    found = fitted("exact", PairwiseBeta(), num_draws=20000).expected_information()
+    found = fitted("exact", PairwiseBeta()).expected_information()
     for (a, b), (i, j) in zip(BETA, zip(*PAIRS, strict=True), strict=True):
         n = a + b
         inner = psi(n + 1) - a / n * psi(a + 1) - b / n * psi(b + 1)
         outer = -a / n * np.log(a / n) - b / n * np.log(b / n)
-        assert abs(found.values[i, j] - (outer - inner)) < 2e-3
-        assert abs(found.values[j, i] - (outer - inner)) < 2e-3
+        assert abs(found.values[i, j] - (outer - inner)) < 1e-12
+        assert abs(found.values[j, i] - (outer - inner)) < 1e-12
     assert np.all(np.diagonal(found) == 0.0)
+
+
+def test_information_in_closed_form_is_that_of_draws():
+    votes = Comparisons.from_votes("aabca", "bbcab", ["a", "b", "tie", "c", "tie"])
+    model = PairwiseBeta(prior=0.7, ties=True)
+    exact, drawn = (
+        fit(model, votes, method=method, num_draws=5000).expected_information()
+        for method in ("exact", "laplace")
+    )
+    np.testing.assert_allclose(exact.values, drawn.values, atol=0.02)
+    assert exact.values[0, 1] < 0.8 * exact.values[0, 2]
 
 
 def test_information_counts_ties_and_the_order():

@@ -1,0 +1,1 @@
+"""``bayesduel study``: comparisons by real judges, one file a subcommand."""

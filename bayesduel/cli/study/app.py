@@ -1,0 +1,41 @@
+"""``bayesduel study``: its subcommands."""
+
+from __future__ import annotations
+
+import typer
+
+from bayesduel.cli.errors import FriendlyGroup
+from bayesduel.cli.study import (
+    answers,
+    arms,
+    ask,
+    export,
+    new,
+    report,
+    serve,
+    status,
+    vote,
+)
+
+__all__ = ["study"]
+
+study = typer.Typer(
+    cls=FriendlyGroup,
+    help="Let real judges compare: which pair next, and may one stop.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+study.command("new")(new.new)
+study.command("ask")(ask.ask)
+study.command("tell")(answers.tell)
+study.command("undo")(answers.undo)
+study.command("withdraw")(answers.withdraw)
+study.command("vote")(vote.vote)
+study.command("status")(status.status)
+study.command("report")(report.report)
+study.command("add-arm")(arms.add_arm)
+study.command("retire-arm")(arms.retire_arm)
+study.command("import")(arms.import_)
+study.command("export")(export.export)
+study.command("copy")(export.copy)
+study.command("serve-stdin")(serve.serve_stdin)

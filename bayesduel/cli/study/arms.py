@@ -1,0 +1,69 @@
+"""``bayesduel study add-arm``, ``retire-arm`` and ``import``: what a study is about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesduel.cli.options import quiet_flag
+from bayesduel.cli.output import say
+from bayesduel.cli.study.options import File, opened
+from bayesduel.cli.vote_options import (
+    Arms,
+    TieColumns,
+    Weight,
+    Winner,
+    Wins,
+    Words,
+    read_votes,
+)
+
+__all__ = ["add_arm", "import_", "retire_arm"]
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Of the arm.")]
+
+
+def add_arm(file: File, name: Name, quiet: Annotated[bool, quiet_flag] = False) -> None:
+    """Compare one more arm from now on."""
+    with opened(file) as study:
+        study.add_arm(name)
+        say(f"{len(study.arms)} arms", quiet=quiet)
+
+
+def retire_arm(
+    file: File, name: Name, quiet: Annotated[bool, quiet_flag] = False
+) -> None:
+    """Ask about an arm no more; its votes are kept, but count no longer."""
+    with opened(file) as study:
+        study.retire_arm(name)
+        say(f"{len(study.arms)} arms", quiet=quiet)
+
+
+def import_(
+    file: File,
+    votes: Annotated[
+        Path, typer.Argument(metavar="VOTES", help="As for: bayesduel fit.")
+    ],
+    arms: Arms = None,
+    winner: Winner = None,
+    words: Words = "left,right,tie",
+    wins: Wins = None,
+    tie_columns: TieColumns = None,
+    weight: Weight = None,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Count votes that were collected elsewhere."""
+    data = read_votes(
+        votes,
+        arms=arms,
+        winner=winner,
+        words=words,
+        wins=wins,
+        tie_columns=tie_columns,
+        weight=weight,
+    )
+    with opened(file) as study:
+        number = study.import_votes(data, source=str(votes))
+    say(f"imported {number:g} votes", quiet=quiet)

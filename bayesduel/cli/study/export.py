@@ -1,0 +1,35 @@
+"""``bayesduel study export`` and ``copy``: the history elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesduel.cli.study.options import File, opened
+
+__all__ = ["copy", "export"]
+
+
+def export(
+    file: File,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="A new file; default: standard output."),
+    ] = None,
+) -> None:
+    """Write the history as JSON lines, one event a line."""
+    with opened(file) as study:
+        text = study.export(out)
+    if out is None:
+        typer.echo(text, nl=False)
+
+
+def copy(
+    file: File,
+    to: Annotated[Path, typer.Argument(metavar="COPY", help="A new file.")],
+) -> None:
+    """Copy a study, also while others ask and answer."""
+    with opened(file) as study:
+        study.copy(to)

@@ -1,0 +1,106 @@
+"""``bayesduel study new``: who is compared, and who asks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesduel.cli.options import (
+    integer_option,
+    number_option,
+    quiet_flag,
+    seed_option,
+)
+from bayesduel.cli.output import say
+from bayesduel.cli.study.options import File
+from bayesduel.cli.vote_options import Model
+
+__all__ = ["new"]
+
+
+def new(
+    file: File,
+    arms: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Names between commas.")
+    ] = None,
+    arms_file: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Or a name a line.")
+    ] = None,
+    policy: Annotated[
+        str,
+        typer.Option(
+            "-p",
+            "--policy",
+            metavar="NAME",
+            help="Who asks: a policy (see: bayesduel list policies), information,"
+            " or balanced.",
+        ),
+    ] = "d-ts+",
+    model: Annotated[
+        Model, typer.Option(help="A Beta per pair, or one scale of utilities.")
+    ] = Model.beta,
+    delta: Annotated[
+        float, number_option(metavar="D", help="Error that is accepted.")
+    ] = 0.05,
+    width: Annotated[
+        float,
+        number_option(metavar="W", help="Pairs so near 1/2 need not be told apart."),
+    ] = 0.0,
+    budget: Annotated[
+        int | None, integer_option(metavar="N", least=1, help="Votes at most.")
+    ] = None,
+    floor: Annotated[
+        int, integer_option(metavar="N", least=0, help="Votes of every pair first.")
+    ] = 0,
+    lease: Annotated[
+        float,
+        number_option(metavar="S", help="Seconds until a question is asked again."),
+    ] = 3600.0,
+    block: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="A pair never to be asked; repeatable."),
+    ] = None,
+    seed: Annotated[int, seed_option] = 0,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Make a study: one file, which holds everything that is asked and answered."""
+    from bayesduel.studies import Study
+
+    names = _names(arms, arms_file)
+    blocked = [_pair(text) for text in block or ()]
+    with Study.create(
+        file,
+        names,
+        policy,
+        model=model.value,
+        delta=delta,
+        width=width,
+        budget=budget,
+        seed=seed,
+        floor=floor,
+        lease=lease,
+        blocked=blocked,
+    ):
+        pass
+    say(f"made {file}: {len(names)} arms; {policy} asks", quiet=quiet)
+
+
+def _names(arms: str | None, arms_file: Path | None) -> list[str]:
+    from bayesduel.errors import StudyError
+    from bayesduel.user_files import read_text
+
+    if (arms is None) == (arms_file is None):
+        raise ValueError("--arms: needs names between commas, or --arms-file, not both")
+    if arms is not None:
+        return [name.strip() for name in arms.split(",")]
+    lines = read_text(arms_file or Path(), error=StudyError).splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _pair(text: str) -> tuple[str, str]:
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2:
+        raise ValueError(f"--block: needs two names between commas, but is {text!r}")
+    return names[0], names[1]

@@ -1,0 +1,26 @@
+"""``bayesduel study serve-stdin``: a line of JSON in, a line of JSON out."""
+
+from __future__ import annotations
+
+import sys
+
+from bayesduel.cli.study.options import File, opened
+
+__all__ = ["serve_stdin"]
+
+
+def serve_stdin(file: File) -> None:
+    """Answer JSON lines on standard input, for programs in any language.
+
+    {"do": "ask", "n": 1, "judge": "Ada", "context": ...} gives {"tickets": [...],
+    "resting": ""}. {"do": "tell", "ticket": 1, "answer": "left"} gives {"new": true},
+    after it is stored. Also: skip, undo and withdraw (ticket), add_arm and retire_arm
+    (name), status. What cannot be done gives {"error": ...}, and the next line is read.
+    """
+    from bayesduel.studies.lines import answer_line
+
+    with opened(file) as study:
+        for line in sys.stdin:
+            if line.strip():
+                sys.stdout.write(answer_line(study, line) + "\n")
+                sys.stdout.flush()

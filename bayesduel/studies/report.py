@@ -1,0 +1,197 @@
+"""A study on one page of HTML that needs no other file."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from bayesduel.studies._event_log import Event
+from bayesduel.studies._fits import fit_votes
+from bayesduel.studies._history import draw_history, history_of
+from bayesduel.studies._state import StudyState
+from bayesduel.studies.status import StudyStatus, status_of
+from bayesduel.version import package_version
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["report_html"]
+
+_DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 1.6e7, 400, 4000
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62em;
+       margin: 2em auto; padding: 0 1em; }
+h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
+table { border-collapse: collapse; } th { text-align: left; }
+th, td { padding: .2em .8em .2em 0; border-bottom: 1px solid #ddd;
+         vertical-align: top; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+img { max-width: 100%; } .small { color: #666; font-size: .85em; }
+"""
+
+# Nothing is loaded and nothing runs, whatever an arm is called.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def report_html(
+    events: Sequence[Event], title: str, probability: float, now: float
+) -> str:
+    """Return the page; see ``Study.report``."""
+    state, history = history_of(events)
+    status = status_of(state, probability, now)
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        _summary(status),
+        "<h2>May I stop?</h2>",
+        _rules(status),
+        "<h2>Standings</h2>",
+        _standings(status, probability),
+    ]
+    if history.votes:
+        parts += _figures(state, probability)
+        parts += [
+            "<h2>Over the votes</h2>",
+            _image(
+                draw_history(history, status.delta),
+                "probability of being the best, and of an error, over the votes",
+            ),
+            '<p class="small">Below: the error probabilities by which the rules '
+            f"decide; the gray line is {status.delta:g}.</p>",
+        ]
+    parts += ["<h2>Who answered</h2>", _judges(state), _small_print(status)]
+    body = "\n".join(parts)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _summary(status: StudyStatus) -> str:
+    leader = "nobody yet" if status.leader is None else escape(status.leader)
+    budget = "" if status.budget is None else f" of {status.budget}"
+    retired = (
+        f" Retired: {escape(', '.join(status.retired))}." if status.retired else ""
+    )
+    return (
+        f"<p>{len(status.arms)} arms; {status.votes}{budget} votes and "
+        f"{status.imported} imported ones, {status.ties} of them ties; "
+        f"{status.skipped} questions skipped, {status.out} open. "
+        f"In front: <strong>{leader}</strong>.{retired}</p>"
+    )
+
+
+def _rules(status: StudyStatus) -> str:
+    rows = []
+    for line in status.stopping:
+        says = "not yet"
+        if line.stopped:
+            says = "stop" if line.answer is None else f"stop: {escape(line.answer)}"
+        rows.append(
+            [
+                line.rule,
+                says,
+                _amount(line.rule, line.threshold),
+                _amount(line.rule, line.evidence),
+                escape(line.meaning),
+            ]
+        )
+    return _table(["rule", "says", "needs", "has", "meaning"], rows)
+
+
+def _amount(rule: str, evidence: float) -> str:
+    if rule == "budget":
+        return f"{evidence:g} votes"
+    return f"error {min(1.0, math.exp(-evidence)):.2g}"
+
+
+def _standings(status: StudyStatus, probability: float) -> str:
+    heads = ["arm", "rank", "score", "interval", "Condorcet", "Copeland", "Borda",
+             "votes", "won", "lost", "tied"]  # fmt: skip
+    rows = []
+    for row in status.standings:
+        low, high = row.rank_lower, row.rank_upper
+        rows.append(
+            [
+                escape(row.arm),
+                str(low) if low == high else f"{low}–{high}",
+                f"{row.score:z.3f}",
+                f"{row.score_lower:z.3f} to {row.score_upper:z.3f}",
+                *(f"{each:.3f}" for each in (row.condorcet, row.copeland, row.borda)),
+                *map(str, (row.votes, row.won, row.lost, row.tied)),
+            ]
+        )
+    note = (
+        f"Score: {status.score}; intervals hold {probability:.0%}. Condorcet, Copeland "
+        "and Borda: posterior probability to beat all others, that no arm beats more "
+        "others, and to have the largest mean probability of winning. Some arm beats "
+        f"all others with probability {status.condorcet_exists:.2f}."
+    )
+    return _table(heads, rows, numbers=True) + f'<p class="small">{note}</p>'
+
+
+def _figures(state: StudyState, probability: float) -> list[str]:
+    from bayesduel import plots
+
+    posterior = fit_votes(state, _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS)
+    return [
+        _image(plots.forest(posterior, probability=probability), "scores of the arms"),
+        "<h2>Who met whom</h2>",
+        _image(plots.heat_map(posterior), "probabilities and votes of all pairs"),
+    ]
+
+
+def _image(figure: Figure, words: str) -> str:
+    # As an image a figure can hold no script, and its names clash with no other's.
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    data = base64.b64encode(buffer.getvalue()).decode()
+    return f'<p><img alt="{escape(words)}" src="data:image/svg+xml;base64,{data}"></p>'
+
+
+def _judges(state: StudyState) -> str:
+    said: Counter[tuple[str, str]] = Counter()
+    names: dict[str, None] = {}
+    for question in state.questions.values():
+        if question.answer is not None and not question.withdrawn:
+            name = question.judge or "(not said)"
+            names[name] = None
+            said[name, question.answer] += 1
+    words = ("left", "right", "tie", "skip")
+    rows = [
+        [escape(name), *(str(said[name, word]) for word in words)] for name in names
+    ]
+    return _table(["judge", *words], rows, numbers=True)
+
+
+def _small_print(status: StudyStatus) -> str:
+    return (
+        f'<p class="small">{escape(status.policy)} asked; model: '
+        f"{escape(status.model)}. {status.idle_rounds} rounds of exploitation were "
+        f"left out, {status.restarts} times the policy began anew from the votes. "
+        f"bayesduel {escape(package_version())}.</p>"
+    )
+
+
+def _table(
+    heads: Iterable[str], rows: Iterable[Sequence[str]], *, numbers: bool = False
+) -> str:
+    """Return a table of cells that are HTML; all but the first may be numbers."""
+
+    def line(cells: Iterable[str], tag: str) -> str:
+        return "".join(
+            f'<{tag} class="number">{cell}</{tag}>'
+            if numbers and place
+            else f"<{tag}>{cell}</{tag}>"
+            for place, cell in enumerate(cells)
+        )
+
+    body = "".join(f"<tr>{line(row, 'td')}</tr>\n" for row in rows)
+    return f"<table>\n<tr>{line(heads, 'th')}</tr>\n{body}</table>"

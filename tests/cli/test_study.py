@@ -1,0 +1,265 @@
+"""``bayesduel study``: a whole study at the command line."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesduel.cli import app
+from bayesduel.studies import Study
+
+ARMS = ["tea", "coffee", "<b>milk</b>"]
+
+
+@pytest.fixture
+def run(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "dumb")
+
+    def runs(*arguments, typed=None):
+        words = ["study", *map(str, arguments)]
+        return CliRunner().invoke(app, words, input=typed)
+
+    return runs
+
+
+@pytest.fixture
+def file(tmp_path, run):
+    path = tmp_path / "drinks.study"
+    made = run("new", path, "--arms", ",".join(ARMS), "-p", "balanced", "--seed", 1)
+    assert made.exit_code == 0, made.output
+    return path
+
+
+def asked(run, file, *options):
+    return json.loads(run("ask", file, "--json", *options).stdout)
+
+
+def test_a_study_from_beginning_to_end(run, file, tmp_path):
+    (ticket,) = asked(run, file, "--judge", "Ada", "--context", '{"prompt": 3}')
+    assert ticket["context"] == {"prompt": 3}
+    assert {ticket["left"], ticket["right"]} < set(ARMS)
+    result = run("ask", file)
+    assert re.search(r"2 +\S+ +\S+ +no pair has fewer", result.stdout)
+    assert run("tell", file, 1, "left").stderr == "stored\n"
+    assert run("tell", file, 1, "left").stderr == "this was stored before\n"
+    result = run("tell", file, 1, "right")
+    assert result.exit_code == 2
+    assert "error: answer: must be 'left'" in result.stderr
+    assert run("undo", file, 1).stderr == "open again\n"
+    assert run("tell", file, 1, "tie", "-q").stderr == ""
+    assert run("withdraw", file, 2).stderr == "withdrawn\n"
+    assert run("add-arm", file, "cocoa").stderr == "4 arms\n"
+    assert run("retire-arm", file, "cocoa").stderr == "3 arms\n"
+    votes = tmp_path / "old.csv"
+    votes.write_text("left,right,winner\n" + "tea,coffee,left\n" * 9)
+    assert run("import", file, votes).stderr == "imported 9 votes\n"
+    found = json.loads(run("status", file, "--json").stdout)
+    assert (found["votes"], found["ties"], found["imported"]) == (1, 1, 9)
+    assert found["leader"] == "tea"
+    assert found["retired"] == ["cocoa"]
+    lines = run("export", file).stdout.splitlines()
+    kinds = [json.loads(line)["kind"] for line in lines]
+    assert kinds[:4] == ["created", "asked", "asked", "answered"]
+    assert json.loads(lines[-1])["body"]["source"] == str(votes)
+    assert run("export", file, "--out", tmp_path / "e.jsonl").exit_code == 0
+    assert (tmp_path / "e.jsonl").read_text().splitlines() == lines
+    assert run("copy", file, tmp_path / "copy.study").exit_code == 0
+    assert run("export", tmp_path / "copy.study").stdout.splitlines() == lines
+
+
+def test_the_status_is_a_table_and_the_rules(run, file):
+    with Study.open(file) as study:
+        for ticket in study.ask(90):
+            arms = ARMS.index(ticket.left), ARMS.index(ticket.right)
+            study.tell(ticket, "left" if arms[0] < arms[1] else "right")
+    result = run("status", file)
+    assert result.exit_code == 0, result.output
+    assert "drinks.study: 90 votes" in result.stdout
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert [row[0] for row in rows if row and row[0] in ARMS] == ARMS
+    assert ["anytime", "stop:", "tea"] in [row[:3] for row in rows]
+
+
+def test_a_page_holds_everything_and_runs_nothing(run, file, tmp_path):
+    with Study.open(file) as study:
+        for place, ticket in enumerate(
+            study.ask(12, judge="<script>alert(1)</script>")
+        ):
+            study.tell(ticket, ("left", "right", "tie", "skip")[place % 4])
+        assert "<b>milk" in study.arms[2]
+    result = run("report", file)
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "drinks.study.html").read_text("utf-8")
+    assert "&lt;b&gt;milk&lt;/b&gt;" in page
+    assert "<b>" not in page
+    assert "<script" not in page
+    assert not re.findall(r'(?:src|href)="(?!data:image/svg)', page)
+    assert page.count("data:image/svg+xml;base64,") == 3
+    assert "default-src 'none'" in page
+    for words in ("May I stop?", "Standings", "Who met whom", "Over the votes"):
+        assert words in page
+    again = run("report", file)
+    assert again.exit_code == 2
+    assert "--overwrite" in again.stderr
+    assert run("report", file, "--overwrite").exit_code == 0
+
+
+def test_a_page_before_the_first_vote(run, file, tmp_path):
+    assert run("report", file, "--out", tmp_path / "page.html").exit_code == 0
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "nobody yet" in page
+    assert "base64" not in page
+
+
+LEFT, RIGHT = "\x1b[D", "\x1b[C"
+
+
+def keys(monkeypatch, *pressed):
+    """Press keys: as a terminal sends them, one string a key."""
+    waiting = iter(pressed)
+
+    def getchar():
+        try:
+            return next(waiting)
+        except StopIteration as error:
+            raise EOFError from error
+
+    monkeypatch.setattr("typer.getchar", getchar)
+
+
+def answers(file):
+    with Study.open(file) as study:
+        return [question.answer for question in study._current().questions.values()]
+
+
+def test_a_judge_votes_with_one_key_each(run, file, monkeypatch):
+    keys(monkeypatch, LEFT, RIGHT, "x", "t", "s", "q")
+    result = run("vote", file, "--judge", "Ada")
+    assert result.exit_code == 0, result.output
+    assert answers(file) == ["left", "right", "tie", "skip", None]
+    assert "4 answers stored" in result.stderr
+    assert result.stderr.count("q: quit") == 6
+
+
+def test_undo_takes_back_vote_by_vote(run, file, monkeypatch):
+    keys(monkeypatch, "u", LEFT, LEFT, "u", "u", RIGHT, "q")
+    result = run("vote", file)
+    assert answers(file) == ["right", None, None]
+    assert "nothing to undo" in result.stderr
+    with Study.open(file) as study:
+        kinds = [event.kind for event in study.events()]
+    assert kinds.count("undone") == 2
+
+
+def test_what_was_left_open_is_asked_again(run, file, monkeypatch):
+    keys(monkeypatch, "q")
+    run("vote", file, "--judge", "Ada")
+    keys(monkeypatch, LEFT)
+    run("vote", file, "--judge", "Bob")
+    keys(monkeypatch, RIGHT)
+    run("vote", file, "--judge", "Ada")
+    assert answers(file)[:2] == ["right", "left"]
+
+
+def test_texts_are_shown_and_no_path_leaves_the_folder(run, tmp_path, monkeypatch):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "one.txt").write_text("first\x1b[31m text")
+    (tmp_path / "secret").write_text("hidden")
+    file = tmp_path / "texts.study"
+    run("new", file, "--arms", "one.txt,../secret", "-p", "balanced")
+    keys(monkeypatch, "q")
+    result = run("vote", file, "--texts", folder)
+    assert "first [31m text" in result.stderr
+    assert "hidden" not in result.stderr
+    assert "../secret" in result.stderr
+    assert "is no folder" in run("vote", file, "--texts", tmp_path / "no").stderr
+
+
+def test_the_end_of_the_questions_is_said(run, tmp_path, monkeypatch):
+    file = tmp_path / "short.study"
+    run("new", file, "--arms", "a,b", "-p", "balanced", "--budget", 2)
+    keys(monkeypatch, LEFT, LEFT, LEFT)
+    result = run("vote", file)
+    assert "the budget of 2 votes is spent" in result.stderr
+    assert answers(file) == ["left", "left"]
+    result = run("ask", file, "--json")
+    assert (result.exit_code, json.loads(result.stdout)) == (0, [])
+    assert "budget of 2 votes" in result.stderr
+
+
+def test_lines_of_json_serve_any_language(file):
+    lines = [
+        {"do": "ask", "n": 2, "judge": "Ada", "id": 1},
+        {"do": "tell", "ticket": 1, "answer": "left"},
+        {"do": "tell", "ticket": 1, "answer": "left", "id": "two"},
+        {"do": "tell", "ticket": 1, "answer": "tie"},
+        {"do": "skip", "ticket": 2},
+        {"do": "undo", "ticket": 2},
+        {"do": "add_arm", "name": "cocoa"},
+        {"do": "status"},
+        {"do": "tell", "ticket": 1},
+        {"do": "ask", "count": 2},
+        [],
+    ]
+    text = "\n".join(map(json.dumps, lines)) + "\n\nno json\n" + "[" * 10**5 + "\n"
+    program = [sys.executable, "-m", "bayesduel.cli", "study", "serve-stdin", str(file)]
+    code = "from bayesduel.cli import main; main()"
+    program[1:3] = ["-c", code]
+    done = subprocess.run(program, input=text, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(said) == len(lines) + 2
+    assert len(said[0]["tickets"]) == 2
+    assert said[0]["id"] == 1
+    assert said[1] == {"new": True}
+    assert said[2] == {"new": False, "id": "two"}
+    assert "must be 'left'" in said[3]["error"]
+    assert said[4:7] == [{"new": True}] * 3
+    assert said[7]["status"]["arms"] == [*ARMS, "cocoa"]
+    assert said[8]["error"] == "tell needs answer"
+    assert said[9]["error"] == "ask has no 'count'; it takes n, judge, context"
+    assert all("line must be" in each["error"] for each in said[10:])
+    assert answers(file) == ["left", None]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["new", "FILE", "--arms", "a,b"], "FILE: must be a new file"),
+        (["new", "other", "--arms", "a"], "--arms: must be of at least two"),
+        (["new", "other"], "--arms: needs names between commas"),
+        (["new", "other", "--arms", "a,b", "-p", "d-tz"], "there is no policy 'd-tz'"),
+        (["new", "other", "--arms", "a,b", "--block", "a"], "--block: needs two names"),
+        (["new", "other", "--arms", "a,b", "--delta", 2], "--delta: must be in"),
+        (["new", "other", "--arms", "a,b", "-p", "savage"], "--budget: must be given"),
+        (["ask", "missing"], "must be the file of a study"),
+        (["ask", "FILE", "--context", "{"], "--context: must be JSON"),
+        (["tell", "FILE", 1, "left"], "nothing was asked yet"),
+        (["tell", "FILE", 1, "up"], "see bayesduel study tell --help"),
+        (["retire-arm", "FILE", "beer"], "NAME: must be an arm of the study"),
+        (["import", "FILE", "missing.csv"], "VOTES: missing.csv does not exist"),
+    ],
+)
+def test_wrong_input_is_one_line(run, file, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    given = [file if each == "FILE" else each for each in arguments]
+    result = run(*given)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "other").exists()
+
+
+def test_arms_come_from_a_file(run, tmp_path):
+    names = tmp_path / "arms.txt"
+    names.write_text("tea, black\n\n  coffee \n")
+    file = tmp_path / "drinks.study"
+    assert run("new", file, "--arms-file", names, "-p", "balanced").exit_code == 0
+    with Study.open(file) as study:
+        assert study.arms == ("tea, black", "coffee")
