@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         plots,
         policies,
         stopping,
+        studies,
         votes,
     )
     from bayesduel.experiments import Experiment, compare, results, simulate
@@ -42,6 +43,7 @@ __all__ = [
     "results",
     "simulate",
     "stopping",
+    "studies",
     "votes",
 ]
 
@@ -57,6 +59,7 @@ _MODULES = {
     "policies",
     "results",
     "stopping",
+    "studies",
     "votes",
 }
 _FUNCTIONS = {

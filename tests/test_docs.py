@@ -158,6 +158,7 @@ def documented_modules():
         "bayesduel.plots",
         "bayesduel.policies",
         "bayesduel.stopping",
+        "bayesduel.studies",
     ],
 )
 def test_every_public_name_is_in_the_reference(name):
