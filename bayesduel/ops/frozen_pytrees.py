@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jaxtyping import Shaped
 
 
 @dataclass_transform(frozen_default=True)
@@ -31,7 +32,7 @@ def frozen_pytree[T: type](cls: T) -> T:
     return jax.tree_util.register_dataclass(cls, data, static)
 
 
-def as_leaf(value: Any) -> Array:
+def as_leaf(value: Any) -> Shaped[Array, "..."]:
     """Give a hyperparameter one dtype, whatever Python number it came as.
 
     Examples

@@ -9,12 +9,13 @@ from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
     from bayesduel.studies.status import StudyStatus
-    from bayesduel.studies.study import Study, Ticket
+    from bayesduel.studies.study import Study
+    from bayesduel.studies.tickets import Ticket
 
 _HOMES = {
     "Study": ".study",
     "StudyStatus": ".status",
-    "Ticket": ".study",
+    "Ticket": ".tickets",
 }
 
 __all__ = ["Study", "StudyStatus", "Ticket"]

@@ -93,7 +93,8 @@ def draw_history(history: History, delta: float) -> StyledFigure:
             )  # fmt: skip
         lower.axhline(delta, color=FAINT, linewidth=0.8)
         lower.set_yscale("log")
-        lower.set_ylim(_SMALLEST / 2, 2.0)
+        lowest = min(min(values) for values in history.errors.values())
+        lower.set_ylim(max(_SMALLEST, min(delta, lowest)) / 3, 2.0)
         lower.set_ylabel("error, if one stops now")
         lower.set_xlabel("votes")
         lower.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -154,7 +154,7 @@ def checked_arm(name: Any, known: Iterable[str], argument: str = "name") -> int:
 def _checked_model(model: Any) -> PreferenceModel:
     if isinstance(model, str) and model in MODELS:
         return MODELS[model]()
-    if type(model) not in MODELS.values():
+    if not isinstance(model, PreferenceModel) or type(model) not in MODELS.values():
         rule = f"must be one of {', '.join(MODELS)}, or a model such as BradleyTerry()"
         raise StudyError.of("model", rule, model)
     if getattr(model, "order_effect", False):

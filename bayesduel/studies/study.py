@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from types import TracebackType
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from bayesduel.errors import StudyError, checked_as
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._asking import next_question
-from bayesduel.studies._event_log import FORMAT, Event, EventLog
+from bayesduel.studies._event_log import FORMAT, EventLog
 from bayesduel.studies._fits import votes_between
-from bayesduel.studies._rules import Rule, check_policy_text, rule_of
+from bayesduel.studies._rules import check_policy_text, rule_of
 from bayesduel.studies._settings import (
     MOST_ARMS,
     RULES,
@@ -26,51 +20,24 @@ from bayesduel.studies._settings import (
     checked_arm,
     checked_name,
 )
-from bayesduel.studies._state import ANSWERS, Question, StudyState
+from bayesduel.studies._state import ANSWERS
+from bayesduel.studies._study_file import StudyFile
 from bayesduel.studies.status import StudyStatus, status_of
+from bayesduel.studies.tickets import (
+    LEASE,
+    Ticket,
+    checked_context,
+    checked_judge,
+    question_of,
+    ticket_of,
+)
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import integer_from, one_of
 
-__all__ = ["Study", "Ticket"]
-
-_LEASE = 3600.0
-_LONGEST_CONTEXT = 10**5
-"""Characters of JSON; whole texts fit, films do not."""
+__all__ = ["Study"]
 
 
-@dataclass(frozen=True)
-class Ticket:
-    """A question to a judge.
-
-    Attributes
-    ----------
-    number : int
-        What :meth:`Study.tell` calls it.
-    left, right : str
-        The two arms, in the order in which they are to be shown.
-    rule : str
-        Who asks: the policy, "floor", or the name of the rule.
-    reason : str
-        Why this pair.
-    judge : str or None
-        Who is asked.
-    context : Any
-        What was given to :meth:`Study.ask`.
-    lease : float
-        Seconds after which the pair may be asked anew. The answer counts even then.
-    """
-
-    number: int
-    left: str
-    right: str
-    rule: str
-    reason: str
-    judge: str | None = None
-    context: Any = None
-    lease: float = _LEASE
-
-
-class Study:
+class Study(StudyFile):
     """Comparisons by real judges, asked for by a policy.
 
     One SQLite file holds everything, as events that are appended and never changed;
@@ -102,19 +69,6 @@ class Study:
     >>> folder.cleanup()
     """
 
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
-        self._turn = threading.RLock()
-        self._clock = time.time
-        self._state: StudyState | None = None
-        self._rule: Rule | None = None
-        self._resting = ""
-        try:
-            self._settings = self._current().settings
-        except BaseException:
-            log.close()
-            raise
-
     @classmethod
     def create(
         cls,
@@ -128,7 +82,7 @@ class Study:
         budget: int | None = None,
         seed: int = 0,
         floor: int = 0,
-        lease: float = _LEASE,
+        lease: float = LEASE,
         blocked: Iterable[tuple[str, str]] = (),
     ) -> Self:
         """Make the file of a new study.
@@ -178,29 +132,6 @@ class Study:
         body = {"format": FORMAT, **settings.as_body()}
         return cls(EventLog.create(path, time.time(), body))
 
-    @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Self:
-        """Open the file of a study.
-
-        Raises
-        ------
-        StudyError
-            If it is none, or of a newer format.
-        """
-        return cls(EventLog.open(path))
-
-    @property
-    def path(self) -> Path:
-        """Where the file is."""
-        return self._log.path
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """Names of the arms that are not retired."""
-        with self._turn:
-            state = self._current()
-            return tuple(state.arms[arm] for arm in state.active)
-
     @property
     def resting(self) -> str:
         """Why the last :meth:`ask` gave fewer tickets than it was asked for, or ""."""
@@ -230,8 +161,8 @@ class Study:
             answers or would only exploit; :attr:`resting` says why.
         """
         count = checked_as(StudyError, integer_from, n, 1, "n", 10**4)
-        judge = _checked_judge(judge)
-        _check_context(context)
+        judge = checked_judge(judge)
+        context = checked_context(context)
         with self._turn:
             if self._rule is None:
                 self._rule = rule_of(self._settings)
@@ -249,7 +180,7 @@ class Study:
                     self._append("asked", body)
                     if "duel" in body:
                         rule.accepted(state)
-                    tickets.append(_ticket(state, state.questions[body["question"]]))
+                    tickets.append(ticket_of(state, state.questions[body["question"]]))
         return tickets
 
     def tell(self, ticket: Ticket | int, answer: str) -> bool:
@@ -276,7 +207,7 @@ class Study:
         """
         answer = checked_as(StudyError, one_of, answer, ANSWERS, "answer")
         with self._writing() as state:
-            question = _question(state, ticket)
+            question = question_of(state, ticket)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
                 raise StudyError.of("ticket", rule, question.number)
@@ -307,7 +238,7 @@ class Study:
             If there is no such question, or it was withdrawn.
         """
         with self._writing() as state:
-            question = _question(state, ticket)
+            question = question_of(state, ticket)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
                 raise StudyError.of("ticket", rule, question.number)
@@ -325,7 +256,7 @@ class Study:
             Whether this is new.
         """
         with self._writing() as state:
-            question = _question(state, ticket)
+            question = question_of(state, ticket)
             if question.withdrawn:
                 return False
             self._append("withdrawn", {"question": question.number})
@@ -424,7 +355,7 @@ class Study:
         with self._turn:
             state = self._current()
             return [
-                _ticket(state, question)
+                ticket_of(state, question)
                 for question in state.open.values()
                 if judge in (None, question.judge)
             ]
@@ -460,122 +391,6 @@ class Study:
 
         return report_html(self.events(), self.path.stem, probability, self._clock())
 
-    def events(self) -> list[Event]:
-        """Return the history of the study."""
-        return list(self._log.read(0))
-
-    def export(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the history as JSON lines, one event a line; write it to a new file.
-
-        Arms are numbered from 0, in the order in which they came.
-        """
-        text = "".join(f"{event.as_json()}\n" for event in self._log.read(0))
-        if path is not None:
-            with Path(path).open("x", encoding="utf-8") as file:
-                file.write(text)
-        return text
-
-    def copy(self, path: str | os.PathLike[str]) -> None:
-        """Copy the study to a new file, while others may go on writing."""
-        self._log.copy(path)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._log.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        state = self._current()
-        return (
-            f"Study({self.path.name}: {len(state.active)} arms, "
-            f"{state.settings.policy}, {state.num_votes} votes, {len(state.open)} out)"
-        )
-
-    # The state and the log
-
-    def _current(self) -> StudyState:
-        """Return the state after all that is stored."""
-        after = 0 if self._state is None else self._state.last
-        for event in self._log.read(after):
-            if self._state is None:
-                if event.kind != "created":
-                    raise StudyError(f"{self.path} has no beginning; restore a copy")
-                self._state = StudyState.begin(event)
-            else:
-                self._state.apply(event)
-        if self._state is None:
-            raise StudyError(f"{self.path} has no events; make it anew")
-        return self._state
-
-    @contextmanager
-    def _writing(self) -> Iterator[StudyState]:
-        """Let nobody else write; forget what could not be stored."""
-        with self._turn:
-            last = -1
-            try:
-                with self._log.writing():
-                    state = self._current()
-                    last = state.last
-                    yield state
-            except BaseException:
-                if self._state is not None and self._state.last != last:
-                    self._state = self._rule = None
-                raise
-
-    def _append(self, kind: str, body: dict[str, Any]) -> None:
-        state = self._current()
-        event = Event(state.last + 1, self._clock(), kind, body)
-        self._log.append(event)
-        state.apply(event)
-
     def _check_policy(self, num_arms: int) -> None:
         if self._settings.policy not in RULES:
             check_policy_text(self._settings, num_arms)
-
-
-def _ticket(state: StudyState, question: Question) -> Ticket:
-    return Ticket(
-        number=question.number,
-        left=state.arms[question.left],
-        right=state.arms[question.right],
-        rule=question.rule,
-        reason=question.reason,
-        judge=question.judge,
-        context=question.context,
-        lease=question.lease,
-    )
-
-
-def _question(state: StudyState, ticket: Ticket | int) -> Question:
-    number = ticket.number if isinstance(ticket, Ticket) else ticket
-    most = len(state.questions)
-    if not most:
-        raise StudyError("ticket: nothing was asked yet; ask first")
-    found = checked_as(StudyError, integer_from, number, 1, "ticket", most)
-    return state.questions[found]
-
-
-def _checked_judge(judge: Any) -> str | None:
-    if judge is not None and (not isinstance(judge, str) or not judge):
-        raise StudyError.of("judge", "must be a name, or None", judge)
-    return judge
-
-
-def _check_context(context: Any) -> None:
-    try:
-        size = len(json.dumps(context, allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise StudyError.of("context", "must be a value of JSON", context) from error
-    if size > _LONGEST_CONTEXT:
-        rule = f"must be at most {_LONGEST_CONTEXT} characters of JSON"
-        raise StudyError.of("context", rule, size)

@@ -35,8 +35,8 @@ def make(tmp_path, clock):
 
 def test_a_vote_counts_for_the_arm_on_its_side(make):
     study = make()
-    (ticket,) = study.ask(judge="Ada", context={"prompt": 3})
-    assert (ticket.judge, ticket.context) == ("Ada", {"prompt": 3})
+    (ticket,) = study.ask(judge="Ada", context={"prompt": (3, 4)})
+    assert (ticket.judge, ticket.context) == ("Ada", {"prompt": [3, 4]})
     assert study.tell(ticket, "right")
     votes = study.comparisons()
     right, left = DRINKS.index(ticket.right), DRINKS.index(ticket.left)
@@ -334,6 +334,8 @@ def test_what_fits_no_study_makes_no_file(tmp_path, change, words):
         ({"n": 0}, "n must be an integer of at least 1"),
         ({"judge": ""}, "judge must be a name"),
         ({"judge": 3}, "judge must be a name"),
+        ({"judge": "\ud800"}, r"judge\[0\] must be a name that can be written"),
+        ({"context": "\ud800"}, "context must be a value of JSON"),
         ({"context": {1, 2}}, "context must be a value of JSON"),
         ({"context": float("nan")}, "context must be a value of JSON"),
         ({"context": "x" * 10**6}, "context must be at most 100000 characters"),

@@ -1,0 +1,135 @@
+"""What is stored of a study, and what that adds up to."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from bayesduel.errors import StudyError
+from bayesduel.studies._event_log import Event, EventLog
+from bayesduel.studies._rules import Rule
+from bayesduel.studies._state import StudyState
+
+__all__ = ["StudyFile"]
+
+
+class StudyFile:
+    """An open file of a study, and the state after its events."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._turn = threading.RLock()
+        self._clock = time.time
+        self._state: StudyState | None = None
+        self._rule: Rule | None = None
+        self._resting = ""
+        try:
+            self._settings = self._current().settings
+        except BaseException:
+            log.close()
+            raise
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Open the file of a study.
+
+        Raises
+        ------
+        StudyError
+            If it is none, or of a newer format.
+        """
+        return cls(EventLog.open(path))
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._log.path
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Names of the arms that are not retired."""
+        with self._turn:
+            state = self._current()
+            return tuple(state.arms[arm] for arm in state.active)
+
+    def events(self) -> list[Event]:
+        """Return the history of the study."""
+        return list(self._log.read(0))
+
+    def export(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return the history as JSON lines, one event a line; write it to a new file.
+
+        Arms are numbered from 0, in the order in which they came.
+        """
+        text = "".join(f"{event.as_json()}\n" for event in self._log.read(0))
+        if path is not None:
+            with Path(path).open("x", encoding="utf-8") as file:
+                file.write(text)
+        return text
+
+    def copy(self, path: str | os.PathLike[str]) -> None:
+        """Copy the study to a new file, while others may go on writing."""
+        self._log.copy(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = self._current()
+        return (
+            f"{type(self).__name__}({self.path.name}: {len(state.active)} arms, "
+            f"{state.settings.policy}, {state.num_votes} votes, {len(state.open)} out)"
+        )
+
+    def _current(self) -> StudyState:
+        """Return the state after all that is stored."""
+        after = 0 if self._state is None else self._state.last
+        for event in self._log.read(after):
+            if self._state is None:
+                if event.kind != "created":
+                    raise StudyError(f"{self.path} has no beginning; restore a copy")
+                self._state = StudyState.begin(event)
+            else:
+                self._state.apply(event)
+        if self._state is None:
+            raise StudyError(f"{self.path} has no events; make it anew")
+        return self._state
+
+    @contextmanager
+    def _writing(self) -> Iterator[StudyState]:
+        """Let nobody else write; forget what could not be stored."""
+        with self._turn:
+            last = -1
+            try:
+                with self._log.writing():
+                    state = self._current()
+                    last = state.last
+                    yield state
+            except BaseException:
+                if self._state is not None and self._state.last != last:
+                    self._state = self._rule = None
+                raise
+
+    def _append(self, kind: str, body: dict[str, Any]) -> None:
+        state = self._current()
+        event = Event(state.last + 1, self._clock(), kind, body)
+        self._log.append(event)
+        state.apply(event)

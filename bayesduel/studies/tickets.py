@@ -1,0 +1,99 @@
+"""A question as a judge gets it, and what belongs to it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from bayesduel.errors import StudyError, checked_as
+from bayesduel.studies._state import Question, StudyState
+from bayesduel.votes.checks import labels_of
+from theory.arguments import integer_from
+
+__all__ = ["LEASE", "Ticket", "checked_context", "checked_judge", "question_of",
+           "ticket_of"]  # fmt: skip
+
+LEASE = 3600.0
+"""Seconds."""
+
+_LONGEST_CONTEXT = 10**5
+"""Characters of JSON; whole texts fit, films do not."""
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """A question to a judge.
+
+    Attributes
+    ----------
+    number : int
+        What :meth:`Study.tell` calls it.
+    left, right : str
+        The two arms, in the order in which they are to be shown.
+    rule : str
+        Who asks: the policy, "floor", or the name of the rule.
+    reason : str
+        Why this pair.
+    judge : str or None
+        Who is asked.
+    context : Any
+        What was given to :meth:`Study.ask`.
+    lease : float
+        Seconds after which the pair may be asked anew. The answer counts even then.
+    """
+
+    number: int
+    left: str
+    right: str
+    rule: str
+    reason: str
+    judge: str | None = None
+    context: Any = None
+    lease: float = LEASE
+
+
+def ticket_of(state: StudyState, question: Question) -> Ticket:
+    """Return a question with the names of its arms."""
+    return Ticket(
+        number=question.number,
+        left=state.arms[question.left],
+        right=state.arms[question.right],
+        rule=question.rule,
+        reason=question.reason,
+        judge=question.judge,
+        context=question.context,
+        lease=question.lease,
+    )
+
+
+def question_of(state: StudyState, ticket: Ticket | int) -> Question:
+    """Return the question that a ticket, or a number, is about."""
+    number = ticket.number if isinstance(ticket, Ticket) else ticket
+    most = len(state.questions)
+    if not most:
+        raise StudyError("ticket: nothing was asked yet; ask first")
+    found = checked_as(StudyError, integer_from, number, 1, "ticket", most)
+    return state.questions[found]
+
+
+def checked_judge(judge: Any) -> str | None:
+    """Return the name of a judge, or None."""
+    if judge is not None and (not isinstance(judge, str) or not judge):
+        raise StudyError.of("judge", "must be a name, or None", judge)
+    if judge is not None:
+        checked_as(StudyError, labels_of, "judge", [judge])
+    return judge
+
+
+def checked_context(context: Any) -> Any:
+    """Return a context as it comes back from the file."""
+    try:
+        text = json.dumps(context, allow_nan=False, ensure_ascii=False)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StudyError.of("context", "must be a value of JSON", context) from error
+    if len(text) > _LONGEST_CONTEXT:
+        rule = f"must be at most {_LONGEST_CONTEXT} characters of JSON"
+        raise StudyError.of("context", rule, len(text))
+    return json.loads(text)
