@@ -118,7 +118,7 @@ def test_a_batch_is_asked_vote_by_vote_and_waited_for(make):
 
 
 def test_a_policy_that_has_settled_asks_nothing_more(make):
-    study = make("interleaved-filter", budget=1000)
+    study = make("sup-klucb", budget=None)
     while tickets := study.ask():
         left, right = map(DRINKS.index, (tickets[0].left, tickets[0].right))
         study.tell(tickets[0], "left" if left < right else "right")

@@ -90,6 +90,8 @@ def _pressed() -> str:
             key = typer.getchar()
         except EOFError:
             return "quit"
+        if not key:
+            return "quit"
         word = _KEYS.get(key, _KEYS.get(key.lower(), ""))
         if word:
             return word

@@ -1,0 +1,67 @@
+"""``bayesduel study`` answers whatever is typed, or refuses in one line."""
+
+import shlex
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesduel.studies import Study
+from tests.fuzz.test_command import FILES, SAMPLE, WORDS, check
+
+COMMANDS = """new ask tell undo withdraw vote status report add-arm retire-arm import
+export copy serve-stdin sing""".split()
+
+RIGHT = shlex.split(
+    """--arms a,b,c --arms-file votes.csv --policy balanced -p information --model beta
+    --delta 0.05 --width 0.1 --budget 5 --floor 2 --lease 1 --block a,b --seed 3
+    -n 2 --number 3 --judge Ada --context {} --json --out page.html --overwrite
+    --interval 0.9 --texts taken --winner winner --words left,right,tie -q --help
+    1 2 3 left right tie skip a b c votes.csv counts.csv bad_votes.csv new.study"""
+)
+
+
+@st.composite
+def study_lines(draw):
+    """Draw what is typed after ``bayesduel study``."""
+
+    def word():
+        return draw(st.sampled_from(RIGHT if draw(st.integers(0, 4)) else WORDS))
+
+    line = ["study", draw(st.sampled_from(COMMANDS))]
+    if draw(st.integers(0, 19)):
+        files = ["good.study"] * 6 + ["old.study", "other.study", *FILES]
+        line.append(draw(st.sampled_from(files)))
+    return line + [word() for _ in range(draw(st.integers(0, 5)))]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    """Go to a folder of strange files, a study among them."""
+    folder = tmp_path_factory.mktemp("studies")
+    for name, content in FILES.items():
+        (folder / name).write_bytes(content)
+    (folder / "taken").mkdir()
+    for name in ("good.study", "old.study"):
+        with Study.create(folder / name, ["a", "b", "c"], "balanced") as study:
+            for ticket in study.ask(4):
+                study.tell(ticket, "left")
+            study.ask(3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "100")
+        patch.setenv("TERM", "dumb")
+        yield folder
+
+
+@settings(SAMPLE, max_examples=40)
+@given(line=study_lines())
+def test_a_sample_of_lines(here, line):
+    check(line)
+
+
+@pytest.mark.slow
+@settings(SAMPLE, max_examples=4000)
+@given(line=study_lines())
+def test_lines(here, line):
+    check(line)
