@@ -145,10 +145,34 @@ def test_a_judge_votes_with_one_key_each(run, file, monkeypatch):
     assert result.stderr.count("q: quit") == 6
 
 
+def test_who_has_no_name_leaves_no_question_open(run, file, monkeypatch):
+    keys(monkeypatch, LEFT, "q")
+    run("vote", file)
+    with Study.open(file) as study:
+        assert study.open_tickets() == []
+        assert study.comparisons().num_votes == 1
+
+
+def test_an_answer_that_somebody_else_has_given_stays(run, file, monkeypatch):
+    def getchar():
+        pressed.append(LEFT)
+        if len(pressed) == 1:
+            with Study.open(file) as study:
+                study.tell(1, "right")
+        return LEFT if len(pressed) < 3 else "q"
+
+    pressed = []
+    monkeypatch.setattr("typer.getchar", getchar)
+    result = run("vote", file, "--judge", "Ada")
+    assert result.exit_code == 0
+    assert "warning: answer must be 'right'" in result.stderr
+    assert answers(file) == ["right", "left", None]
+
+
 def test_undo_takes_back_vote_by_vote(run, file, monkeypatch):
-    keys(monkeypatch, "u", LEFT, LEFT, "u", "u", RIGHT, "q")
+    keys(monkeypatch, "u", LEFT, LEFT, "u", "u", RIGHT, "t", "q")
     result = run("vote", file)
-    assert answers(file) == ["right", None, None]
+    assert answers(file) == ["right", "tie", None]
     assert "nothing to undo" in result.stderr
     with Study.open(file) as study:
         kinds = [event.kind for event in study.events()]

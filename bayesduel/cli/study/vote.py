@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bayesduel.cli.output import console, say
+from bayesduel.cli.output import console, say, say_warning
 from bayesduel.cli.study.options import File, Judge, opened
 
 if TYPE_CHECKING:
@@ -44,43 +44,67 @@ def vote(
     """Vote at the terminal: two arms side by side, one key a vote.
 
     Each vote is stored before the next question is asked; u takes the last one back,
-    and the one before it when it is pressed again.
+    and the one before it when it is pressed again. A named judge who comes back gets
+    the question that was left open.
     """
     if texts is not None and not texts.is_dir():
         raise ValueError(f"--texts: {texts} is no folder")
-    answered: list[Ticket] = []
     with opened(file) as study:
-        waiting = _next(study, judge)
-        while waiting is not None:
-            _show(waiting, texts, len(answered))
+        sitting = _Sitting(study, judge)
+        while (ticket := sitting.next()) is not None:
+            _show(ticket, texts, len(sitting.answered))
             word = _pressed()
             if word == "quit":
+                sitting.leave()
                 break
             if word == "undo":
-                waiting = _undone(study, waiting, answered)
-                continue
-            study.tell(waiting, word)
-            answered.append(waiting)
-            waiting = _next(study, judge)
+                sitting.undo()
+            else:
+                sitting.answer(word)
         else:
             say(study.resting)
-    say(f"{len(answered)} answers stored")
+    say(f"{len(sitting.answered)} answers stored")
 
 
-def _next(study: Study, judge: str | None) -> Ticket | None:
-    """Return what this judge has left open, or the next question."""
-    left = [each for each in study.open_tickets(judge) if each.judge == judge]
-    tickets = left[:1] or study.ask(judge=judge)
-    return tickets[0] if tickets else None
+class _Sitting:
+    """What a judge has before them, and what they have answered."""
 
+    def __init__(self, study: Study, judge: str | None) -> None:
+        self._study, self._judge = study, judge
+        left = [] if judge is None else study.open_tickets(judge)
+        self._waiting = left[::-1]
+        self.answered: list[Ticket] = []
 
-def _undone(study: Study, waiting: Ticket, answered: list[Ticket]) -> Ticket:
-    if not answered:
-        say("nothing to undo")
-        return waiting
-    last = answered.pop()
-    study.undo(last)
-    return last
+    def next(self) -> Ticket | None:
+        """Return what was left open, or the next question."""
+        if not self._waiting:
+            self._waiting = self._study.ask(judge=self._judge)
+        return self._waiting[-1] if self._waiting else None
+
+    def answer(self, word: str) -> None:
+        """Store an answer, unless somebody else was faster."""
+        from bayesduel.errors import StudyError
+
+        ticket = self._waiting.pop()
+        try:
+            self._study.tell(ticket, word)
+        except StudyError as error:
+            say_warning(str(error))
+        else:
+            self.answered.append(ticket)
+
+    def undo(self) -> None:
+        """Open the last answer again; what was asked meanwhile comes after it."""
+        if not self.answered:
+            say("nothing to undo")
+            return
+        self._waiting.append(self.answered.pop())
+        self._study.undo(self._waiting[-1])
+
+    def leave(self) -> None:
+        """Take back questions that nobody can come back to: who has no name."""
+        for ticket in self._waiting if self._judge is None else ():
+            self._study.withdraw(ticket)
 
 
 def _pressed() -> str:
