@@ -18,7 +18,7 @@ MATRIX = np.array(
     [[0.5, 0.7, 0.6, 0.8], [0.3, 0.5, 0.65, 0.55], [0.4, 0.35, 0.5, 0.7],
      [0.2, 0.45, 0.3, 0.5]]
 )  # fmt: skip
-ROUNDS, STUDIES = 300, 200
+ROUNDS, STUDIES = 200, 120
 
 
 def votes_of_a_study(policy, seed, rng):
@@ -50,7 +50,7 @@ def votes_of_a_study(policy, seed, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["d-ts", "rucb", "self-sparring"])
+@pytest.mark.parametrize("name", ["d-ts", "self-sparring"])
 def test_pairs_meet_as_often_as_in_simulations(name):
     policy = policies.get(name)
     rng = np.random.default_rng(11)
