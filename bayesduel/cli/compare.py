@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel import Experiment
+    from bayesduel.analysis import Measurement
+    from bayesduel.stopping import StoppingRule
 
 __all__ = ["compare", "json_rows"]
 
@@ -68,6 +70,14 @@ def compare(
             metavar="NOTION",
             help="Another notion of regret to record, beside copeland; of a world of "
             "subset choice beside its own. Repeatable.",
+        ),
+    ] = None,
+    stopping: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE",
+            help="End a run when a rule names an arm: anytime:delta=0.05, "
+            "posterior:delta=0.05, budget:duels=1000, or several joined by |.",
         ),
     ] = None,
     seed: Annotated[int, seed_option] = 0,
@@ -125,6 +135,7 @@ def compare(
         shuffle=not no_shuffle,
         look_ahead=not no_look_ahead,
         repair=repair,
+        stopping=_stopping(stopping),
     )
     if not quiet:
         for text in doubts:
@@ -145,6 +156,12 @@ def compare(
         for text in failures:
             say_warning(text)
         raise typer.Exit(FAILED)
+
+
+def _stopping(text: str | None) -> StoppingRule | None:
+    from bayesduel.stopping import parse
+
+    return None if text is None else parse(text)
 
 
 def _parts(
@@ -223,11 +240,34 @@ def json_rows(tree: xr.DataTree, spelled: dict[str, str]) -> list[dict[str, obje
                 "regret_se": final.standard_error if final else None,
                 "regret_std": final.std if final else None,
                 "regret_median": final.median if final else None,
+                **_stops(measured),
                 "run_seconds": _number(attrs.get("run_seconds")),
                 "compile_seconds": _number(attrs.get("compile_seconds")),
             }
         )
     return found
+
+
+def _stops(measured: Measurement) -> dict[str, object]:
+    """Return how many runs a rule ended, after how many rounds, and how many wrongly.
+
+    Wrong is an arm that is no Copeland winner; empty without a rule.
+    """
+    import numpy as np
+
+    from theory import PreferenceMatrix
+
+    if "stopped_at" not in measured.data or measured.preference is None:
+        return {}
+    ended = measured.data["stopped_at"].to_numpy()
+    named = measured.data["answer"].to_numpy()
+    stopped, winners = ended > 0, PreferenceMatrix(measured.preference).copeland_winners
+    wrong = (named >= 0) & ~np.isin(named, winners)
+    return {
+        "stopped_runs": int(stopped.sum()),
+        "stopped_at_mean": float(ended[stopped].mean()) if stopped.any() else None,
+        "wrong_names": int(wrong.sum()),
+    }
 
 
 def _whole(value: Any) -> int:  # noqa: ANN401
@@ -240,7 +280,7 @@ def _number(value: Any) -> float | None:  # noqa: ANN401
 
 def _report(parts: list[tuple[str, xr.DataTree]]) -> None:
     """Print a table and a ranking per notion of regret and environment."""
-    from bayesduel.analysis import rankings, summary
+    from bayesduel.analysis import measurements, rankings, summary
     from bayesduel.cli.rankings import print_rankings
     from bayesduel.cli.tables import print_summary
 
@@ -249,6 +289,15 @@ def _report(parts: list[tuple[str, xr.DataTree]]) -> None:
         print_summary(screen, summary(tree, notion=notion))
         if not _all_failed(tree):
             print_rankings(screen, rankings(tree, notion=notion))
+    for measured in measurements(parts[0][1]):
+        if found := _stops(measured):
+            mean = found["stopped_at_mean"]
+            after = "" if mean is None else f", after {mean:,.0f} rounds on average"
+            screen.print(
+                f"{measured.policy} on {measured.environment}: {found['stopped_runs']} "
+                f"of {measured.data.sizes['run']} runs stopped{after}; "
+                f"{found['wrong_names']} named an arm that is no winner"
+            )
 
 
 def _failures(tree: xr.DataTree) -> list[str]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         StoppingRule,
         StoppingState,
     )
+    from bayesduel.stopping.words import parse
 
 __all__ = [
     "AnytimeEvidence",
@@ -27,6 +28,9 @@ __all__ = [
     "PosteriorProbability",
     "StoppingRule",
     "StoppingState",
+    "parse",
 ]
 
-__getattr__, __dir__ = lazily(__name__, dict.fromkeys(__all__, ".rules"))
+__getattr__, __dir__ = lazily(
+    __name__, dict.fromkeys(__all__, ".rules") | {"parse": ".words"}
+)

@@ -1,0 +1,75 @@
+"""Rules for stopping as they are typed: ``anytime:delta=0.05|budget:duels=10000``."""
+
+from dataclasses import fields
+
+from bayesduel.errors import StoppingRuleError, near_names
+from bayesduel.literals import literal
+from bayesduel.stopping.rules import (
+    AnytimeEvidence,
+    Budget,
+    PosteriorProbability,
+    StoppingRule,
+)
+
+RULES: dict[str, type[StoppingRule]] = {
+    "anytime": AnytimeEvidence,
+    "posterior": PosteriorProbability,
+    "budget": Budget,
+}
+"""Rules by the names that are typed."""
+
+
+def parse(text: str) -> StoppingRule:
+    """Read a rule: a name, its parameters, and others after ``|``.
+
+    Parameters
+    ----------
+    text : str
+        ``name:parameter=value,...``; of several rules, the first that stops decides.
+
+    Returns
+    -------
+    StoppingRule
+
+    Raises
+    ------
+    StoppingRuleError
+        For an unknown rule or parameter, or a bad value.
+
+    Examples
+    --------
+    >>> parse("anytime:delta=0.05|budget:duels=1000")
+    FirstOf(rules=(AnytimeEvidence(delta=0.05, width=0.0, prior=0.5, weight=None), \
+Budget(duels=1000)))
+    """
+    rules = [_one(part.strip()) for part in str(text).split("|")]
+    whole = rules[0]
+    for rule in rules[1:]:
+        whole = whole | rule
+    return whole
+
+
+def _one(text: str) -> StoppingRule:
+    name, _, rest = text.partition(":")
+    if name not in RULES:
+        rule = f"must be one of {', '.join(RULES)}"
+        remedy = f"{near_names(name, RULES)}write anytime:delta=0.05, for instance"
+        raise StoppingRuleError.of("stopping", rule, name, remedy=remedy)
+    known = {
+        field.name: field.default
+        for field in fields(RULES[name])  # pyright: ignore[reportArgumentType]
+    }
+    given = {}
+    for each in filter(None, rest.split(",")):
+        key, equals, value = (part.strip() for part in each.partition("="))
+        if key not in known or not equals:
+            rule = f"has no parameter like that; {name} has {', '.join(known)}"
+            raise StoppingRuleError.of("stopping", rule, each)
+        given[key] = literal(value)
+    first = next(iter(known))
+    if first not in given:
+        rule = f"must give {first} of {name}"
+        raise StoppingRuleError.of(
+            "stopping", rule, text, remedy=f"add {name}:{first}="
+        )
+    return RULES[name](**given)

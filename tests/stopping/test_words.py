@@ -1,0 +1,30 @@
+"""Rules for stopping as they are typed."""
+
+import pytest
+
+from bayesduel.errors import StoppingRuleError
+from bayesduel.stopping import AnytimeEvidence, Budget, PosteriorProbability, parse
+
+
+def test_rules_are_read():
+    assert parse("anytime:delta=0.05,width=0.01") == AnytimeEvidence(0.05, 0.01)
+    assert parse("posterior:delta=1e-3") == PosteriorProbability(0.001)
+    both = parse("anytime:delta=0.1 | budget:duels=300")
+    assert both == AnytimeEvidence(0.1) | Budget(300)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("anytim:delta=0.1", "did you mean anytime"),
+        ("", "must be one of anytime, posterior, budget"),
+        ("anytime", "must give delta of anytime"),
+        ("anytime:delta", "has no parameter like that"),
+        ("anytime:delta=0.1,size=3", "anytime has delta, width, prior, weight"),
+        ("anytime:delta=2", "delta must be a number between 0 and 1"),
+        ("budget:duels=many", "duels must be"),
+    ],
+)
+def test_errors_name_what_is_wrong(text, words):
+    with pytest.raises(StoppingRuleError, match=words):
+        parse(text)
