@@ -62,7 +62,7 @@ class RivalDirected:
         floor: float = 0.1,
         prior: float = 5,
         flips_only: bool = True,
-        doubts: float = 0.0,
+        doubts: float = 0.02,
         pairs: str = "flipped",
         cost: str = "regret",
     ) -> None:

@@ -32,7 +32,7 @@ OPTIONS = [
     {"flips_only": False},
     {"doubts": 0.5},
     {"cost": "duels"},
-    {"eta": 1.0, "floor": 0.5, "prior": 1},
+    {"eta": 1.0, "floor": 0.5, "prior": 1, "doubts": 0.0},
     {"pairs": "gradient"},
     {"pairs": "gradient", "flips_only": False, "prior": 1},
 ]
