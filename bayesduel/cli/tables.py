@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from rich.console import Console
     from rich.table import Table
 
     from bayesduel.analysis import Slope, Summary, SummaryRow
 
-__all__ = ["new_table", "print_summary", "show"]
+__all__ = ["fitting_table", "new_table", "print_summary", "show"]
 
 _HEADERS = ("T", "regret ± se", "median", "10-90 %", "slope ± se", "bound", "ratio")
 # Left out in this order until the table fits.
@@ -62,17 +64,33 @@ def _title(summary: Summary, rows: list[SummaryRow]) -> str:
 
 def _fitting_table(console: Console, rows: list[SummaryRow]) -> tuple[list[str], Table]:
     """Return the table with as many columns as the console has room for."""
-    # Measured as if there were no limit: cells would be cut to fit any other.
-    unlimited = console.options.update(max_width=1000)
     bounded = any(row.lower_bound is not None or row.note for row in rows)
     headers = [name for name in _HEADERS if bounded or name not in ("bound", "ratio")]
-    table = _environment_table(rows, headers)
-    for name in filter(headers.__contains__, _OPTIONAL):
+    return fitting_table(
+        console, headers, _OPTIONAL, lambda kept: _environment_table(rows, kept)
+    )
+
+
+def fitting_table(
+    console: Console,
+    headers: Sequence[str],
+    optional: Sequence[str],
+    make: Callable[[list[str]], Table],
+) -> tuple[list[str], Table]:
+    """Return the headers that the console has room for, and ``make(headers)``.
+
+    Those of ``optional`` are left out in that order until the table fits.
+    """
+    # Measured as if there were no limit: cells would be cut to fit any other.
+    unlimited = console.options.update(max_width=1000)
+    kept = list(headers)
+    table = make(kept)
+    for name in filter(headers.__contains__, optional):
         if console.measure(table, options=unlimited).maximum <= console.width:
             break
-        headers.remove(name)
-        table = _environment_table(rows, headers)
-    return headers, table
+        kept.remove(name)
+        table = make(kept)
+    return kept, table
 
 
 def _environment_table(rows: list[SummaryRow], headers: list[str]) -> Table:

@@ -84,6 +84,21 @@ def test_the_status_is_a_table_and_the_rules(run, file):
     assert ["anytime", "stop:", "tea"] in [row[:3] for row in rows]
 
 
+@pytest.mark.parametrize("columns", [40, 60, 80, 200])
+def test_the_standings_name_the_arms_at_any_width(run, file, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    result = run("status", file)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    (place,) = [place for place, line in enumerate(lines) if line.startswith("arm ")]
+    heads = lines[place].split()
+    assert "score" in heads
+    assert ("tied" in heads) == (columns == 200)
+    shown = [line.split()[0] for line in lines[place + 2 : place + 2 + len(ARMS)]]
+    assert sorted(shown) == sorted(arm.split()[0] for arm in ARMS)
+
+
 def test_a_page_holds_everything_and_runs_nothing(run, file, tmp_path):
     with Study.open(file) as study:
         for place, ticket in enumerate(

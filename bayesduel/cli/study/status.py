@@ -10,7 +10,12 @@ from bayesduel.cli.output import console, print_json
 from bayesduel.cli.study.options import File, opened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
     from bayesduel.studies import StudyStatus
+    from bayesduel.studies.status import Standing
 
 __all__ = ["status"]
 
@@ -31,36 +36,68 @@ def status(
         _show(found, file.name, probability)
 
 
+_HEADERS = (
+    "rank", "score", "interval", "Condorcet", "Copeland", "Borda", "votes", "won",
+    "lost", "tied",
+)  # fmt: skip
+# Left out in this order until the table fits.
+_OPTIONAL = (
+    "tied", "lost", "won", "Condorcet", "Borda", "interval", "votes", "Copeland",
+    "rank",
+)  # fmt: skip
+
+
+def _standings(rows: Sequence[Standing], headers: list[str]) -> Table:
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table
+
+    table = new_table()
+    table.add_column("arm", overflow="fold", min_width=4)
+    for head in headers:
+        table.add_column(head, justify="right", no_wrap=True)
+    for row in rows:
+        low, high = row.rank_lower, row.rank_upper
+        cells = {
+            "rank": str(low) if low == high else f"{low}-{high}",
+            "score": f"{row.score:z.3f}",
+            "interval": f"{row.score_lower:z.3f} to {row.score_upper:z.3f}",
+            "Condorcet": f"{row.condorcet:.3f}",
+            "Copeland": f"{row.copeland:.3f}",
+            "Borda": f"{row.borda:.3f}",
+            "votes": str(row.votes),
+            "won": str(row.won),
+            "lost": str(row.lost),
+            "tied": str(row.tied),
+        }
+        table.add_row(escape(row.arm), *(cells[head] for head in headers))
+    return table
+
+
 def _show(found: StudyStatus, name: str, probability: float) -> None:
     from rich.markup import escape
 
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import fitting_table, new_table, show
 
-    table = new_table()
-    for head in ("arm", "rank", "score", "interval", "Condorcet", "Copeland", "Borda",
-                 "votes", "won", "lost", "tied"):  # fmt: skip
-        left = head == "arm"
-        table.add_column(head, justify="left" if left else "right", no_wrap=not left)
-    for row in found.standings:
-        low, high = row.rank_lower, row.rank_upper
-        table.add_row(
-            escape(row.arm),
-            str(low) if low == high else f"{low}-{high}",
-            f"{row.score:z.3f}",
-            f"{row.score_lower:z.3f} to {row.score_upper:z.3f}",
-            *(f"{each:.3f}" for each in (row.condorcet, row.copeland, row.borda)),
-            *map(str, (row.votes, row.won, row.lost, row.tied)),
-        )
+    screen = console()
+    headers, table = fitting_table(
+        screen, _HEADERS, _OPTIONAL, lambda kept: _standings(found.standings, kept)
+    )
     out = f"{found.out} questions out, {found.stale} of them stale"
     title = f"{name}: {found.votes} votes and {found.imported} imported; {out}"
-    captions = [
-        f"score: {found.score}; intervals hold {probability:.0%}",
-        "Condorcet, Copeland, Borda: probability of being the best in that sense",
+    intervals = f"; intervals hold {probability:.0%}" if "interval" in headers else ""
+    captions = [f"score: {found.score}{intervals}"]
+    winners = [head for head in ("Condorcet", "Copeland", "Borda") if head in headers]
+    if winners:
+        captions.append(
+            f"{', '.join(winners)}: probability of being the best in that sense"
+        )
+    captions += [
         f"{found.policy} asks; {found.idle_rounds} rounds of exploitation left out",
     ]
     if found.retired:
         captions.append(f"retired: {', '.join(found.retired)}")
-    show(console(), title, table, *captions)
+    show(screen, title, table, *captions)
     rules = new_table()
     for head in ("may I stop", "", "needs", "has", "meaning"):
         rules.add_column(head)
@@ -72,7 +109,7 @@ def _show(found: StudyStatus, name: str, probability: float) -> None:
             *(_amount(line.rule, each) for each in (line.threshold, line.evidence)),
             line.meaning,
         )
-    console().print(rules)
+    screen.print(rules)
 
 
 def _amount(rule: str, evidence: float) -> str:
