@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
-from numba.core import types
 from numba.extending import overload
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import PART_OPTIONS
-from bayesduel.ops.scalar.references import Reference
+from bayesduel.ops.scalar.references import NAMED_TUPLE, Reference
 
 
 class ScalarDuel(NamedTuple):
@@ -107,5 +106,5 @@ def implement_one(
     @overload(stub, strict=False, jit_options=PART_OPTIONS)
     def find(state: Any, *others: Any) -> Callable[..., Any] | None:
         target = state.target if isinstance(state, Reference) else state
-        wanted = isinstance(target, types.BaseNamedTuple)
+        wanted = isinstance(target, NAMED_TUPLE)
         return plain if wanted and target.instance_class is state_class else None

@@ -18,6 +18,9 @@ from numba.extending import intrinsic, register_model
 
 _WORD = ir.IntType(64)
 
+NAMED_TUPLE: Any = types.BaseNamedTuple
+"""The class of types of named tuples, whose fields the static checker does not know."""
+
 _ANOTHER_ADDRESS = "=r,0,~{memory}"
 """Operands of an instruction that might return another address than it is given.
 
@@ -28,7 +31,7 @@ before that."""
 class Reference(types.Type):
     """The type of a reference to a named tuple."""
 
-    def __init__(self, target: types.BaseNamedTuple) -> None:
+    def __init__(self, target: Any) -> None:
         self.target = target
         # A part of the name of every function, so that it is short.
         name = target.instance_class.__name__
@@ -48,7 +51,7 @@ class _FieldTypes(AttributeTemplate):
     def generic_resolve(self, reference: Reference, name: str) -> Any:
         fields = dict(zip(reference.target.fields, reference.target.types, strict=True))
         kind = fields.get(name)
-        return Reference(kind) if isinstance(kind, types.BaseNamedTuple) else kind
+        return Reference(kind) if isinstance(kind, NAMED_TUPLE) else kind
 
 
 @lower_getattr_generic(Reference)
@@ -59,14 +62,14 @@ def _field(
     place = target.fields.index(name)
     begin = sum(map(_words, target.types[:place]))
     kind = target.types[place]
-    if isinstance(kind, types.BaseNamedTuple):
+    if isinstance(kind, NAMED_TUPLE):
         return builder.gep(address, [ir.Constant(_WORD, begin)])
     return _read(context, builder, kind, address, begin)
 
 
 def _words(kind: Any) -> int:
     """Count the words of an array, or of a tuple of them."""
-    if isinstance(kind, types.BaseNamedTuple):
+    if isinstance(kind, NAMED_TUPLE):
         return sum(map(_words, kind.types))
     if isinstance(kind, types.Array) and kind.layout == "C":
         return 1 + kind.ndim
@@ -106,7 +109,7 @@ def _read_word(
 
 
 def _reference(typing_context: Any, state: Any) -> Any:
-    if not isinstance(state, types.BaseNamedTuple):
+    if not isinstance(state, NAMED_TUPLE):
         return None
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -124,7 +127,7 @@ def _write(
     context: Any, builder: Any, kind: Any, value: Any, address: Any, begin: int
 ) -> int:
     """Write the words of a field from number ``begin`` on; return what comes after."""
-    if isinstance(kind, types.BaseNamedTuple):
+    if isinstance(kind, NAMED_TUPLE):
         for place, each in enumerate(kind.types):
             part = builder.extract_value(value, place)
             begin = _write(context, builder, each, part, address, begin)
