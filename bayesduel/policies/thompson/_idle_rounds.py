@@ -11,6 +11,9 @@ touches W or if the majority loser of the pair can reach.
 Without a relevant flip the sampled winners inside C are exactly W: pairs of W keep
 their sign; an arm that cannot reach stays below v*; one that can reach gains nothing.
 Arms outside C do not matter. With one candidate nothing is relevant.
+
+A single flip rarely brings an arm to v*. Kernels count how many it lacks, which makes
+fewer events of the same law (``_scalar_upsets``).
 """
 
 from typing import NamedTuple

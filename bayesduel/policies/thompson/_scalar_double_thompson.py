@@ -25,7 +25,6 @@ from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.policies.thompson._scalar_rounds import (
     best_challenger,
     first_arm,
-    flip,
     sample_votes,
     successes,
     successes_given_one,
@@ -39,6 +38,11 @@ from bayesduel.policies.thompson._scalar_state import (
     new_state,
     start,
 )
+from bayesduel.policies.thompson._scalar_upsets import (
+    NO_UPSET,
+    rate_of_upsets,
+    sample_votes_given,
+)
 from bayesduel.posteriors.scalar_betas import prior_in_order
 
 _BLOCK = 32
@@ -47,11 +51,9 @@ _BLOCK = 32
 _MOST_HAZARD = 0.7
 """Above this rate of events the next rounds are stepped: half of them are events."""
 
-_NO_FLIP = math.inf
-
-_ANY, _NOTHING, _BY_FLIP, _BY_SUCCESS = 0, 1, 2, 3
+_ANY, _NOTHING, _BY_UPSET, _BY_SUCCESS = 0, 1, 2, 3
 """Which round comes after the idle ones: any; none, as the sets change before; one in
-which a relevant pair flips; one in which none does and a challenger succeeds."""
+which there is an upset; one in which there is none and a challenger succeeds."""
 
 
 def kernel(prior: Int[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
@@ -80,7 +82,7 @@ def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> ScalarDu
         let_expire(state, round_)
     if now.stale:
         find_sets(state)
-    kind, idle, flip_rate, success_rate = _what_comes(state, rng, round_)
+    kind, idle, upset_rate, success_rate = _what_comes(state, rng, round_)
     first = champion = state.arms[0].leader
     if kind != _ANY and now.num_leaders > 1:
         champion = _champion(state, rng, kind, idle)
@@ -94,8 +96,9 @@ def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> ScalarDu
     if kind == _BY_SUCCESS:
         count = successes_given_one(state, rng, first, _column_rate(state, first))
     else:
-        if kind == _BY_FLIP:
-            _sample_votes_given(state, rng, truncated_exponential(rng, flip_rate))
+        if kind == _BY_UPSET:
+            level = truncated_exponential(rng, upset_rate)
+            sample_votes_given(state, rng, min(level, upset_rate))
             first = first_arm(state, rng)
         elif now.num_candidates > 1:
             sample_votes(state, rng)
@@ -118,20 +121,20 @@ def _what_comes(
         if now.form == STEP or now.steps_left > 0:
             now.steps_left -= 1
             return _ANY, 0, 0.0, 0.0
-    flip_rate, success_rate = _relevant_rate(state), _success_rate(state)
-    hazard = flip_rate + success_rate
+    upset_rate, success_rate = rate_of_upsets(state), _success_rate(state)
+    hazard = upset_rate + success_rate
     if now.form != LOOK_AHEAD and hazard > _MOST_HAZARD:
         now.steps_left, now.idle_steps = _BLOCK - 1, 0
-        return _ANY, 0, flip_rate, success_rate
+        return _ANY, 0, upset_rate, success_rate
     rounds = now.next_expiry - round_ + 1
     waits = rng.standard_exponential()
     if waits >= hazard * rounds:
-        return _NOTHING, rounds, flip_rate, success_rate
+        return _NOTHING, rounds, upset_rate, success_rate
     idle = min(rounds - 1, int(waits / hazard))
-    by_flip = False
-    if flip_rate > 0.0:
-        by_flip = rng.random() * math.expm1(-hazard) > math.expm1(-flip_rate)
-    return (_BY_FLIP if by_flip else _BY_SUCCESS), idle, flip_rate, success_rate
+    by_upset = False
+    if upset_rate > 0.0:
+        by_upset = rng.random() * math.expm1(-hazard) > math.expm1(-upset_rate)
+    return (_BY_UPSET if by_upset else _BY_SUCCESS), idle, upset_rate, success_rate
 
 
 @compiled
@@ -139,12 +142,12 @@ def _champion(state: DoubleThompsonKernel, rng: Generator, kind: int, idle: int)
     """Draw the first arm of the idle rounds from several leaders.
 
     D-TS: in proportion to exp(-rate of its column). D-TS+: by the tie-break, given no
-    relevant flip. That is also the law of the first arm of a round that is not idle by
+    upset. That is also the law of the first arm of a round that is not idle by
     success: one draw serves both, which leaves every mean as it is.
     """
     arms, now = state.arms, state.now[0]
     if now.ties_by_regret and (idle > 0 or kind == _BY_SUCCESS):
-        _sample_votes_given(state, rng, _NO_FLIP)
+        sample_votes_given(state, rng, NO_UPSET)
         return first_arm(state, rng)
     if idle == 0:
         return arms[0].leader
@@ -160,7 +163,7 @@ def _champion(state: DoubleThompsonKernel, rng: Generator, kind: int, idle: int)
 def _first_to_lose(
     state: DoubleThompsonKernel, rng: Generator, champion: int, success_rate: float
 ) -> int:
-    """Draw the first arm given that no relevant pair flips and a challenger succeeds.
+    """Draw the first arm given that there is no upset and a challenger succeeds.
 
     D-TS: in proportion to 1 - exp(-rate of its column). D-TS+: -1 if the exponential
     variable of all leaders, which is below the largest rate, exceeds that of the
@@ -182,25 +185,6 @@ def _column_rate(state: DoubleThompsonKernel, leader: int) -> float:
     while state.arms[rank].leader != leader:
         rank += 1
     return state.arms[rank].column_rate
-
-
-@inlined
-def _relevant_rate(state: DoubleThompsonKernel) -> float:
-    """Return -log P(no relevant flip)."""
-    arms, total = state.arms, 0.0
-    if state.now[0].num_candidates == 1:
-        return total
-    for place in range(state.now[0].num_candidates):
-        i = arms[place].candidate
-        if arms[i].is_leader:
-            for j in range(arms.size):
-                if j > i or not arms[j].is_leader:
-                    total += state.pairs[i, j].flip_rate
-        elif arms[i].can_reach:
-            for j in range(arms.size):
-                if state.trails[i, j] > 0 and not arms[j].is_leader:
-                    total += state.pairs[i, j].flip_rate
-    return total
 
 
 @inlined
@@ -228,48 +212,6 @@ def _success_rate(state: DoubleThompsonKernel) -> float:
     for rank in range(count):
         lacking -= math.expm1(safest - arms[rank].column_rate)
     return safest - math.log1p(-lacking / count)
-
-
-@compiled
-def _sample_votes_given(
-    state: DoubleThompsonKernel, rng: Generator, target: float
-) -> None:
-    """Count the votes given the first relevant flip, or given none.
-
-    The first one lies where the running rate passes ``target``. Relevant pairs before
-    it stay, all others flip freely.
-    """
-    arms = state.arms
-    running, found = 0.0, False
-    last_i = last_j = arms[0].candidate
-    for i in range(arms.size):
-        state.sampled_votes[i] = arms[i].votes
-    for place in range(state.now[0].num_candidates):
-        i = arms[place].candidate
-        for j in range(arms.size):
-            if j == i or (j < i and arms[j].is_candidate):
-                continue
-            loser = i if state.trails[i, j] > 0 else j
-            relevant = arms[i].is_leader or arms[j].is_leader or arms[loser].can_reach
-            if relevant and not found:
-                running += state.pairs[i, j].flip_rate
-                if state.pairs[i, j].flip_rate > 0.0:
-                    last_i, last_j = i, j
-                found = flips = running >= target
-            else:
-                flips = flip(state, rng, i, j)
-            _note_flip(state, i, j, flips)
-    # Rounding may have left the last relevant pair just below the target.
-    if not found and target < _NO_FLIP:
-        _note_flip(state, last_i, last_j, not found)
-
-
-@inlined
-def _note_flip(state: DoubleThompsonKernel, i: int, j: int, flips: bool) -> None:
-    state.flips[i, j] = flips
-    if flips:
-        state.sampled_votes[i] += state.trails[i, j]
-        state.sampled_votes[j] -= state.trails[i, j]
 
 
 @inlined

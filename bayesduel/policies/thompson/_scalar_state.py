@@ -49,7 +49,10 @@ _ARM = np.dtype(
         ("votes", np.int64),  # Arms that it more likely beats.
         ("is_candidate", np.int64),  # It has the fewest sure losses.
         ("is_leader", np.int64),
-        ("can_reach", np.int64),
+        # What may change the winners of a sample, as _scalar_upsets says.
+        ("lacking", np.int64),  # Flips that make the upset of the arm; 0: it has none.
+        ("upset_rate", np.float64),  # -log P(no upset)
+        ("upset_is_known", np.int64),  # The rate is that of now.
         # Not of the arm, but lists: the candidates, the leaders with the rate at which
         # some challenger succeeds against them, and arms of a round with their weights.
         ("candidate", np.int64),
@@ -98,6 +101,10 @@ class DoubleThompsonKernel(NamedTuple):
     """Whether pairs flip in the sample; see ``_scalar_rounds.flipped``."""
 
     sampled_votes: Int16[np.ndarray, " K"]
+
+    upset_tails: Float[np.ndarray, "K K"]
+    """See ``_scalar_upsets``."""
+
     bits: Bits
     tails: Float[np.ndarray, "F N"]
 
@@ -121,6 +128,7 @@ def new_state(
         threshold=np.zeros(square, dtype=np.uint16),
         flips=np.zeros(square, dtype=bool),
         sampled_votes=np.zeros(num_arms, dtype=np.int16),
+        upset_tails=np.zeros(square),
         bits=new_bits(num_arms),
         tails=small_tail_table(),
     )
@@ -177,13 +185,17 @@ def count_duel(
     winner, loser = (first, second) if won else (second, first)
     state.pairs[winner, loser].wins += 1
     refresh_tail(state, first, second)
+    # A pair with a leader belongs to a leader, any other to either arm.
+    one, other = state.arms[first], state.arms[second]
+    one.upset_is_known &= other.is_leader > one.is_leader
+    other.upset_is_known &= one.is_leader > other.is_leader
     if state.now[0].elimination:
         refresh_bounds(state, first, second, round_ + 1)
 
 
 @compiled
 def find_sets(state: DoubleThompsonKernel) -> None:
-    """Find the candidates, the leaders, and who can reach them."""
+    """Find the candidates, the leaders, and what may unseat them."""
     now, arms = state.now[0], state.arms
     fewest = arms.size
     for i in range(arms.size):
@@ -191,7 +203,8 @@ def find_sets(state: DoubleThompsonKernel) -> None:
     count, most = 0, -1
     for i in range(arms.size):
         arms[i].is_candidate = arms[i].sure_losses == fewest
-        arms[i].is_leader = arms[i].can_reach = False
+        arms[i].is_leader = arms[i].upset_is_known = False
+        arms[i].lacking = 0
         if arms[i].is_candidate:
             arms[count].candidate = i
             count += 1
@@ -200,7 +213,7 @@ def find_sets(state: DoubleThompsonKernel) -> None:
     for place in range(count):
         i = arms[place].candidate
         if arms[i].votes == most:
-            arms[i].is_leader = True
+            arms[i].is_leader, arms[i].lacking = True, count > 1
             arms[leading].leader = i
             leading += 1
     for place in range(count):
@@ -209,5 +222,5 @@ def find_sets(state: DoubleThompsonKernel) -> None:
             reached = arms.size - leading - 1
             for rank in range(leading):
                 reached += state.trails[i, arms[rank].leader] < 0
-            arms[i].can_reach = reached >= most
+            arms[i].lacking = most - arms[i].votes if reached >= most else 0
     now.num_candidates, now.num_leaders, now.stale = count, leading, False

@@ -1,7 +1,7 @@
 """The exact law of one round of D-TS, by enumeration of the signs of its first sample.
 
 Written from Wu and Liu (2016), Algorithm 1, with SciPy and nothing of the package.
-Which rounds count as idle follows the definition that look-ahead uses.
+Which rounds count as idle follows the definitions that look-ahead uses: there are two.
 """
 
 from dataclasses import dataclass, replace
@@ -28,11 +28,15 @@ class Round:
         Index t of the round.
     elimination : bool
         Without it (pure D-TS) every arm is a candidate, and eligible.
+    by_upsets : bool
+        Without an upset a round may be idle, as kernels have it; else without a
+        relevant flip.
     """
 
     wins: np.ndarray
     index: int
     elimination: bool = True
+    by_upsets: bool = False
 
     @property
     def num_arms(self):
@@ -91,9 +95,20 @@ class Round:
             found[i, j] = touches or can_reach[loser]
         return found
 
+    def has_upset(self, signs):
+        """Say whether a pair of a leader flips, or some arm flips what it lacks."""
+        if np.count_nonzero(self.candidates) == 1:
+            return False
+        gains = signs & ~self.majority
+        votes = self.majority.sum(axis=1) + (gains & ~self.leaders).sum(axis=1)
+        rivals = self.candidates & ~self.leaders
+        most = self.majority.sum(axis=1)[self.leaders].max()
+        touched = gains & (self.leaders[:, None] | self.leaders)
+        return bool(touched.any() or np.any(votes[rivals] >= most))
+
     @cached_property
     def patterns(self):
-        """All sign patterns: (signs, probability, whether a relevant pair flips)."""
+        """All sign patterns: (signs, probability, whether the winners may change)."""
         pairs = list(combinations(range(self.num_arms), 2))
         found = []
         for bits in product((False, True), repeat=len(pairs)):
@@ -103,6 +118,7 @@ class Round:
                 signs[i, j], signs[j, i] = forward, not forward
                 probability *= self.chance[i, j] if forward else self.chance[j, i]
                 flips |= self.relevant[i, j] and forward != self.majority[i, j]
+            flips = self.has_upset(signs) if self.by_upsets else flips
             found.append((signs, probability, flips))
         return found
 

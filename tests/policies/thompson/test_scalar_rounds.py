@@ -4,7 +4,10 @@ The states and the laws are those of ``test_rounds``; a state is made by telling
 kernel its duels, and asked for the same round again and again.
 """
 
+from dataclasses import replace
+from fractions import Fraction
 from functools import cache, partial
+from math import comb
 from pathlib import Path
 from zlib import crc32
 
@@ -41,8 +44,8 @@ from tests.policies.thompson.test_rounds import (
     p_of_joint_law,
     p_of_next_duel,
     p_of_waiting,
-    states,
 )
+from tests.policies.thompson.test_rounds import states as states_of_jax
 from theory.divergences import kl_to_half as kl_of_arrays
 
 FALSE_ALARM = 1e-5
@@ -83,21 +86,32 @@ def kernel_of(name, form, prior=1):
     )
 
 
+def state_after(name, each, form, found):
+    """Return a state that was told its duels, and write down what it asked for."""
+    state = kernel_of(name, form).new_state(np.arange(each.num_arms))
+    rng = np.random.default_rng([70, each.num_arms])
+    program()(state, rng, duels_of(each).astype(np.int64), each.index, found)
+    return state
+
+
 @cache
 def answers(name, each, form, num_draws=NUM_DRAWS):
     """Return champion, idle rounds, first, second, whether it was played; the limit."""
     limit = each.rounds_with_same_sets(LONGEST)
     found = np.zeros((num_draws, 5), dtype=np.int64)
-    state = kernel_of(name, form).new_state(np.arange(each.num_arms))
-    rng = np.random.default_rng([70, each.num_arms])
-    program()(state, rng, duels_of(each).astype(np.int64), each.index, found)
+    state_after(name, each, form, found)
     champion, idle, first, second, explores = found.T
     assert np.all((explores == 1) | (idle >= limit))
     return (champion, np.minimum(idle, limit), first, second, idle < limit), limit
 
 
+@cache
+def states(num_arms, name="d-ts"):
+    return [replace(each, by_upsets=True) for each in states_of_jax(num_arms, name)]
+
+
 FORMS = pytest.mark.parametrize("form", [STEP, LOOK_AHEAD], ids=["step", "look-ahead"])
-ARMS = pytest.mark.parametrize("num_arms", [3, 4])
+ARMS = pytest.mark.parametrize("num_arms", [3, 4, 5])
 
 
 @ARMS
@@ -166,6 +180,91 @@ def test_rounds_of_lopsided_counts(name, form):
     rule = each.sample(NUM_DRAWS, rng, regret_ties=name == "d-ts+")
     p_value = two_sample_chi_square(
         pair_table(first, second, 5), pair_table(*rule.T, 5)
+    )
+    assert p_value > FALSE_ALARM
+
+
+def few_duels(num_duels):
+    """Return a round of 7 arms, some pairs of which were hardly ever compared."""
+    rng = np.random.default_rng([396, num_duels])
+    lead = np.triu(np.where(rng.random((7, 7)) < 0.3, -1, 1), 1)
+    duels = np.triu(rng.integers(0, num_duels, (7, 7)), 1)
+    won = rng.binomial(duels, 0.5 + 0.35 * lead)
+    return Round(won + (duels - won).T, 400, elimination=False)
+
+
+def exact_upset(each, arm, lacking):
+    """P(an arm that trails others than the leaders flips ``lacking`` of these pairs).
+
+    In rational numbers.
+    """
+    ways = [Fraction(1)]
+    for other in np.flatnonzero(each.majority[:, arm] & ~each.leaders):
+        won, lost = int(each.wins[arm, other]), int(each.wins[other, arm])
+        total = won + lost + 1
+        flips = Fraction(sum(comb(total, k) for k in range(won + 1)), 2**total)
+        ways = [
+            stays * (1 - flips) + moves * flips
+            for stays, moves in zip([*ways, 0], [0, *ways], strict=True)
+        ]
+    return float(sum(ways[lacking:]))
+
+
+@pytest.mark.parametrize("num_duels", [2, 12, 60])
+def test_chances_of_upsets_keep_their_digits(num_duels):
+    each = few_duels(num_duels)
+    found = np.zeros((1, 5), dtype=np.int64)
+    arms = state_after("pure-d-ts", each, LOOK_AHEAD, found).arms
+    votes = each.majority.sum(axis=1)
+    for arm in np.flatnonzero(~each.leaders):
+        chance = exact_upset(each, arm, lacking := int(votes.max() - votes[arm]))
+        assert arms["lacking"][arm] == (lacking if chance > 0 else 0)
+        expected = -np.log1p(-chance)
+        assert arms["upset_rate"][arm] == pytest.approx(expected, rel=1e-11, abs=0)
+
+
+def play(arrays, rng, begin, end):
+    """Play rounds; of seven arms each wins against the next three more often."""
+    state = reference(arrays)
+    if begin == 1:
+        scalar_kernel.init(state, rng)
+    for round_ in range(begin, end):
+        duel = scalar_kernel.choose(state, rng, round_)
+        if duel.explores and duel.first != duel.second:
+            won = (rng.random() < 0.6) == ((duel.second - duel.first) % 7 < 4)
+            scalar_kernel.update(state, rng, round_, duel.first, duel.second, won)
+
+
+def test_kept_rates_of_upsets_are_those_of_now():
+    """A duel changes the upset of one arm; those of the others stay."""
+    program = kept(play, f"play-{crc32(Path(__file__).read_bytes()):x}")
+    state = kernel_of("pure-d-ts", LOOK_AHEAD).new_state(np.arange(7))
+    rng = np.random.default_rng(79)
+    looked_at = 0
+    for begin in range(1, 4000, 10):
+        program(state, rng, begin, begin + 10)
+        known = (state.arms["upset_is_known"] > 0) & (state.now["stale"][0] == 0)
+        rates = state.arms["upset_rate"].copy()
+        state.now["stale"] = True
+        program(state, rng, begin + 10, begin + 11)
+        known &= state.arms["upset_is_known"] > 0
+        looked_at += np.count_nonzero(known & (state.arms["lacking"] > 1))
+        np.testing.assert_array_equal(rates[known], state.arms["upset_rate"][known])
+    assert looked_at > 100
+
+
+@FORMS
+@pytest.mark.parametrize("name", ["pure-d-ts", "d-ts+"])
+@pytest.mark.parametrize("num_duels", [2, 12])
+def test_rounds_after_few_duels(num_duels, name, form):
+    """Several arms lack two votes or three."""
+    each = few_duels(num_duels)
+    first, second = duel_of_round(answers(name, each, form)[0])
+    rng = np.random.default_rng(78)
+    each = replace(each, elimination=name != "pure-d-ts")
+    rule = each.sample(NUM_DRAWS, rng, regret_ties=name == "d-ts+")
+    p_value = two_sample_chi_square(
+        pair_table(first, second, 7), pair_table(*rule.T, 7)
     )
     assert p_value > FALSE_ALARM
 
