@@ -17,7 +17,7 @@ from .timing import report
 
 NUM_RUNS = 300
 FROM_ROUND, TO_ROUND = 10**6, 10**12
-POLICIES = ("rd-ts", "ecw-rmed", "rmed1")
+POLICIES = ("rd-ts", "d-ts", "ecw-rmed", "rmed1")
 SEED = 21
 
 
