@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measurements import Result
 
-__all__ = ["BANDS", "Line", "Panel", "panels"]
+__all__ = ["BANDS", "Line", "Panel", "by_environment", "panels"]
 
 #: What a band can be, and how the caption calls it.
 BANDS = {
@@ -81,16 +81,28 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
         raise ValueError(
             f"band: must be one of {', '.join(map(repr, BANDS))}, but is {shown(band)}"
         )
+    groups = by_environment(result)
+    return [
+        Panel(name, tuple(_line(each, notion, band) for each in members), members[0])
+        for name, members in groups.items()
+    ]
+
+
+def by_environment(result: Result) -> dict[str, list[Measurement]]:
+    """Group the policies that did not fail by environment, in the order of the result.
+
+    Raises
+    ------
+    ValueError
+        When every policy failed.
+    """
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(result):
         if "regret" in measured.data:
             groups.setdefault(measured.environment, []).append(measured)
     if not groups:
         raise ValueError("result: every policy in it failed, nothing can be drawn")
-    return [
-        Panel(name, tuple(_line(each, notion, band) for each in members), members[0])
-        for name, members in groups.items()
-    ]
+    return groups
 
 
 def _line(measured: Measurement, notion: str, band: str) -> Line:

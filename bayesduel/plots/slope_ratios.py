@@ -10,11 +10,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 from bayesduel.analysis.anchored_bounds import lower_bound
-from bayesduel.analysis.measurements import measurements
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.summaries import BOUNDED_NOTIONS
 from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
 from bayesduel.plots.bound_curves import power_text
+from bayesduel.plots.lines import by_environment
 from bayesduel.plots.style import (
     INK,
     StyledFigure,
@@ -95,7 +95,8 @@ def slope_ratios(
     """
     one_of(notion, BOUNDED_NOTIONS, "notion")
     inches, height = width_in_inches(width), check_height(height)
-    found = [each for each in measurements(result) if "regret" in each.data]
+    groups = by_environment(result)
+    found = [measured for members in groups.values() for measured in members]
     points, left_out = _points(found, from_round, to_round, notion)
     style = font_style(inches)
     with styled(style):

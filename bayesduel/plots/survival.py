@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
-from bayesduel.analysis.measurements import checkpoint_index, measurements
+from bayesduel.analysis.measurements import checkpoint_index
 from bayesduel.plots.axes import (
     caption_below,
     head_panel,
@@ -16,6 +16,7 @@ from bayesduel.plots.axes import (
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
+from bayesduel.plots.lines import by_environment
 from bayesduel.plots.style import (
     FAINT,
     StyledFigure,
@@ -85,12 +86,8 @@ def survival(
     >>> [round(float(y), 2) for y in figure.axes[0].lines[0].get_ydata()]
     [1.0, 0.67, 0.33]
     """
-    found = [each for each in measurements(result) if "regret" in each.data]
-    if not found:
-        raise ValueError("result: every policy in it failed, nothing can be drawn")
-    groups: dict[str, list[Measurement]] = {}
-    for measured in found:
-        groups.setdefault(measured.environment, []).append(measured)
+    groups = by_environment(result)
+    found = [measured for members in groups.values() for measured in members]
     values = {id(each): _final(each, checkpoint, notion) for each in found}
     inches, height = width_in_inches(width), check_height(height)
     columns = min(len(groups), 2 if inches >= 5.0 else 1)
