@@ -74,7 +74,8 @@ def demo(
 ) -> None:
     """Measure five policies on two real matrices and put theory beside them.
 
-    Far out, the measured slopes of all five meet the constant of the lower bound.
+    Far out, the measured slopes meet the constant of the lower bound; that of RUCB is
+    about a third larger.
     """
     size = _SIZES[scale]
     size = _Size(
