@@ -31,6 +31,9 @@ venv: ## Make or repair the environment in .venv
 demo: venv ## Run a small experiment and draw its regret beside the lower bound
 	@$(BIN)/bayesduel demo
 
+# Most of the time goes into compiling programs that run for a moment: hardly optimized,
+# they compile in three quarters of the time. The slow tests run them as users do.
+test: export JAX_DISABLE_MOST_OPTIMIZATIONS := 1
 test: venv ## Run the tests, without the slow ones
 	@$(PYTEST) -m "not slow" $(ARGS)
 
@@ -72,7 +75,7 @@ constraints: venv ## Pin the newest versions that fit pyproject.toml
 # An environment of its own, .venv.oldest or .venv.newest, without constraints.txt.
 other_venv = uv=$$(sh tools/bootstrap.sh uv) && \
 	$$uv venv --quiet --clear --no-project --python $(BIN)/python .venv.$(1) && \
-	$$uv pip install --quiet --python .venv.$(1)/bin/python --editable '.[zarr]' \
+	$$uv pip install --quiet --python .venv.$(1)/bin/python --editable '.[distributed,page,zarr]' \
 		--group test --group build --resolution $(2)
 other_pytest = .venv.$(1)/bin/python -m pytest -n $(WORKERS) --dist worksteal \
 	-m "not slow" $(ARGS)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import checked_annotations
+from tests.chromium import BROWSER
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("BAYESDUEL_SHARED", ROOT.parent / "shared"))
@@ -90,7 +91,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip the tests that need an accelerator where there is none."""
+    """Skip the tests that need an accelerator or a browser where there is none."""
+    if item.get_closest_marker("browser") and BROWSER is None:
+        pytest.skip("needs Chromium")
     if item.get_closest_marker("gpu"):
         import jax
 
