@@ -52,29 +52,35 @@ class BetaPosterior(NamedTuple):
         H(E[p]) - E[H(p)]; with ties, that of the share of ties, and that of theta in
         the mean share of votes that are none.
         """
-        found = _information(self.for_first, self.for_second)
-        if not len(self.tie):
-            return found
-        decided = self.no_tie / (self.tie + self.no_tie)
-        return _information(self.tie, self.no_tie) + decided * found
+        from scipy import special
+
+        found = information_of_betas(self.for_first, self.for_second, special)
+        if len(self.tie):
+            decided = self.no_tie / (self.tie + self.no_tie)
+            of_ties = information_of_betas(self.tie, self.no_tie, special)
+            found = of_ties + decided * found
+        # Not negative but for rounding.
+        return np.maximum(found, 0.0)
 
 
-def _information(
-    one: NDArray[np.float64], other: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other).
+def information_of_betas(one: Any, other: Any, special: Any) -> Any:
+    """Return H(E[p]) - E[H(p)] of p ~ Beta(one, other), in nats.
 
     E[p log p] = E[p] (psi(one + 1) - psi(one + other + 1)), psi the digamma function.
-    """
-    from scipy.special import digamma, entr
 
+    Parameters
+    ----------
+    one, other : array
+        Parameters of the laws, of one shape.
+    special : module
+        ``scipy.special`` for NumPy arrays, ``jax.scipy.special`` for those of JAX.
+    """
     total = one + other
-    found = np.zeros_like(total)
-    for each in (one, other):
-        mean = each / total
-        found += entr(mean) + mean * (digamma(each + 1.0) - digamma(total + 1.0))
-    # Not negative but for rounding.
-    return np.maximum(found, 0.0)
+    return sum(
+        special.entr(each / total)
+        + each / total * (special.digamma(each + 1.0) - special.digamma(total + 1.0))
+        for each in (one, other)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

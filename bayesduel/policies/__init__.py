@@ -11,6 +11,12 @@ from bayesduel.policies.elimination.interleaved_filter import InterleavedFilter
 from bayesduel.policies.elimination.scalable_copeland_bandits import (
     ScalableCopelandBandits,
 )
+from bayesduel.policies.identification.active_winner_recovery import (
+    ActiveWinnerRecovery,
+)
+from bayesduel.policies.identification.expected_information import (
+    ExpectedInformation,
+)
 from bayesduel.policies.identification.track_and_stop import TrackAndStop
 from bayesduel.policies.lookup import (
     get,
@@ -60,6 +66,7 @@ __all__ = [
     "RMED1",
     "RMED2",
     "RMED2FH",
+    "ActiveWinnerRecovery",
     "BeatTheMean",
     "CandidateComparisons",
     "ChoiceBandits",
@@ -68,6 +75,7 @@ __all__ = [
     "DelayedFeedback",
     "DoubleThompson",
     "Doubler",
+    "ExpectedInformation",
     "InterleavedFilter",
     "LogitThompson",
     "MNLExploration",

@@ -25,7 +25,7 @@ class RandomPairsKernel(NamedTuple):
 def kernel(*, distinct: bool) -> ScalarKernel:
     """Return the kernel."""
 
-    def of_run(order: Int[np.ndarray, " K"]) -> RandomPairsKernel:
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RandomPairsKernel:
         pairs = np.zeros((len(order), len(order)), dtype=_PAIR)
         return RandomPairsKernel(pairs, np.full(1, distinct, dtype=np.int64))
 

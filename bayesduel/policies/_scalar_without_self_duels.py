@@ -17,14 +17,21 @@ class WithoutSelfDuelsKernel(NamedTuple):
 
     inner: Any
     clock: Int[np.ndarray, " 1"]
+    patience: Int[np.ndarray, " 2"]
+    """Choices in a row without a duel after which there will be none, and how many are
+    left of them."""
 
 
-def kernel(inner: ScalarKernel) -> ScalarKernel:
-    """Return the kernel around that of a policy."""
+def kernel(
+    inner: ScalarKernel, *, patience: int = NEVER, rounds: int = 0
+) -> ScalarKernel:
+    """Return the kernel around that of a policy, which has lived through ``rounds``."""
 
-    def of_run(order: Int[np.ndarray, " K"]) -> WithoutSelfDuelsKernel:
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> WithoutSelfDuelsKernel:
         return WithoutSelfDuelsKernel(
-            inner.new_state(order), np.zeros(1, dtype=np.int64)
+            inner.new_state(order, horizon),
+            clock=np.full(1, rounds, dtype=np.int64),
+            patience=np.full(2, patience, dtype=np.int64),
         )
 
     def info(state: WithoutSelfDuelsKernel) -> dict[str, Any]:
@@ -49,6 +56,9 @@ def choose(state: WithoutSelfDuelsKernel, rng: Generator, round_: int) -> Scalar
     duel = scalar_kernel.choose(state.inner, rng, clock + 1)
     state.clock[0] = clock + duel.idle_rounds + int(duel.explores)
     explores = duel.explores and duel.first != duel.second
+    state.patience[1] = state.patience[0] if explores else state.patience[1] - 1
+    if state.patience[1] <= 0:
+        state.clock[0] = NEVER
     return ScalarDuel(duel.champion, 0, duel.first, duel.second, explores)
 
 

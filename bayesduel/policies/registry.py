@@ -167,18 +167,23 @@ def _change(name: str, value: Any, default: Any) -> list[str]:
         else:
             numbers, kind = numbers_that_differ(value, default), []
         return kind + [f"{x}={_text(y)}" for x, y in numbers.items()]
-    return [f"{name}={value}"] if value != default else []
+    return [] if _same(value, default) else [f"{name}={value}"]
 
 
 def _likeness(one: Any, other: Any) -> float:
     """Return 1 for equal parameters, 1/2 for posteriors that differ by a number."""
-    if one == other:
+    if _same(one, other):
         return 1.0
     both = is_posterior(one) and is_posterior(other)
     if not both:
         return 0.0
     same_model = type(_model_of(one)) is type(_model_of(other))
     return 0.5 * (one.name == other.name) + 0.25 * same_model
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two parameters are equal; a wrong one may be an array."""
+    return bool(np.array_equal(one, other))
 
 
 def _model_of(posterior: Any) -> Any:

@@ -23,6 +23,7 @@ NOW_FIELDS = [
 ]
 
 ARM_FIELDS = [
+    ("sure_wins", np.int64),  # Arms that it surely beats.
     ("sure_losses", np.int64),  # Arms that surely beat it.
     ("expiry", np.int64),  # Last round at which its resolved pairs all still are.
 ]
@@ -49,6 +50,15 @@ def resolve_nothing(state: Any) -> None:
     state.pairs["eligible"] = ~np.eye(len(state.arms), dtype=bool)
 
 
+@inlined
+def count_duel(state: Any, round_: int, first: int, second: int, won: bool) -> None:
+    """Count an outcome, and say what the bounds of its pair are in the next round."""
+    state.pairs[first, second].wins += won
+    state.pairs[second, first].wins += not won
+    refresh_upper_bounds(state, first, second)
+    refresh_bounds(state, first, second, round_ + 1)
+
+
 @compiled
 def refresh_bounds(state: Any, one: int, other: int, round_: int) -> None:
     """Bring up to date what the bounds of a pair say at ``round_``."""
@@ -63,12 +73,14 @@ def refresh_bounds(state: Any, one: int, other: int, round_: int) -> None:
         behind, better = (other, one) if wins > losses else (one, other)
         pairs[behind, better].eligible = False
         arms[behind].sure_losses += 1
+        arms[better].sure_wins += 1
         now.stale = True
     elif until == 0:
         # The wins may be even by now.
-        behind = other if pairs[one, other].eligible else one
+        behind, better = (other, one) if pairs[one, other].eligible else (one, other)
         pairs[one, other].eligible = pairs[other, one].eligible = True
         arms[behind].sure_losses -= 1
+        arms[better].sure_wins -= 1
         now.stale = True
     was_first = 0 < before == now.next_expiry
     for arm in (one, other):

@@ -46,14 +46,14 @@ class ScalarKernel:
     name : str
         Of the compiled program; no other kernel has it.
     new_state : callable
-        ``new_state(order) -> state`` before the first round, a named tuple of arrays;
-        ``order[position]`` is the arm that the kernel knows as ``position``.
+        ``new_state(order, horizon) -> state`` before the first round, a named tuple of
+        arrays; ``order[position]`` is the arm that the kernel knows as ``position``.
     info : callable
         ``info(state)`` of a finished run, as ``Policy.info``.
     """
 
     name: str
-    new_state: Callable[[Int[np.ndarray, " K"]], Any]
+    new_state: Callable[[Int[np.ndarray, " K"], int], Any]
     info: Callable[[Any], dict[str, Any]] = _nothing
 
 
@@ -72,7 +72,7 @@ def update(
 ) -> None:
     """Take in that ``first`` has won or lost against ``second`` in ``round_``.
 
-    Of self-duels nothing is told.
+    Of self-duels nothing is told: a rule that reads their coins tosses them itself.
     """
     raise NotImplementedError
 

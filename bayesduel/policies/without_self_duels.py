@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Shaped
@@ -115,10 +116,16 @@ class WithoutSelfDuels(Policy):
         duel: Duel,
         outcome: Outcome,
     ) -> WithoutSelfDuelsState:
-        """Tell the policy what came of its duel, as if all had been played."""
+        """Tell the policy what came of its duel, as if all had been played.
+
+        Of a self-duel the coin is tossed here.
+        """
         note, idle, explored = duel.note
+        coin = jax.random.bernoulli(jax.random.fold_in(rng_key, 1))
+        alone = duel.first == duel.second
+        wins = jnp.where(alone, jnp.where(coin, explored, 0), outcome.wins)
         asked = duel._replace(exploit_rounds=idle, explore_rounds=explored, note=note)
-        told = outcome._replace(exploit_rounds=idle, rounds=explored)
+        told = Outcome(exploit_rounds=idle, rounds=explored, wins=wins)
         inner = self.policy.update(rng_key, state.inner, state.clock, asked, told)
         return state._replace(inner=inner)
 

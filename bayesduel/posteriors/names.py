@@ -3,8 +3,10 @@
 from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any
 
+import jax
 import numpy as np
 
+from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.thurstone import Thurstone
@@ -14,6 +16,7 @@ from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.hmc import HMC
 from bayesduel.posteriors.laplace import Laplace
 from bayesduel.posteriors.set_laplace import SetLaplace
+from theory.arguments import shown
 
 _NAMED = {
     each.name: each
@@ -35,6 +38,13 @@ NAMES = tuple(_NAMED)
 """Names of posteriors, as the command line has them."""
 
 
+@jax.tree_util.register_static
+class UnknownName(str):
+    """A word that names no posterior; JAX takes it for a part of the program."""
+
+    __slots__ = ()
+
+
 def is_posterior(value: Any) -> bool:
     """Say whether something is a posterior, of pairs, arms or sets, inside a policy."""
     return isinstance(value, PairPosterior | BetaArms | SetLaplace)
@@ -49,6 +59,29 @@ def posterior_named(name: str) -> Any:
     Thurstone(prior_scale=2.0, zero_sum=False, ...)
     """
     return _NAMED.get(_OTHER_NAMES.get(name, name))
+
+
+def take_by_name(policy: Any) -> None:
+    """Put the posterior in its place that a new policy names in ``posterior``.
+
+    A word that names none stays, for :func:`check_pair_posterior` to refuse.
+    """
+    word = policy.posterior
+    if isinstance(word, str):
+        named = posterior_named(word)
+        found = UnknownName(word) if named is None else named
+        object.__setattr__(policy, "posterior", found)
+
+
+def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> PairPosterior:
+    """Return what is a posterior of pairs that fits, else raise an error."""
+    if not isinstance(posterior, PairPosterior):
+        raise PolicyParameterError(
+            f"posterior must be one of {', '.join(NAMES)}, or a posterior such as "
+            f"Laplace(Thurstone()); got {shown(posterior)}"
+        )
+    posterior.check(num_arms)
+    return posterior
 
 
 def numbers_of(posterior: Any) -> dict[str, Any]:

@@ -8,10 +8,10 @@ steep density, an exponential proposal.
 import math
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE
 
 _COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in SERIES])
@@ -25,8 +25,8 @@ _LARGEST_DELTA = 0.27
 
 
 def prior_in_order(
-    prior: Int[np.ndarray, "*shape"], order: Int[np.ndarray, " K"]
-) -> Int[np.ndarray, "K K"]:
+    prior: Real[np.ndarray, "*shape"], order: Int[np.ndarray, " K"]
+) -> Real[np.ndarray, "K K"]:
     """Return pseudo-wins, one number or a table, as a table for arms in this order."""
     table = np.broadcast_to(prior, (len(order), len(order)))
     return table[np.ix_(order, order)]
@@ -96,21 +96,33 @@ def offset_above_half(first: int, second: int, rng: Generator) -> float:
     a, b = first - 0.5, second - 0.5
     if lead > 0:
         root = math.sqrt(a * b)
-        curvature = 0.5 * (a + b) + root
-        peak = math.atan(0.5 * (a - b) / root)
-        top = a * math.log(2.0 * a / (a + b)) + b * math.log(2.0 * b / (a + b))
+        curvature, peak = 0.5 * (a + b) + root, math.atan(0.5 * (a - b) / root)
     else:
-        curvature, peak, top = a + b, 0.0, 0.0
+        curvature, peak = a + b, 0.0
     scale = 1.0 / math.sqrt(curvature)
     while True:
         normal = rng.standard_normal()
         step = scale * (normal if lead > 0 else abs(normal))
         angle = peak + step
         if 0.0 < angle < 0.5 * math.pi:
-            sine = math.sin(angle)
-            excess = a * math.log1p(sine) + b * math.log1p(-sine) - top
-            if -rng.standard_exponential() <= excess + 0.5 * normal * normal:
+            sine, waits = math.sin(angle), rng.standard_exponential()
+            # Between the peak, where it is a + b, and here, the curvature is largest
+            # at an end: as a rule that decides without a logarithm.
+            largest = max(a + b, a / (1.0 + sine) + b / (1.0 - sine))
+            fallen = 0.5 * step * step * (largest - curvature) - min(lead, 0) * step
+            if waits >= fallen:
                 return 0.5 * sine
+            if waits >= _fallen(a, b, lead, sine) - 0.5 * normal * normal:
+                return 0.5 * sine
+
+
+@inlined
+def _fallen(a: float, b: float, lead: int, sine: float) -> float:
+    """Return by how much the log density of an angle is below its peak."""
+    top = 0.0
+    if lead > 0:
+        top = a * math.log(2.0 * a / (a + b)) + b * math.log(2.0 * b / (a + b))
+    return top - a * math.log1p(sine) - b * math.log1p(-sine)
 
 
 @compiled

@@ -28,7 +28,7 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     outcomes : bool (K, K, N)
         Entry [i, j, n], i < j: whether i wins the n-th duel of the pair.
     """
-    state = kernel.new_state(np.arange(len(outcomes)))
+    state = kernel.new_state(np.arange(len(outcomes)), horizon)
     duels = np.zeros((horizon, 2), dtype=np.int64)
     counts = np.zeros(outcomes.shape[:2], dtype=np.int64)
     rng = np.random.default_rng(seed)

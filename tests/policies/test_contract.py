@@ -55,6 +55,9 @@ them, or cost them millions of rounds first, and two seeds can end in the same p
 DETERMINED = {"interleaved-filter"}
 """Rules without chance after their first arm, one of four."""
 
+BALANCED = {"information"}
+"""Rules that let all pairs meet nearly equally often, in an order that varies."""
+
 BLIND = {"random", "beat-the-mean", "interleaved-filter"}
 """Rules that do not look at outcomes, or not within the horizon of these tests."""
 
@@ -280,6 +283,7 @@ def test_same_seed_same_runs_another_seed_others(name):
     # Where a pair meets as often as was planned, two seeds can do the same.
     often = name in COMMITTING or policies.get(name).explores_in_bulk
     limit = 0.5 if name in DETERMINED else 0.25 if often else 0.05
+    limit = 0.75 if name in BALANCED else limit
     assert same.mean() < limit
 
 

@@ -127,6 +127,7 @@ def test_duels_are_those_of_the_twin(name, num_arms, look_ahead):
 KERNELS = {
     "rmed1": {"f_scale": 0.4},
     "rmed2": {"numerator_floor": 0.1},
+    "rmed2fh": {"alpha": 2.0},
     "ecw-rmed": {"alpha": 3.3},
 }
 """Policies with a kernel, and numbers with which they play other duels."""

@@ -28,7 +28,9 @@ def duels_of(policy, matrix, rounds, seed, **options):
     return records.ledger["plays"]
 
 
-@pytest.mark.parametrize("name", ["rucb", pytest.param("d-ts", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["rucb", "sparring", pytest.param("d-ts", marks=pytest.mark.slow)]
+)
 def test_both_engines_play_the_same_law(name):
     matrix = MATRICES["condorcet"]
     plays = [
@@ -68,12 +70,14 @@ def test_the_duels_are_those_of_the_policy():
     assert not rejected(p_values, FALSE_ALARM)
 
 
-def test_a_policy_that_explores_no_more_meets_itself():
+@pytest.mark.parametrize(
+    "engine", ["scalar", pytest.param("jax", marks=pytest.mark.slow)]
+)
+def test_a_policy_that_explores_no_more_meets_itself(engine):
     """With certain outcomes nothing more is asked within 2^62 rounds."""
-    for engine in ("scalar", "jax"):
-        plays = duels_of("rucb:self_duels=false", DECISIVE, (10**4,), 6, engine=engine)
-        own = np.trace(plays[:, 0], axis1=1, axis2=2)
-        assert (own > 5000).all() and (own < 10**4).all()
+    plays = duels_of("rucb:self_duels=false", DECISIVE, (10**4,), 6, engine=engine)
+    own = np.trace(plays[:, 0], axis1=1, axis2=2)
+    assert (own > 5000).all() and (own < 10**4).all()
 
 
 def test_names_and_what_is_refused():

@@ -30,12 +30,14 @@ from tests.reference.copeland_confidence_bound import CopelandConfidenceBound
 from tests.reference.copeland_winner_rmed import CopelandRMED
 from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
 from tests.reference.efficient_copeland_winner_rmed import EfficientCopelandRMED
+from tests.reference.expected_information import ExpectedInformation
 from tests.reference.explore_then_exploit import (
     BeatTheMean,
     InterleavedFilter,
     Savage,
 )
 from tests.reference.merge_relative_ucb import MergeRUCB
+from tests.reference.parwis import PARWiS
 from tests.reference.random_pairs import RandomPairs
 from tests.reference.reductions import Doubler, MultiSBM, Sparring
 from tests.reference.relative_confidence_sampling import RelativeConfidenceSampling
@@ -49,6 +51,7 @@ from tests.reference.sup_kl_ucb import SupKLUCB
 from tests.reference.track_and_stop import TrackAndStop
 
 __all__ = [
+    "PARWiS",
     "RMED1",
     "RMED2",
     "RMED2FH",
@@ -60,6 +63,7 @@ __all__ = [
     "DoubleThompsonPlus",
     "EfficientCopelandRMED",
     "Doubler",
+    "ExpectedInformation",
     "InterleavedFilter",
     "MergeRUCB",
     "MultiSBM",

@@ -162,7 +162,7 @@ def test_tails_are_those_of_the_posterior():
     most = 10.0 ** rng.uniform(0, 8, (12, 12))
     prior = np.maximum(1, (most * rng.uniform(0.4, 0.6, (12, 12))).astype(np.int64))
     options = {"alpha": 0.51, "elimination": True, "ties_by_regret": False}
-    state = kernel(prior, **options).new_state(np.arange(12))
+    state = kernel(prior, **options).new_state(np.arange(12), 1)
     refresh(state)
     with jax.enable_x64(True):
         above, below = half_tail_rates(jnp.asarray(prior - 1), jnp.asarray(prior.T - 1))

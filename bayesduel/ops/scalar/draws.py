@@ -74,3 +74,16 @@ def truncated_exponential(rng: Generator, total: float) -> float:
 def choose_index(rng: Generator, count: int) -> int:
     """Draw one of ``count`` numbers from 0 on."""
     return min(count - 1, int(rng.random() * count))
+
+
+@inlined
+def waiting_time(rng: Generator, hazard: float, rounds: int) -> tuple[int, bool]:
+    """Draw how many of the next ``rounds`` are idle, each with chance exp(-hazard).
+
+    Say, too, whether one that is not comes after them: ``waiting_time_at_rate`` of
+    ``ops.sampling``, for a hazard from 0 on.
+    """
+    waits = rng.standard_exponential()
+    if waits >= hazard * rounds:
+        return rounds, False
+    return min(rounds - 1, int(waits / hazard)), True

@@ -1,7 +1,7 @@
 """Beat the Mean (Yue and Joachims 2011)."""
 
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -166,6 +166,16 @@ class BeatTheMean(Policy):
         best = jnp.max(jnp.where(state.active, shares, -1.0))
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
         return choose_among(uniform, state.active & (shares == best))
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where the end is one stretch."""
+        if not self.look_ahead:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.elimination._scalar_beat_the_mean import kernel
+
+        factor = float(self.gamma) ** 2 * (1.0 if self.tight else 3.0)
+        return kernel(factor=factor, draws_itself=self.self_duels)
 
 
 def _within(counts: Int[Array, "K K"], active: Bool[Array, " K"]) -> Int[Array, " K"]:

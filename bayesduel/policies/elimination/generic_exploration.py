@@ -1,7 +1,7 @@
 """SAVAGE (Urvoy, Clerot, Feraud and Naamane 2013)."""
 
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -192,6 +192,19 @@ class Savage(Policy):
         """Return the winner, or the most promising arm."""
         found = _best(rng_key, _bounds(state.wins, state.log_level))
         return jnp.where(state.winner == _NOBODY, found, state.winner)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where the end is one stretch."""
+        if not self.look_ahead:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.elimination._scalar_generic_exploration import kernel
+
+        return kernel(
+            finds_copeland=self.goal == "copeland",
+            strict=self.strict,
+            delta=float(self.delta),
+        )
 
 
 def _bounds(wins: Int[Array, "K K"], log_level: Float[Array, ""]) -> _Bounds:

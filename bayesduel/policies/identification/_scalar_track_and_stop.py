@@ -52,7 +52,7 @@ class TrackAndStopKernel(NamedTuple):
 def kernel(*, growth: float, sticky: float) -> ScalarKernel:
     """Return the kernel."""
 
-    def of_run(order: Int[np.ndarray, " K"]) -> TrackAndStopKernel:
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> TrackAndStopKernel:
         return new_state(len(order), growth=growth, sticky=sticky)
 
     return ScalarKernel("track_and_stop", of_run)

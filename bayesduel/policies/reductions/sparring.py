@@ -1,7 +1,7 @@
 """Sparring (Ailon, Karnin and Joachims 2014)."""
 
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -123,3 +123,12 @@ class Sparring(Policy):
     def recommend(self, rng_key: RunKey, state: SparringState) -> Arm:
         """Return the arm with the most pulls over both machines."""
         return most_pulled(rng_key, state.left.pulls + state.right.pulls)
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, of two UCB machines."""
+        if self.inner != "ucb":
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.reductions._scalar_sparring import kernel
+
+        return kernel(alpha=float(self.alpha))

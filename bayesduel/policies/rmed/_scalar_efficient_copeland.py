@@ -35,7 +35,7 @@ _EQUAL_RATIO = 1e-12
 def kernel(*, alpha: float, beta: float) -> ScalarKernel:
     """Return the kernel."""
 
-    def of_run(order: Int[np.ndarray, " K"]) -> CopelandKernel:
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> CopelandKernel:
         return new_state(order, alpha=alpha, beta=beta)
 
     return ScalarKernel("efficient_copeland_rmed", of_run)

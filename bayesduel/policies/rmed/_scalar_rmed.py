@@ -1,4 +1,4 @@
-"""The kernel of RMED1 and RMED2.
+"""The kernel of RMED1, RMED2 and RMED2FH.
 
 A self-duel teaches nothing, so its test is done when it is chosen; of a stretch of them
 only the last one, which alone can let an arm in.
@@ -30,16 +30,22 @@ from bayesduel.policies.rmed._scalar_pairs import (
 )
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
+_RULES = "rmed1", "rmed2", "rmed2fh"
+_RMED1, _RMED2, _RMED2FH = range(3)
+
+_NOBODY = -1
+
 _NOW = np.dtype(
     [
         *LIST_FIELDS,
         *DRAWS_FIELDS,
         ("allowance", np.float64),  # f(K)
-        # Of RMED2 alone: whether this is it, alpha, and the floor of the numerators.
-        ("pursues_targets", np.int64),
+        ("rule", np.int64),
         ("alpha", np.float64),
         ("numerator_floor", np.float64),
-        # The pair of the initial sweep to be drawn next; beyond it, the last arm.
+        ("horizon", np.int64),
+        # Initial sweeps that are not over, and the pair of them to be drawn next.
+        ("sweeps_left", np.int64),
         ("row", np.int64),
         ("column", np.int64),
         ("is_in_turn", np.int64),  # Whether the duel that was chosen is of the lists.
@@ -53,6 +59,7 @@ _ARM = np.dtype(
         ("against", np.float64),  # I_i
         ("num_unbeaten", np.int64),
         ("cost", np.float64),  # Not of the arm: of all arms as targets of one.
+        ("target", np.int64),  # b_l of RMED2FH, -1 if there is none.
     ]
 )
 
@@ -74,13 +81,13 @@ def kernel(
     *,
     f_scale: float,
     f_power: float,
-    pursues_targets: bool = False,
+    rule: str = "rmed1",
     alpha: float = 1.0,
     numerator_floor: float = 0.0,
 ) -> ScalarKernel:
-    """Return the kernel; the last two are read by RMED2 alone."""
+    """Return the kernel; RMED1 does not read the last two."""
 
-    def of_run(order: Int[np.ndarray, " K"]) -> RMEDKernel:
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RMEDKernel:
         num_arms = len(order)
         state = RMEDKernel(
             now=np.zeros(1, dtype=_NOW),
@@ -88,9 +95,12 @@ def kernel(
             pairs=np.zeros((num_arms, num_arms), dtype=np.dtype(PAIR_FIELDS)),
         )
         state.now["allowance"] = f_scale * float(num_arms) ** f_power
-        state.now["pursues_targets"] = pursues_targets
+        state.now["rule"] = _RULES.index(rule)
         state.now["alpha"] = alpha
         state.now["numerator_floor"] = numerator_floor
+        state.now["horizon"] = horizon
+        draws = math.ceil(alpha * math.log(math.log(max(horizon, 3))))
+        state.now["sweeps_left"] = max(1, draws) if rule == "rmed2fh" else 1
         state.now["column"] = 1
         state.arms["num_unbeaten"] = num_arms - 1
         first_pass(state, state.arms, num_arms)
@@ -110,15 +120,11 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> ScalarDuel:
     """Choose the next duel of the sweep or of the pass."""
     now, arms = state.now[0], state.arms
     now.is_in_turn = False
-    if now.row < arms.size - 1:
+    if now.sweeps_left > 0:
         first, second = now.row, now.column
         _go_on_with_sweep(now, arms.size)
         return ScalarDuel(first, 0, first, second, True)
-    if (
-        now.pursues_targets
-        and now.left_in_pass == 0
-        and _some_pair_is_rare(now, round_)
-    ):
+    if now.rule == _RMED2 and now.left_in_pass == 0 and _some_pair_is_rare(now, round_):
         first, second = _first_rare_pair(state, round_)
         return ScalarDuel(first, 0, first, second, True)
     arm = arms[now.head].listed
@@ -139,6 +145,9 @@ def _go_on_with_sweep(now: Records, num_arms: int) -> None:
     now.column += 1
     if now.column == num_arms:
         now.row += 1
+        if now.row == num_arms - 1:
+            now.row = 0
+            now.sweeps_left -= 1
         now.column = now.row + 1
 
 
@@ -170,8 +179,8 @@ def _first_rare_pair(state: RMEDKernel, round_: int) -> tuple[int, int]:
 def _opponent(state: RMEDKernel, arm: int, round_: int) -> int:
     """Return whom an arm of the lists meets."""
     now, best = state.now[0], state.now[0].best
-    if now.pursues_targets:
-        target = _target(state, arm, round_)
+    if now.rule != _RMED1:
+        target = _pursued(state, arm, round_)
         if target >= 0:
             return target
     unbeaten = arm != best and state.pairs[arm, best].gap <= 0.0
@@ -186,8 +195,23 @@ def _opponent(state: RMEDKernel, arm: int, round_: int) -> int:
 
 
 @compiled
-def _target(state: RMEDKernel, arm: int, round_: int) -> int:
-    """Return b_l of RMED2; -1 if there is none, or it was met too often."""
+def _pursued(state: RMEDKernel, arm: int, round_: int) -> int:
+    """Return b_l; -1 if there is none, or it is beaten, or was met too often."""
+    now, row = state.now[0], state.pairs[arm]
+    if now.rule == _RMED2FH:
+        target, round_ = state.arms[arm].target, now.horizon
+    else:
+        target = _target(state, arm)
+    if target < 0 or row[target].gap > 0.0:
+        return _NOBODY
+    scale = math.log(math.log(float(max(round_, 16))))
+    enough = row[now.best].draws * scale >= row[target].draws
+    return target if enough else _NOBODY
+
+
+@compiled
+def _target(state: RMEDKernel, arm: int) -> int:
+    """Return who proves at the least cost that an arm is not the best one, or -1."""
     now, arms, best = state.now[0], state.arms, state.now[0].best
     row = state.pairs[arm]
     found = False
@@ -198,11 +222,7 @@ def _target(state: RMEDKernel, arm: int, round_: int) -> int:
             regret = state.pairs[best, arm].gap + state.pairs[best, other].gap
             regret = max(regret, now.numerator_floor)
             arms[other].cost = regret / row[other].divergence
-    if not found:
-        return -1
-    target = lowest(arms["cost"])
-    scale = math.log(math.log(float(max(round_, 16))))
-    return target if row[best].draws * scale >= row[target].draws else -1
+    return lowest(arms["cost"]) if found else _NOBODY
 
 
 @inlined
@@ -220,7 +240,7 @@ def _self_duels(state: RMEDKernel, round_: int) -> int:
     rounds = 1
     if math.log(float(round_)) < nearest:
         rounds = last_round_within(nearest, round_) - round_ + 2
-    if now.pursues_targets:
+    if now.rule == _RMED2:
         until_rare = last_round_within(_count_limit(now), round_) - round_ + 1
         rounds = min(rounds, until_rare)
     return rounds
@@ -259,6 +279,10 @@ def update(
     _refresh_evidence_against(state, first)
     _refresh_evidence_against(state, second)
     state.now[0].best = lowest(state.arms["against"])
+    is_last = state.now[0].sweeps_left == 0 and not state.now[0].is_in_turn
+    if state.now[0].rule == _RMED2FH and is_last:
+        for arm in range(state.arms.size):
+            state.arms[arm].target = _target(state, arm)
     if state.now[0].is_in_turn:
         _append_arms_due(state, round_)
 

@@ -165,9 +165,9 @@ class RMED2(RMED1):
         from bayesduel.policies.rmed._scalar_rmed import kernel
 
         return kernel(
+            rule="rmed2",
             f_scale=float(self.f_scale),
             f_power=float(self.f_power),
-            pursues_targets=True,
             alpha=float(self.alpha),
             numerator_floor=float(self.numerator_floor),
         )

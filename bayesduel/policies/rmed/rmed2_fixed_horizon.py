@@ -1,6 +1,6 @@
 """RMED2FH (Komiyama, Honda, Kashima and Nakagawa 2015)."""
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -159,4 +159,19 @@ class RMED2FH(RMED1):
         return state._replace(
             targets=jnp.where(fixes, found, state.targets),
             is_fixed=state.is_fixed | over,
+        )
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where rounds are jumped over."""
+        if not self.look_ahead:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.rmed._scalar_rmed import kernel
+
+        return kernel(
+            rule="rmed2fh",
+            f_scale=float(self.f_scale),
+            f_power=float(self.f_power),
+            alpha=float(self.alpha),
+            numerator_floor=float(self.numerator_floor),
         )

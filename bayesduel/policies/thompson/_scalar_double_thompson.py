@@ -17,7 +17,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.draws import truncated_exponential
+from bayesduel.ops.scalar.draws import truncated_exponential, waiting_time
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import let_expire
 from bayesduel.policies.scalar_choices import most_beaten, place_by_weight
@@ -62,7 +62,7 @@ def kernel(prior: Int[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
     ``options`` are those of ``_scalar_state.new_state``.
     """
 
-    def of_run(order: Int[np.ndarray, " K"]) -> DoubleThompsonKernel:
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> DoubleThompsonKernel:
         return new_state(prior_in_order(prior, order), **options)
 
     return ScalarKernel("double_thompson", of_run)
@@ -126,11 +126,9 @@ def _what_comes(
     if now.form != LOOK_AHEAD and hazard > _MOST_HAZARD:
         now.steps_left, now.idle_steps = _BLOCK - 1, 0
         return _ANY, 0, upset_rate, success_rate
-    rounds = now.next_expiry - round_ + 1
-    waits = rng.standard_exponential()
-    if waits >= hazard * rounds:
-        return _NOTHING, rounds, upset_rate, success_rate
-    idle = min(rounds - 1, int(waits / hazard))
+    idle, happens = waiting_time(rng, hazard, now.next_expiry - round_ + 1)
+    if not happens:
+        return _NOTHING, idle, upset_rate, success_rate
     by_upset = False
     if upset_rate > 0.0:
         by_upset = rng.random() * math.expm1(-hazard) > math.expm1(-upset_rate)

@@ -12,16 +12,16 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.draws import waiting_time
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
     NOW_FIELDS,
     PAIR_FIELDS,
     UPPER_BOUND_FIELDS,
+    count_duel,
     let_expire,
     most_optimistic,
-    refresh_bounds,
-    refresh_upper_bounds,
     resolve_nothing,
     start_upper_bounds,
 )
@@ -87,7 +87,7 @@ def kernel(
     ``any_may_stand_in`` says that the fallback is "random".
     """
 
-    def of_run(order: Int[np.ndarray, " K"]) -> RelativeSamplingKernel:
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RelativeSamplingKernel:
         square = (len(order), len(order))
         state = RelativeSamplingKernel(
             now=np.zeros(1, dtype=_NOW),
@@ -150,9 +150,7 @@ def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> Scalar
         window = arms[resting].expiry - round_ + 1
         # Where a sum of probabilities is rounded above 1, nothing is idle.
         hazard = -math.log1p(-min(chance, 1.0))
-        waits = rng.standard_exponential()
-        happens = waits < hazard * window
-        idle = min(int(waits / hazard), window - 1) if happens else window
+        idle, happens = waiting_time(rng, hazard, window)
         arms[resting].reigns += idle
     first = place_by_weight(arms, arms.size, rng)
     champion = first if resting == _NOBODY else resting
@@ -171,10 +169,7 @@ def _find_sure_winner(state: RelativeSamplingKernel) -> None:
     now, num_arms = state.now[0], state.arms.size
     now.stale, now.sure_winner = False, _NOBODY
     for arm in range(num_arms):
-        eligible = 0
-        for other in range(num_arms):
-            eligible += state.pairs[other, arm].eligible
-        if eligible == 0:
+        if state.arms[arm].sure_wins == num_arms - 1:
             now.sure_winner = arm
 
 
@@ -224,13 +219,10 @@ def update(
     won: bool,
 ) -> None:
     """Count an outcome."""
-    state.pairs[first, second].wins += won
-    state.pairs[second, first].wins += not won
+    count_duel(state, round_, first, second, won)
     _refresh_rates(state, first, second)
     _add_rates_up(state, first)
     _add_rates_up(state, second)
-    refresh_upper_bounds(state, first, second)
-    refresh_bounds(state, first, second, round_ + 1)
 
 
 @inlined

@@ -8,7 +8,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.draws import choose_index
+from bayesduel.ops.scalar.draws import choose_index, waiting_time
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_choices import place_by_weight
@@ -32,7 +32,7 @@ def kernel(prior: Int[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
     ``options`` are those of ``_scalar_rival_state.new_state``.
     """
 
-    def of_run(order: Int[np.ndarray, " K"]) -> RivalDirectedKernel:
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RivalDirectedKernel:
         return new_state(prior_in_order(prior, order), **options)
 
     return ScalarKernel("rival_directed", of_run)
@@ -54,13 +54,10 @@ def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDue
     now = state.now[0]
     chance = now.c * now.total
     if chance < 1.0 and now.costs_regret:
-        waits = rng.standard_exponential()
-        hazard = -math.log1p(-chance)
-        if waits >= hazard * (NEVER + 1 - round_):
-            return ScalarDuel(
-                now.leader, NEVER + 1 - round_, now.leader, now.leader, False
-            )
-        idle = int(waits / hazard)
+        rounds = NEVER + 1 - round_
+        idle, happens = waiting_time(rng, -math.log1p(-chance), rounds)
+        if not happens:
+            return ScalarDuel(now.leader, idle, now.leader, now.leader, False)
     else:
         idle = 0
     if now.total == 0.0:

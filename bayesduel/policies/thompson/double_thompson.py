@@ -48,10 +48,9 @@ from bayesduel.posteriors.beta_pairs import (
     pseudo_wins_against,
 )
 from bayesduel.posteriors.laplace import Laplace
-from bayesduel.posteriors.names import NAMES, posterior_named
+from bayesduel.posteriors.names import check_pair_posterior, take_by_name
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory import double_thompson_bound, double_thompson_refined_bound
-from theory.arguments import shown
 
 
 class DoubleThompsonState(NamedTuple):
@@ -68,13 +67,6 @@ class DoubleThompsonState(NamedTuple):
 
     contest: Float[Array, " K"]
     """-1: not in it; 0: still to be drawn; positive: drawn offset above 1/2."""
-
-
-@jax.tree_util.register_static
-class PosteriorName(str):
-    """Name of a posterior; a word that JAX takes for a part of the program."""
-
-    __slots__ = ()
 
 
 @register("bt-ts", acronym="BT-TS", elimination=False, posterior=Laplace())
@@ -171,24 +163,13 @@ class DoubleThompson(Policy):
 
     def __post_init__(self) -> None:
         """Take a posterior by its name."""
-        if isinstance(self.posterior, str):
-            named = posterior_named(self.posterior)
-            found = PosteriorName(self.posterior) if named is None else named
-            object.__setattr__(self, "posterior", found)
+        take_by_name(self)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("alpha", self.alpha, 0.5)
         check_choice("tie_break", self.tie_break, ("random", "regret"))
-        posterior = self.posterior
-        if isinstance(posterior, str):
-            check_choice("posterior", posterior, NAMES)
-        if not isinstance(posterior, PairPosterior):
-            raise PolicyParameterError(
-                f"posterior must be one of {', '.join(NAMES)}, or a posterior such as "
-                f"Laplace(Thurstone()); got {shown(posterior)}"
-            )
-        posterior.check(num_arms)
+        posterior = check_pair_posterior(self.posterior, num_arms)
         if self.tie_break != "random" and is_on_a_scale(posterior):
             raise PolicyParameterError(
                 f"tie_break must be random with posterior={posterior.name!r}, "

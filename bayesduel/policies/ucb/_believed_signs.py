@@ -18,6 +18,15 @@ from bayesduel.ops.resolved_rounds import (
 from bayesduel.policies.confidence_bounds import surely_beaten
 from bayesduel.types import RoundCount, RunKey
 
+CHECK = 0.25
+"""How often a believed loss is checked, if there is an open one (line 5)."""
+
+LOYALTY = 2.0 / 3.0
+"""How often the champion is taken from the potential winners (line 6)."""
+
+RIVALS = 0.5
+"""How often the challenger is a believed superior of the champion (line 8)."""
+
 
 class SureSigns(NamedTuple):
     """What the confidence bounds of a round say; the same for ``rounds`` rounds."""

@@ -14,10 +14,9 @@ from bayesduel.policies.scalar_bounds import (
     NOW_FIELDS,
     PAIR_FIELDS,
     UPPER_BOUND_FIELDS,
+    count_duel,
     let_expire,
     most_optimistic,
-    refresh_bounds,
-    refresh_upper_bounds,
     resolve_nothing,
     start_upper_bounds,
 )
@@ -61,7 +60,7 @@ class RelativeUCBKernel(NamedTuple):
 def kernel(*, alpha: float) -> ScalarKernel:
     """Return the kernel."""
 
-    def of_run(order: Int[np.ndarray, " K"]) -> RelativeUCBKernel:
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RelativeUCBKernel:
         num_arms = len(order)
         state = RelativeUCBKernel(
             now=np.zeros(1, dtype=_NOW),
@@ -94,7 +93,7 @@ def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> ScalarDuel:
     idle = 0
     if now.num_candidates == 1:
         now.hypothesis = state.arms[0].candidate
-        if _beats_all_for_sure(state, now.hypothesis):
+        if state.arms[now.hypothesis].sure_wins == state.arms.size - 1:
             idle = state.arms[now.hypothesis].expiry - round_ + 1
             _bring_up_to_date(state, round_ + idle)
     champion = now.hypothesis
@@ -115,14 +114,6 @@ def _bring_up_to_date(state: RelativeUCBKernel, round_: int) -> None:
             if arms[i].sure_losses == 0:
                 arms[now.num_candidates].candidate = i
                 now.num_candidates += 1
-
-
-@inlined
-def _beats_all_for_sure(state: RelativeUCBKernel, arm: int) -> bool:
-    for other in range(state.arms.size):
-        if state.pairs[other, arm].eligible:
-            return False
-    return True
 
 
 @inlined
@@ -156,10 +147,7 @@ def update(
     won: bool,
 ) -> None:
     """Count an outcome."""
-    state.pairs[first, second].wins += won
-    state.pairs[second, first].wins += not won
-    refresh_upper_bounds(state, first, second)
-    refresh_bounds(state, first, second, round_ + 1)
+    count_duel(state, round_, first, second, won)
 
 
 @inlined

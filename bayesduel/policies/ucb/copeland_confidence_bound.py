@@ -1,7 +1,7 @@
 """Copeland Confidence Bound (Zoghi, Karnin, Whiteson and de Rijke 2015)."""
 
 from dataclasses import field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,9 @@ from bayesduel.policies.confidence_bounds import (
 from bayesduel.policies.pair_counts import add_wins
 from bayesduel.policies.registry import register
 from bayesduel.policies.ucb._believed_signs import (
+    CHECK,
+    LOYALTY,
+    RIVALS,
     BelievedLosses,
     SureSigns,
     believe_nothing,
@@ -28,15 +31,6 @@ from bayesduel.policies.ucb._believed_signs import (
 )
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory import ccb_order
-
-_CHECK = 0.25
-"""How often a believed loss is checked, if there is an open one (line 5)."""
-
-_LOYALTY = 2.0 / 3.0
-"""How often the champion is taken from the potential winners (line 6)."""
-
-_RIVALS = 0.5
-"""How often the challenger is a believed superior of the champion (line 8)."""
 
 
 class CopelandConfidenceBoundState(NamedTuple):
@@ -140,7 +134,7 @@ class CopelandConfidenceBound(Policy):
         draws = _Draws(*uniforms)
         pool = _champion_law(signs, beliefs)
         checkable = beliefs.superiors & signs.open
-        check = jnp.where(jnp.any(checkable), _CHECK, 0.0)
+        check = jnp.where(jnp.any(checkable), CHECK, 0.0)
         if self.look_ahead:
             window = jnp.where(is_settled(beliefs, signs), signs.rounds, 1)
             duelling = jnp.any(signs.open, axis=0)
@@ -186,7 +180,7 @@ class CopelandConfidenceBound(Policy):
         anyone = jnp.where(jnp.any(anyone), anyone, arms == champion)
         believed = row_of(state.beliefs.superiors, champion)
         believed = believed & ~row_of(signs.behind, champion)
-        narrow = (draws.rivals < _RIVALS) & jnp.any(believed)
+        narrow = (draws.rivals < RIVALS) & jnp.any(believed)
         among = jnp.where(narrow, believed, anyone)
         upper = upper_bounds_against(champion, state.wins, round_, self.alpha)
         upper = jnp.where(among, upper, -1.0)
@@ -209,12 +203,21 @@ class CopelandConfidenceBound(Policy):
         """Return the arm that empirically beats the most others."""
         return most_beaten(rng_key, state.wins)
 
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where rounds are jumped over."""
+        if not self.look_ahead:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies.ucb._scalar_copeland_confidence_bound import kernel
+
+        return kernel(alpha=float(self.alpha))
+
 
 def _champion_law(signs: SureSigns, beliefs: BelievedLosses) -> Float[Array, " K"]:
     """P(champion), unless a belief is checked (lines 6 and 7)."""
     optimistic = _uniform(signs.optimistic)
     both = signs.optimistic & beliefs.hopefuls
-    mixed = _LOYALTY * _uniform(both) + (1.0 - _LOYALTY) * optimistic
+    mixed = LOYALTY * _uniform(both) + (1.0 - LOYALTY) * optimistic
     return jnp.where(jnp.any(both), mixed, optimistic)
 
 

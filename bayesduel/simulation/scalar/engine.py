@@ -7,10 +7,10 @@ it, and its arms are in the same order: a run is a function of the seed and its 
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Int, UInt32
+from jaxtyping import Float64, Int, UInt32
 
 from bayesduel.errors import SimulationError
 from bayesduel.policies.scalar_kernel import ScalarKernel
@@ -18,11 +18,25 @@ from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
 from bayesduel.simulation.scalar.loop import Problem, Record, new_record
-from bayesduel.simulation.scalar.programs import program
+from bayesduel.simulation.scalar.programs import program, telling_program
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
 _FIRST_SEGMENT = 64
 """Events of the first segment: of many arms, one takes milliseconds."""
+
+
+class Variations(NamedTuple):
+    """What differs from run to run, and what was there before the first round."""
+
+    preferences: Float64[np.ndarray, "run K K"] | None = None
+    """Of every run, in place of the matrix of the environment."""
+
+    votes: Int[np.ndarray, "vote 3"] | None = None
+    """Winner and loser of duels from before, and 1 where the rule for stopping is told
+    of it as well as the policy, else 0. Every run is told them in its own order."""
+
+
+PLAIN = Variations()
 
 
 def run_chunk(
@@ -36,6 +50,7 @@ def run_chunk(
     segment_seconds: float,
     on_progress: Callable[[float], None] | None = None,
     stopping: ScalarStopping | None = None,
+    variations: Variations = PLAIN,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
@@ -46,7 +61,9 @@ def run_chunk(
     segment_seconds : float
         About how long a segment lasts.
     stopping : ScalarStopping, optional
-        What ends runs before the horizon.
+        What ends runs before the horizon. It does not look at duels from before alone.
+    variations : Variations
+        Matrices of the runs, and duels from before.
     """
     ends = stopping or NEVER_STOPS
     orders, seeds = orders_and_words(environment, runs, seed)
@@ -55,25 +72,34 @@ def run_chunk(
     ledger = np.zeros((len(runs), len(checkpoints), num_arms, num_arms), dtype=np.int64)
     preference = np.ascontiguousarray(environment.preference, dtype=np.float64)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
+    horizon = int(grid[-1])
     began = time.perf_counter()
-    play = program("-".join(filter(None, (kernel.name, ends.name))))
+    name = "-".join(filter(None, (kernel.name, ends.name)))
+    play = program(name)
     problem = Problem(preference, orders[0], grid)
     # No events: this compiles, and prepares a state that is thrown away.
     play(
-        kernel.new_state(orders[0]),
+        kernel.new_state(orders[0], horizon),
         _generator(seeds[0]),
         problem,
         new_record(ledger[0], ends),
         0,
     )
     compiled = time.perf_counter()
-    segments = _Segments(segment_seconds, len(runs), int(grid[-1]), on_progress)
+    segments = _Segments(segment_seconds, len(runs), horizon, on_progress)
     records, infos = [], []
     for row, order in enumerate(orders):
-        state, record = kernel.new_state(order), new_record(ledger[row], ends)
-        inputs = state, _generator(seeds[row]), Problem(preference, order, grid)
+        state, record = kernel.new_state(order, horizon), new_record(ledger[row], ends)
+        rng = _generator(seeds[row])
+        if variations.preferences is not None:
+            preference = np.ascontiguousarray(variations.preferences[row])
+        if variations.votes is not None:
+            told = rng.permutation(variations.votes)
+            told[:, :2] = np.argsort(order)[told[:, :2]]
+            telling_program(name)(state, rng, record, told)
+        inputs = state, rng, Problem(preference, order, grid)
         segments.play(play, inputs, record, event_limit)
-        if record.progress["played"][0] < grid[-1]:
+        if record.progress["played"][0] < horizon:
             raise SimulationError(_stuck(runs[row], record, event_limit))
         records.append(record.progress[0])
         infos.append(kernel.info(state))

@@ -100,6 +100,25 @@ def play(
         run.recommendation = problem.order[recommend(state, rng)]
 
 
+def tell(
+    policy: Any, rng: Generator, found: Record, votes: Int[np.ndarray, "vote 3"]
+) -> None:
+    """Let a new policy and its rule for stopping take in duels from before.
+
+    ``votes`` are positions of winners and losers, and whether the rule is told, too.
+    Compiled as ``play`` is, which goes on from here.
+    """
+    state, record = reference(policy), reference(found)
+    init(state, rng)
+    for place in range(len(votes)):
+        winner, loser = votes[place, 0], votes[place, 1]
+        update(state, rng, place + 1, winner, loser, True)
+        if votes[place, 2]:
+            observe(record.stopping, winner, loser, True)
+    # So that ``play`` does not begin anew.
+    record.progress[0].events = 1
+
+
 @compiled
 def _stop(problem: Problem, record: Record, arm: int) -> None:
     """End a run, naming an arm or none; what it has played stays."""

@@ -11,13 +11,19 @@ from numba.core import config
 
 from bayesduel.ops.scalar.compiled import OPTIONS
 from bayesduel.program_cache import kernel_folder
-from bayesduel.simulation.scalar.loop import play
+from bayesduel.simulation.scalar.loop import play, tell
 
 
 @cache
 def program(kernel: str) -> Callable[..., None]:
     """Return the compiled :func:`play` of the kernel of this name."""
     return kept(play, kernel)
+
+
+@cache
+def telling_program(kernel: str) -> Callable[..., None]:
+    """Return the compiled :func:`tell` of the kernel of this name."""
+    return kept(tell, f"{kernel}-told")
 
 
 def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -44,7 +44,7 @@ def told(num_arms, seed, number, **options):
     sure = rng.random() < 0.5
     won = rng.random(number) < np.where(first < second, 1.0 if sure else 0.7, 0.0)
     kernel = policies.get("rd-ts", **options).scalar_kernel()
-    state = kernel.new_state(np.arange(num_arms))
+    state = kernel.new_state(np.arange(num_arms), 10**6)
     tell(state, rng, np.stack([first, second, won], axis=1))
     return state
 
@@ -118,7 +118,13 @@ def test_digamma():
     ],
     ids=str,
 )
-@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        pytest.param(each, marks=[pytest.mark.slow] if each != "cyclic" else [])
+        for each in MATRICES
+    ],
+)
 def test_kernel_has_the_law_of_the_compiled_loop(matrix, options):
     policy = policies.get("rd-ts", **options)
     plays = [

@@ -88,7 +88,7 @@ def kernel_of(name, form, prior=1):
 
 def state_after(name, each, form, found):
     """Return a state that was told its duels, and write down what it asked for."""
-    state = kernel_of(name, form).new_state(np.arange(each.num_arms))
+    state = kernel_of(name, form).new_state(np.arange(each.num_arms), 10**6)
     rng = np.random.default_rng([70, each.num_arms])
     program()(state, rng, duels_of(each).astype(np.int64), each.index, found)
     return state
@@ -238,7 +238,7 @@ def play(arrays, rng, begin, end):
 def test_kept_rates_of_upsets_are_those_of_now():
     """A duel changes the upset of one arm; those of the others stay."""
     program = kept(play, f"play-{crc32(Path(__file__).read_bytes()):x}")
-    state = kernel_of("pure-d-ts", LOOK_AHEAD).new_state(np.arange(7))
+    state = kernel_of("pure-d-ts", LOOK_AHEAD).new_state(np.arange(7), 10**6)
     rng = np.random.default_rng(79)
     looked_at = 0
     for begin in range(1, 4000, 10):

@@ -5,12 +5,19 @@ of round t is read off the policy's first answer and compared with what the slow
 plays, over many draws.
 """
 
+from functools import cache
+from pathlib import Path
+from zlib import crc32
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.ops.scalar.references import reference
+from bayesduel.policies import scalar_kernel
+from bayesduel.simulation.scalar.programs import kept
 from bayesduel.types import Duel, Outcome
 from tests.compiling import quick_jit
 from tests.policies.laws import pair_table, two_sample_chi_square
@@ -167,6 +174,16 @@ def test_round_of_ccb_has_the_law_of_the_rule(look_ahead):
     assert (longest > 10) == look_ahead
 
 
+def tables_of(*superiors):
+    """Count the joint values of four sets of arms, each one number, in samples."""
+    codes = [each @ 16 ** np.arange(4) for each in superiors]
+    values = np.unique(np.concatenate(codes))
+    return [
+        np.bincount(np.searchsorted(values, each), minlength=len(values))
+        for each in codes
+    ]
+
+
 def test_beliefs_of_ccb_have_the_law_of_the_rule():
     """Which superiors are kept, out of more than needed, row by row and jointly."""
     policy = policies.get("ccb")
@@ -187,13 +204,75 @@ def test_beliefs_of_ccb_have_the_law_of_the_rule():
             convince(twin, *sets)
             twin.choose()
             theirs.append([sum(codes[list(each)]) for each in twin.beaten_by])
-        joint = [np.asarray(each) @ 16 ** np.arange(4) for each in (ours, theirs)]
-        values = np.unique(np.concatenate(joint))
-        tables = [np.bincount(np.searchsorted(values, each)) for each in joint]
-        assert len(tables[0]) == len(tables[1]) == len(values)
+        tables = tables_of(ours, np.array(theirs))
+        assert all(np.all(each > 0) for each in tables)
         assert two_sample_chi_square(*tables) > FALSE_ALARM, belief
         assert np.all(np.asarray(after.beliefs.losses) == twin.losses)
         hopefuls = np.flatnonzero(np.asarray(after.beliefs.hopefuls)[0])
         assert set(hopefuls.tolist()) == twin.potential
         # The first arm beats all others: of more than one superior one is kept.
-        assert (len(values) > 1) == (belief != "one winner")
+        assert (len(tables[0]) > 1) == (belief != "one winner")
+
+
+def ask_kernel(arrays, rng, wins, beliefs, index, found, superiors):
+    """Tell the kernel of CCB the counts, and ask for the round many times."""
+    state = reference(arrays)
+    scalar_kernel.init(state, rng)
+    for i in range(len(wins)):
+        for j in range(len(wins)):
+            for _ in range(wins[i, j]):
+                scalar_kernel.update(state, rng, index - 1, i, j, True)
+    for draw in range(len(found)):
+        state.now[0].stale, state.now[0].losses = True, beliefs[0, -1]
+        state.now[0].num_hopefuls = 0
+        for i in range(len(wins)):
+            state.arms[i].is_hopeful = beliefs[0, i]
+            state.now[0].num_hopefuls += beliefs[0, i]
+            state.arms[i].num_superiors = 0
+            for j in range(len(wins)):
+                if beliefs[1 + i, j]:
+                    state.pairs[i, state.arms[i].num_superiors].superior = j
+                    state.arms[i].num_superiors += 1
+        duel = scalar_kernel.choose(state, rng, index)
+        found[draw, 0] = duel.champion if duel.idle_rounds > 0 else duel.first
+        found[draw, 1] = duel.champion if duel.idle_rounds > 0 else duel.second
+        found[draw, 2] = duel.idle_rounds
+        for i in range(len(wins)):
+            for place in range(state.arms[i].num_superiors):
+                superiors[draw, i] += 2 ** state.pairs[i, place].superior
+
+
+@cache
+def asking():
+    return kept(ask_kernel, f"ask-ccb-{crc32(Path(__file__).read_bytes()):x}")
+
+
+@pytest.mark.parametrize("belief", BELIEFS)
+@pytest.mark.parametrize("name", COUNTS)
+def test_round_of_the_kernel_of_ccb_has_the_law_of_the_rule(name, belief):
+    """Of the pair that is played, and of the superiors that are kept."""
+    wins, sets = wins_of(COUNTS[name]), BELIEFS[belief]
+    index = int(wins.sum()) + 40
+    potential, beaten_by, losses = sets
+    beliefs = np.zeros((5, 5), dtype=np.int64)
+    beliefs[0, list(potential)], beliefs[0, -1] = 1, losses
+    for i, each in enumerate(beaten_by):
+        beliefs[1 + i, list(each)] = 1
+    state = policies.get("ccb").scalar_kernel().new_state(np.arange(4), 10**6)
+    found = np.zeros((4 * NUM_DRAWS, 3), dtype=np.int64)
+    superiors = np.zeros((4 * NUM_DRAWS, 4), dtype=np.int64)
+    asking()(state, np.random.default_rng(75), wins, beliefs, index, found, superiors)
+    assert (found[:, 2].max() > 10) == ("sure winner" in name)
+    twin = CopelandConfidenceBound(4, np.random.default_rng(76))
+    twin.wins[:] = wins
+    played, believed = np.zeros((4, 4)), []
+    for _ in range(NUM_DRAWS):
+        twin.rounds = index - 1
+        convince(twin, *sets)
+        played[twin.choose()] += 1
+        believed.append([sum(2**arm for arm in each) for each in twin.beaten_by])
+    p_values = [
+        two_sample_chi_square(pair_table(found[:, 0], found[:, 1], 4), played),
+        two_sample_chi_square(*tables_of(superiors, np.array(believed))),
+    ]
+    assert min(p_values) > FALSE_ALARM / (2 * len(COUNTS) * len(BELIEFS))

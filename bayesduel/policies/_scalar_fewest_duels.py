@@ -1,0 +1,77 @@
+"""The kernel of the balanced design: the pair with the fewest duels, ties at random."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_choices import most_beaten, takes_over
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+
+_PAIR = np.dtype([("wins", np.int64)])
+
+_MOST = 2**62
+
+
+class FewestDuelsKernel(NamedTuple):
+    """The state of one run."""
+
+    pairs: Records
+
+
+def kernel() -> ScalarKernel:
+    """Return the kernel."""
+
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> FewestDuelsKernel:
+        return FewestDuelsKernel(np.zeros((len(order), len(order)), dtype=_PAIR))
+
+    return ScalarKernel("fewest_duels", of_run)
+
+
+@inlined
+def init(state: FewestDuelsKernel, rng: Generator) -> None:
+    """Do nothing: no duel has been counted."""
+
+
+@compiled
+def choose(state: FewestDuelsKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Return one of the pairs that have met least."""
+    first, second, fewest, number = 0, 1, _MOST, 0
+    for i in range(len(state.pairs)):
+        for j in range(i):
+            met = state.pairs[i, j].wins + state.pairs[j, i].wins
+            if met < fewest:
+                fewest, number = met, 0
+            if met == fewest:
+                number += 1
+                if takes_over(rng, number):
+                    first, second = i, j
+    return ScalarDuel(first, 0, first, second, True)
+
+
+@inlined
+def update(
+    state: FewestDuelsKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Count the outcome."""
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += 1
+
+
+@inlined
+def recommend(state: FewestDuelsKernel, rng: Generator) -> int:
+    """Return the arm that empirically beats the most others."""
+    return most_beaten(state.pairs, rng)
+
+
+scalar_kernel.implement(
+    FewestDuelsKernel, init=init, choose=choose, update=update, recommend=recommend
+)

@@ -1,0 +1,181 @@
+"""The kernel of BTM: sums over active opponents change by their duels and removals."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.draws import choose_index
+from bayesduel.ops.scalar.resolved_rounds import NEVER
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_choices import takes_over
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+
+_NOW = np.dtype(
+    [
+        ("num_active", np.int64),
+        ("draws_itself", np.int64),  # Whether an arm may be its own opponent.
+        ("scale", np.float64),  # Radius of the bounds after one duel.
+    ]
+)
+
+_ARM = np.dtype(
+    [
+        # Of duels with active opponents in which the arm was the first one.
+        ("duels", np.int64),
+        ("wins", np.int64),
+        ("share", np.float64),  # Of wins; 1/2 without duels.
+        # Not of the arm: the list of the active ones.
+        ("active", np.int64),
+    ]
+)
+
+_PAIR = np.dtype([("duels", np.int64), ("wins", np.int64)])
+
+
+class BeatTheMeanKernel(NamedTuple):
+    """The state of one run."""
+
+    now: Records
+    """One of ``_NOW``."""
+
+    arms: Records
+    """K of ``_ARM``."""
+
+    pairs: Records
+    """K x K of ``_PAIR``: [i, j], duels of i with j in which i was the first."""
+
+
+def kernel(*, factor: float, draws_itself: bool) -> ScalarKernel:
+    """Return the kernel; the radius is factor * sqrt(log(2 T K) / duels)."""
+
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> BeatTheMeanKernel:
+        num_arms = len(order)
+        state = BeatTheMeanKernel(
+            now=np.zeros(1, dtype=_NOW),
+            arms=np.zeros(num_arms, dtype=_ARM),
+            pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
+        )
+        state.now["num_active"] = num_arms
+        state.now["draws_itself"] = draws_itself
+        state.now["scale"] = factor * math.sqrt(
+            math.log(horizon) + math.log(2 * num_arms)
+        )
+        state.arms["share"] = 0.5
+        state.arms["active"] = np.arange(num_arms)
+        return state
+
+    return ScalarKernel("beat_the_mean", of_run)
+
+
+@inlined
+def init(state: BeatTheMeanKernel, rng: Generator) -> None:
+    """Leave the state as the host has made it."""
+
+
+@inlined
+def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Choose the arm with the fewest duels and an opponent, or the last arm.
+
+    Of a self-duel the coin is tossed.
+    """
+    now, arms = state.now[0], state.arms
+    if now.num_active == 1:
+        last = arms[0].active
+        return ScalarDuel(last, NEVER, last, last, False)
+    chosen, fewest, number = 0, NEVER, 0
+    for place in range(now.num_active):
+        duels = arms[arms[place].active].duels
+        if duels < fewest:
+            fewest, number = duels, 0
+        if duels == fewest:
+            number += 1
+            if takes_over(rng, number):
+                chosen = place
+    if now.draws_itself:
+        other = choose_index(rng, now.num_active)
+    else:
+        other = (chosen + 1 + choose_index(rng, now.num_active - 1)) % now.num_active
+    first, second = arms[chosen].active, arms[other].active
+    if first == second:
+        _credit(state, rng, first, second, rng.random() < 0.5)
+    return ScalarDuel(first, 0, first, second, True)
+
+
+@inlined
+def update(
+    state: BeatTheMeanKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Credit the first arm."""
+    _credit(state, rng, first, second, won)
+
+
+@compiled
+def _credit(
+    state: BeatTheMeanKernel, rng: Generator, first: int, second: int, won: bool
+) -> None:
+    """Count an outcome for the first arm, then remove the worst one if surely so."""
+    arm, pair, now = state.arms[first], state.pairs[first, second], state.now[0]
+    pair.duels += 1
+    pair.wins += won
+    arm.duels += 1
+    arm.wins += won
+    arm.share = arm.wins / arm.duels
+    fewest, best, worst = NEVER, -1.0, 2.0
+    for place in range(now.num_active):
+        other = state.arms[state.arms[place].active]
+        fewest = min(fewest, other.duels)
+        best, worst = max(best, other.share), min(worst, other.share)
+    radius = now.scale / math.sqrt(float(fewest)) if fewest > 0 else 1.0
+    if worst + radius <= best - radius:
+        _remove(state, _with_share(state, rng, worst))
+
+
+@compiled
+def _with_share(state: BeatTheMeanKernel, rng: Generator, share: float) -> int:
+    """Return the place of an active arm with this share; ties at random."""
+    found, number = 0, 0
+    for place in range(state.now[0].num_active):
+        if state.arms[state.arms[place].active].share == share:
+            number += 1
+            if takes_over(rng, number):
+                found = place
+    return found
+
+
+@compiled
+def _remove(state: BeatTheMeanKernel, place: int) -> None:
+    """Take an arm out, and its duels out of the sums of the others."""
+    now, arms = state.now[0], state.arms
+    victim = arms[place].active
+    now.num_active -= 1
+    arms[place].active = arms[now.num_active].active
+    for other_place in range(now.num_active):
+        arm = arms[other_place].active
+        arms[arm].duels -= state.pairs[arm, victim].duels
+        arms[arm].wins -= state.pairs[arm, victim].wins
+        arms[arm].share = 0.5
+        if arms[arm].duels > 0:
+            arms[arm].share = arms[arm].wins / arms[arm].duels
+
+
+@inlined
+def recommend(state: BeatTheMeanKernel, rng: Generator) -> int:
+    """Return the active arm with the largest share of wins; ties at random."""
+    best = -1.0
+    for place in range(state.now[0].num_active):
+        best = max(best, state.arms[state.arms[place].active].share)
+    return state.arms[_with_share(state, rng, best)].active
+
+
+scalar_kernel.implement(
+    BeatTheMeanKernel, init=init, choose=choose, update=update, recommend=recommend
+)

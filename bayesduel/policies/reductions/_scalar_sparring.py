@@ -1,0 +1,131 @@
+"""The kernel of Sparring between two UCB machines; bounds are kept as share and width.
+
+Every round feeds both machines, so that the number of the pull is that of the round.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_choices import takes_over
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+
+_LEFT, _RIGHT = 0, 1
+
+_ARM = np.dtype(
+    [
+        ("pulls", np.int64),
+        ("gains", np.int64),
+        # Its index before pull s is share + width * sqrt(log s).
+        ("share", np.float64),
+        ("width", np.float64),
+    ]
+)
+
+
+class SparringKernel(NamedTuple):
+    """The state of one run."""
+
+    machines: Records
+    """2 x K of ``_ARM``."""
+
+    numerator: np.ndarray
+    """One number: pulls times the square of the width."""
+
+
+def kernel(*, alpha: float) -> ScalarKernel:
+    """Return the kernel."""
+
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> SparringKernel:
+        state = SparringKernel(
+            machines=np.zeros((2, len(order)), dtype=_ARM),
+            numerator=np.full(1, 0.5 * (alpha + 2.0)),
+        )
+        # Arms that were never pulled come first.
+        state.machines["share"] = np.inf
+        return state
+
+    return ScalarKernel("sparring", of_run)
+
+
+@inlined
+def init(state: SparringKernel, rng: Generator) -> None:
+    """Leave the state as the host has made it."""
+
+
+@inlined
+def choose(state: SparringKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Let each machine name an arm; of a self-duel toss the coin."""
+    root = math.sqrt(math.log(float(round_)))
+    first = _largest_index(state.machines[_LEFT], rng, root)
+    second = _largest_index(state.machines[_RIGHT], rng, root)
+    if first == second:
+        _feed_both(state, first, second, rng.random() < 0.5)
+    return ScalarDuel(first, 0, first, second, True)
+
+
+@inlined
+def _largest_index(arms: Records, rng: Generator, root: float) -> int:
+    """Return the arm that a machine names; ties at random."""
+    best, largest, number = 0, -1.0, 0
+    for arm in range(arms.size):
+        index = arms[arm].share + arms[arm].width * root
+        if index > largest:
+            largest, number = index, 0
+        if index == largest:
+            number += 1
+            if takes_over(rng, number):
+                best = arm
+    return best
+
+
+@inlined
+def update(
+    state: SparringKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """Feed both machines."""
+    _feed_both(state, first, second, won)
+
+
+@compiled
+def _feed_both(state: SparringKernel, first: int, second: int, won: bool) -> None:
+    _feed(state, state.machines[_LEFT, first], won)
+    _feed(state, state.machines[_RIGHT, second], not won)
+
+
+@inlined
+def _feed(state: SparringKernel, arm: Records, gain: bool) -> None:
+    arm.pulls += 1
+    arm.gains += gain
+    arm.share = arm.gains / arm.pulls
+    arm.width = math.sqrt(state.numerator[0] / arm.pulls)
+
+
+@inlined
+def recommend(state: SparringKernel, rng: Generator) -> int:
+    """Return the arm with the most pulls over both machines; ties at random."""
+    best, most, number = 0, -1, 0
+    for arm in range(state.machines.shape[1]):
+        pulls = state.machines[_LEFT, arm].pulls + state.machines[_RIGHT, arm].pulls
+        if pulls > most:
+            most, number = pulls, 0
+        if pulls == most:
+            number += 1
+            if takes_over(rng, number):
+                best = arm
+    return best
+
+
+scalar_kernel.implement(
+    SparringKernel, init=init, choose=choose, update=update, recommend=recommend
+)

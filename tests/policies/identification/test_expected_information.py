@@ -1,0 +1,105 @@
+"""Expected information: duels against integrals, and what a scale tells."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError
+from bayesduel.posteriors import BetaPairs
+from tests.policies.instances import MATRICES, random_outcomes
+from tests.policies.kernel_driving import play_kernel
+from tests.policies.replaying import first_impossible_duel, impossible_duels
+from tests.reference import ExpectedInformation
+
+SURE = np.tri(4, k=-1).T + 0.5 * np.eye(4)
+PRIORS = [1, 0.5]
+
+
+def twin_of(prior):
+    return lambda size, rng, duels: ExpectedInformation(size, rng, prior=prior)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_every_duel_teaches_as_much_as_any(prior):
+    strays = impossible_duels(
+        policies.get("information", posterior=BetaPairs(prior)),
+        twin_of(prior),
+        [*MATRICES.values(), SURE],
+        seed=2400,
+        horizon=80,
+        num_events=80,
+    )
+    assert strays == [None] * 4
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_every_duel_of_the_kernel_teaches_as_much_as_any(prior):
+    kernel = policies.get("information", posterior=BetaPairs(prior)).scalar_kernel()
+    rng = np.random.default_rng(2410)
+    for matrix in (*MATRICES.values(), SURE):
+        outcomes = random_outcomes(matrix, 400, rng)
+        duels = play_kernel(kernel, outcomes, 300).duels
+        twin = ExpectedInformation(4, np.random.default_rng(0), prior=prior)
+        assert first_impossible_duel(twin, duels, outcomes) is None
+
+
+def test_the_kernel_reads_a_table_of_priors():
+    """The pair that is known best is asked last."""
+    prior = np.ones((4, 4))
+    prior[2, 3] = prior[3, 2] = 40.0
+    kernel = policies.get("information", posterior=BetaPairs(prior)).scalar_kernel()
+    rng = np.random.default_rng(2420)
+    for order in ([0, 1, 2, 3], [3, 0, 2, 1]):
+        state = kernel.new_state(np.array(order), 10**6)
+        assert state.pairs["prior"][order.index(2), order.index(3)] == 40.0
+    outcomes = random_outcomes(MATRICES["cyclic"], 100, rng)
+    duels = play_kernel(kernel, outcomes, 100).duels
+    assert (2, 3) not in duels
+    assert len(set(duels)) == 5
+
+
+@pytest.mark.parametrize("posterior", ["bradley-terry", "thurstone"])
+def test_on_a_scale_the_extremes_are_not_compared(posterior):
+    """Between arms that differ for sure an outcome is no surprise."""
+    policy = policies.get("information", posterior=posterior)
+    rng = np.random.default_rng(2430)
+    strength = np.array([8.0, 2.0, 0.0, -6.0])
+    with jax.enable_x64(True):
+        state = policy.init(jax.random.key(0), 4, jnp.int64(1000))
+        for _ in range(8):
+            for i in range(4):
+                for j in range(i + 1, 4):
+                    won = rng.random() < 1 / (1 + np.exp(strength[j] - strength[i]))
+                    state = told(policy, state, i, j, won)
+        keys = jax.random.split(jax.random.key(1), 60)
+        duels, _ = jax.vmap(policy.choose, in_axes=(0, None, None))(
+            keys, state, jnp.int64(50)
+        )
+    pairs = set(zip(duels.first.tolist(), duels.second.tolist(), strict=True))
+    assert (1, 2) in pairs
+    assert (0, 3) not in pairs
+
+
+def told(policy, state, first, second, won):
+    from bayesduel.policies.base import one_round
+    from bayesduel.types import Outcome
+
+    duel = one_round(jnp.int32(first), jnp.int32(second))
+    outcome = Outcome(jnp.int64(0), jnp.int64(1), jnp.int64(won))
+    key = jax.random.key(0)
+    return policy.update(key, state, jnp.int64(1), duel, outcome)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"posterior": "normal"}, "posterior must be one of beta, bradley-terry"),
+        ({"draws": 1}, "draws must be a finite number not below 2"),
+        ({"posterior": BetaPairs(0)}, "prior must be"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, text):
+    with pytest.raises(PolicyParameterError, match=text):
+        policies.get("information", **parameters).check(4, 100)

@@ -1,0 +1,55 @@
+"""Expected information with independent Beta laws, its integrals done numerically."""
+
+from functools import cache
+
+import numpy as np
+from scipy import special
+
+
+class ExpectedInformation:
+    """Ask the pair whose outcome has the largest mutual information with theta."""
+
+    def __init__(
+        self, num_arms: int, rng: np.random.Generator, *, prior: float = 1.0
+    ) -> None:
+        self.num_arms, self.rng, self.prior = num_arms, rng, prior
+        self.wins = np.zeros((num_arms, num_arms), dtype=int)
+
+    def gains(self) -> dict[tuple[int, int], float]:
+        """Return the mutual information of each pair."""
+        return {
+            (i, j): mutual_information(
+                *sorted((self.wins[i, j] + self.prior, self.wins[j, i] + self.prior))
+            )
+            for i in range(self.num_arms)
+            for j in range(i + 1, self.num_arms)
+        }
+
+    def admissible(self) -> list[tuple[int, int]]:
+        """Return the pairs among which the next one is drawn."""
+        gains = self.gains()
+        most = max(gains.values())
+        return [pair for pair, gain in gains.items() if gain >= most * (1 - 1e-7)]
+
+    def choose(self) -> tuple[int, int]:
+        """Return the next pair."""
+        pairs = self.admissible()
+        return pairs[self.rng.integers(len(pairs))]
+
+    def update(self, first: int, second: int, first_won: bool) -> None:
+        """Count the outcome."""
+        winner, loser = (first, second) if first_won else (second, first)
+        self.wins[winner, loser] += 1
+
+
+@cache
+def mutual_information(one: float, other: float) -> float:
+    """Return the mean of KL(theta, E[theta]) under theta ~ Beta(one, other).
+
+    By Gauss and Jacobi, whose weight is the density.
+    """
+    theta, weight = special.roots_sh_jacobi(400, one + other - 1, one)
+    mean = one / (one + other)
+    up = special.rel_entr(theta, mean)
+    down = special.rel_entr(1 - theta, 1 - mean)
+    return float((up + down) @ weight / weight.sum())
