@@ -1,4 +1,4 @@
-"""Figures: regret with bands and bounds, slopes, optimal exploration, fits to votes.
+"""Figures: regret with bands and bounds, slopes, exploration, votes, false stops.
 
 Every function returns a `StyledFigure`, which pyplot does not know, readable at the
 width of a paper column ("column", 3.4 in) and of a page ("full", 7 in), in colors that
@@ -7,6 +7,7 @@ are safe for color-deficient readers. Global matplotlib settings are never touch
 
 from bayesduel.plots.allocation import allocation
 from bayesduel.plots.curves import regret
+from bayesduel.plots.false_stops import false_stops
 from bayesduel.plots.growth import slopes
 from bayesduel.plots.pairs import heat_map, pair, predictive_check
 from bayesduel.plots.posteriors import forest, winners
@@ -17,6 +18,7 @@ from bayesduel.plots.survival import survival
 __all__ = [
     "StyledFigure",
     "allocation",
+    "false_stops",
     "forest",
     "heat_map",
     "pair",

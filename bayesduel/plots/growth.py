@@ -118,7 +118,7 @@ def slopes(
         )
     panel, inches = groups[0], width_in_inches(width)
     height = check_height(height)
-    measured = [m for m in measurements(result) if "regret" in m.data]
+    measured = [m for m in measurements(result) if m.has_regret]
     start, end = slope_span(measured, from_round, to_round)
     values = [slope(each, start, end, notion) for each in measured]
     theory_bound, note = _bound(bound, panel, notion)

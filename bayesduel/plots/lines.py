@@ -98,7 +98,7 @@ def by_environment(result: Result) -> dict[str, list[Measurement]]:
     """
     groups: dict[str, list[Measurement]] = {}
     for measured in measurements(result):
-        if "regret" in measured.data:
+        if measured.has_regret:
             groups.setdefault(measured.environment, []).append(measured)
     if not groups:
         raise ValueError("result: every policy in it failed, nothing can be drawn")
@@ -106,13 +106,12 @@ def by_environment(result: Result) -> dict[str, list[Measurement]]:
 
 
 def _line(measured: Measurement, notion: str, band: str) -> Line:
-    regret = measured.regret(notion)
-    mean, runs = regret.mean(axis=0), regret.shape[0]
+    found = measured.statistics(notion)
+    mean, runs = found.mean, found.num_runs
     low = high = mean
     if band == "standard error" and runs > 1:
-        error = regret.std(axis=0, ddof=1) / np.sqrt(runs)
-        low, high = mean - error, mean + error
+        low, high = mean - found.standard_error, mean + found.standard_error
     elif band in _QUANTILES and runs > 1:
-        low, high = np.quantile(regret, _QUANTILES[band], axis=0)
+        low, high = found.quantiles(_QUANTILES[band])
     parameters = json.loads(measured.data.attrs.get("parameters", "{}"))
     return Line(measured.policy, measured.rounds, mean, low, high, runs, parameters)

@@ -4,6 +4,7 @@ A rule looks at counts of duels, after each one if it is asked to, and says whet
 stop. `AnytimeEvidence` errs with probability at most delta, whoever chooses the duels
 and however often one looks; `PosteriorProbability` is what Bayesians look at, and has
 no such guarantee; `Budget` gives up. ``one | other`` stops with the first of them.
+`FixedNumber`, `SeparateIntervals` and `LeaderTest` are habits, here to be measured.
 """
 
 from typing import TYPE_CHECKING
@@ -11,26 +12,48 @@ from typing import TYPE_CHECKING
 from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
+    from bayesduel.stopping.habits import (
+        FixedNumber,
+        LeaderTest,
+        SeparateIntervals,
+    )
     from bayesduel.stopping.rules import (
         AnytimeEvidence,
         Budget,
         FirstOf,
+        LookEvery,
         PosteriorProbability,
         StoppingRule,
         StoppingState,
     )
     from bayesduel.stopping.words import parse
 
+_HOMES = {
+    "AnytimeEvidence": ".rules",
+    "Budget": ".rules",
+    "FirstOf": ".rules",
+    "FixedNumber": ".habits",
+    "LeaderTest": ".habits",
+    "LookEvery": ".rules",
+    "PosteriorProbability": ".rules",
+    "SeparateIntervals": ".habits",
+    "StoppingRule": ".rules",
+    "StoppingState": ".rules",
+    "parse": ".words",
+}
+
 __all__ = [
     "AnytimeEvidence",
     "Budget",
     "FirstOf",
+    "FixedNumber",
+    "LeaderTest",
+    "LookEvery",
     "PosteriorProbability",
+    "SeparateIntervals",
     "StoppingRule",
     "StoppingState",
     "parse",
 ]
 
-__getattr__, __dir__ = lazily(
-    __name__, dict.fromkeys(__all__, ".rules") | {"parse": ".words"}
-)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -50,6 +50,14 @@ def log_bets(
 
 
 @inlined
+def lower_half(won: int, lost: int) -> float:
+    """Return P(p < 1/2) of the law Beta(won, lost), won above lost."""
+    both = math.lgamma(won) + math.lgamma(lost) - math.lgamma(won + lost)
+    edge = -(won + lost) * math.log(2.0) - both
+    return math.exp(edge + math.log(_fraction(won, lost, 0.5) / won))
+
+
+@inlined
 def log_stake(bet: float, stake: float) -> float:
     """Return log(1 - stake + stake exp(bet))."""
     if bet > 0.0:

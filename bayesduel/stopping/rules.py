@@ -201,10 +201,7 @@ class Budget(StoppingRule):
 
     def __post_init__(self) -> None:
         """Check the parameter."""
-        number = whole_number(self.duels)
-        if number is None or not 1 <= number <= 2**62:
-            rule = "must be a whole number from 1 to 2^62"
-            raise StoppingRuleError.of("duels", rule, self.duels)
+        check_duels(self.duels)
 
     def evaluate(self, wins: ArrayLike) -> StoppingState:
         """Say whether the budget is spent."""
@@ -263,6 +260,45 @@ class FirstOf(StoppingRule):
         return last
 
 
+@dataclass(frozen=True)
+class LookEvery(StoppingRule):
+    """Look at a rule after every so many duels only.
+
+    Parameters
+    ----------
+    rule : StoppingRule
+    duels : int
+        At least 1.
+
+    Examples
+    --------
+    >>> LookEvery(Budget(5), duels=4).evaluate([[0, 4], [2, 0]]).stopped
+    False
+    >>> LookEvery(Budget(5), duels=3).evaluate([[0, 4], [2, 0]]).stopped
+    True
+    """
+
+    rule: StoppingRule
+    duels: int
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_rule("rule", self.rule)
+        check_duels(self.duels)
+
+    def evaluate(self, wins: ArrayLike) -> StoppingState:
+        """Say whether one looks now, and what the rule says then."""
+        found = self.rule.evaluate(wins)
+        looks = checked_wins(wins).sum() % self.duels == 0
+        return found if looks else found._replace(stopped=False, answer=NOBODY)
+
+    def scalar_stopping(self) -> Any:
+        """Return what stops runs of the scalar engine."""
+        from bayesduel.stopping.scalar_rules import look_every
+
+        return look_every(self.rule.scalar_stopping(), int(self.duels))
+
+
 def check_rule(argument: str, value: Any, index: int | None = None) -> StoppingRule:
     """Return ``value`` if it is a rule for stopping."""
     if not isinstance(value, StoppingRule):
@@ -274,6 +310,14 @@ def check_rule(argument: str, value: Any, index: int | None = None) -> StoppingR
             remedy="give stopping.AnytimeEvidence(0.05), for instance",
         )
     return value
+
+
+def check_duels(value: Any) -> None:
+    """Raise ``StoppingRuleError`` for what is no number of duels."""
+    number = whole_number(value)
+    if number is None or not 1 <= number <= 2**62:
+        rule = "must be a whole number from 1 to 2^62"
+        raise StoppingRuleError.of("duels", rule, value)
 
 
 def _check_delta(value: Any) -> None:

@@ -61,6 +61,14 @@ class OneOrOther(NamedTuple):
     other: Any
 
 
+class LooksLeft(NamedTuple):
+    """The state of a rule that is looked at after every so many duels only."""
+
+    rule: Any
+    counts: Int[np.ndarray, " 2"]
+    """Duels between two looks, and those that are left until the next."""
+
+
 NEVER_STOPS = ScalarStopping("", lambda num_arms: NeverStops(np.zeros(1, np.int64)))
 
 
@@ -76,6 +84,15 @@ def first_of(one: ScalarStopping, other: ScalarStopping) -> ScalarStopping:
         return OneOrOther(one.new_state(num_arms), other.new_state(num_arms))
 
     return ScalarStopping(f"{one.name}-or-{other.name}", of_run)
+
+
+def look_every(rule: ScalarStopping, duels: int) -> ScalarStopping:
+    """Return what stops with a rule, after every so many duels only."""
+
+    def of_run(num_arms: int) -> LooksLeft:
+        return LooksLeft(rule.new_state(num_arms), np.full(2, duels, np.int64))
+
+    return ScalarStopping(f"{rule.name}-sometimes", of_run)
 
 
 @inlined
@@ -96,6 +113,17 @@ def _ask_both(state: OneOrOther, first: int, second: int, won: bool) -> int:
     return other if one == GO_ON else one
 
 
+@inlined
+def _look_sometimes(state: LooksLeft, first: int, second: int, won: bool) -> int:
+    said = observe(state.rule, first, second, won)
+    state.counts[1] -= 1
+    if state.counts[1] > 0:
+        return GO_ON
+    state.counts[1] = state.counts[0]
+    return said
+
+
 implement_one(observe, NeverStops, _go_on)
 implement_one(observe, DuelsLeft, _count_down)
 implement_one(observe, OneOrOther, _ask_both)
+implement_one(observe, LooksLeft, _look_sometimes)

@@ -4,6 +4,7 @@ from dataclasses import fields
 
 from bayesduel.errors import StoppingRuleError, near_names
 from bayesduel.literals import literal
+from bayesduel.stopping.habits import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (
     AnytimeEvidence,
     Budget,
@@ -15,6 +16,9 @@ RULES: dict[str, type[StoppingRule]] = {
     "anytime": AnytimeEvidence,
     "posterior": PosteriorProbability,
     "budget": Budget,
+    "fixed": FixedNumber,
+    "intervals": SeparateIntervals,
+    "p-value": LeaderTest,
 }
 """Rules by the names that are typed."""
 

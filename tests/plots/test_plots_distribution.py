@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesduel import plots
-from bayesduel.analysis import slope
+from bayesduel.analysis import AuditedRule, StoppingAudit, slope
 from tests import fake_results as fake
 from tests.figures import all_text
 from theory import copeland_lower_bound, ecw_rmed_constant
@@ -80,3 +80,33 @@ def test_ratios_leave_out_environments_without_constants_and_say_so():
         plots.slope_ratios(tree["arxiv"])
     with pytest.raises(ValueError, match="notion"):
         plots.slope_ratios(tree, notion="borda")
+
+
+def audited():
+    """An audit of two rules on two matrices, by hand."""
+    votes = np.array([3, 12, -1, 40]), np.array([40, 40, 40, 40])
+    wrong = np.array([True, True, False, False]), np.array([False, False, True, False])
+    rules = tuple(
+        AuditedRule(name, rule, *runs)
+        for name in ("gap", "cyclic")
+        for rule, *runs in zip(("p-value", "fixed"), votes, wrong, strict=True)
+    )
+    return StoppingAudit("D-TS", 0.1, 40, 1, 0, rules)
+
+
+def test_false_stops_are_shares_of_runs_so_far():
+    figure = plots.false_stops(audited())
+    assert len(figure.axes) == 2
+    quick, fixed, accepted = figure.axes[0].lines
+    looked, share = quick.get_data()
+    assert looked[0] == 1 and looked[-1] == 40
+    np.testing.assert_allclose(
+        share, np.where(looked < 3, 0.0, np.where(looked < 12, 0.25, 0.5))
+    )
+    assert fixed.get_ydata()[-2:].tolist() == [0.0, 0.25]
+    assert set(accepted.get_ydata()) == {0.1}
+    text = all_text(figure).replace("\n", " ")
+    assert "4 runs of at most 40 votes" in text
+    assert "votes, looked at after each" in text
+    with pytest.raises(ValueError, match="audit must be what"):
+        plots.false_stops("gap")

@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, binomtest
 
 import theory
 from bayesduel.errors import StoppingRuleError
@@ -13,7 +13,11 @@ from bayesduel.stopping import (
     AnytimeEvidence,
     Budget,
     FirstOf,
+    FixedNumber,
+    LeaderTest,
+    LookEvery,
     PosteriorProbability,
+    SeparateIntervals,
     StoppingRule,
     StoppingState,
 )
@@ -99,6 +103,65 @@ def test_weight_makes_arms_that_join_harmless():
     assert (joined <= 0).all()
 
 
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_intervals_are_those_of_wilson(level):
+    rng = np.random.default_rng(2020)
+    apart = 0
+    for _ in range(40):
+        wins = counted(rng, 4, 60)
+        won, met = wins.sum(1), wins.sum(1) + wins.sum(0) - 2 * np.diag(wins)
+        won = won - np.diag(wins)
+        ends = [
+            binomtest(int(w), int(n)).proportion_ci(level, method="wilson")
+            for w, n in zip(won, met, strict=True)
+        ]
+        leader = int(np.argmax(won / met))
+        least = min(ends[leader].low - e.high for e in ends if e is not ends[leader])
+        state = SeparateIntervals(level).evaluate(wins)
+        assert state.leader == leader
+        assert state.evidence == pytest.approx(least, abs=1e-12)
+        assert state.stopped == (least > 0) == (state.answer == leader)
+        apart += state.stopped
+    assert 0 < apart < 40
+
+
+def test_the_leader_is_tested_against_the_runner_up():
+    rng = np.random.default_rng(2030)
+    stopped = 0
+    for _ in range(60):
+        wins = counted(rng, 4, 25)
+        np.fill_diagonal(wins, 0)
+        shares = wins.sum(1) / (wins.sum(1) + wins.sum(0))
+        second, first = np.argsort(shares)[-2:].tolist()
+        won, lost = int(wins[first, second]), int(wins[second, first])
+        p_value = binomtest(won, won + lost).pvalue if won + lost else 1.0
+        state = LeaderTest(0.05).evaluate(wins)
+        assert state.leader == first
+        if won > lost:
+            assert math.exp(-state.evidence) == pytest.approx(min(1.0, p_value))
+        assert state.stopped == (won > lost and p_value < 0.05)
+        stopped += state.stopped
+    assert 0 < stopped < 60
+
+
+def test_habits_without_a_duel_of_some_arm():
+    wins = np.array([[0, 9, 0], [0, 0, 0], [0, 0, 0]])
+    assert LeaderTest(0.05).evaluate(wins).answer == 0
+    assert not SeparateIntervals(0.95).evaluate(wins).stopped
+    assert SeparateIntervals(0.95).evaluate(np.zeros((2, 2))).evidence == -1.0
+    assert LeaderTest(0.05).evaluate(np.zeros((2, 2))).evidence == 0.0
+    assert FixedNumber(9).evaluate(wins).answer == 0
+
+
+def test_one_looks_every_so_often():
+    rule = LookEvery(AnytimeEvidence(0.3), 50)
+    wins = np.array([[0, 66], [33, 0]])
+    assert not rule.evaluate(wins).stopped
+    assert rule.evaluate(wins).evidence == AnytimeEvidence(0.3).evaluate(wins).evidence
+    wins[0, 1] += 1
+    assert rule.evaluate(wins).answer == 0
+
+
 @pytest.mark.parametrize(
     ("make", "text"),
     [
@@ -114,6 +177,11 @@ def test_weight_makes_arms_that_join_harmless():
         (lambda: Budget(1.5), "duels must be a whole number"),
         (lambda: FirstOf(()), "rules must be a tuple"),
         (lambda: FirstOf([Budget(3)]), "rules must be a tuple"),
+        (lambda: FixedNumber(0), "duels must be a whole number from 1"),
+        (lambda: SeparateIntervals(1.0), "level must be a number between 0 and 1"),
+        (lambda: LeaderTest(0), "alpha must be a number between 0 and 1"),
+        (lambda: LookEvery(3, 3), "rule must be a rule of bayesduel.stopping"),
+        (lambda: LookEvery(Budget(3), 0.5), "duels must be a whole number from 1"),
         (lambda: Budget(3) | 5, "must be a rule of bayesduel.stopping"),
     ],
 )
@@ -123,7 +191,16 @@ def test_bad_parameters_are_named(make, text):
 
 
 @pytest.mark.parametrize(
-    "rule", [AnytimeEvidence(0.1), PosteriorProbability(0.1), Budget(5)]
+    "rule",
+    [
+        AnytimeEvidence(0.1),
+        PosteriorProbability(0.1),
+        Budget(5),
+        FixedNumber(5),
+        SeparateIntervals(0.9),
+        LeaderTest(0.1),
+        LookEvery(Budget(5), 2),
+    ],
 )
 def test_counts_are_checked(rule):
     assert isinstance(rule, StoppingRule)

@@ -10,7 +10,15 @@ import bayesduel
 from bayesduel import policies
 from bayesduel.errors import SimulationArgumentError, StoppingRuleError
 from bayesduel.ops.scalar.compiled import compiled, standalone
-from bayesduel.stopping import AnytimeEvidence, Budget, PosteriorProbability
+from bayesduel.stopping import (
+    AnytimeEvidence,
+    Budget,
+    FixedNumber,
+    LeaderTest,
+    LookEvery,
+    PosteriorProbability,
+    SeparateIntervals,
+)
 from bayesduel.stopping._scalar_bets import log_bets, log_whole
 from bayesduel.stopping.scalar_rules import GO_ON, observe
 from tests.policies.instances import CONDORCET, TWO_WINNERS
@@ -22,6 +30,10 @@ RULES = {
     "width": AnytimeEvidence(0.1, 0.06, prior=1.5, weight=0.2),
     "posterior": PosteriorProbability(0.02),
     "skeptical": PosteriorProbability(1e-5, 5),
+    "fixed": FixedNumber(40),
+    "intervals": SeparateIntervals(0.9),
+    "test": LeaderTest(0.01),
+    "seldom": LookEvery(LeaderTest(0.03125), 7),
 }
 
 

@@ -3,7 +3,15 @@
 import pytest
 
 from bayesduel.errors import StoppingRuleError
-from bayesduel.stopping import AnytimeEvidence, Budget, PosteriorProbability, parse
+from bayesduel.stopping import (
+    AnytimeEvidence,
+    Budget,
+    FixedNumber,
+    LeaderTest,
+    PosteriorProbability,
+    SeparateIntervals,
+    parse,
+)
 
 
 def test_rules_are_read():
@@ -11,6 +19,9 @@ def test_rules_are_read():
     assert parse("posterior:delta=1e-3") == PosteriorProbability(0.001)
     both = parse("anytime:delta=0.1 | budget:duels=300")
     assert both == AnytimeEvidence(0.1) | Budget(300)
+    assert parse("fixed:duels=300") == FixedNumber(300)
+    assert parse("intervals:level=0.95") == SeparateIntervals(0.95)
+    assert parse("p-value:alpha=0.05") == LeaderTest(0.05)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,194 @@
+"""What became of the runs of an audit of rules for stopping: numbers and shares."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Int
+
+__all__ = ["AuditRow", "AuditedRule", "StoppingAudit", "false_until", "share_interval"]
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """One rule on one instance, in numbers.
+
+    Attributes
+    ----------
+    instance, rule : str
+    num_runs : int
+    false_stops : int
+        Runs in which it named an arm that is no right answer.
+    false_share, false_lower, false_upper : float
+        Their share, with an exact interval of 95 % (Clopper and Pearson 1934).
+    undecided_share : float
+        Share of the runs in which it named no arm within the budget.
+    median_votes : float or None
+        Median of the votes until a name, None where most runs had none.
+    """
+
+    instance: str
+    rule: str
+    num_runs: int
+    false_stops: int
+    false_share: float
+    false_lower: float
+    false_upper: float
+    undecided_share: float
+    median_votes: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class AuditedRule:
+    """What became of the runs of one rule on one instance.
+
+    Attributes
+    ----------
+    instance, rule : str
+    votes : int64 (R,)
+        Votes until an arm was named; -1 where none was within the budget.
+    is_wrong : bool (R,)
+        Whether an arm was named that is no right answer.
+    """
+
+    instance: str
+    rule: str
+    votes: Int[np.ndarray, " run"]
+    is_wrong: Bool[np.ndarray, " run"]
+
+    @property
+    def num_runs(self) -> int:
+        """Number of runs."""
+        return len(self.votes)
+
+    def row(self) -> AuditRow:
+        """Return the numbers."""
+        wrong = int(self.is_wrong.sum())
+        low, high = share_interval(wrong, self.num_runs)
+        undecided = self.votes < 0
+        median = float(np.median(np.where(undecided, np.inf, self.votes)))
+        return AuditRow(
+            instance=self.instance,
+            rule=self.rule,
+            num_runs=self.num_runs,
+            false_stops=wrong,
+            false_share=wrong / self.num_runs,
+            false_lower=low,
+            false_upper=high,
+            undecided_share=float(undecided.mean()),
+            median_votes=median if math.isfinite(median) else None,
+        )
+
+
+@dataclass(frozen=True)
+class StoppingAudit:
+    """Result of :func:`audit_stopping`; prints as a table.
+
+    Attributes
+    ----------
+    policy : str
+        Who asked.
+    delta : float
+        The error that was accepted.
+    budget, look_every, seed : int
+        As asked for.
+    rules : tuple of AuditedRule
+        Rule by rule, of one instance after the other.
+    """
+
+    policy: str
+    delta: float
+    budget: int
+    look_every: int
+    seed: int
+    rules: tuple[AuditedRule, ...]
+
+    @property
+    def num_runs(self) -> int:
+        """Number of runs of every rule."""
+        return self.rules[0].num_runs
+
+    def rows(self) -> tuple[AuditRow, ...]:
+        """Return the numbers of all rules."""
+        return tuple(each.row() for each in self.rules)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain values, for JSON."""
+        return {
+            "policy": self.policy,
+            "delta": self.delta,
+            "budget": self.budget,
+            "look_every": self.look_every,
+            "num_runs": self.num_runs,
+            "seed": self.seed,
+            "rules": [asdict(row) for row in self.rows()],
+        }
+
+    HEADER = ("instance", "rule", "false stops", "95 %", "undecided", "median votes")
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """Return the table as text, one tuple per row, in the order of ``HEADER``."""
+        return [
+            (
+                row.instance,
+                row.rule,
+                f"{row.false_share:.2%}",
+                f"{row.false_lower:.2%} to {row.false_upper:.2%}",
+                f"{row.undecided_share:.1%}",
+                "-" if row.median_votes is None else f"{row.median_votes:,.0f}",
+            )
+            for row in self.rows()
+        ]
+
+    def __str__(self) -> str:
+        table = [self.HEADER, *self.cells()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if place < 2 else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in table
+        ]
+        return "\n".join(lines)
+
+
+def false_until(
+    audited: AuditedRule, votes: Int[np.ndarray, " look"]
+) -> Int[np.ndarray, " look"]:
+    """Return how many runs have stopped at a wrong arm after so many votes.
+
+    Examples
+    --------
+    >>> runs = AuditedRule("", "", np.array([7, 4, -1]), np.array([True, True, False]))
+    >>> false_until(runs, np.array([3, 4, 9])).tolist()
+    [0, 1, 2]
+    """
+    wrong = np.sort(audited.votes[audited.is_wrong])
+    return np.searchsorted(wrong, votes, side="right")
+
+
+def share_interval(
+    events: int | Int[np.ndarray, " look"], number: int, probability: float = 0.95
+) -> tuple[Any, Any]:
+    """Return the exact interval of a share, by Clopper and Pearson (1934).
+
+    Examples
+    --------
+    >>> low, high = share_interval(0, 100)
+    >>> low, round(high, 4)
+    (0.0, 0.0362)
+    """
+    from scipy.special import betaincinv
+
+    tail, count = (1.0 - probability) / 2.0, np.asarray(events)
+    low = betaincinv(np.maximum(count, 1), number - count + 1, tail)
+    high = betaincinv(count + 1, np.maximum(number - count, 1), 1.0 - tail)
+    low = np.where(count > 0, low, 0.0)
+    high = np.where(count < number, high, 1.0)
+    return (float(low), float(high)) if low.ndim == 0 else (low, high)

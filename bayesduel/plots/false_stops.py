@@ -1,0 +1,162 @@
+"""``plots.false_stops``: how often rules have stopped wrongly after so many looks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
+
+from bayesduel.analysis.audited_rules import (
+    StoppingAudit,
+    false_until,
+    share_interval,
+)
+from bayesduel.errors import ArgumentError
+from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
+from bayesduel.plots.style import (
+    FAINT,
+    StyledFigure,
+    check_height,
+    font_style,
+    looks,
+    styled,
+    width_in_inches,
+)
+
+if TYPE_CHECKING:
+    from jaxtyping import Int
+    from matplotlib.axes import Axes
+
+    from bayesduel.analysis.audited_rules import AuditedRule
+    from bayesduel.plots.style import Look
+
+__all__ = ["false_stops"]
+
+_POINTS = 120
+"""Per line; steps between them are not seen."""
+
+_MARKS = 6
+
+
+def false_stops(
+    audit: StoppingAudit,
+    *,
+    width: str | float = "full",
+    height: float | None = None,
+) -> StyledFigure:
+    """Draw the share of studies that have stopped at a wrong arm, over the votes.
+
+    One panel per instance, one line per rule. The band is the exact interval of 95 % of
+    Clopper and Pearson (1934) at each number of votes; the gray line is the error that
+    was accepted.
+
+    Parameters
+    ----------
+    audit : StoppingAudit
+        What :func:`bayesduel.analysis.audit_stopping` returned.
+    width, height
+        See :func:`regret`.
+
+    Returns
+    -------
+    StyledFigure
+        See :func:`regret`.
+
+    Examples
+    --------
+    >>> from bayesduel.analysis import audit_stopping
+    >>> audit = audit_stopping(
+    ...     "cyclic", "balanced", rules=["p-value:alpha=0.05"], budget=99, num_runs=50
+    ... )
+    >>> false_stops(audit).axes[0].get_xlabel()
+    'votes, looked at after each'
+    """
+    if not isinstance(audit, StoppingAudit):
+        rule = "must be what analysis.audit_stopping returned"
+        raise ArgumentError.of("audit", rule, audit)
+    panels: dict[str, list[AuditedRule]] = {}
+    for each in audit.rules:
+        panels.setdefault(each.instance, []).append(each)
+    inches, height = width_in_inches(width), check_height(height)
+    columns = 1 if inches < 5.0 else 2 if len(panels) in (2, 4) else min(len(panels), 3)
+    rows = -(-len(panels) // columns)
+    style = font_style(inches)
+    looked = _looks_of(audit)
+    with styled(style):
+        figure = StyledFigure(
+            style=style,
+            figsize=(inches, height or rows * max(1.9, inches / columns * 0.7) + 0.8),
+            layout="constrained",
+        )
+        grid = figure.subplots(
+            rows, columns, squeeze=False, sharex=True, sharey=True
+        ).ravel()
+        look = looks(each.rule for each in audit.rules)
+        for axes, (name, members) in zip(grid, panels.items(), strict=False):
+            _draw(axes, members, looked, look, audit.delta)
+            head_panel(axes, name, [], inches / columns)
+        for axes in grid[len(panels) :]:
+            axes.remove()
+        most = max(each.row().false_share for each in audit.rules)
+        grid[0].set_ylim(-0.02, min(1.02, 1.1 * max(most, audit.delta) + 0.02))
+        _label(grid, len(panels), columns, audit)
+        runs = runs_text(each.num_runs for each in audit.rules)
+        caption = (
+            f"{audit.policy} asks; {runs} of at most {audit.budget:,} votes; bands: "
+            f"exact 95 % intervals; gray: the accepted error, {audit.delta:g}"
+        )
+        caption_below(
+            figure, wrap_label(caption, inches), look, 3 if inches < 5.0 else 6
+        )
+    return figure
+
+
+def _looks_of(audit: StoppingAudit) -> Int[np.ndarray, " look"]:
+    """Return numbers of votes at which there is a look, evenly on a log scale."""
+    first, last = audit.look_every, max(audit.budget, audit.look_every)
+    wanted = np.geomspace(first, last, _POINTS) / first
+    found = np.unique(np.floor(wanted + 1e-9).astype(np.int64)) * first
+    return np.unique(np.append(found, audit.budget))
+
+
+def _draw(
+    axes: Axes,
+    members: list[AuditedRule],
+    looked: Int[np.ndarray, " look"],
+    look: dict[str, Look],
+    delta: float,
+) -> None:
+    every = max(1, len(looked) // _MARKS)
+    for place, each in enumerate(members):
+        wrong = false_until(each, looked)
+        shown = look[each.rule]
+        low, high = share_interval(wrong, each.num_runs)
+        axes.fill_between(
+            looked, low, high, step="post", color=shown.color, alpha=0.18, linewidth=0
+        )
+        # Moved on from line to line: markers of lines at zero do not cover each other.
+        marks = list(range(place * every // len(members), len(looked) - 1, every))
+        marks += [len(looked) - 1] if wrong[-1] else []
+        axes.step(
+            looked, wrong / each.num_runs, where="post", color=shown.color,
+            linestyle=shown.line, marker=shown.marker, markevery=marks,
+            markeredgecolor="white", markeredgewidth=0.4, zorder=4.0 - 0.1 * place,
+        )  # fmt: skip
+    axes.axhline(delta, color=FAINT, linewidth=0.8, zorder=2)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(base=10.0))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, decimals=None))
+    axes.grid(color="#E4E4E4", linewidth=0.5)
+    axes.set_axisbelow(True)
+
+
+def _label(grid: np.ndarray, count: int, columns: int, audit: StoppingAudit) -> None:
+    after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
+    for index, axes in enumerate(grid[:count]):
+        if index % columns == 0:
+            axes.set_ylabel("studies stopped\nat a wrong arm")
+        if index + columns >= count:
+            axes.set_xlabel(f"votes, looked at after {after}")
+            axes.tick_params(labelbottom=True)

@@ -1,0 +1,207 @@
+"""Habits: rules that are often used, and promise less than they seem to.
+
+Each of them looks at shares of duels won, whoever they were won against. Looked at once
+they have their uses; looked at again and again, or after duels that a policy has
+chosen, they name wrong arms more often than their level says.
+``bayesduel.analysis.audit_stopping`` measures how often.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+from numpy.typing import ArrayLike
+
+from bayesduel.errors import StoppingRuleError
+from bayesduel.stopping.rules import (
+    NOBODY,
+    StoppingRule,
+    StoppingState,
+    check_duels,
+)
+from theory.arguments import as_number
+from theory.copeland_program.evidence import checked_wins
+
+ROUNDING = 1e-9
+"""A p-value has to be below its level by more than that share of it."""
+
+
+@dataclass(frozen=True)
+class FixedNumber(StoppingRule):
+    """Stop after so many duels, and name the arm with the largest share won.
+
+    The habit: "we collect 500 votes, and take the first of the table". The number is
+    fixed before, so nothing is wrong with looking; but nothing says either how often
+    the first of the table is the wrong one.
+
+    Parameters
+    ----------
+    duels : int
+        At least 1.
+
+    Examples
+    --------
+    >>> FixedNumber(100).evaluate([[0, 60], [40, 0]]).answer
+    0
+    """
+
+    duels: int
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        check_duels(self.duels)
+
+    def evaluate(self, wins: ArrayLike) -> StoppingState:
+        """Say whether there are enough duels."""
+        counts = checked_wins(wins)
+        leader = int(shares_won(counts)[0].argmax())
+        spent, limit = float(counts.sum()), float(self.duels)
+        return _state(leader, spent, limit, stopped=spent >= limit)
+
+    def scalar_stopping(self) -> Any:
+        """Return what stops runs of the scalar engine."""
+        from bayesduel.stopping._scalar_habits import FIXED, stopping
+
+        return stopping(FIXED, duels=int(self.duels))
+
+
+@dataclass(frozen=True)
+class SeparateIntervals(StoppingRule):
+    """Stop when the interval of the leader lies above those of all other arms.
+
+    The habit: bars around the shares of duels won, "significant" as soon as they no
+    longer overlap. An interval is that of Wilson (1927) for the share of its duels that
+    an arm has won; without duels it is [0, 1]. Resampling the duels of an arm, the
+    bootstrap that is usual in place of it, has the same standard error.
+
+    The leader has the largest share won. Who has met weak arms has a large one, so it
+    need not be a Copeland winner, however many duels there are.
+
+    Parameters
+    ----------
+    level : float
+        Of each interval, between 0 and 1; 0.95 is usual.
+
+    References
+    ----------
+    Wilson (1927).
+
+    Examples
+    --------
+    >>> rule = SeparateIntervals(0.95)
+    >>> (
+    ...     rule.evaluate([[0, 60], [40, 0]]).stopped,
+    ...     rule.evaluate([[0, 65], [35, 0]]).answer,
+    ... )
+    (True, 0)
+    """
+
+    level: float
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        if not 0.0 < as_number(self.level) < 1.0:
+            rule = "must be a number between 0 and 1, such as 0.95"
+            raise StoppingRuleError.of("level", rule, self.level)
+
+    def evaluate(self, wins: ArrayLike) -> StoppingState:
+        """Say whether the leader's interval is apart; the evidence is by how much."""
+        rates, met = shares_won(checked_wins(wins))
+        leader = int(rates.argmax())
+        square = _normal_quantile(self.level) ** 2
+        played = np.maximum(met, 1.0)
+        shrunk = 1.0 + square / played
+        centers = (rates + square / (2.0 * played)) / shrunk
+        spread = rates * (1.0 - rates) / played + square / (4.0 * played**2)
+        halves = np.sqrt(square * np.maximum(spread, 0.0)) / shrunk
+        highs = np.where(met > 0, centers + halves, 1.0)
+        low = float(centers[leader] - halves[leader]) if met[leader] else 0.0
+        apart = low - float(np.delete(highs, leader).max())
+        return _state(leader, apart, 0.0, stopped=apart > 0.0)
+
+    def scalar_stopping(self) -> Any:
+        """Return what stops runs of the scalar engine."""
+        from bayesduel.stopping._scalar_habits import INTERVALS, stopping
+
+        return stopping(INTERVALS, square=_normal_quantile(self.level) ** 2)
+
+
+@dataclass(frozen=True)
+class LeaderTest(StoppingRule):
+    """Stop when the leader is significantly better than the runner-up.
+
+    The habit: after every look, test the first of the table against the second, and
+    stop at p < 0.05. The two have the largest shares of duels won, and the test is the
+    two-sided binomial one of the duels that they had with each other.
+
+    It is one test in many: of the pair that looks best, at each look.
+
+    Parameters
+    ----------
+    alpha : float
+        Level, between 0 and 1; 0.05 is usual.
+
+    Examples
+    --------
+    >>> rule = LeaderTest(0.05)
+    >>> rule.evaluate([[0, 5], [0, 0]]).stopped, rule.evaluate([[0, 6], [0, 0]]).stopped
+    (False, True)
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        if not 0.0 < as_number(self.alpha) < 1.0:
+            rule = "must be a number between 0 and 1, such as 0.05"
+            raise StoppingRuleError.of("alpha", rule, self.alpha)
+
+    def evaluate(self, wins: ArrayLike) -> StoppingState:
+        """Say whether p is below the level; the evidence is -log p."""
+        from scipy.special import betainc
+
+        counts = checked_wins(wins)
+        rates, _ = shares_won(counts)
+        leader = int(rates.argmax())
+        rates[leader] = -math.inf
+        second = int(rates.argmax())
+        won, lost = counts[leader, second], counts[second, leader]
+        chance = 1.0
+        if won > lost + 1:
+            chance = 2.0 * float(betainc(won, lost + 1.0, 0.5))
+        evidence = -math.log(chance) if chance > 0.0 else math.inf
+        stopped = chance < self.alpha * (1.0 - ROUNDING)
+        return _state(leader, evidence, -math.log(self.alpha), stopped=stopped)
+
+    def scalar_stopping(self) -> Any:
+        """Return what stops runs of the scalar engine."""
+        from bayesduel.stopping._scalar_habits import TEST, stopping
+
+        return stopping(TEST, level=float(self.alpha) * (1.0 - ROUNDING))
+
+
+def shares_won(
+    wins: Float64[np.ndarray, "K K"],
+) -> tuple[Float64[np.ndarray, " K"], Float64[np.ndarray, " K"]]:
+    """Return the share of its duels that each arm has won, and how many they were.
+
+    -1 for an arm without duels, which so comes last.
+    """
+    won = wins.sum(axis=1)
+    met = won + wins.sum(axis=0)
+    return np.where(met > 0, won / np.maximum(met, 1.0), -1.0), met
+
+
+def _normal_quantile(level: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + float(level) / 2.0))
+
+
+def _state(
+    leader: int, evidence: float, threshold: float, *, stopped: bool
+) -> StoppingState:
+    answer = leader if stopped else NOBODY
+    return StoppingState(stopped, answer, leader, evidence, threshold)

@@ -1,0 +1,189 @@
+"""Audits of rules for stopping: the numbers are those of the runs."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest
+
+import bayesduel
+from bayesduel import stopping
+from bayesduel.analysis import audit_stopping, usual_rules
+from bayesduel.analysis._asked_votes import asking_kernel, decisions
+from bayesduel.analysis.audited_rules import share_interval
+from bayesduel.analysis.stopping_audits import right_answers
+from bayesduel.errors import (
+    DisconnectedComparisonsWarning,
+    SimulationArgumentError,
+    StoppingRuleError,
+)
+from bayesduel.inference import fit
+from bayesduel.models import PairwiseBeta
+from bayesduel.votes import Comparisons
+
+FALSE_ALARM = 1e-5
+DESIGN = {"budget": 300, "num_runs": 60, "seed": 5}
+
+
+def test_runs_are_those_of_the_simulator():
+    found = audit_stopping("cyclic", "d-ts", rules=["p-value:alpha=0.2"], **DESIGN)
+    (audited,) = found.rules
+    runs = bayesduel.simulate(
+        "cyclic",
+        "d-ts:self_duels=false",
+        num_runs=60,
+        horizon=300,
+        seed=5,
+        stopping=stopping.LeaderTest(0.2),
+    )
+    np.testing.assert_array_equal(audited.votes, runs["stopped_at"])
+    wrong = ~np.isin(runs["answer"], [-1, 0])
+    np.testing.assert_array_equal(audited.is_wrong, wrong)
+    (row,) = found.rows()
+    assert row.false_stops == wrong.sum() > 0
+    test = binomtest(int(wrong.sum()), 60).proportion_ci(0.95, method="exact")
+    assert (row.false_lower, row.false_upper) == pytest.approx((test.low, test.high))
+    stopped = runs["stopped_at"].values
+    assert row.undecided_share == (stopped < 0).mean()
+    assert row.median_votes == np.median(np.where(stopped < 0, math.inf, stopped))
+
+
+def test_all_rules_see_the_same_votes():
+    """A patient rule with a smaller level stops later, at a vote of the same run."""
+    rules = {"quick": stopping.LeaderTest(0.3), "patient": stopping.LeaderTest(0.1)}
+    quick, patient = audit_stopping("gap", "balanced", rules=rules, **DESIGN).rules
+    both = (quick.votes > 0) & (patient.votes > 0)
+    assert both.sum() > 20
+    assert (quick.votes[both] <= patient.votes[both]).all()
+
+
+def test_looks_between_which_nothing_stops():
+    rules = ["p-value:alpha=0.2", "fixed:duels=250"]
+    often, fixed = audit_stopping("gap", "balanced", rules=rules, **DESIGN).rules
+    assert (fixed.votes == 250).all()
+    found = audit_stopping("gap", "balanced", rules=rules, look_every=40, **DESIGN)
+    seldom, fixed = found.rules
+    assert (fixed.votes == 280).all()
+    assert set(seldom.votes % 40) <= {0, 39}
+    assert seldom.is_wrong.sum() < often.is_wrong.sum()
+    assert found.look_every == 40
+
+
+def test_an_anytime_rule_keeps_its_promise_and_a_habit_does_not():
+    found = audit_stopping("strong-borda", "balanced", budget=600, num_runs=400)
+    shares = {row.rule: row for row in found.rows()}
+    assert list(shares) == list(usual_rules(0.05, 0.0, 600))
+    # One false alarm in 100,000, were false stops as frequent as was accepted.
+    assert shares["anytime"].false_stops <= binom.isf(FALSE_ALARM, 400, 0.05)
+    for habit in ("posterior", "intervals", "p-value", "fixed"):
+        assert shares[habit].false_stops > binom.isf(FALSE_ALARM, 400, 0.05)
+    assert shares["anytime"].median_votes is None
+    text = str(found).splitlines()
+    assert len(text) == 6 and text[1].split()[:2] == ["strong-borda", "anytime"]
+    kept = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    assert kept["rules"][0]["median_votes"] is None
+    assert kept["num_runs"] == 400
+
+
+def test_draws_of_a_posterior_are_truths_of_runs():
+    """Averaged over the prior, P(best) is what it says, however often one looks."""
+    votes = Comparisons.from_wins(np.zeros((3, 3)))
+    with pytest.warns(DisconnectedComparisonsWarning):
+        prior = fit(PairwiseBeta(), votes)
+    found = audit_stopping(
+        prior, "balanced", rules=["posterior:delta=0.2"], budget=400, num_runs=1500
+    )
+    (row,) = found.rows()
+    assert row.instance == "draws"
+    assert row.false_stops <= binom.isf(FALSE_ALARM, 1500, 0.2)
+    assert row.false_stops > 50
+
+
+def test_wide_right_answers_are_those_of_the_definition():
+    rng = np.random.default_rng(3)
+    for num_arms in (2, 3, 5):
+        half = np.triu(rng.uniform(0.35, 0.65, (40, num_arms, num_arms)), 1)
+        lower = np.tril(np.ones((num_arms, num_arms)), -1)
+        matrices = half + np.swapaxes(lower * (1 - np.swapaxes(half, 1, 2)), 1, 1)
+        matrices += 0.5 * np.eye(num_arms)
+        found = right_answers(matrices, 0.06)
+        for matrix, right in zip(matrices, found, strict=True):
+            clear = matrix > 0.56
+            for arm in range(num_arms):
+                kept = sum(not clear[j, arm] for j in range(num_arms) if j != arm)
+                wrong = any(clear[r].sum() > kept for r in range(num_arms) if r != arm)
+                assert right[arm] == (not wrong)
+        assert found.sum() > right_answers(matrices, 0.0).sum()
+
+
+def test_intervals_of_all_and_of_nothing():
+    assert share_interval(7, 7)[1] == 1.0
+    low, high = share_interval(np.array([0, 3, 9]), 9)
+    assert low[0] == 0.0 and high[2] == 1.0
+    exact = binomtest(3, 9).proportion_ci(0.95, method="exact")
+    assert (low[1], high[1]) == pytest.approx((exact.low, exact.high))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        "d-ts+",
+        "balanced",
+        *(
+            pytest.param(policy, marks=pytest.mark.slow)
+            for policy in ("rd-ts:cost=duels", "rucb", "track-and-stop", "rmed1")
+        ),
+    ],
+)
+def test_votes_from_before_are_told_and_not_counted(policy):
+    """With 7 votes for arm 0 the rule needs as many less, whoever asks."""
+    matrix = np.array([[[0.5, 1.0], [0.0, 0.5]]] * 3)
+    rule = stopping.AnytimeEvidence(0.001)
+    kernel = asking_kernel(policy, 2, 500, rounds=30)
+    asked = {"budget": 500, "seed": 0}
+    fresh = decisions(asking_kernel(policy, 2, 500), rule, matrix, **asked)
+    begun = decisions(kernel, rule, matrix, votes=np.array([[0, 1, 1]] * 7), **asked)
+    assert (fresh.answers == 0).all() and (begun.answers == 0).all()
+    assert (fresh.votes == begun.votes + 7).all()
+
+
+def test_balanced_designs_ask_every_pair_alike():
+    kernel = asking_kernel("balanced", 4, 600)
+    matrix = np.full((5, 4, 4), 0.5)
+    rule = stopping.FixedNumber(60)
+    from bayesduel.simulation.pairwise import PairwiseEnvironment
+    from bayesduel.simulation.scalar.engine import run_chunk
+
+    records = run_chunk(
+        PairwiseEnvironment(matrix[0]),
+        kernel,
+        runs=range(5),
+        checkpoints=np.array([15, 600]),
+        seed=1,
+        event_limit=10**6,
+        segment_seconds=1.0,
+        stopping=rule.scalar_stopping(),
+    )
+    plays = records.ledger["plays"][..., *np.triu_indices(4, 1)]
+    assert (plays[:, 1] == 10).all()
+    assert set(plays[:, 0].ravel()) == {2, 3}
+    assert len({tuple(each) for each in plays[:, 0]}) > 1
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "text"),
+    [
+        ({"policy": "bt-ts"}, SimulationArgumentError, "policy must be one that a ker"),
+        ({"policy": 3}, SimulationArgumentError, "policy must be one that a kernel"),
+        ({"budget": 0}, SimulationArgumentError, "budget must be"),
+        ({"delta": 1}, SimulationArgumentError, r"delta must be in \(0, 1\)"),
+        ({"rules": []}, SimulationArgumentError, "rules must be at least one"),
+        ({"rules": ["anytim"]}, StoppingRuleError, "did you mean anytime"),
+        ({"rules": {"a": 3}}, StoppingRuleError, "rules must be a rule"),
+        ({"instances": "camera"}, SimulationArgumentError, "instances must be a pref"),
+    ],
+)
+def test_what_does_not_fit_is_named(change, kind, text):
+    with pytest.raises(kind, match=text):
+        audit_stopping(**{"instances": "gap", **DESIGN, **change})
