@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
+    from bayesduel.studies.forecast import Forecast
     from bayesduel.studies.status import StudyStatus
     from bayesduel.studies.study import Study
     from bayesduel.studies.tickets import Ticket
 
 _HOMES = {
+    "Forecast": ".forecast",
     "Study": ".study",
     "StudyStatus": ".status",
     "Ticket": ".tickets",
 }
 
-__all__ = ["Study", "StudyStatus", "Ticket"]
+__all__ = ["Forecast", "Study", "StudyStatus", "Ticket"]
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

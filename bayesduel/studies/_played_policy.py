@@ -12,7 +12,7 @@ import numpy as np
 from jax import Array, lax
 from jaxtyping import Bool, Int
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.policies.base import Policy
 from bayesduel.program_cache import keep_programs
@@ -23,9 +23,6 @@ __all__ = ["PlayedPolicy"]
 
 _TOLD_AT_ONCE = 256
 """Events that one call takes; the program is the same for fewer."""
-
-_MOST_STEPS = 2000
-"""Rounds of a policy without look-ahead between two different arms."""
 
 _ASK, _ANSWER, _COUNT = 0, 1, 2
 
@@ -139,7 +136,7 @@ def _play(
             machine,
             move,
         )
-        over = machine.found | (machine.steps >= _MOST_STEPS)
+        over = machine.found | (machine.steps >= PATIENCE)
         done = ~asks | over | (machine.round >= program.horizon)
         steps = jnp.where(done, 0, machine.steps)
         return machine._replace(steps=steps), index + done.astype(index.dtype)

@@ -43,11 +43,6 @@ class Question:
     answer: str | None = None
     withdrawn: bool = False
 
-    @property
-    def is_open(self) -> bool:
-        """Whether it waits for its answer."""
-        return self.answer is None and not self.withdrawn
-
 
 @dataclass(slots=True)
 class Request:
@@ -281,8 +276,9 @@ class StudyState:
         question = self.questions[body["question"]]
         self._take_back(question)
         question.answer, question.replaced, question.asked = None, False, self.clock
-        self.open[question.number] = question
-        self._count_out(question, +1)
+        if not (self.is_retired[question.left] or self.is_retired[question.right]):
+            self.open[question.number] = question
+            self._count_out(question, +1)
 
     def _take_back(self, question: Question) -> None:
         if question.answer == "skip":
@@ -304,7 +300,12 @@ class StudyState:
         self._begin_anew()
 
     def _arm_retired(self, number: int, body: dict[str, Any]) -> None:
-        self.is_retired[self.arms.index(body["name"])] = True
+        arm = self.arms.index(body["name"])
+        self.is_retired[arm] = True
+        # What is out about it is asked no more, and holds up no budget.
+        for question in [*self.open.values()]:
+            if arm in (question.left, question.right):
+                self._leaves(question)
         self._begin_anew()
 
     def _imported(self, number: int, body: dict[str, Any]) -> None:

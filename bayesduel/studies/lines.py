@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from bayesduel.errors import ArgumentError, BayesduelError
+from bayesduel.errors import ArgumentError, BayesduelError, StudyError, checked_as
 from bayesduel.studies.study import Study
+from theory.arguments import true_or_false
 
 __all__ = ["answer_line"]
 
@@ -88,8 +89,9 @@ def _stored(name: str) -> Callable[..., dict[str, Any]]:
     return do
 
 
-def _status(study: Study) -> dict[str, Any]:
-    return {"status": study.status().as_dict()}
+def _status(study: Study, forecast: bool = False) -> dict[str, Any]:
+    asked = checked_as(StudyError, true_or_false, forecast, "forecast")
+    return {"status": study.status(forecast=asked).as_dict()}
 
 
 _DEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Any]]] = {
@@ -100,7 +102,7 @@ _DEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Any]]] =
     "withdraw": (("ticket",), (), _stored("withdraw")),
     "add_arm": (("name",), (), _stored("add_arm")),
     "retire_arm": (("name",), (), _stored("retire_arm")),
-    "status": ((), (), _status),
+    "status": ((), ("forecast",), _status),
 }
 """By word: what it needs, what it may have, and what does it."""
 

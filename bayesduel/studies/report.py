@@ -20,6 +20,8 @@ from bayesduel.version import package_version
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from bayesduel.studies.forecast import Forecast
+
 __all__ = ["report_html"]
 
 _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 1.6e7, 400, 4000
@@ -40,7 +42,11 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def report_html(
-    events: Sequence[Event], title: str, probability: float, now: float
+    events: Sequence[Event],
+    title: str,
+    probability: float,
+    now: float,
+    forecast: Forecast | None = None,
 ) -> str:
     """Return the page; see ``Study.report``."""
     state, history = history_of(events)
@@ -50,6 +56,7 @@ def report_html(
         _summary(status),
         "<h2>May I stop?</h2>",
         _rules(status),
+        "" if forecast is None else _forecast(forecast),
         "<h2>Standings</h2>",
         _standings(status, probability),
     ]
@@ -104,6 +111,22 @@ def _rules(status: StudyStatus) -> str:
             ]
         )
     return _table(["rule", "says", "needs", "has", "meaning"], rows)
+
+
+def _forecast(forecast: Forecast) -> str:
+    rows = []
+    for line in forecast.lines:
+        within = "" if line.within_budget is None else f"{line.within_budget:.0%}"
+        rows.append([line.rule, escape(forecast.words(line)), within])
+    table = _table(["rule", "votes still needed", "within the budget"], rows)
+    note = "; ".join(
+        [
+            f"{forecast.num_runs} studies that go on from here were simulated, with "
+            f"{forecast.most_votes:,} votes more at most",
+            *forecast.remarks,
+        ]
+    )
+    return f'<h2>How many more?</h2>{table}<p class="small">{escape(note)}.</p>'
 
 
 def _amount(rule: str, evidence: float) -> str:

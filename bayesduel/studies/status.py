@@ -17,6 +17,7 @@ from bayesduel.studies._state import StudyState
 
 if TYPE_CHECKING:
     from bayesduel.inference.posterior import Posterior
+    from bayesduel.studies.forecast import Forecast
 
 __all__ = ["Standing", "StoppingLine", "StudyStatus", "status_of", "stopping_of"]
 
@@ -116,6 +117,8 @@ class StudyStatus:
     delta : float
         Error that was accepted.
     stopping : tuple of StoppingLine
+    forecast : Forecast or None
+        Of the votes still needed, where it was asked for.
     """
 
     policy: str
@@ -137,6 +140,7 @@ class StudyStatus:
     condorcet_exists: float
     delta: float
     stopping: tuple[StoppingLine, ...]
+    forecast: Forecast | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""

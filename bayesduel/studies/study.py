@@ -12,6 +12,7 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._asking import next_question
 from bayesduel.studies._event_log import FORMAT, EventLog
 from bayesduel.studies._fits import votes_between
+from bayesduel.studies._foresight import Foresight
 from bayesduel.studies._rules import check_policy_text, rule_of
 from bayesduel.studies._settings import (
     MOST_ARMS,
@@ -21,8 +22,6 @@ from bayesduel.studies._settings import (
     checked_name,
 )
 from bayesduel.studies._state import ANSWERS
-from bayesduel.studies._study_file import StudyFile
-from bayesduel.studies.status import StudyStatus, status_of
 from bayesduel.studies.tickets import (
     LEASE,
     Ticket,
@@ -37,7 +36,7 @@ from theory.arguments import integer_from, one_of
 __all__ = ["Study"]
 
 
-class Study(StudyFile):
+class Study(Foresight):
     """Comparisons by real judges, asked for by a policy.
 
     One SQLite file holds everything, as events that are appended and never changed;
@@ -364,32 +363,6 @@ class Study(StudyFile):
         """Return all votes between arms that are not retired, imported ones too."""
         with self._turn:
             return votes_between(self._current())
-
-    def status(self, probability: float = 0.9) -> StudyStatus:
-        """Return where the study stands, and whether one may stop.
-
-        Parameters
-        ----------
-        probability : float
-            Of the intervals of the standings.
-        """
-        with self._turn:
-            return status_of(self._current(), probability, self._clock())
-
-    def report(self, probability: float = 0.9) -> str:
-        """Return one HTML page that needs no other file.
-
-        Standings with their intervals, who met whom, the probability of being the best
-        and the evidence over the votes, and what the rules for stopping say.
-
-        Parameters
-        ----------
-        probability : float
-            Of the intervals.
-        """
-        from bayesduel.studies.report import report_html
-
-        return report_html(self.events(), self.path.stem, probability, self._clock())
 
     def _check_policy(self, num_arms: int) -> None:
         if self._settings.policy not in RULES:

@@ -214,9 +214,10 @@ def test_texts_are_shown_and_no_path_leaves_the_folder(run, tmp_path, monkeypatc
     keys(monkeypatch, "q")
     result = run("vote", file, "--texts", folder)
     assert "first [31m text" in result.stderr
+    assert "one.txt" not in result.stderr
     assert "hidden" not in result.stderr
     assert "../secret" in result.stderr
-    assert "is no folder" in run("vote", file, "--texts", tmp_path / "no").stderr
+    assert "must be a folder" in run("vote", file, "--texts", tmp_path / "no").stderr
 
 
 def test_the_end_of_the_questions_is_said(run, tmp_path, monkeypatch):

@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from bayesduel.studies import Study
 from tests.fuzz.test_command import FILES, SAMPLE, WORDS, check
 
-COMMANDS = """new ask tell undo withdraw vote status report add-arm retire-arm import
-export copy serve-stdin sing""".split()
+COMMANDS = """new ask tell undo withdraw vote page status report add-arm retire-arm
+import export copy serve-stdin sing""".split()
 
 RIGHT = shlex.split(
     """--arms a,b,c --arms-file votes.csv --policy balanced -p information --model beta
     --delta 0.05 --width 0.1 --budget 5 --floor 2 --lease 1 --block a,b --seed 3
     -n 2 --number 3 --judge Ada --context {} --json --out page.html --overwrite
-    --interval 0.9 --texts taken --winner winner --words left,right,tie -q --help
+    --interval 0.9 --texts taken --images taken --port 0 --token {} --winner winner
+    --words left,right,tie -q --help
     1 2 3 left right tie skip a b c votes.csv counts.csv bad_votes.csv new.study"""
 )
 
@@ -35,6 +36,11 @@ def study_lines(draw):
     return line + [word() for _ in range(draw(st.integers(0, 5)))]
 
 
+def no_server(*_):
+    """Stand for a port that is taken: a page would be served to the end."""
+    raise OSError("taken")
+
+
 @pytest.fixture(scope="module")
 def here(tmp_path_factory):
     """Go to a folder of strange files, a study among them."""
@@ -49,6 +55,7 @@ def here(tmp_path_factory):
             study.ask(3)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        patch.setattr("socket.create_server", no_server)
         patch.setenv("COLUMNS", "100")
         patch.setenv("TERM", "dumb")
         yield folder

@@ -247,6 +247,22 @@ def test_arms_come_and_go(make):
     assert_replays(study)
 
 
+def test_questions_about_a_retired_arm_are_asked_no_more(make):
+    study = make(budget=2)
+    out = study.ask(2, judge="Ada")
+    gone = out[0].left
+    study.retire_arm(gone)
+    kept = [each for each in out if gone not in (each.left, each.right)]
+    assert study.open_tickets("Ada") == kept
+    assert study.status().out == len(kept)
+    # The budget has room for another question; the late answer is kept, and undone.
+    assert len(study.ask(2, judge="Ada")) == 2 - len(kept)
+    assert study.tell(out[0], "left")
+    assert study.undo(out[0])
+    assert out[0] not in study.open_tickets("Ada")
+    assert_replays(study)
+
+
 def test_votes_from_a_file_count(make, tmp_path):
     study = make(budget=100)
     path = tmp_path / "old.csv"

@@ -11,6 +11,7 @@ from bayesduel.cli.study import (
     ask,
     export,
     new,
+    page,
     report,
     serve,
     status,
@@ -31,6 +32,7 @@ study.command("tell")(answers.tell)
 study.command("undo")(answers.undo)
 study.command("withdraw")(answers.withdraw)
 study.command("vote")(vote.vote)
+study.command("page")(page.page)
 study.command("status")(status.status)
 study.command("report")(report.report)
 study.command("add-arm")(arms.add_arm)

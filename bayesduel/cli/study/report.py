@@ -9,7 +9,7 @@ import typer
 
 from bayesduel.cli.options import flag, number_option, quiet_flag
 from bayesduel.cli.output import say
-from bayesduel.cli.study.options import File, opened
+from bayesduel.cli.study.options import File, Forecasts, opened
 
 __all__ = ["report"]
 
@@ -23,16 +23,17 @@ def report(
     probability: Annotated[
         float, number_option("--interval", metavar="P", help="Of intervals.")
     ] = 0.9,
+    forecast: Forecasts = False,
     overwrite: Annotated[bool, flag("--overwrite", help="Replace the page.")] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Write one HTML page that needs no other file: standings, figures, rules."""
     from bayesduel.folders import write_whole
 
-    page = file.with_name(f"{file.name}.html") if out is None else out
-    if page.exists() and not overwrite:
-        raise ValueError(f"--out: {page} exists; name another file, or --overwrite")
     with opened(file) as study:
-        text = study.report(probability)
+        page = file.with_name(f"{file.name}.html") if out is None else out
+        if page.exists() and not overwrite:
+            raise ValueError(f"--out: {page} exists; name another file, or --overwrite")
+        text = study.report(probability, forecast=forecast)
     write_whole(page, text.encode())
     say(f"saved {page}", quiet=quiet)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 from bayesduel.cli.options import json_flag, number_option
 from bayesduel.cli.output import console, print_json
-from bayesduel.cli.study.options import File, opened
+from bayesduel.cli.study.options import File, Forecasts, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import Console
     from rich.table import Table
 
-    from bayesduel.studies import StudyStatus
+    from bayesduel.studies import Forecast, StudyStatus
     from bayesduel.studies.status import Standing
 
 __all__ = ["status"]
@@ -25,15 +27,16 @@ def status(
     probability: Annotated[
         float, number_option("--interval", metavar="P", help="Of intervals.")
     ] = 0.9,
+    forecast: Forecasts = False,
     as_json: Annotated[bool, json_flag] = False,
 ) -> None:
     """Print the standings of a study, and whether one may stop."""
     with opened(file) as study:
-        found = study.status(probability)
+        found = study.status(probability, forecast=forecast)
     if as_json:
         print_json(found.as_dict())
     else:
-        _show(found, file.name, probability)
+        _show(found, str(file), file.name, probability)
 
 
 _HEADERS = (
@@ -74,7 +77,7 @@ def _standings(rows: Sequence[Standing], headers: list[str]) -> Table:
     return table
 
 
-def _show(found: StudyStatus, name: str, probability: float) -> None:
+def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     from rich.markup import escape
 
     from bayesduel.cli.tables import fitting_table, new_table, show
@@ -110,6 +113,22 @@ def _show(found: StudyStatus, name: str, probability: float) -> None:
             line.meaning,
         )
     screen.print(rules)
+    if found.forecast is not None:
+        _show_forecast(screen, found.forecast)
+    again = shlex.join(["bayesduel", "audit-stopping", "--from-study", path])
+    screen.print(f"measured errors of these rules: {again}", style="dim", markup=False)
+
+
+def _show_forecast(screen: Console, forecast: Forecast) -> None:
+    for line in forecast.lines:
+        within = ""
+        if line.within_budget is not None:
+            within = f"; within the budget with probability {line.within_budget:.0%}"
+        text = f"{line.rule}: {forecast.words(line)}{within}"
+        screen.print(text, markup=False)
+    simulated = f"forecast: {forecast.num_runs} studies that go on from here"
+    text = "; ".join([simulated, *forecast.remarks])
+    screen.print(text, style="dim", markup=False)
 
 
 def _amount(rule: str, evidence: float) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from bayesduel.cli.output import console, say, say_warning
-from bayesduel.cli.study.options import File, Judge, opened
+from bayesduel.cli.study.options import File, Judge, Texts, opened
 
 if TYPE_CHECKING:
-    from bayesduel.studies import Study, Ticket
+    from bayesduel.studies import Ticket
+    from bayesduel.studies.judges.arm_files import ArmFiles
+    from bayesduel.studies.judges.sitting import Sitting
 
 __all__ = ["vote"]
 
@@ -34,12 +35,7 @@ _LARGEST_TEXT = 20_000
 def vote(
     file: File,
     judge: Judge = None,
-    texts: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Show the text of the file in it that an arm names."
-        ),
-    ] = None,
+    texts: Texts = None,
 ) -> None:
     """Vote at the terminal: two arms side by side, one key a vote.
 
@@ -47,64 +43,38 @@ def vote(
     and the one before it when it is pressed again. A named judge who comes back gets
     the question that was left open.
     """
-    if texts is not None and not texts.is_dir():
-        raise ValueError(f"--texts: {texts} is no folder")
+    from bayesduel.studies.judges.arm_files import ArmFiles
+    from bayesduel.studies.judges.sitting import Sitting
+
+    files = None if texts is None else ArmFiles(texts, file, "texts")
     with opened(file) as study:
-        sitting = _Sitting(study, judge)
+        sitting = Sitting(study, judge)
         while (ticket := sitting.next()) is not None:
-            _show(ticket, texts, len(sitting.answered))
+            _show(ticket, files, sitting.num_answered)
             word = _pressed()
             if word == "quit":
                 sitting.leave()
                 break
-            if word == "undo":
-                sitting.undo()
-            else:
-                sitting.answer(word)
+            _do(sitting, ticket, word)
         else:
             say(study.resting)
-    say(f"{len(sitting.answered)} answers stored")
+    say(f"{sitting.num_answered} answers stored")
 
 
-class _Sitting:
-    """What a judge has before them, and what they have answered."""
+def _do(sitting: Sitting, ticket: Ticket, word: str) -> None:
+    """Store an answer, unless somebody else was faster; or take the last one back."""
+    from bayesduel.errors import StudyError
 
-    def __init__(self, study: Study, judge: str | None) -> None:
-        self._study, self._judge = study, judge
-        left = [] if judge is None else study.open_tickets(judge)
-        self._waiting = left[::-1]
-        self.answered: list[Ticket] = []
-
-    def next(self) -> Ticket | None:
-        """Return what was left open, or the next question."""
-        if not self._waiting:
-            self._waiting = self._study.ask(judge=self._judge)
-        return self._waiting[-1] if self._waiting else None
-
-    def answer(self, word: str) -> None:
-        """Store an answer, unless somebody else was faster."""
-        from bayesduel.errors import StudyError
-
-        ticket = self._waiting.pop()
-        try:
-            self._study.tell(ticket, word)
-        except StudyError as error:
-            say_warning(str(error))
+    last = sitting.last
+    try:
+        if word != "undo":
+            sitting.answer(ticket.number, word)
+        elif last is not None:
+            sitting.undo(last)
         else:
-            self.answered.append(ticket)
-
-    def undo(self) -> None:
-        """Open the last answer again; what was asked meanwhile comes after it."""
-        if not self.answered:
             say("nothing to undo")
-            return
-        self._waiting.append(self.answered.pop())
-        self._study.undo(self._waiting[-1])
-
-    def leave(self) -> None:
-        """Take back questions that nobody can come back to: who has no name."""
-        for ticket in self._waiting if self._judge is None else ():
-            self._study.withdraw(ticket)
+    except StudyError as error:
+        say_warning(str(error))
 
 
 def _pressed() -> str:
@@ -122,35 +92,22 @@ def _pressed() -> str:
         say(_HELP)
 
 
-def _show(ticket: Ticket, texts: Path | None, number: int) -> None:
+def _show(ticket: Ticket, files: ArmFiles | None, number: int) -> None:
     from rich.columns import Columns
     from rich.panel import Panel
     from rich.text import Text
 
     screen = console(stderr=True)
     half = max(10, screen.width // 2 - 1)
-    panels = [
-        Panel(Text(_text(arm, texts)), title=Text(_plain(arm)), width=half)
-        for arm in (ticket.left, ticket.right)
-    ]
+    panels = []
+    for side, arm in (("left", ticket.left), ("right", ticket.right)):
+        text = None if files is None else files.text(arm, _LARGEST_TEXT)
+        # Who reads a text need not know whose it is.
+        title, shown = (arm, arm) if text is None else (side, text)
+        panels.append(Panel(Text(_plain(shown)), title=Text(_plain(title)), width=half))
     screen.rule(f"question {ticket.number}; {number} answered")
     screen.print(Columns(panels, padding=0))
     screen.print(_HELP, style="dim", markup=False)
-
-
-def _text(arm: str, texts: Path | None) -> str:
-    """Return what is shown of an arm: the text of its file in the folder."""
-    if texts is None:
-        return _plain(arm)
-    file = texts / arm
-    try:
-        inside = file.resolve().is_relative_to(texts.resolve())
-    except (OSError, ValueError):
-        inside = False
-    if not inside or not file.is_file():
-        return _plain(arm)
-    with file.open("rb") as opened_file:
-        return _plain(opened_file.read(_LARGEST_TEXT).decode("utf-8", "replace"))
 
 
 def _plain(text: str) -> str:

@@ -1,0 +1,75 @@
+"""``bayesduel study page``: judges answer in a browser on this computer."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bayesduel.cli.errors import ended_for_good
+from bayesduel.cli.options import integer_option
+from bayesduel.cli.output import say
+from bayesduel.cli.study.options import File, Judge, Texts, opened
+
+__all__ = ["page"]
+
+_HOST = "127.0.0.1"
+
+
+def page(
+    file: File,
+    judge: Judge = None,
+    texts: Texts = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Show the image in it that an arm names."),
+    ] = None,
+    port: Annotated[
+        int, integer_option(metavar="N", least=0, help="0: any that is free.")
+    ] = 0,
+    token: Annotated[
+        str | None,
+        typer.Option(metavar="T", help="Last part of the address; default: random."),
+    ] = None,
+) -> None:
+    """Serve a page for judges to this computer alone, until Ctrl-C.
+
+    Prints its address. Several judges may have it open, each with a name of their own:
+    the page asks for it, or ?judge=NAME behind the address says it. Arrows choose,
+    t is a tie, s skips, u takes the last answer back. After the end the same --port and
+    --token serve the same address again, and open pages go on.
+    """
+    try:
+        from bayesduel.studies.judges.page import JudgePage
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"page: needs {error.name}; pip install 'bayesduel[page]' installs it"
+        ) from error
+    with opened(file) as study:
+        served = JudgePage(study, token=token, judge=judge, texts=texts, images=images)
+        with _listening(port) as listener:
+            port = listener.getsockname()[1]
+            typer.echo(f"http://{_HOST}:{port}/{served.token}/")
+            say("judges open this address in a browser here; Ctrl-C ends it")
+            try:
+                served.server().run(sockets=[listener])
+            except KeyboardInterrupt as error:
+                again = f"--port {port} --token {served.token}"
+                stored = f"{served.num_answered} answers stored"
+                advice = f"{stored}; the same address again: {again}"
+                raise ended_for_good(error, advice) from error
+
+
+def _listening(port: int) -> socket.socket:
+    """Return a socket that only this computer reaches."""
+    if port > 65535:
+        raise ValueError(f"--port: must be at most 65535, got {port}")
+    try:
+        return socket.create_server((_HOST, port))
+    except OSError as error:
+        raise ValueError(
+            f"--port: {port} cannot be had ({error.strerror or error}); name another, "
+            "or 0 for any that is free"
+        ) from error

@@ -1,0 +1,187 @@
+"""Where a study stands, and what simulations of it say: its errors, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bayesduel.errors import SimulationArgumentError, StudyError, checked_as
+from bayesduel.studies._fits import fit_votes
+from bayesduel.studies._study_file import StudyFile
+from bayesduel.studies.status import StudyStatus, status_of
+from theory.arguments import integer_from, number_that
+
+if TYPE_CHECKING:
+    from bayesduel.analysis import StoppingAudit
+    from bayesduel.studies.forecast import Forecast
+
+__all__ = ["Foresight"]
+
+_BUDGET = 2000
+"""Votes of an audited study without a budget."""
+
+
+_MOST_VOTES, _MOST_RUNS = 10**9, 10**6
+
+
+class Foresight(StudyFile):
+    """A study that is looked at, and played on or again in simulations."""
+
+    def status(
+        self, probability: float = 0.9, *, forecast: bool = False
+    ) -> StudyStatus:
+        """Return where the study stands, and whether one may stop.
+
+        Parameters
+        ----------
+        probability : float
+            Of the intervals of the standings.
+        forecast : bool
+            Simulate how many votes are still needed, too; see :meth:`forecast`.
+        """
+        foreseen = self.forecast() if forecast else None
+        with self._turn:
+            found = status_of(self._current(), probability, self._clock())
+        return replace(found, forecast=foreseen)
+
+    def report(self, probability: float = 0.9, *, forecast: bool = False) -> str:
+        """Return one HTML page that needs no other file.
+
+        Standings with their intervals, who met whom, the probability of being the best
+        and the evidence over the votes, and what the rules for stopping say.
+
+        Parameters
+        ----------
+        probability : float
+            Of the intervals.
+        forecast : bool
+            Simulate how many votes are still needed, too; see :meth:`forecast`.
+        """
+        from bayesduel.studies.report import report_html
+
+        foreseen = self.forecast() if forecast else None
+        title = self.path.stem
+        now = self._clock()
+        return report_html(self.events(), title, probability, now, foreseen)
+
+    def forecast(
+        self,
+        probability: float = 0.8,
+        *,
+        most_votes: int = 10_000,
+        num_runs: int = 400,
+    ) -> Forecast:
+        """Say how many votes are still needed until the rules of the study decide.
+
+        Simulated studies go on from the votes there are: each draws its preference
+        matrix from the posterior of this study's model, and its policy asks until a
+        rule names an arm, whichever that is. So the intervals hold if the model does.
+
+        Parameters
+        ----------
+        probability : float
+            Of the intervals.
+        most_votes : int
+            Votes that a simulated study is played on at most.
+        num_runs : int
+            Simulated studies.
+
+        Returns
+        -------
+        Forecast
+            Of "anytime", and of "posterior" where the model is a Beta law per pair. Its
+            remarks say what was simulated differently: a policy without a kernel is
+            replaced by D-TS+, and ties come in proportion.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from bayesduel.studies import Study
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name, "drinks.study")
+        >>> with Study.create(path, ["tea", "milk"], "balanced") as study:
+        ...     for ticket in study.ask(12):
+        ...         better = "left" if ticket.left == "tea" else "right"
+        ...         _ = study.tell(ticket, better)
+        ...     found = study.forecast()
+        >>> print(found.words(found.lines[1]))
+        none: it names an arm now
+        >>> folder.cleanup()
+        """
+        from bayesduel.studies.forecast import forecast_of
+
+        shares, error = "in (0, 1)", StudyError
+        level = checked_as(
+            error, number_that, probability, "probability", shares, _is_share
+        )
+        most = checked_as(error, integer_from, most_votes, 1, "most_votes", _MOST_VOTES)
+        runs = checked_as(error, integer_from, num_runs, 1, "num_runs", _MOST_RUNS)
+        with self._turn:
+            return forecast_of(self._current(), level, most, runs)
+
+    def audit_stopping(
+        self,
+        *,
+        budget: int | None = None,
+        look_every: int = 1,
+        num_runs: int = 1000,
+        seed: int = 0,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> StoppingAudit:
+        """Measure how often rules would stop wrongly in studies like this one.
+
+        Each of them begins without a vote, with this policy, delta and width; its truth
+        is drawn from the posterior of this study's model, given the votes there are.
+
+        Parameters
+        ----------
+        budget : int, optional
+            Votes at most; by default the budget of the study, or 2000.
+        look_every, num_runs, seed, on_progress
+            As for :func:`bayesduel.analysis.audit_stopping`.
+
+        Returns
+        -------
+        StoppingAudit
+            Of the two rules of :meth:`Study.status` and of the usual habits. Where the
+            model is no Beta law per pair, the posterior rule stands there as "posterior
+            by pair": it is that of such a law.
+
+        Raises
+        ------
+        SimulationArgumentError
+            If no kernel plays the policy of the study.
+        """
+        from bayesduel.analysis import audit_stopping, usual_rules
+        from bayesduel.studies.forecast import simulated_rules
+
+        with self._turn:
+            settings = self._settings
+            posterior = fit_votes(self._current(), 0, 400, 400)
+        if budget is None:
+            budget = settings.budget or _BUDGET
+        error = SimulationArgumentError
+        budget = checked_as(error, integer_from, budget, 1, "budget", 10**9)
+        rules = usual_rules(settings.delta, settings.width, budget)
+        own = simulated_rules(settings, posterior)
+        if "posterior" not in own:
+            own["posterior by pair"] = rules["posterior"]
+        others = ("anytime", "posterior")
+        habits = {name: rule for name, rule in rules.items() if name not in others}
+        return audit_stopping(
+            posterior,
+            settings.policy,
+            rules=own | habits,
+            delta=settings.delta,
+            width=settings.width,
+            budget=budget,
+            look_every=look_every,
+            num_runs=num_runs,
+            seed=seed,
+            on_progress=on_progress,
+        )
+
+
+def _is_share(value: float) -> bool:
+    return 0.0 < value < 1.0

@@ -1,0 +1,245 @@
+"""How many votes a study still needs, by playing it on in simulations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.analysis._asked_votes import BALANCED, asking_kernel, decisions
+from bayesduel.errors import SimulationArgumentError
+from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.models.pairwise_beta import PairwiseBeta
+from bayesduel.stopping.rules import AnytimeEvidence, PosteriorProbability
+from bayesduel.studies._fits import fit_votes
+from bayesduel.studies._state import StudyState
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64, Int
+
+    from bayesduel.inference.posterior import Posterior
+    from bayesduel.stopping.rules import StoppingRule
+    from bayesduel.studies._settings import Settings
+
+__all__ = ["Forecast", "ForecastLine", "forecast_of", "simulated_rules", "votes_needed"]
+
+_STAND_IN = "d-ts+"
+"""In place of policies that no kernel plays."""
+
+_SEED = 1
+"""Folded into that of the study: the draws are not those of its questions."""
+
+
+@dataclass(frozen=True)
+class ForecastLine:
+    """How many votes a rule still needs.
+
+    Attributes
+    ----------
+    rule : str
+        "anytime" or "posterior".
+    lower, median, upper : int or None
+        Votes still to be asked for; None where that is more than were simulated.
+    undecided : float
+        Share of the simulated studies in which the rule named no arm within them.
+    within_budget : float or None
+        Share in which it did before the budget of the study was spent.
+    """
+
+    rule: str
+    lower: int | None
+    median: int | None
+    upper: int | None
+    undecided: float
+    within_budget: float | None
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What simulations say of the votes to come; of ``Study.forecast``.
+
+    Attributes
+    ----------
+    probability : float
+        Of the intervals.
+    most_votes, num_runs : int
+        Votes and studies that were simulated.
+    lines : tuple of ForecastLine
+    remarks : tuple of str
+        What of the study was simulated differently.
+    """
+
+    probability: float
+    most_votes: int
+    num_runs: int
+    lines: tuple[ForecastLine, ...]
+    remarks: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return asdict(self)
+
+    def words(self, line: ForecastLine) -> str:
+        """Return what a line says in words.
+
+        Examples
+        --------
+        >>> line = ForecastLine("anytime", 120, 300, None, 0.2, None)
+        >>> Forecast(0.8, 5000, 400, (line,), ()).words(line)
+        'about 300 votes more (80%: 120 to more than 5,000)'
+        """
+        if line.upper == 0:
+            return "none: it names an arm now"
+        most = f"more than {self.most_votes:,}"
+        low, mid, high = (
+            most if each is None else f"{each:,}"
+            for each in (line.lower, line.median, line.upper)
+        )
+        if line.lower is None:
+            share = f"{line.undecided:.0%} of the simulated studies"
+            return f"{most} votes more, in {share}"
+        about = mid if line.median is None else f"about {mid}"
+        return f"{about} votes more ({self.probability:.0%}: {low} to {high})"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{line.rule}: {self.words(line)}" for line in self.lines)
+
+
+def forecast_of(
+    state: StudyState, probability: float, most_votes: int, num_runs: int
+) -> Forecast:
+    """Return the forecast from a state; see ``Study.forecast``."""
+    settings = state.settings
+    posterior = fit_votes(state, 0, 400, 400)
+    truths = posterior.sample(settings.seed + _SEED, num_runs)
+    left = None
+    if settings.budget is not None:
+        left = max(0, settings.budget - state.num_votes)
+    lines = []
+    for name, rule in simulated_rules(settings, posterior).items():
+        needed = votes_needed(state, rule, truths, most_votes, settings.seed)
+        lines.append(_line(name, needed, probability, left))
+    remarks = _remarks(state)
+    if len(lines) == 1:
+        remarks.append("the posterior rule of this model is not simulated")
+    return Forecast(probability, most_votes, num_runs, tuple(lines), tuple(remarks))
+
+
+def votes_needed(
+    state: StudyState,
+    rule: StoppingRule,
+    truths: Float64[np.ndarray, "run K K"],
+    most_votes: int,
+    seed: int,
+) -> Float64[np.ndarray, " run"]:
+    """Play a study on with each matrix; return the votes until the rule names an arm.
+
+    Infinite where that takes more than ``most_votes``. Of votes without ties, so many
+    more are needed as ties have come so far.
+    """
+    both = np.ix_(state.active, state.active)
+    if rule.evaluate(state.wins[both]).stopped:
+        return np.zeros(len(truths))
+    share = _decisive_share(state)
+    most = max(1, math.floor(most_votes * share))
+    asked = [each.duel["round"] for each in state.told if each.duel]
+    kernel = asking_kernel(
+        _who_asks(state.settings)[0],
+        len(state.active),
+        _horizon(state.settings),
+        rounds=max([int(state.epoch_wins.sum()), *asked]),
+    )
+    runs = decisions(
+        kernel, rule, truths, budget=most, seed=seed, votes=_votes_of(state)
+    )
+    return np.where(runs.votes < 0, np.inf, np.ceil(runs.votes / share))
+
+
+def simulated_rules(
+    settings: Settings, posterior: Posterior
+) -> dict[str, StoppingRule]:
+    """Return the rules of ``status`` that a simulation can look at.
+
+    Without "posterior" where that is no closed form.
+    """
+    weight = 1.0 / len(settings.arms)
+    anytime = AnytimeEvidence(settings.delta, width=settings.width, weight=weight)
+    rules: dict[str, StoppingRule] = {"anytime": anytime}
+    model = posterior.model
+    if isinstance(model, PairwiseBeta) and isinstance(model.prior, int | float):
+        prior = float(model.prior)
+        rules["posterior"] = PosteriorProbability(settings.delta, prior=prior)
+    return rules
+
+
+def _votes_of(state: StudyState) -> Int[np.ndarray, "vote 3"]:
+    """Return winner and loser of every vote, and whether the rules count it.
+
+    Ties are votes by a coin for the policy, and none for the rules.
+    """
+    both = np.ix_(state.active, state.active)
+    won = state.wins[both].astype(np.int64)
+    tied = state.told_wins[both] - won
+    rows = []
+    for counts, counted in ((won, 1), (tied, 0)):
+        first, second = np.nonzero(counts)
+        pairs = np.column_stack([first, second, np.full(len(first), counted)])
+        rows.append(np.repeat(pairs, counts[first, second], axis=0))
+    return np.concatenate(rows).astype(np.int64)
+
+
+def _decisive_share(state: StudyState) -> float:
+    both = np.ix_(state.active, state.active)
+    won, tied = state.wins[both].sum(), state.ties[both].sum() / 2.0
+    return float((won + 1.0) / (won + tied + 1.0))
+
+
+def _who_asks(settings: Settings) -> tuple[str, str]:
+    """Return the policy that is simulated, and what to say of it."""
+    policy, is_scale = settings.policy, not isinstance(settings.model, PairwiseBeta)
+    if policy in BALANCED:
+        if policy == "information" and is_scale:
+            return BALANCED[0], "simulated studies ask the pair with the fewest votes"
+        return policy, ""
+    try:
+        asking_kernel(policy, len(settings.arms), _horizon(settings))
+    except SimulationArgumentError:
+        return _STAND_IN, f"simulated studies ask as {_STAND_IN} does"
+    return policy, ""
+
+
+def _horizon(settings: Settings) -> int:
+    return settings.budget or LONGEST_HORIZON
+
+
+def _remarks(state: StudyState) -> list[str]:
+    settings, share = state.settings, _decisive_share(state)
+    found = [_who_asks(settings)[1]]
+    if share < 1.0:
+        found.append(f"ties are taken to come in {1 - share:.0%} of the votes")
+    if settings.blocked or settings.floor or state.num_skipped:
+        found.append("the floor, and blocked or skipped pairs, are not simulated")
+    return list(filter(None, found))
+
+
+def _line(
+    rule: str,
+    needed: Float64[np.ndarray, " run"],
+    probability: float,
+    left: int | None,
+) -> ForecastLine:
+    tail = (1.0 - probability) / 2.0
+    found = np.quantile(needed, [tail, 0.5, 1.0 - tail], method="inverted_cdf")
+    lower, median, upper = (
+        int(each) if math.isfinite(each) else None for each in found.tolist()
+    )
+    return ForecastLine(
+        rule=rule,
+        lower=lower,
+        median=median,
+        upper=upper,
+        undecided=float(np.isinf(needed).mean()),
+        within_budget=None if left is None else float((needed <= left).mean()),
+    )

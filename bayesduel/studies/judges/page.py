@@ -1,0 +1,243 @@
+"""A page for judges on this computer: what it shows, and what it does with answers."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import secrets
+import threading
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from bayesduel.errors import OutputWriteError, StudyError
+from bayesduel.studies.judges._page_guard import PageGuard
+from bayesduel.studies.judges.arm_files import IMAGE_TYPES, ArmFiles
+from bayesduel.studies.judges.sitting import Sitting
+from bayesduel.studies.study import Study
+from bayesduel.studies.tickets import Ticket, checked_judge
+
+__all__ = ["JudgePage"]
+
+_HERE = Path(__file__).parent
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{16,100}")
+_LARGEST_BODY = 10_000
+_LARGEST_TEXT = 500_000
+"""Bytes of a text that are shown."""
+
+# An image that is opened by itself runs no script either.
+_IMAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+
+class JudgePage:
+    """The page of one study, as an ASGI application :attr:`app`.
+
+    Everything is below the path ``/TOKEN/``; any other one is not found. A judge who
+    loads the page again gets the same open question, from any server of this study; an
+    answer that is sent again is stored once.
+
+    Parameters
+    ----------
+    study : Study
+    token : str, optional
+        From 16 to 100 letters, digits, ``_`` and ``-``; by default a random one.
+    judge : str, optional
+        Who answers; by default the page asks for a name.
+    texts, images : path, optional
+        Folders with files of which arms are the names; they are shown in place of the
+        name.
+
+    Raises
+    ------
+    StudyError
+        If an argument does not fit.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "drinks.study")
+    >>> with Study.create(path, ["tea", "milk"], "balanced") as study:
+    ...     page = JudgePage(study, judge="Ada")
+    ...     server = page.server()  # server.run(sockets=[listener]) serves it.
+    ...     len(page.token), page.num_answered
+    (24, 0)
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        *,
+        token: str | None = None,
+        judge: str | None = None,
+        texts: str | os.PathLike[str] | None = None,
+        images: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if token is not None and not _TOKEN.fullmatch(token):
+            rule = "must be 16 to 100 letters, digits, _ and -"
+            remedy = "leave it out for a random one"
+            raise StudyError.of("token", rule, token, remedy=remedy)
+        self.token = token or secrets.token_urlsafe(18)
+        self._study, self._judge = study, checked_judge(judge)
+        self._texts = _files(texts, study, "texts")
+        self._images = _files(images, study, "images")
+        self._image_names: dict[str, str] = {}
+        self._sittings: dict[str, Sitting] = {}
+        self._turn = threading.Lock()
+        routes = [
+            Route("/{token}/", self._page),
+            Route("/{token}/page.js", _static("page.js", "text/javascript")),
+            Route("/{token}/page.css", _static("page.css", "text/css")),
+            Route("/{token}/image/{key}", self._image),
+            *(
+                Route(f"/{{token}}/{deed}", self._posted, methods=["POST"])
+                for deed in ("question", "answer", "undo")
+            ),
+        ]
+        self.app: ASGIApp = PageGuard(Starlette(routes=routes), self.token)
+
+    def server(self) -> uvicorn.Server:
+        """Return what serves it: ``server().run(sockets=[listener])``.
+
+        The listener is to be one that only this computer reaches.
+        """
+        config = uvicorn.Config(
+            self.app,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            log_level="error",
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=5,
+        )
+        return uvicorn.Server(config)
+
+    @property
+    def num_answered(self) -> int:
+        """Answers that were stored by this page and not taken back."""
+        return sum(each.num_answered for each in self._sittings.values())
+
+    def _page(self, request: Request) -> Response:
+        text = Template((_HERE / "page.html").read_text("utf-8")).substitute(
+            title=escape(self._study.path.stem), judge=escape(self._judge or "")
+        )
+        return Response(text, media_type="text/html")
+
+    def _image(self, request: Request) -> Response:
+        name = self._image_names.get(request.path_params["key"])
+        file = self._images.image(name) if self._images and name else None
+        if file is None:
+            raise HTTPException(404)
+        return Response(
+            file.read_bytes(),
+            media_type=IMAGE_TYPES[file.suffix.lower()],
+            headers={"Content-Security-Policy": _IMAGE_POLICY},
+        )
+
+    async def _posted(self, request: Request) -> Response:
+        deed = request.url.path.rpartition("/")[2]
+        given = await _object_of(request)
+        try:
+            return await run_in_threadpool(self._done, deed, given)
+        except OutputWriteError as error:
+            return PlainTextResponse(str(error), 503)
+
+    def _done(self, deed: str, given: dict[str, Any]) -> Response:
+        """Do what a judge has sent; return what is before them then."""
+        note = ""
+        with self._turn:
+            try:
+                judge = checked_judge(self._judge or given.get("judge"))
+            except StudyError as error:
+                return PlainTextResponse(str(error), 400)
+            if judge is None:
+                return PlainTextResponse("a judge needs a name", 400)
+            sitting = self._sittings.setdefault(judge, Sitting(self._study, judge))
+            try:
+                if deed == "answer":
+                    sitting.answer(_number_of(given), given.get("answer", ""))
+                elif deed == "undo":
+                    sitting.undo(_number_of(given))
+            except StudyError as error:
+                note = str(error)
+            ticket = sitting.next()
+            body = {
+                "question": None if ticket is None else self._question(ticket),
+                "resting": self._study.resting if ticket is None else "",
+                "answered": sitting.num_answered,
+                "last": sitting.last,
+                "note": note,
+            }
+        return JSONResponse(body, 409 if note else 200)
+
+    def _question(self, ticket: Ticket) -> dict[str, Any]:
+        sides = {"left": self._shown(ticket.left), "right": self._shown(ticket.right)}
+        return {"number": ticket.number, **sides}
+
+    def _shown(self, arm: str) -> dict[str, str | None]:
+        """Return what a judge sees of an arm: its name only where there is no file."""
+        text = image = None
+        if self._images and self._images.image(arm):
+            digest = hmac.digest(self.token.encode(), arm.encode(), hashlib.sha256)
+            key = digest.hex()
+            self._image_names[key] = arm
+            image = f"image/{key}"
+        elif self._texts:
+            text = self._texts.text(arm, _LARGEST_TEXT)
+        name = arm if text is None and image is None else None
+        return {"name": name, "text": text, "image": image}
+
+
+def _files(
+    folder: str | os.PathLike[str] | None, study: Study, argument: str
+) -> ArmFiles | None:
+    return None if folder is None else ArmFiles(folder, study.path, argument)
+
+
+def _static(name: str, media_type: str) -> Any:
+    def endpoint(request: Request) -> Response:
+        return Response((_HERE / name).read_bytes(), media_type=media_type)
+
+    return endpoint
+
+
+def _number_of(given: dict[str, Any]) -> int:
+    number = given.get("number")
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise StudyError.of("number", "must be that of a question", number)
+    return number
+
+
+async def _object_of(request: Request) -> dict[str, Any]:
+    """Return the JSON object that was sent."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        raise HTTPException(415)
+    content = b""
+    try:
+        async for part in request.stream():
+            content += part
+            if len(content) > _LARGEST_BODY:
+                raise HTTPException(413)
+        found = json.loads(content)
+    except (ClientDisconnect, ValueError, RecursionError) as error:
+        raise HTTPException(400) from error
+    if not isinstance(found, dict):
+        raise HTTPException(400)
+    return found

@@ -1,0 +1,113 @@
+"""A page for judges that is served for real, and requests to it."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+from bayesduel.studies import Study
+from bayesduel.studies.judges.page import JudgePage
+
+ROOT = Path(__file__).resolve().parents[2]
+TOKEN = "abcdefghijklmnopqrst"
+PATIENCE = 120.0
+"""Seconds until something that must happen counts as missing."""
+
+
+class Client:
+    """Sends requests as the page does."""
+
+    def __init__(self, port, judge="Ada"):
+        self.port, self.judge = port, judge
+        self.host = f"127.0.0.1:{port}"
+
+    def request(self, method, path, body=None, **headers):
+        """Send a request as it stands; return status, headers and content."""
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=PATIENCE
+        )
+        try:
+            given = {name.replace("_", "-"): each for name, each in headers.items()}
+            connection.request(method, path, body, {"Host": self.host} | given)
+            reply = connection.getresponse()
+            return reply.status, reply.headers, reply.read()
+        finally:
+            connection.close()
+
+    def get(self, path=""):
+        return self.request("GET", f"/{TOKEN}/{path}")
+
+    def post(self, deed, **body):
+        """Do what the page does when a judge does something."""
+        status, _, content = self.request(
+            "POST",
+            f"/{TOKEN}/{deed}",
+            json.dumps({"judge": self.judge} | body).encode(),
+            Origin=f"http://{self.host}",
+            Content_Type="application/json",
+        )
+        found = json.loads(content) if status in (200, 409) else content.decode()
+        return status, found
+
+    def question(self):
+        """Return the question before the judge."""
+        status, found = self.post("question")
+        assert status == 200, found
+        return found["question"]
+
+
+@contextmanager
+def served(study, **options):
+    """Serve a page of a study from a thread; yield its port."""
+    page = JudgePage(study, token=TOKEN, **options)
+    server = page.server()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def tell_and_die(study, ticket, answer):
+    """Store an answer; end before anybody hears of it."""
+    Study.__dict__["plain_tell"](study, ticket, answer)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@contextmanager
+def command(file, port=0, *options, dies=False):
+    """Run `bayesduel study page`; yield the process and its port once it listens.
+
+    With `dies` it ends by SIGKILL between the first answer and its reply.
+    """
+    code = "from bayesduel.cli import main; main()"
+    if dies:
+        code = (
+            "from bayesduel.studies import Study\n"
+            "from tests.studies.serving import tell_and_die\n"
+            f"Study.plain_tell, Study.tell = Study.tell, tell_and_die\n{code}"
+        )
+    words = ["study", "page", file, "--token", TOKEN, "--port", port, *options]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, words)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        address = process.stdout.readline() if process.stdout else ""
+        assert address.endswith(f"/{TOKEN}/\n"), process.communicate()
+        yield process, int(address.split(":")[2].partition("/")[0])
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,184 @@
+"""Forecasts of votes, and audits, of a study."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, chi2_contingency
+
+from bayesduel.analysis._asked_votes import asking_kernel
+from bayesduel.errors import StudyError
+from bayesduel.policies import get
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.scalar.engine import Variations, run_chunk
+from bayesduel.stopping import AnytimeEvidence, FixedNumber
+from bayesduel.studies import Study
+from bayesduel.studies._played_policy import PlayedPolicy
+from bayesduel.studies.forecast import _votes_of, votes_needed
+from bayesduel.studies.lines import answer_line
+from bayesduel.votes import Comparisons
+from tests.studies.helpers import DRINKS
+
+FALSE_ALARM = 1e-5
+WINS = np.array([[0, 9, 7, 8], [3, 0, 6, 5], [2, 4, 0, 6], [1, 3, 2, 0]])
+
+
+@pytest.fixture
+def make(tmp_path):
+    opened = []
+
+    def made(policy="balanced", wins=WINS, ties=None, **options):
+        path = tmp_path / f"{len(opened)}.study"
+        study = Study.create(path, DRINKS, policy, **options)
+        opened.append(study)
+        study.import_votes(Comparisons.from_wins(wins, ties=ties, arm_names=DRINKS))
+        return study
+
+    yield made
+    for study in opened:
+        study.close()
+
+
+def certain(num_arms=4):
+    upper = np.triu(np.ones((num_arms, num_arms)), 1)
+    return upper + 0.5 * np.eye(num_arms)
+
+
+def test_votes_until_a_name_are_those_of_the_rule(make):
+    """With certain answers and one pair a rule says how many are missing."""
+    study = make(wins=np.zeros((4, 4)), delta=0.01)
+    for arm in DRINKS[2:]:
+        study.retire_arm(arm)
+    state, rule = study._current(), study.forecast().lines
+    assert {line.rule for line in rule} == {"anytime", "posterior"}
+    for votes in (7, 30):
+        needed = votes_needed(state, FixedNumber(votes), certain(2)[None], 99, 0)
+        assert needed.tolist() == [votes]
+    assert np.isinf(votes_needed(state, FixedNumber(100), certain(2)[None], 99, 0))
+
+
+def test_more_votes_leave_fewer_to_ask(make):
+    early, late = make(delta=0.001), make(delta=0.001, wins=5 * WINS)
+    first, second = early.forecast(num_runs=200), late.forecast(num_runs=200)
+    for one, other in zip(first.lines, second.lines, strict=True):
+        assert one.lower is not None and one.lower > 0
+        assert (other.median or 0) < (one.median or 10**6)
+    sure = make(wins=50 * WINS).forecast()
+    assert [line.upper for line in sure.lines] == [0, 0]
+    assert "it names an arm now" in str(sure)
+
+
+def test_ties_take_votes(make):
+    """A third of the votes are ties: half as many votes more."""
+    ties = np.triu(WINS + WINS.T, 1) // 2
+    plain, tied = make(), make(ties=ties + ties.T)
+    truth, rule = certain()[None], FixedNumber(int(WINS.sum()) + 40)
+    assert votes_needed(plain._current(), rule, truth, 500, 0).tolist() == [40]
+    share = (WINS.sum() + 1) / (WINS.sum() + ties.sum() + 1)
+    needed = votes_needed(tied._current(), rule, truth, 500, 0)
+    assert needed.tolist() == [np.ceil(40 / share)]
+    assert "ties are taken to come in" in " ".join(tied.forecast(num_runs=9).remarks)
+
+
+def test_what_is_simulated_differently_is_said(make):
+    asked = {"num_runs": 9, "most_votes": 300}
+    assert make(budget=50).forecast(**asked).remarks == ()
+    scale = make("information", model="bradley-terry").forecast(**asked)
+    assert [line.rule for line in scale.lines] == ["anytime"]
+    assert "the pair with the fewest votes" in scale.remarks[0]
+    assert "posterior rule" in scale.remarks[1]
+    blocked = make(blocked=[("tea", "milk")]).forecast(**asked)
+    assert "blocked" in blocked.remarks[0]
+
+
+def test_forecasts_beyond_what_was_simulated(make):
+    study = make(wins=np.ones((4, 4)) - np.eye(4), budget=30, delta=1e-9)
+    found = study.forecast(most_votes=20, num_runs=50)
+    line = found.lines[0]
+    assert (line.lower, line.median, line.upper) == (None, None, None)
+    assert (line.undecided, line.within_budget) == (1.0, 0.0)
+    assert (
+        found.words(line) == "more than 20 votes more, in 100% of the simulated studies"
+    )
+    with pytest.raises(StudyError, match="most_votes must be"):
+        study.forecast(most_votes=0)
+    with pytest.raises(StudyError, match=r"probability must be in \(0, 1\)"):
+        study.forecast(1.0)
+
+
+def test_status_lines_and_page_have_it(make):
+    study = make(budget=400)
+    plain = study.status()
+    assert plain.forecast is None
+    given = json.loads(answer_line(study, '{"do": "status", "forecast": true}'))
+    line = given["status"]["forecast"]["lines"][0]
+    assert line["rule"] == "anytime" and 0 <= line["within_budget"] <= 1
+    wrong = json.loads(answer_line(study, '{"do": "status", "forecast": 3}'))
+    assert "forecast must be" in wrong["error"]
+    page = study.report(forecast=True)
+    assert "How many more?" in page and "How many more?" not in study.report()
+
+
+def test_an_audit_has_the_design_of_the_study(make):
+    study = make(delta=0.2, budget=150)
+    found = study.audit_stopping(num_runs=40)
+    assert (found.policy, found.delta, found.budget) == ("balanced", 0.2, 150)
+    assert found.rules[0].instance == f"draws given {WINS.sum()} votes"
+    assert study.audit_stopping(num_runs=4, budget=20).budget == 20
+
+
+@pytest.mark.slow
+def test_simulated_studies_go_on_as_the_study_does(make):
+    """The next pair after votes from before: by JAX, and by the kernel."""
+    state = make("d-ts")._current()
+    policy, pairs = get("d-ts"), np.triu_indices(4, 1)
+    asked = np.zeros((4, 4), dtype=int)
+    played = PlayedPolicy(policy, state)
+    for number in range(1500):
+        duel, _ = played.next_duel(number + 100)
+        first, second = sorted((duel["first"], duel["second"]))
+        asked[first, second] += 1
+    records = run_chunk(
+        PairwiseEnvironment(np.full((4, 4), 0.5), shuffle=False),
+        asking_kernel("d-ts", 4, 10, rounds=int(WINS.sum())),
+        runs=range(1500),
+        checkpoints=np.array([1]),
+        seed=8,
+        event_limit=10**6,
+        segment_seconds=1.0,
+        stopping=FixedNumber(10**6).scalar_stopping(),
+        variations=Variations(votes=_votes_of(state)),
+    )
+    simulated = records.ledger["plays"][:, -1].sum(axis=0)
+    both = np.array([asked[pairs], simulated[pairs]])
+    assert both.sum(axis=1).tolist() == [1500, 1500]
+    both = both[:, both.sum(axis=0) > 10]
+    assert chi2_contingency(both).pvalue > FALSE_ALARM
+
+
+@pytest.mark.slow
+def test_intervals_hold_where_the_model_does(make):
+    """Truths from the prior: 80 % intervals hold what comes, but for chance."""
+    rng, inside = np.random.default_rng(7), []
+    pairs = np.triu_indices(4, 1)
+    for number in range(200):
+        matrix, wins = np.full((4, 4), 0.5), np.zeros((4, 4))
+        for i, j in zip(*pairs, strict=True):
+            matrix[i, j] = rng.random()
+            matrix[j, i] = 1.0 - matrix[i, j]
+            wins[i, j] = rng.binomial(4, matrix[i, j])
+            wins[j, i] = 4 - wins[i, j]
+        study = make(wins=wins, delta=0.2, seed=number)
+        line = study.forecast(num_runs=200, most_votes=1000).lines[0]
+        state, rule = study._current(), AnytimeEvidence(0.2, weight=0.25)
+        (came,) = votes_needed(state, rule, matrix[None], 1000, 10**6 + number)
+        low, high = (math.inf if each is None else each
+                     for each in (line.lower, line.upper))  # fmt: skip
+        # What was decided before cannot be missed.
+        if high > 0:
+            inside.append(low <= came <= high)
+    assert len(inside) > 150
+    # Where more than half are decided late, both ends may be infinite: never too few.
+    assert binom.cdf(sum(inside), len(inside), 0.8) > FALSE_ALARM
+    assert np.mean(inside) < 1.0

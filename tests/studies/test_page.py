@@ -1,0 +1,352 @@
+"""The page for judges, without a browser: who may talk to it, and what it stores."""
+
+import json
+import os
+import re
+import signal
+import sys
+from http.client import RemoteDisconnected
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesduel.cli import app
+from bayesduel.errors import OutputWriteError, StudyError
+from bayesduel.studies import Study
+from bayesduel.studies.judges.arm_files import ArmFiles
+from bayesduel.studies.judges.page import JudgePage
+from tests.studies.helpers import DRINKS
+from tests.studies.serving import PATIENCE, TOKEN, Client, command, served
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+
+
+@pytest.fixture
+def study(tmp_path):
+    with Study.create(tmp_path / "drinks & <more>.study", DRINKS, "balanced") as made:
+        yield made
+
+
+@pytest.fixture
+def client(study):
+    with served(study) as port:
+        yield Client(port)
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    """A study with one open question, and a client: nothing may come of refusals."""
+    path = tmp_path_factory.mktemp("studies") / "drinks & <more>.study"
+    with Study.create(path, DRINKS, "balanced") as study, served(study) as port:
+        client = Client(port)
+        client.question()
+        yield client
+        assert kinds(study) == ["created", "asked"]
+
+
+def kinds(study):
+    return [event.kind for event in study.events()]
+
+
+def test_the_page_loads_only_what_is_its_own(untouched):
+    status, headers, content = untouched.get()
+    page = content.decode()
+    assert status == 200
+    assert headers["Content-Type"] == "text/html; charset=utf-8"
+    policy = headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self';")
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "<title>drinks &amp; &lt;more&gt;</title>" in page
+    assert set(re.findall(r'(?:src|href)="([^"]*)"', page)) == {"page.css", "page.js"}
+    assert not re.findall(r"<script(?! src)|\son\w+=|style=", page)
+    for name, kind in (("page.js", "text/javascript"), ("page.css", "text/css")):
+        status, headers, content = untouched.get(name)
+        assert (status, headers.get_content_type()) == (200, kind)
+        assert b"http" not in content
+
+
+@pytest.mark.parametrize("path", [
+    "/", "/favicon.ico", f"/{TOKEN[:-1]}/", f"/{TOKEN}x/", f"/{TOKEN.upper()}/",
+    "/%C3%A4/", f"//{TOKEN}/", f"/{TOKEN}/nothing", f"/{TOKEN}/page.html",
+    f"/{TOKEN}/drinks.study", f"/{TOKEN}/../drinks.study", f"/{TOKEN}/image/x",
+    f"/{TOKEN}/image/../page.py", f"/{TOKEN}/image/..%2Fdrinks.study",
+    f"/{TOKEN}/%2e%2e/drinks.study", f"/{TOKEN}/image/%2Fetc%2Fpasswd",
+])  # fmt: skip
+def test_nothing_else_is_found(untouched, path):
+    status, headers, content = untouched.request("GET", path)
+    assert status == 404
+    assert len(content) < 20
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "[::1]"]
+)
+def test_a_foreign_name_for_this_computer_is_refused(untouched, host):
+    assert untouched.request("GET", f"/{TOKEN}/", Host=host)[0] == 421
+
+
+def test_a_tunnel_may_have_a_port_of_its_own(untouched):
+    for host in ("localhost:1234", "127.0.0.1", "localhost"):
+        assert untouched.request("GET", f"/{TOKEN}/", Host=host)[0] == 200
+
+
+@pytest.mark.parametrize("origin", [
+    None, "null", "http://evil.example", "http://127.0.0.1:1", "https://HOST", "HOST",
+])  # fmt: skip
+def test_other_pages_may_not_send_anything(untouched, origin):
+    given = {} if origin is None else {"Origin": origin.replace("HOST", untouched.host)}
+    given["Content_Type"] = "application/json"
+    body = json.dumps({"judge": "Ada"})
+    status, _, _ = untouched.request("POST", f"/{TOKEN}/question", body, **given)
+    assert status == 403
+
+
+@pytest.mark.parametrize(("body", "kind", "expected"), [
+    (b"{}", "text/plain", 415),
+    (b"{}", "application/json", 400),
+    (b"[]", "application/json", 400),
+    (b"no json", "application/json", 400),
+    (b"\xff\xfe", "application/json", 400),
+    (b"[" * 9000, "application/json", 400),
+    (b'{"judge": 5}', "application/json", 400),
+    (b'{"judge": ""}', "application/json", 400),
+    (b'"' + b"x" * 20_000, "application/json", 413),
+])  # fmt: skip
+def test_what_makes_no_sense_is_refused(untouched, body, kind, expected):
+    given = {"Origin": f"http://{untouched.host}", "Content_Type": kind}
+    assert untouched.request("POST", f"/{TOKEN}/answer", body, **given)[0] == expected
+    assert untouched.get("question")[0] == 405
+
+
+@pytest.mark.parametrize("body", [
+    {}, {"number": 1}, {"number": 1, "answer": "up"}, {"number": 1, "answer": ["left"]},
+    {"number": 99, "answer": "left"}, {"number": "1", "answer": "left"},
+    {"number": True, "answer": "left"}, {"number": 1.0, "answer": "left"},
+    {"number": -1, "answer": "left"}, {"number": 10**30, "answer": "left"},
+])  # fmt: skip
+def test_an_answer_that_is_none_stores_nothing(untouched, body):
+    asked = untouched.question()
+    status, found = untouched.post("answer", **body)
+    assert status == 409
+    assert found["note"]
+    assert found["question"] == asked
+
+
+def test_two_judges_get_different_questions_and_keep_them(client, study):
+    other = Client(client.port, "Bob")
+    mine, theirs = client.question(), other.question()
+    pairs = [
+        {each[side]["name"] for side in ("left", "right")} for each in (mine, theirs)
+    ]
+    assert pairs[0] != pairs[1]
+    assert client.question() == mine
+    assert other.question() == theirs
+    _, after = client.post("answer", number=mine["number"], answer="left")
+    assert after["question"]["number"] == 3
+    assert other.question() == theirs
+    judges = [event.body.get("judge") for event in study.events()[1:]]
+    assert judges == ["Ada", "Bob", None, "Ada"]
+
+
+def test_an_answer_that_is_sent_again_is_stored_once(client, study):
+    number = client.question()["number"]
+    replies = [client.post("answer", number=number, answer="left") for _ in range(3)]
+    assert replies[0] == replies[1] == replies[2]
+    assert replies[0][0] == 200
+    assert (replies[0][1]["answered"], replies[0][1]["last"]) == (1, number)
+    assert kinds(study) == ["created", "asked", "answered", "asked"]
+    status, found = client.post("answer", number=number, answer="right")
+    assert status == 409
+    assert "must be 'left'" in found["note"]
+    assert found["question"] == replies[0][1]["question"]
+    assert kinds(study).count("answered") == 1
+
+
+def test_undo_asks_again_and_then_goes_on(client, study):
+    first = client.question()
+    _, found = client.post("answer", number=first["number"], answer="right")
+    second = found["question"]
+    for _ in range(2):
+        status, found = client.post("undo", number=found["last"] or first["number"])
+        assert (status, found["question"], found["last"]) == (200, first, None)
+    _, found = client.post("answer", number=first["number"], answer="tie")
+    assert found["question"] == second
+    assert kinds(study).count("undone") == 1
+    assert study.comparisons().ties.sum() == 2
+
+
+def test_another_server_of_the_same_study_goes_on(study):
+    """As after a restart: all that matters is in the file."""
+    with served(study) as port:
+        client = Client(port)
+        number = client.question()["number"]
+        _, before = client.post("answer", number=number, answer="left")
+    with Study.open(study.path) as again, served(again) as port:
+        client = Client(port)
+        status, after = client.post("answer", number=number, answer="left")
+        assert status == 200
+        assert after == before
+        _, found = client.post("undo", number=number)
+        assert found["question"]["number"] == number
+
+
+def test_a_full_disk_is_said_and_may_be_tried_again(client, study, monkeypatch):
+    number = client.question()["number"]
+
+    def full(*_):
+        raise OutputWriteError("nothing of this was stored; make room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Study, "tell", full)
+        status, text = client.post("answer", number=number, answer="left")
+    assert (status, text) == (503, "nothing of this was stored; make room")
+    assert client.post("answer", number=number, answer="left")[0] == 200
+
+
+def test_the_end_of_the_questions_is_said(tmp_path):
+    path = tmp_path / "short.study"
+    with Study.create(path, ["a", "b"], "balanced", budget=1) as study:
+        with served(study, judge="Eve") as port:
+            client = Client(port, "ignored")
+            number = client.question()["number"]
+            _, found = client.post("answer", number=number, answer="left")
+            assert found["question"] is None
+            assert "budget of 1 votes is spent" in found["resting"]
+            assert b'data-judge="Eve"' in client.get()[2]
+        assert study.events()[1].body["judge"] == "Eve"
+
+
+def shown(client):
+    """Return what is shown of the two arms."""
+    found = client.question()
+    return [found["left"], found["right"]]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with two files, and much that must not be seen around it."""
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    (folder / "<b>.txt").write_text("<b>bold</b>", "utf-8")
+    (folder / "one.svg").write_text(SVG, "utf-8")
+    (tmp_path / "secret.svg").write_text("hidden")
+    (folder / "link.svg").symlink_to(tmp_path / "secret.svg")
+    (tmp_path / "around").symlink_to(folder)
+    return folder
+
+
+def test_texts_and_images_are_shown_in_place_of_names(tmp_path, folder):
+    path = tmp_path / "files.study"
+    with Study.create(path, ["<b>.txt", "one.svg"], "balanced") as study:
+        both = {"texts": tmp_path / "around", "images": folder}
+        with served(study, **both) as port:
+            client = Client(port)
+            text, image = sorted(shown(client), key=lambda arm: arm["image"] or "")
+            assert text == {"name": None, "text": "<b>bold</b>", "image": None}
+            assert (image["name"], image["text"]) == (None, None)
+            assert "one" not in image["image"]
+            status, headers, content = client.get(image["image"])
+            assert (status, content.decode()) == (200, SVG)
+            assert headers["Content-Type"] == "image/svg+xml"
+            assert headers["Content-Security-Policy"].endswith("; sandbox")
+            (folder / "one.svg").unlink()
+            assert client.get(image["image"])[0] == 404
+
+
+NAMES = [
+    "link.svg", "../secret.svg", "../inside/one.svg", "ABSOLUTE", ".", "no.svg",
+    "x" * 5000, "pipe.svg", "self.study", "self.study-wal", "hard.svg", "\\one.svg",
+]  # fmt: skip
+
+
+def test_no_name_leaves_the_folder(tmp_path, folder):
+    os.mkfifo(folder / "pipe.svg")
+    names = [name.replace("ABSOLUTE", str(folder / "one.svg")) for name in NAMES]
+    with Study.create(folder / "self.study", names, "balanced") as study:
+        os.link(study.path, folder / "hard.svg")
+        files = ArmFiles(folder, study.path, "texts")
+        assert files.path("one.svg") == folder / "one.svg"
+        found = [name for name in names if files.path(name) is not None]
+        assert found == []
+        with served(study, texts=folder, images=folder) as port:
+            for judge in "abcdef":
+                for arm in shown(Client(port, judge)):
+                    assert arm["name"] in names
+                    assert (arm["text"] or arm["image"]) is None
+
+
+def test_a_long_text_says_that_it_was_cut(tmp_path, folder):
+    (folder / "long.txt").write_text("x" * 600_000)
+    with Study.create(tmp_path / "s.study", ["long.txt", "b"], "balanced") as study:
+        with served(study, texts=folder) as port:
+            (text,) = [arm["text"] for arm in shown(Client(port)) if arm["text"]]
+    assert text == "x" * 500_000 + "\n[cut after 500000 bytes]"
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"token": "short"}, "token must be 16 to 100 letters"),
+    ({"token": "/" * 20}, "token must be 16 to 100 letters"),
+    ({"texts": "no-such"}, "texts must be a folder"),
+    ({"images": 5}, "images must be"),
+    ({"judge": ""}, "judge must be a name"),
+])  # fmt: skip
+def test_arguments_are_checked(study, options, words):
+    with pytest.raises(StudyError, match=words):
+        JudgePage(study, **options)
+
+
+def test_tokens_are_random_and_long(study):
+    tokens = {JudgePage(study).token for _ in range(10)}
+    assert len(tokens) == 10
+    assert min(map(len, tokens)) == 24
+
+
+def test_the_extra_is_named_where_it_is_missing(study, monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "bayesduel.studies.judges.page")
+    result = CliRunner().invoke(app, ["study", "page", str(study.path)])
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "needs uvicorn; pip install 'bayesduel[page]'" in result.stderr
+
+
+def test_wrong_options_are_one_line(study):
+    for port, words in ((70_000, "must be at most 65535"), (-1, "at least 0")):
+        arguments = ["study", "page", str(study.path), "--port", str(port)]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 2
+        assert words in result.stderr
+        assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_killed_between_answer_and_reply_it_has_stored_the_answer(study):
+    path = study.path
+    with command(path, dies=True) as (process, port):
+        client = Client(port)
+        number = client.question()["number"]
+        with pytest.raises((RemoteDisconnected, ConnectionError)):
+            client.post("answer", number=number, answer="left")
+        assert process.wait(PATIENCE) == -signal.SIGKILL
+    assert kinds(study) == ["created", "asked", "answered"]
+    with command(path, port) as (process, again):
+        assert again == port
+        status, found = client.post("answer", number=number, answer="left")
+        assert (status, found["answered"]) == (200, 1)
+        assert found["question"]["number"] == 2
+        other = CliRunner().invoke(
+            app, ["study", "page", str(path), "--port", str(port)]
+        )
+        assert other.exit_code == 2
+        assert f"--port: {port} cannot be had" in other.stderr
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=PATIENCE)[1]
+        assert process.returncode == 130
+    lines = said.splitlines()
+    assert len(lines) == 2
+    assert f"1 answers stored; the same address again: --port {port}" in lines[1]
+    assert kinds(study) == ["created", "asked", "answered", "asked"]

@@ -1,0 +1,206 @@
+"""The page for judges as judges see it: in Chromium, without a window."""
+
+import json
+import struct
+import time
+import zlib
+
+import pytest
+
+from bayesduel.studies import Study
+from tests.chromium import BROWSER, opened
+from tests.studies.helpers import DRINKS, assert_replays
+from tests.studies.serving import PATIENCE, TOKEN, command, served
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+READY = "!document.querySelector('footer button').disabled"
+NUMBER = "(state && state.question ? state.question.number : 0)"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with opened(BROWSER, tmp_path_factory.mktemp("browser")) as found:
+        yield found
+
+
+@pytest.fixture
+def study(tmp_path):
+    with Study.create(tmp_path / "drinks.study", DRINKS, "balanced") as made:
+        yield made
+
+
+def address(port, judge="Ada"):
+    return f"http://127.0.0.1:{port}/{TOKEN}/?judge={judge}"
+
+
+def answers(study):
+    return [
+        (event.body["question"], event.body["answer"])
+        for event in study.events()
+        if event.kind == "answered"
+    ]
+
+
+def ready(tab, number):
+    """Wait until a question may be answered."""
+    tab.wait(f"{NUMBER} === {number} && {READY}")
+
+
+def test_two_judges_at_once_and_a_reload_in_the_middle(browser, study):
+    with served(study) as port:
+        ada, bob = (browser.tab(address(port, name)) for name in ("Ada", "Bob"))
+        numbers = [tab.wait(NUMBER) for tab in (ada, bob)]
+        assert sorted(numbers) == [1, 2]
+        for tab, number in zip((ada, bob), numbers, strict=True):
+            ready(tab, number)
+        before = ada.value("document.querySelector('#sides').innerText")
+        ada.reload()
+        ready(ada, numbers[0])
+        assert ada.value("document.querySelector('#sides').innerText") == before
+        ada.press("ArrowLeft")
+        ready(ada, 3)
+        bob.press("t")
+        ready(bob, 4)
+        assert "Bob, 1 answered" in bob.value("document.body.innerText")
+        ada.press("u")
+        ready(ada, numbers[0])
+        ada.press("ArrowRight")
+        ready(ada, 3)
+        ada.press("s")
+        ready(ada, 5)
+    assert answers(study) == [
+        (numbers[0], "left"), (numbers[1], "tie"), (numbers[0], "right"), (3, "skip"),
+    ]  # fmt: skip
+    judges = [each.body["judge"] for each in study.events() if each.kind == "asked"]
+    assert judges.count("Ada") == 3
+    assert_replays(study)
+
+
+@pytest.mark.parametrize("selector", ["#left", "footer button"])
+def test_a_double_click_is_one_answer(browser, study, selector):
+    with served(study) as port:
+        tab = browser.tab(address(port))
+        ready(tab, 1)
+        tab.click(selector, count=2)
+        ready(tab, 2)
+        # Two clicks that the browser takes for single ones, and keys.
+        tab.click(selector)
+        tab.click(selector)
+        ready(tab, 3)
+        for _ in range(3):
+            tab.press("ArrowLeft")
+        ready(tab, 4)
+        time.sleep(0.5)
+        assert tab.value(NUMBER) == 4
+    assert answers(study) == [(1, "left"), (2, "left"), (3, "left")]
+
+
+def test_the_server_is_killed_between_answer_and_reply(browser, study):
+    with command(study.path, dies=True) as (process, port):
+        tab = browser.tab(address(port))
+        ready(tab, 1)
+        tab.press("ArrowRight")
+        process.wait(PATIENCE)
+        tab.wait("document.body.innerText.includes('trying again')")
+    assert answers(study) == [(1, "right")]
+    with command(study.path, port):
+        ready(tab, 2)
+        assert tab.value("document.querySelector('#note').innerText") == ""
+        tab.press("ArrowLeft")
+        ready(tab, 3)
+    assert answers(study) == [(1, "right"), (2, "left")]
+    assert_replays(study)
+
+
+def test_a_judge_without_a_name_is_asked_for_one(browser, study):
+    with served(study) as port:
+        tab = browser.tab(f"http://127.0.0.1:{port}/{TOKEN}/")
+        tab.wait("document.activeElement.id === 'judge'")
+        assert [event.kind for event in study.events()] == ["created"]
+        tab.write("Zoë & <b>")
+        tab.value("document.querySelector('#name button').click()")
+        ready(tab, 1)
+        tab.reload()
+        ready(tab, 1)
+        assert "Zoë & <b>, 0 answered" in tab.value("document.body.innerText")
+    assert study.events()[1].body["judge"] == "Zoë & <b>"
+
+
+def test_another_token_is_said(browser, study):
+    with served(study) as port:
+        tab = browser.tab(address(port))
+        ready(tab, 1)
+        tab.value("history.replaceState(null, '', '/" + "x" * 20 + "/')")
+        tab.press("ArrowLeft")
+        tab.wait("document.body.innerText.includes('no longer valid')")
+    assert answers(study) == []
+
+
+def png(width, height):
+    """Return an image of one color."""
+
+    def chunk(kind, content):
+        check = zlib.crc32(kind + content)
+        return (
+            struct.pack(">I", len(content)) + kind + content + struct.pack(">I", check)
+        )
+
+    rows = (b"\0" + b"\x20\x60\xa0" * width) * height
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = (b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in parts)
+
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+NO_ERRORS = """(() => {
+    const bad = [];
+    addEventListener("securitypolicyviolation", (event) => bad.push(event.blockedURI));
+    addEventListener("error", (event) => bad.push(event.message));
+    return bad;
+})()"""
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+def test_texts_and_images_fit_and_nothing_in_them_runs(browser, tmp_path, width):
+    folder = tmp_path / "arms"
+    folder.mkdir()
+    long_word = "unbreakable" * 30
+    (folder / "text").write_text(f"{HOSTILE}\n{long_word}\n" + "Many words. " * 900)
+    (folder / "wide.png").write_bytes(png(3000, 2000))
+    (folder / "broken.png").write_bytes(b"no image")
+    arms = ["text", "wide.png", "broken.png", HOSTILE * 9]
+    with (
+        Study.create(tmp_path / f"{HOSTILE.replace('/', '')}.study", arms,
+                     "balanced") as study,
+        served(study, texts=folder, images=folder) as port,
+    ):  # fmt: skip
+        tab = browser.tab(address(port), width=width)
+        tab.value(f"window.bad = {NO_ERRORS}")
+        seen = []
+        for number in range(1, 7):
+            ready(tab, number)
+            seen.append(tab.value("document.querySelector('#sides').innerText"))
+            assert tab.value("document.documentElement.scrollWidth - innerWidth") <= 0
+            # What answers is in sight.
+            lowest = tab.value(
+                "document.querySelector('footer').getBoundingClientRect().bottom"
+                " - innerHeight"
+            )
+            assert lowest <= 1
+            sizes = tab.value(
+                "[...document.querySelectorAll('img')].map((each) =>"
+                " [each.naturalWidth, each.getBoundingClientRect().width > 50])"
+            )
+            assert all(each == [3000, True] for each in sizes)
+            tab.press("ArrowLeft")
+        assert tab.value("window.bad") == []
+        loaded = tab.value(
+            "JSON.stringify(performance.getEntriesByType('resource')"
+            ".map((each) => each.name))"
+        )
+    assert all(
+        each.startswith(f"http://127.0.0.1:{port}/") for each in json.loads(loaded)
+    )
+    assert sum(HOSTILE in each for each in seen) == 5
+    assert sum("cannot be shown" in each for each in seen) == 3
