@@ -39,6 +39,10 @@ class OutputWriteError(BayesduelError, RuntimeError):
     """Results could not be written, as when a disk is full."""
 
 
+class ExecutorError(BayesduelError, RuntimeError):
+    """What runs the jobs of a sweep has gone away, as when a scheduler is restarted."""
+
+
 class DamagedPartWarning(UserWarning):
     """A stored part is not what was written; names the file, which is left out."""
 

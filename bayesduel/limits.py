@@ -42,3 +42,7 @@ __all__ = [
     "MOST_STEPS",
     "MOST_SUBMATRICES",
 ]
+
+PATIENCE = 2000
+"""Choices of a policy in a row without two different arms, after which a study takes it
+as settled: D-TS+ with two equally good arms would ask again, after millions of them."""

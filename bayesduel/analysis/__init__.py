@@ -3,7 +3,8 @@
 Theory speaks about slopes: a lower bound says that regret grows at least like
 ``C log t``, where log is natural. The functions here measure that slope with its
 standard error over runs and put it beside the constant of the bound, and say which
-differences between policies are real.
+differences between policies are real. `audit_stopping` measures what rules for stopping
+promise.
 
 They read the result trees of :func:`bayesduel.simulate` (one node) and
 :func:`bayesduel.compare` (``/<environment>/<policy>``).
@@ -14,16 +15,20 @@ from bayesduel.analysis.anchored_bounds import (
     anchored_bound,
     lower_bound,
 )
+from bayesduel.analysis.audited_rules import AuditedRule, AuditRow, StoppingAudit
 from bayesduel.analysis.measurements import Measurement, measurements
 from bayesduel.analysis.paired_bootstrap import PairedIntervals, paired_intervals
 from bayesduel.analysis.ranked_policies import Difference, RankedPolicy, Ranking
 from bayesduel.analysis.rankings import rankings
 from bayesduel.analysis.regret_tables import regret_dataframe
 from bayesduel.analysis.slopes import Slope, slope
+from bayesduel.analysis.stopping_audits import audit_stopping, usual_rules
 from bayesduel.analysis.summaries import FinalRegret, Summary, SummaryRow, summary
 
 __all__ = [
     "AnchoredBound",
+    "AuditRow",
+    "AuditedRule",
     "Difference",
     "FinalRegret",
     "Measurement",
@@ -31,9 +36,11 @@ __all__ = [
     "RankedPolicy",
     "Ranking",
     "Slope",
+    "StoppingAudit",
     "Summary",
     "SummaryRow",
     "anchored_bound",
+    "audit_stopping",
     "lower_bound",
     "measurements",
     "paired_intervals",
@@ -41,4 +48,5 @@ __all__ = [
     "regret_dataframe",
     "slope",
     "summary",
+    "usual_rules",
 ]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.analysis.run_statistics import OfRuns, OfSummaries, RunStatistics
 from theory import REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import integer_from, shown
 
@@ -64,6 +65,11 @@ class Measurement:
         return str(self.data.attrs.get("error", ""))
 
     @property
+    def has_regret(self) -> bool:
+        """Whether regret was recorded, of every run or of all together."""
+        return bool({"regret", "regret_mean"} & {*map(str, self.data.data_vars)})
+
+    @property
     def rounds(self) -> Int64[np.ndarray, " checkpoint"]:
         """The checkpoints, int64 (checkpoint,), ascending."""
         return np.asarray(self.data["checkpoint"].values, dtype=np.int64)
@@ -81,20 +87,14 @@ class Measurement:
         Raises
         ------
         ValueError
-            When the run failed or this notion was not recorded.
+            When the run failed, this notion was not recorded, or single runs were not.
         """
+        index = self._index(notion)
         if "regret" not in self.data:
-            reason = self.error or "no variable 'regret'"
             raise ValueError(
-                f"result: {self.policy} on {self.environment} holds no regret "
-                f"({reason}); simulate it again"
+                f"result: of {self.policy} on {self.environment} no single run was "
+                "kept, but this needs them; simulate it with record='regret'"
             )
-        if not isinstance(notion, str) or notion not in self.notions:
-            raise ValueError(
-                f"notion: {shown(notion)} was not recorded; the result holds "
-                f"{', '.join(self.notions)}; simulate with it in regret=(...)"
-            )
-        index = self.notions.index(notion)
         ordered = self.data["regret"].transpose("notion", "run", "checkpoint")
         values = np.asarray(ordered.values[index], dtype=np.float64)
         if not np.isfinite(values).all():
@@ -105,6 +105,34 @@ class Measurement:
                 f"{self.rounds[place]}; simulate it again"
             )
         return values
+
+    def statistics(self, notion: str = "copeland") -> RunStatistics:
+        """Return mean, spread and quantiles of regret over runs.
+
+        Raises
+        ------
+        ValueError
+            When the run failed or this notion was not recorded.
+        """
+        index = self._index(notion)
+        if "regret" in self.data:
+            return OfRuns(self.regret(notion))
+        return OfSummaries(self.data.isel(notion=index))
+
+    def _index(self, notion: str) -> int:
+        """Return the place of a notion among those recorded."""
+        if not self.has_regret:
+            reason = self.error or "no variable 'regret'"
+            raise ValueError(
+                f"result: {self.policy} on {self.environment} holds no regret "
+                f"({reason}); simulate it again"
+            )
+        if not isinstance(notion, str) or notion not in self.notions:
+            raise ValueError(
+                f"notion: {shown(notion)} was not recorded; the result holds "
+                f"{', '.join(self.notions)}; simulate with it in regret=(...)"
+            )
+        return self.notions.index(notion)
 
 
 def measurements(result: Result) -> list[Measurement]:
@@ -144,7 +172,8 @@ def measurements(result: Result) -> list[Measurement]:
 
 def _walk(node: Result) -> Iterator[Measurement]:
     children: Mapping[str, Any] = getattr(node, "children", {})
-    if "regret" in node.data_vars or "error" in node.attrs:
+    kept = {"regret", "regret_mean"} & {*map(str, node.data_vars)}
+    if kept or "error" in node.attrs:
         yield _measurement(node)
     for child in children.values():
         yield from _walk(child)

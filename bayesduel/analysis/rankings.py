@@ -91,7 +91,8 @@ def rankings(
     Returns
     -------
     list of Ranking
-        One per environment on which at least two policies did not fail.
+        One per environment on which at least two policies did not fail and have their
+        single runs kept (not ``record="quantiles"``).
 
     Raises
     ------

@@ -59,7 +59,7 @@ def regret_dataframe(result: Result, *, notion: str = "copeland") -> pd.DataFram
 
     parts = []
     for each in measurements(result):
-        if "regret" not in each.data:
+        if not each.has_regret:
             continue
         regret = each.regret(notion)
         runs, rounds = regret.shape

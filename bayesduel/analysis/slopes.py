@@ -13,7 +13,6 @@ from bayesduel.analysis.measurements import (
     Measurement,
     checkpoint_index,
     measurements,
-    standard_error,
 )
 from bayesduel.analysis.text import format_with_error
 
@@ -111,7 +110,7 @@ def slope(
     3.0 ± 1.0 per log-round
     """
     measured = result if isinstance(result, Measurement) else _only(result)
-    if "regret" not in measured.data:
+    if not measured.has_regret:
         measured.regret(notion)  # Says why there is none.
     first = checkpoint_index(measured.rounds, from_round, "from_round")
     last = checkpoint_index(measured.rounds, to_round, "to_round")
@@ -119,16 +118,16 @@ def slope(
         raise ValueError(
             f"from_round: must come before to_round, but {from_round} >= {to_round}"
         )
-    regret = measured.regret(notion)
+    found = measured.statistics(notion)
     width = math.log(int(to_round)) - math.log(int(from_round))
-    per_run = (regret[:, last] - regret[:, first]) / width
+    mean, error = found.increase(first, last)
     return Slope(
-        float(per_run.mean()),
-        standard_error(per_run),
+        mean / width,
+        error / width,
         int(from_round),
         int(to_round),
         notion,
-        per_run.size,
+        found.num_runs,
     )
 
 

@@ -6,14 +6,11 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bayesduel.analysis.anchored_bounds import lower_bound
 from bayesduel.analysis.measurements import (
     Measurement,
     checkpoint_index,
     measurements,
-    standard_error,
 )
 from bayesduel.analysis.slopes import Slope, last_decades, slope
 from bayesduel.analysis.text import format_number, format_rounds, format_with_error
@@ -286,7 +283,7 @@ def _summary_row(
     names = (measured.environment, measured.policy)
     bound = float(optimum.value) if optimum is not None else None
     winner = int(optimum.winner) if optimum is not None else None
-    if "regret" not in measured.data:
+    if not measured.has_regret:
         return SummaryRow(
             *names, 0, 0, None, None, bound, winner, None, note, measured.error
         )
@@ -294,15 +291,19 @@ def _summary_row(
     if measured_slope is None:
         note = "; ".join(filter(None, [note, "slope: needs two checkpoints"]))
     ratio = measured_slope.value / bound if measured_slope and bound else None
-    final = measured.regret(notion)[:, -1]
-    low, median, high = (float(q) for q in np.quantile(final, [0.1, 0.5, 0.9]))
-    spread = float(final.std(ddof=1)) if final.size > 1 else math.inf
+    found = measured.statistics(notion)
+    low, median, high = (float(q[-1]) for q in found.quantiles([0.1, 0.5, 0.9]))
     regret = FinalRegret(
-        float(final.mean()), standard_error(final), spread, median, low, high
+        float(found.mean[-1]),
+        float(found.standard_error[-1]),
+        float(found.standard_deviation[-1]),
+        median,
+        low,
+        high,
     )
     return SummaryRow(
         *names,
-        final.size,
+        found.num_runs,
         int(measured.rounds[-1]),
         regret,
         measured_slope,

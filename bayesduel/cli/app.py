@@ -20,6 +20,7 @@ from bayesduel.cli.errors import FriendlyGroup
 from bayesduel.cli.options import flag
 from bayesduel.cli.output import version
 from bayesduel.cli.study.app import study
+from bayesduel.cli.study.audit import audit_stopping
 
 __all__ = ["app", "main"]
 
@@ -40,6 +41,7 @@ app.command("bounds")(bounds.bounds)
 app.command("plot")(plot.plot)
 app.command("fit")(fit.fit)
 app.command("calibrate")(calibrate.calibrate)
+app.command("audit-stopping")(audit_stopping)
 app.command("reproduce")(reproduce.reproduce)
 app.command("list")(listing.list_)
 app.command("demo")(demo.demo)

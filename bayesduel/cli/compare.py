@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,8 +49,9 @@ def compare(
             "-p",
             "--policy",
             metavar="POLICY",
-            help="Policy with parameters, such as d-ts or d-ts:alpha=0.6; one of your "
-            "own as module:Class. Repeatable.",
+            help="Policy with parameters, such as d-ts or d-ts:alpha=0.6; of several "
+            "values d-ts:alpha=0.51..2/10 or alpha=0.6|1; one of your own as "
+            "module:Class. Repeatable.",
         ),
     ],
     runs: Annotated[
@@ -80,6 +83,15 @@ def compare(
             "posterior:delta=0.05, budget:duels=1000, or several joined by |.",
         ),
     ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Keep of each run its plays and regret, or regret alone (the default "
+            "beyond 10000 runs); or quantiles: mean, spread and quantiles of all runs "
+            "together, for millions of them.",
+        ),
+    ] = None,
     seed: Annotated[int, seed_option] = 0,
     jobs: Annotated[
         int | None,
@@ -87,6 +99,22 @@ def compare(
             metavar="N",
             help="Worker processes; default: all cores, for what lasts more than "
             "seconds. Changes no result.",
+        ),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let the workers of a Dask scheduler do it, tcp://host:8786; or "
+            "local, for --jobs workers here. Changes no result.",
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Do part I of N, such as 3/10, in the folder of all of them; when "
+            "they are done, --resume joins them.",
         ),
     ] = None,
     out: Annotated[
@@ -133,6 +161,7 @@ def compare(
         seed=seed,
         regret=regret or (),
         shuffle=not no_shuffle,
+        record=record,
         look_ahead=not no_look_ahead,
         repair=repair,
         stopping=_stopping(stopping),
@@ -140,22 +169,46 @@ def compare(
     if not quiet:
         for text in doubts:
             say_warning(text)
-    tree = _simulate(
-        asked, out, jobs=jobs, progress=not quiet, resume=resume, overwrite=overwrite
-    )
-    if as_json:
-        typed = zip((*asked.names, *asked.labels), (*environment, *policy), strict=True)
+    with _engine(dask, jobs) as executor:
+        tree = _simulate(
+            asked,
+            out,
+            jobs=jobs,
+            executor=executor,
+            part=part,
+            progress=not quiet,
+            resume=resume,
+            overwrite=overwrite,
+        )
+    if part is not None:
+        say(f"part {part} is in {out}; join all parts with --resume", quiet=quiet)
+    elif as_json:
+        from bayesduel.experiments.parameter_grids import expand
+
+        words = [text for each in (*environment, *policy) for text in expand(each)]
+        typed = zip((*asked.names, *asked.labels), words, strict=True)
         print_json(json_rows(tree, dict(typed)))
     else:
-        _report(_parts(tree, asked))
-    if out is not None:
+        _report(_parts(tree, asked), asked.record)
+    if out is not None and part is None:
         _save_rest(tree, asked, out, quiet=quiet)
-    elif not as_json:
+    elif not as_json and part is None:
         say("nothing was saved; --out DIR saves results and figures", quiet=quiet)
     if failures := _failures(tree):
         for text in failures:
             say_warning(text)
         raise typer.Exit(FAILED)
+
+
+def _engine(
+    dask: str | None, jobs: int | None
+) -> AbstractContextManager[Executor | None]:
+    if dask is None:
+        return nullcontext()
+    from bayesduel.experiments.checks import worker_count
+    from bayesduel.experiments.dask_executor import dask_executor
+
+    return dask_executor(dask, worker_count(jobs))
 
 
 def _stopping(text: str | None) -> StoppingRule | None:
@@ -278,7 +331,7 @@ def _number(value: Any) -> float | None:  # noqa: ANN401
     return None if value is None else float(value)
 
 
-def _report(parts: list[tuple[str, xr.DataTree]]) -> None:
+def _report(parts: list[tuple[str, xr.DataTree]], record: str) -> None:
     """Print a table and a ranking per notion of regret and environment."""
     from bayesduel.analysis import measurements, rankings, summary
     from bayesduel.cli.rankings import print_rankings
@@ -289,6 +342,10 @@ def _report(parts: list[tuple[str, xr.DataTree]]) -> None:
         print_summary(screen, summary(tree, notion=notion))
         if not _all_failed(tree):
             print_rankings(screen, rankings(tree, notion=notion))
+    if record == "quantiles":
+        screen.print(
+            "no ranking: it pairs single runs, of which only quantiles are kept"
+        )
     for measured in measurements(parts[0][1]):
         if found := _stops(measured):
             mean = found["stopped_at_mean"]
@@ -317,12 +374,15 @@ def _all_failed(tree: xr.DataTree) -> bool:
 
 
 def _save_rest(tree: xr.DataTree, asked: Experiment, out: Path, *, quiet: bool) -> None:
-    """Save rankings beside the results, and a figure per reported notion of regret."""
+    """Save tables beside the results, and a figure per reported notion of regret."""
     from bayesduel import plots
     from bayesduel.analysis import rankings
     from bayesduel.cli.rankings import save_rankings
+    from bayesduel.cli.tables import save_summaries
 
     say(f"saved the results in {out}", quiet=quiet)
+    for path in save_summaries(_parts(tree, asked), out):
+        say(f"saved {path}", quiet=quiet)
     if _all_failed(tree):
         return
     found = [

@@ -1,6 +1,7 @@
 """Numbers and switches of a request, checked before anything is computed."""
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from os import cpu_count
 from typing import Any
 
@@ -12,6 +13,10 @@ from bayesduel.limits import LONGEST_HORIZON, MOST_CHECKPOINTS, MOST_JOBS
 from bayesduel.policies.base import Policy
 from theory.arguments import integer_from, seed_of, true_or_false, whole_number
 
+RECORDS = ("plays", "regret", "quantiles")
+"""What can be kept of runs."""
+
+_MOST_RUNS_WITH_PLAYS = 10**4
 _PER_DECADE = 10
 _MANY_ARMS = 64
 _PER_DECADE_MANY_ARMS = 4
@@ -61,9 +66,41 @@ def worker_count(jobs: Any) -> int:
     return (cpu_count() or 1) if jobs is None else check_count("jobs", jobs, MOST_JOBS)
 
 
+def check_executor(value: Any) -> None:
+    """Raise unless ``value`` is None or can be given jobs."""
+    if value is not None and not isinstance(value, Executor):
+        raise SimulationArgumentError.of(
+            "executor",
+            "must be a concurrent.futures.Executor",
+            value,
+            remedy="of a client of Dask take client.get_executor()",
+        )
+
+
 def check_flag(argument: str, value: Any) -> bool:
     """Return ``value`` if it is True or False; a text such as "no" would be true."""
     return checked_as(SimulationArgumentError, true_or_false, value, argument)
+
+
+def check_record(value: Any, num_runs: int, stopping: Any) -> str:
+    """Return what is kept of runs; None is the usual thing for their number."""
+    if value is None:
+        return "plays" if num_runs <= _MOST_RUNS_WITH_PLAYS else "regret"
+    if not isinstance(value, str) or value not in RECORDS:
+        raise SimulationArgumentError.of(
+            "record",
+            f"must be one of {', '.join(RECORDS)}",
+            value,
+            remedy="choose one",
+        )
+    if value == "quantiles" and stopping is not None:
+        raise SimulationArgumentError.of(
+            "record",
+            "keeps no single run, so not when a rule ended it",
+            value,
+            remedy="record regret",
+        )
+    return value
 
 
 def check_seed(value: Any) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from bayesduel.errors import OutputFolderError
-from bayesduel.experiments import nodes, results
+from bayesduel.experiments import nodes, results, run_summaries
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.nodes import Configuration
 from bayesduel.experiments.owned_folder import OwnedFolder
@@ -29,6 +29,11 @@ RUNS_PER_JOB = 256
 """Runs of a job at most: what an interrupt can lose, and what cores can share. A few
 times as many as lanes, so that runs which need several times the events of others do
 not leave the other lanes idle."""
+
+RUNS_PER_SUMMARY = 4 * RUNS_PER_JOB
+"""As many of few arms: what is sent and written of them does not grow."""
+
+_FEW_ARMS = 16
 
 _CALLED = {"code": "code: the source of the policy has changed since"}
 """What a reader calls an entry of the fingerprint."""
@@ -122,6 +127,7 @@ class Comparison(Sweep):
         asked = self.experiment
         stops = {} if asked.stopping is None else {"stopping": repr(asked.stopping)}
         return stops | {
+            "record": asked.record,
             "environments": list(asked.names),
             "policies": list(asked.labels),
             "num_runs": asked.num_runs,
@@ -139,10 +145,10 @@ class Comparison(Sweep):
         parts = max(-(-num_runs // RUNS_PER_JOB), -(-workers // len(places)))
         usual = -(-num_runs // min(parts, num_runs))
         found = []
-        for place, (configuration, _) in places.items():
-            # Runs that are played one by one gain nothing from a common job.
-            alone = configuration.instance.num_arms >= ARMS_OF_ONE_LANE
-            size = 1 if alone else usual
+        for place in places:
+            size = min(self._block(place), usual)
+            if self._summarizes:  # The same blocks for any number of workers.
+                size = self._block(place)
             done = [job.runs for job in finished if job.place == place]
             for gap in _gaps(num_runs, done):
                 found += [
@@ -150,6 +156,42 @@ class Comparison(Sweep):
                     for start in range(gap.start, gap.stop, size)
                 ]
         return found
+
+    def _block(self, place: Place) -> int:
+        """Return how many runs a job has at most.
+
+        Those of many arms are played one by one, and gain nothing from a common job.
+        """
+        configuration, _ = self.experiment.configurations[place]
+        num_arms = configuration.instance.num_arms
+        if num_arms >= ARMS_OF_ONE_LANE:
+            return 1
+        few = self._summarizes and num_arms <= _FEW_ARMS
+        return RUNS_PER_SUMMARY if few else RUNS_PER_JOB
+
+    @property
+    def _summarizes(self) -> bool:
+        return self.experiment.record == "quantiles"
+
+    def joined(
+        self, finished: Sequence[JobResult], last: JobResult
+    ) -> tuple[JobResult, Sequence[JobResult]] | None:
+        """Join summaries that make a node of their tree."""
+        if not self._summarizes or last.failure is not None:
+            return None
+        place = last.job.place
+        own = {
+            each.job.runs: each
+            for each in finished
+            if each.failure is None and each.job.place == place
+        }
+        group = run_summaries.complete_group(list(own), self._block(place))
+        if not group:
+            return None
+        parts = [own[runs] for runs in group]
+        dataset = nodes.join_chunks([each.value for each in parts])
+        job = self.job(place, range(group[0].start, group[-1].stop))
+        return JobResult(job, dataset), parts
 
     def to_bytes(self, value: xr.Dataset) -> memoryview:
         """Return the netCDF file of some runs."""
@@ -188,8 +230,12 @@ class Comparison(Sweep):
         return results.to_bytes(timeless), {"timings": timings}
 
     def is_whole(self, found: xr.DataTree) -> bool:
-        """Say whether no policy failed: the tree has no runs of one that did."""
-        return not any("error" in node.attrs for node in found.subtree)
+        """Say whether no policy failed: the tree has no runs of one that did.
+
+        Summaries of blocks are kept, because more runs cannot go on from their join.
+        """
+        failed = any("error" in node.attrs for node in found.subtree)
+        return not failed and not self._summarizes
 
     # --- What a folder holds ---------------------------------------------------------
 
@@ -210,23 +256,30 @@ class Comparison(Sweep):
         found = []
         for place in self.experiment.configurations:
             taken: set[int] = set()
-            for dataset in stored.get(place, ()):
-                runs = dataset["run"].values.tolist()
-                if not taken.isdisjoint(runs):
-                    continue
-                job = self.job(place, range(runs[0], runs[-1] + 1))
+            for dataset in _largest_first(stored.get(place, ())):
+                runs = nodes.runs_of(dataset)
+                job = self.job(place, runs)
                 _check_same(folder, job, dataset)
+                if not taken.isdisjoint(runs) or not self._is_usable(place, runs):
+                    continue
                 taken.update(runs)
                 dataset = dataset.sel(notion=list(job.configuration.notions))
                 found.append(JobResult(job, dataset))
         return found
+
+    def _is_usable(self, place: Place, runs: range) -> bool:
+        """Say whether stored runs can be put together with others."""
+        if not self._summarizes:
+            return True
+        num_runs, block = self.experiment.num_runs, self._block(place)
+        return run_summaries.is_node(runs, block, num_runs)
 
     def _check_nothing_is_dropped(
         self, folder: OwnedFolder, stored: Mapping[Place, Sequence[xr.Dataset]]
     ) -> None:
         """Refuse to go on with less than the folder holds."""
         for place, datasets in stored.items():
-            last = max(int(dataset["run"].max()) for dataset in datasets)
+            last = max(nodes.runs_of(dataset).stop for dataset in datasets) - 1
             wanted = place in self.experiment.configurations
             if last >= (self.experiment.num_runs if wanted else 0):
                 environment, policy = _named(datasets[0])
@@ -277,6 +330,11 @@ def _stored(folder: OwnedFolder) -> dict[Place, list[xr.Dataset]]:
     return stored
 
 
+def _largest_first(datasets: Sequence[xr.Dataset]) -> list[xr.Dataset]:
+    """Order stored runs so that a join stands before its parts."""
+    return sorted(datasets, key=lambda each: len(nodes.runs_of(each)), reverse=True)
+
+
 def _named(dataset: xr.Dataset) -> Place:
     """Return the environment and the policy that results say they are of."""
     return str(dataset.attrs.get("environment")), str(dataset.attrs.get("policy"))
@@ -286,7 +344,7 @@ def _policy_nodes(whole: xr.DataTree) -> list[tuple[Place, xr.Dataset]]:
     """Return what holds runs, by environment and policy as in a comparison's tree."""
     found = []
     for node in whole.subtree:
-        if "run" in node.coords:
+        if "run" in node.coords or "first_run" in node.attrs:
             _, environment, policy = (*node.path.split("/"), "", "")[:3]
             found.append(((environment, policy), node.to_dataset()))
     return found

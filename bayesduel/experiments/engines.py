@@ -5,12 +5,22 @@ import os
 import signal
 import threading
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.errors import ExecutorError
 from bayesduel.experiments.jobs import Job, JobResult
 
 if TYPE_CHECKING:
@@ -26,6 +36,17 @@ have imported what they run. Of processor time: on a busy machine they need long
 _LONG_JOB = 2.0
 """Such seconds without compiling, after which a worker begins a job anew."""
 
+_MOST_SENT = 1024
+"""Jobs that wait at an executor, at most: it need not hold all of a long sweep."""
+
+_RETRIES = 2
+"""How often a job is begun anew that was lost with its worker."""
+
+_GONE = (
+    "executor: it is gone before all jobs were done; what was finished is kept, go on "
+    "with a new one and resume"
+)
+
 
 class _TakesLong(BaseException):
     """A job that a worker process shall begin anew; no failure of the job."""
@@ -38,22 +59,32 @@ def run_jobs(
     report: "ProgressReport",
     *,
     try_here: bool = False,
+    executor: Executor | None = None,
 ) -> None:
     """Run all jobs, and hand each result over as soon as it is there.
 
-    ``try_here`` leaves to worker processes what is not done here within seconds.
+    ``try_here`` leaves to worker processes what is not done here within seconds. An
+    ``executor`` gets all jobs; it is not shut down.
+
+    Raises
+    ------
+    ExecutorError
+        If the executor is gone before all jobs are done.
     """
     report.expect(len(jobs))
     workers = min(workers, len(jobs))
-    waiting = list(jobs)
+    waiting = _new_programs_first(jobs)
+    if executor is not None:
+        with _noticed_interrupts() as check_interrupt:
+            _run_there(executor, _MOST_SENT, waiting, keep, report, check_interrupt)
+        return
     if workers <= 1 or try_here:
         patience = _ENOUGH_WORK if workers > 1 else math.inf
         with suppress(_TakesLong):
             _run_here(waiting, keep, report, patience)
     if waiting:
-        done = {job.program for job in jobs[: len(jobs) - len(waiting)]}
-        with _noticed_interrupts() as check_interrupt:
-            _Dispatcher(workers, done).run(waiting, keep, report, check_interrupt)
+        with _noticed_interrupts() as check_interrupt, _processes(workers) as pool:
+            _run_there(pool, workers, waiting, keep, report, check_interrupt)
 
 
 def _run_here(
@@ -104,6 +135,18 @@ def _outcome(
         return None, error
 
 
+def _outcome_there(job: Job) -> tuple[Any, Exception | None]:
+    """Return what a job computed in another process, on one of its cores.
+
+    The arrays of a step are far too small for several threads: workers that each start
+    as many as there are cores only get into each other's way. NPROC is how many XLA
+    takes, if it is set before the first program.
+    """
+    if parent_process() is not None:
+        os.environ.setdefault("NPROC", "1")
+    return _outcome(job)
+
+
 _ENDING = tuple(
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
@@ -112,79 +155,111 @@ _ENDING = tuple(
 """Signals that ask a process to end."""
 
 
-class _Dispatcher:
-    """One process per worker, so that a policy is compiled where it already was."""
+def _run_there(
+    executor: Executor,
+    most: int,
+    jobs: Sequence[Job],
+    keep: Callable[[JobResult], None],
+    report: "ProgressReport",
+    check_interrupt: Callable[[], None],
+) -> None:
+    """Hand all jobs to an executor, at most so many at a time; retry those it loses."""
+    waiting, running = deque(jobs), dict[Future, Job]()
+    losses: Counter[str] = Counter()
+    begun = set[Hashable]({None})
+    try:
+        while waiting or running:
+            while waiting and len(running) < most:
+                job = waiting.popleft()
+                if job.program not in begun:
+                    report.compiling(job)
+                    begun.add(job.program)
+                running[executor.submit(_outcome_there, job)] = job
+            done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
+            check_interrupt()
+            for future in done:
+                job = running.pop(future)
+                if future.cancelled():
+                    raise ExecutorError(_GONE)
+                error = future.exception()
+                if isinstance(error, BrokenExecutor) and losses[job.name] < _RETRIES:
+                    losses[job.name] += 1
+                    waiting.appendleft(job)
+                    continue
+                # A worker that dies again and again (out of memory, say) fails its job.
+                failure = None if error is None else RuntimeError(str(error))
+                value, failure = (None, failure) if failure else future.result()
+                report.finished(job)
+                keep(JobResult(job, value, failure))
+    except BrokenExecutor as error:
+        raise ExecutorError(f"{_GONE} ({error})") from error
+    finally:
+        for future in running:
+            future.cancel()
 
-    def __init__(self, workers: int, on_disk: set[Hashable]) -> None:
-        self.pools = [_one_process(worker) for worker in range(workers)]
-        self.on_disk = on_disk
-        self.compiled: list[set[Hashable]] = [set() for _ in range(workers)]
 
-    def run(
-        self,
-        jobs: Sequence[Job],
-        keep: Callable[[JobResult], None],
-        report: "ProgressReport",
-        check_interrupt: Callable[[], None],
-    ) -> None:
-        waiting = list(jobs)
-        running: dict[Future, tuple[int, Job]] = {}
-        idle = list(range(len(self.pools)))
-        try:
-            while waiting or running:
-                while waiting and idle:
-                    worker = idle.pop()
-                    job = self._next(waiting, worker)
-                    waiting.remove(job)
-                    known = {None, *self.on_disk, *self.compiled[worker]}
-                    if job.program not in known:
-                        report.compiling(job)
-                    self.compiled[worker].add(job.program)
-                    running[self.pools[worker].submit(_outcome, job)] = (worker, job)
-                done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
-                check_interrupt()
-                for future in done:
-                    worker, job = running.pop(future)
-                    idle.append(worker)
-                    self.on_disk.add(job.program)
-                    error = future.exception()
-                    # A worker that died (out of memory, say) fails its own job only.
-                    if error is None:
-                        value, failure = future.result()
-                    else:
-                        value, failure = None, RuntimeError(str(error))
-                        self._restart(worker)
-                    report.finished(job)
-                    keep(JobResult(job, value, failure))
-        except BaseException:
-            for pool in self.pools:
+def _new_programs_first(jobs: Sequence[Job]) -> list[Job]:
+    """Put one job of each program before the others.
+
+    So idle workers compile different programs, and read from the disk what another one
+    has compiled (:mod:`bayesduel.program_cache`).
+    """
+    seen: Counter[Hashable] = Counter()
+    order = []
+    for job in jobs:
+        order.append(seen[job.program] > 0 and job.program is not None)
+        seen[job.program] += 1
+    return [job for _, job in sorted(zip(order, jobs, strict=True), key=_is_known)]
+
+
+def _is_known(pair: tuple[bool, Job]) -> bool:
+    return pair[0]
+
+
+class _Processes(Executor):
+    """Worker processes, each a pool of its own: one that dies loses only its job."""
+
+    def __init__(self, workers: int) -> None:
+        self._pools = [_one_process() for _ in range(workers)]
+        self._idle: SimpleQueue[tuple[int, bool]] = SimpleQueue()
+        for worker in range(workers):
+            self._idle.put((worker, False))
+
+    def submit(self, fn: Callable, /, *args: Any, **kwargs: Any) -> Future:
+        """Run a function as soon as a process is idle."""
+        worker, is_broken = self._idle.get()
+        if is_broken:
+            self._pools[worker].shutdown(wait=False)
+            self._pools[worker] = _one_process()
+
+        def release(future: Future) -> None:
+            # A broken pool holds its lock here, which even dropping it would ask for.
+            failed = not future.cancelled() and future.exception() is not None
+            self._idle.put((worker, failed))
+
+        future = self._pools[worker].submit(fn, *args, **kwargs)
+        future.add_done_callback(release)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes; those still at work are killed if asked to cancel."""
+        for pool in self._pools:
+            if cancel_futures:
                 for process in list((pool._processes or {}).values()):
                     process.terminate()
-            raise
-        finally:
-            for pool in self.pools:
-                pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=wait, cancel_futures=True)
 
-    def _next(self, waiting: list[Job], worker: int) -> Job:
-        """Prefer what is compiled already, then what nobody is compiling.
 
-        What a worker has compiled, the others read from the disk
-        (:mod:`bayesduel.program_cache`).
-        """
-        own = self.compiled[worker] | self.on_disk
-        others = set[Hashable]().union(*self.compiled)
-        return min(
-            waiting,
-            key=lambda job: (
-                job.program not in own,
-                job.program not in own and job.program in others,
-            ),
-        )
-
-    def _restart(self, worker: int) -> None:
-        self.pools[worker].shutdown(wait=False, cancel_futures=True)
-        self.pools[worker] = _one_process(worker)
-        self.compiled[worker] = set()
+@contextmanager
+def _processes(workers: int) -> Iterator[_Processes]:
+    """Give worker processes that end with the block."""
+    pool = _Processes(workers)
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 @contextmanager
@@ -222,28 +297,18 @@ def _noticed_interrupts() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
-def _one_process(worker: int) -> ProcessPoolExecutor:
+def _one_process() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
-        1,
-        mp_context=get_context("spawn"),
-        initializer=_prepare_worker,
-        initargs=(worker,),
+        1, mp_context=get_context("spawn"), initializer=_prepare_worker
     )
 
 
-def _prepare_worker(worker: int) -> None:
-    """Leave Ctrl-C to the parent, and take one core.
-
-    The arrays of a step are far too small for several threads: workers that each start
-    as many as there are cores only get into each other's way.
-    """
+def _prepare_worker() -> None:
+    """Leave Ctrl-C to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "SIGHUP"):  # A terminal that closes reaches the whole group.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    if hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {cores[worker % len(cores)]})
 
 
 def _end_with_parent() -> None:

@@ -1,6 +1,7 @@
 """A request for simulations: instances, policies and runs, checked once."""
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from bayesduel.experiments import checks
 from bayesduel.experiments._code_digest import code_digest
 from bayesduel.experiments.comparison import Comparison, Place
 from bayesduel.experiments.nodes import Configuration
+from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import (
     Instance,
     InstanceLike,
@@ -21,7 +23,7 @@ from bayesduel.experiments.problems import (
     problem_of,
     read_instance,
 )
-from bayesduel.experiments.store import carry_out
+from bayesduel.experiments.store import Part, carry_out
 from bayesduel.limits import MOST_RUNS
 from bayesduel.policies.base import Policy, check_kinds, parameters_json
 from bayesduel.policies.lookup import parse
@@ -43,7 +45,9 @@ class Experiment:
         Matrices, their names or files (see :func:`bayesduel.load`), or their values; or
         worlds of :mod:`bayesduel.instances.choice`, or their names.
     policies : one or several of Policy, str
-        Policies, or their names with parameters such as ``"d-ts:alpha=0.6"``.
+        Policies, or their names with parameters such as ``"d-ts:alpha=0.6"``. A text
+        may give several values of a parameter, ``"d-ts:alpha=0.51..2/10"`` for ten
+        from 0.51 to 2, ``"rcs:prior=1|2"`` for these two; so may that of an instance.
     num_runs : int
         Independent runs; run r is the same whatever their number.
     horizon : int
@@ -60,6 +64,12 @@ class Experiment:
     shuffle : bool
         Relabel the arms at random in each run (results keep the original labels), for
         every policy alike.
+    record : {"plays", "regret", "quantiles"}, optional
+        What is kept of every run: all that was played up to each checkpoint and the
+        regret, or the regret alone; or of no single run, but of all together the mean,
+        the covariance over checkpoints, the extremes and quantiles to 1 %, which
+        takes neither memory nor disk in proportion to the number of runs. By default
+        "plays" up to 10^4 runs, "regret" beyond. It changes no run.
     stopping : StoppingRule, optional
         Of :mod:`bayesduel.stopping`: looked at after every duel of different arms. A
         run that it ends plays nothing more, and its regret stays. Results have
@@ -80,6 +90,8 @@ class Experiment:
         Different notions; None stands for the usual one of each instance.
     shuffle : bool
         As given.
+    record : str
+        As given, or the usual one.
     stopping : StoppingRule or None
         As given.
 
@@ -117,6 +129,7 @@ class Experiment:
     seed: int
     regret: tuple[str, ...] | None
     shuffle: bool
+    record: str
     stopping: StoppingRule | None
 
     def __init__(
@@ -130,6 +143,7 @@ class Experiment:
         seed: int = 0,
         regret: Sequence[str] | str | None = None,
         shuffle: bool = True,
+        record: str | None = None,
         stopping: StoppingRule | None = None,
     ) -> None:
         # The cheap parts first.
@@ -140,8 +154,9 @@ class Experiment:
             "shuffle": checks.check_flag("shuffle", shuffle),
             "stopping": _read_stopping(stopping),
         }
+        asked["record"] = checks.check_record(record, asked["num_runs"], stopping)
         asked["policies"] = _read_policies(policies)
-        asked["instances"] = _read_instances(instances)
+        asked["instances"] = read_instances(instances)
         problems = [problem_of(each) for each in asked["instances"]]
         asked["regret"] = _read_notions(regret, problems)
         most_arms = max(each.num_arms for each in asked["instances"])
@@ -190,6 +205,7 @@ class Experiment:
                     checkpoints=self.checkpoints,
                     seed=self.seed,
                     shuffle=self.shuffle,
+                    record=self.record,
                     stopping=self.stopping,
                     notions=self.notions[name],
                     code=code,
@@ -214,6 +230,8 @@ class Experiment:
         self,
         *,
         jobs: int | None = 1,
+        executor: Executor | None = None,
+        part: str | None = None,
         progress: bool = False,
         out: Path | str | None = None,
         resume: bool = False,
@@ -231,6 +249,8 @@ class Experiment:
         return carry_out(
             Comparison(self),
             jobs=jobs,
+            executor=executor,
+            part=None if part is None else Part.read(part),
             progress=progress,
             out=out,
             resume=resume,
@@ -260,8 +280,18 @@ def _about(argument: str, value: Any, index: int | None) -> Iterator[None]:
         raise said_of(error, argument, value, index) from error
 
 
+def _read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
+    """Return one or several things, with texts of several values taken apart."""
+    values, numbered = checks.as_sequence(argument, given)
+    found = []
+    for index, value in enumerate(values):
+        with _about(argument, value, index if numbered else None):
+            found += expand(value) if isinstance(value, str) else [value]
+    return found, numbered
+
+
 def _read_policies(given: Any) -> tuple[Policy, ...]:
-    values, numbered = checks.as_sequence("policies", given)
+    values, numbered = _read_grids("policies", given)
     found = []
     for position, value in enumerate(values):
         index = position if numbered else None
@@ -280,8 +310,9 @@ def _read_policies(given: Any) -> tuple[Policy, ...]:
     return tuple(found)
 
 
-def _read_instances(given: Any) -> tuple[Instance, ...]:
-    values, numbered = checks.as_sequence("instances", given)
+def read_instances(given: Any) -> tuple[Instance, ...]:
+    """Return matrices or worlds, of one kind, under different names."""
+    values, numbered = _read_grids("instances", given)
     found = []
     for position, value in enumerate(values):
         with _about("instances", value, position if numbered else None):

@@ -87,6 +87,15 @@ class Sweep(ABC):
     def to_file(self, found: Any) -> tuple[bytes | memoryview, Mapping[str, Any]]:
         """Return the finished file, and entries for the marker."""
 
+    def joined(
+        self, finished: Sequence[JobResult], last: JobResult
+    ) -> tuple[JobResult, Sequence[JobResult]] | None:
+        """Return what several finished jobs are in one, and which; None if nothing.
+
+        It is kept in their place. Asked whenever one more, the last, is finished.
+        """
+        return None
+
     def is_whole(self, found: Any) -> bool:
         """Say whether no job failed, so that single files are of no use any more."""
         return True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesduel.experiments import run_summaries
 from bayesduel.experiments.problems import Instance, Problem, problem_of
 from bayesduel.stopping.rules import StoppingRule
 from bayesduel.version import package_version
@@ -18,7 +19,7 @@ from bayesduel.version import package_version
 if TYPE_CHECKING:
     from bayesduel.simulation.driver import RunRecords
 
-_CONCATENATED = ("run_seconds", "compile_seconds", "events", "num_runs")
+_ADDED = ("run_seconds", "compile_seconds", "events", "num_runs")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Configuration:
     shuffle: bool
     notions: tuple[str, ...]
     stopping: StoppingRule | None = None
+    record: str = "plays"
     code: str = ""
     """Digest of the code of a policy that is not ours; the version stands for ours."""
 
@@ -53,6 +55,8 @@ class Configuration:
         own = {"code": self.code} if self.code else {}
         if self.stopping is not None:
             own["stopping"] = repr(self.stopping)
+        if self.record != "plays":
+            own["record"] = self.record
         return own | {
             "matrix_sha256": self.instance.checksum,
             "policy_name": self.policy_name,
@@ -75,10 +79,11 @@ def chunk_dataset(
     xarray.Dataset
         ``regret`` (notion, run, checkpoint), ``recommendation``, ``num_events`` (run),
         what was played (see :mod:`bayesduel.experiments.problems`), and what else the
-        policy tells of its runs, with the provenance in the attributes.
+        policy tells of its runs, with the provenance in the attributes. Of that, what
+        the experiment records.
     """
     problem = configuration.problem
-    return xr.Dataset(
+    dataset = xr.Dataset(
         {
             **problem.measured(
                 records.ledger, records.recommendation, configuration.notions
@@ -101,6 +106,20 @@ def chunk_dataset(
             "device": device,
         },
     )
+    if configuration.record == "plays":
+        return dataset
+    dataset = dataset.drop_vars(problem.played)
+    if configuration.record == "regret":
+        return dataset
+    return run_summaries.summarize(dataset)
+
+
+def runs_of(dataset: xr.Dataset) -> range:
+    """Return the numbers of the runs that a node holds, or sums up."""
+    first = dataset.attrs.get("first_run")
+    if first is None:
+        return range(int(dataset["run"][0]), int(dataset["run"][-1]) + 1)
+    return range(int(first), int(first) + int(dataset.attrs["num_runs"]))
 
 
 def node_attributes(configuration: Configuration) -> dict[str, Any]:
@@ -123,17 +142,20 @@ def node_attributes(configuration: Configuration) -> dict[str, Any]:
 
 
 def join_chunks(chunks: Sequence[xr.Dataset]) -> xr.Dataset:
-    """Concatenate chunks of runs in the order of their numbers."""
-    ordered = sorted(chunks, key=lambda chunk: int(chunk["run"][0]))
-    # "exact": where chunks do not fit together, an error and not a nan.
-    joined = xr.concat(
-        ordered,
-        dim="run",
-        data_vars="minimal",
-        join="exact",
-        combine_attrs="override",
-    )
-    for name in _CONCATENATED:
+    """Put chunks of runs, or summaries, together in the order of their numbers."""
+    ordered = sorted(chunks, key=lambda chunk: runs_of(chunk).start)
+    if "first_run" in ordered[0].attrs:
+        joined = run_summaries.join(ordered)
+    else:
+        # "exact": where chunks do not fit together, an error and not a nan.
+        joined = xr.concat(
+            ordered,
+            dim="run",
+            data_vars="minimal",
+            join="exact",
+            combine_attrs="override",
+        )
+    for name in _ADDED:
         known = [chunk.attrs[name] for chunk in ordered if name in chunk.attrs]
         if len(known) == len(ordered):
             joined.attrs[name] = sum(known)

@@ -9,7 +9,8 @@ What belongs to us in a user's folder stands under fixed names: results such as
   name first, and its name holds the digest of its content: it is whole or not there,
   and damage is noticed when it is read.
 - ``lock``: held by the kernel for the process that writes, so it falls with it;
-  ``holder`` says which one that is.
+  ``holder`` says which one that is. Processes that write shares of the parts at the
+  same time hold ``lock-SHARE``.
 
 Nothing else is ever removed.
 """
@@ -44,6 +45,8 @@ from bayesduel.folders import (
 
 _LOCK = "lock"
 _HOLDER = "holder"
+_SHARE = "lock-"
+_LOOKING_SECONDS = 5.0
 _DIGITS = 32
 _PART_NAME = re.compile(r"[0-9a-z]{1,32}-([0-9a-f]{32})\.[a-z]+")
 
@@ -72,6 +75,7 @@ class OwnedFolder:
         kind: str,
         resume: bool = False,
         overwrite: bool = False,
+        share: str = "",
     ) -> Self:
         """Check a folder, make it, lock it and mark it as ours.
 
@@ -84,6 +88,9 @@ class OwnedFolder:
             What its results are, such as "comparison".
         resume, overwrite : bool
             What may be done with a folder that is not empty. Nothing is removed here.
+        share : str
+            What of the results is written, if others may write the rest at the same
+            time: only parts, and what all of them write into the marker.
 
         Raises
         ------
@@ -96,23 +103,16 @@ class OwnedFolder:
         own = path / OWN
         try:
             (own / PARTS).mkdir(parents=True, exist_ok=True)
-            lock = FileLock(own / _LOCK, blocking=False)
-            lock.acquire()
-        except Timeout as error:
-            raise OutputFolderError.of(
-                "out",
-                f"{_holder(own)} is writing to {path}",
-                path,
-                remedy="wait for it, or name another folder",
-            ) from error
+            lock = _locked(own, share)
         except OSError as error:
             raise unwritable(path, error) from error
         try:
             folder = cls(path, kind, lock)
-            _sign(own / _HOLDER)
+            _check_others(own, share)
             # Another process may have finished here since the first look.
             check_folder(path, kind=kind, resume=resume, overwrite=overwrite)
-            folder._remove_unfinished()
+            if not share:
+                folder._remove_unfinished()
             folder._write_marker(folder.marker())
         except BaseException:
             lock.release()
@@ -145,7 +145,7 @@ class OwnedFolder:
 
         ``name`` is shortened to a digest, so it may hold any characters.
         """
-        short = hashlib.sha256(name.encode()).hexdigest()[:16]
+        short = _short(name)
         digest = hashlib.sha256(data).hexdigest()[:_DIGITS]
         write_whole(self._parts / f"{short}-{digest}.{ending}", data)
 
@@ -167,6 +167,16 @@ class OwnedFolder:
                 yield data
             else:
                 _warn_damaged(file, "its checksum is another one than when written")
+
+    def has_part(self, name: str) -> bool:
+        """Say whether a part was kept under a name; it is not read."""
+        found = self._parts.glob(f"{_short(name)}-*")
+        return any(_digest_in(each.name) for each in found)
+
+    def remove_part(self, name: str) -> None:
+        """Remove a part, by the name that it was kept under."""
+        for file in self._parts.glob(f"{_short(name)}-*"):
+            file.unlink(missing_ok=True)
 
     def remove_parts(self) -> None:
         """Remove the parts, by name."""
@@ -235,6 +245,10 @@ class OwnedFolder:
                     file.unlink(missing_ok=True)
 
 
+def _short(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
+
+
 def _digest_in(name: str) -> str | None:
     found = _PART_NAME.fullmatch(name)
     return found.group(1) if found else None
@@ -248,6 +262,40 @@ def _warn_damaged(file: Path, why: str) -> None:
     )
 
 
+def _locked(own: Path, share: str) -> FileLock:
+    """Lock all results of a folder, or a share of them, and say who did."""
+    name = f"{_SHARE}{share}" if share else _LOCK
+    lock = FileLock(own / name, blocking=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise _held(own, share) from error
+    _sign(own / (f"{_HOLDER}-{share}" if share else _HOLDER))
+    return lock
+
+
+def _check_others(own: Path, share: str) -> None:
+    """Raise where a share is written beside all results, or they beside a share."""
+    names = [_LOCK] if share else sorted(each.name for each in own.glob(f"{_SHARE}*"))
+    for name in names:
+        try:
+            # Others may be looking, too, for a moment.
+            with FileLock(own / name, timeout=_LOOKING_SECONDS):
+                pass
+        except Timeout as error:
+            raise _held(own, name.removeprefix(_SHARE) if not share else "") from error
+
+
+def _held(own: Path, share: str) -> OutputFolderError:
+    what = f"share {share} of {own.parent}" if share else str(own.parent)
+    return OutputFolderError.of(
+        "out",
+        f"{_holder(own, share)} is writing to {what}",
+        own.parent,
+        remedy="wait for it, or name another folder",
+    )
+
+
 def _sign(file: Path) -> None:
     """Write down who holds the lock, for those who find it held."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -255,9 +303,10 @@ def _sign(file: Path) -> None:
     file.write_text(holder, "utf-8")
 
 
-def _holder(own: Path) -> str:
+def _holder(own: Path, share: str = "") -> str:
     with suppress(OSError, ValueError):
-        if text := (own / _HOLDER).read_text("utf-8"):
+        name = f"{_HOLDER}-{share}" if share else _HOLDER
+        if text := (own / name).read_text("utf-8"):
             return text
     return "another process"
 

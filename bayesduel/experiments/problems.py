@@ -59,6 +59,9 @@ class Problem(ABC):
     axes: ClassVar[tuple[str, ...]]
     """Dimensions of the results that count arms."""
 
+    played: ClassVar[str]
+    """The variable of results that says what was played up to each checkpoint."""
+
     @property
     def name(self) -> str:
         """Name in results; without one of its own it is called by its size."""
@@ -130,6 +133,7 @@ class PairProblem(Problem):
     words = "a preference matrix"
     known_notions = REGRET_NOTIONS
     axes = ("arm", "opponent")
+    played = "plays"
 
     @property
     def default_notion(self) -> str:
@@ -185,6 +189,7 @@ class SubsetProblem(Problem):
     words = "a world of subset choice"
     known_notions = tuple(SUBSET_REGRET_NOTIONS)
     axes = ("arm",)
+    played = "offers"
 
     @property
     def default_notion(self) -> str:

@@ -1,6 +1,7 @@
 """Simulations in one call: of one policy, or of a grid of instances and policies."""
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -81,6 +82,7 @@ def simulate(
             seed=seed,
             regret=regret,
             shuffle=shuffle,
+            record="plays",
             stopping=stopping,
         )
     (place,) = asked.configurations
@@ -102,8 +104,11 @@ def compare(
     seed: int = 0,
     regret: Sequence[str] | None = None,
     shuffle: bool = True,
+    record: str | None = None,
     stopping: StoppingRule | None = None,
     jobs: int | None = 1,
+    executor: Executor | None = None,
+    part: str | None = None,
     progress: bool = False,
     out: Path | str | None = None,
     resume: bool = False,
@@ -119,6 +124,16 @@ def compare(
         Worker processes; None takes one per core for what is not done here within
         seconds. They import the main module anew, so a script that asks for more than
         one needs ``if __name__ == "__main__":``.
+    executor : concurrent.futures.Executor, optional
+        What runs the jobs in place of worker processes, such as
+        ``client.get_executor()`` of a cluster of Dask. It must be one of processes that
+        can import this package and the policies, and stays open. Jobs are cut for
+        ``jobs`` workers at least.
+    part : str, optional
+        "3/10" does the third of ten parts of all jobs and writes them to ``out``, as
+        nine other processes may do with theirs at the same time, also from other
+        machines that see the folder. The result holds this part only; when all are
+        done, ``resume=True`` without a part joins them.
     out : path, optional
         Folder to keep results in, new or empty: finished jobs are written at once, and
         ``results.nc`` at the end.
@@ -127,7 +142,7 @@ def compare(
         is computed again, with a ``DamagedPartWarning``.
     overwrite : bool
         Replace the results in ``out``; files of yours stay.
-    num_runs, horizon, checkpoints, seed, regret, shuffle, stopping
+    num_runs, horizon, checkpoints, seed, regret, shuffle, record, stopping
         As in :class:`bayesduel.Experiment`.
     progress : bool
         Show a progress bar on standard error.
@@ -135,14 +150,19 @@ def compare(
     Returns
     -------
     xarray.DataTree
-        ``/environment/policy`` with a node as in :func:`simulate` each. A policy that
-        failed leaves a node without variables whose attribute ``error`` says why.
+        ``/environment/policy`` with a node as in :func:`simulate` each, or what of it
+        ``record`` keeps; see :mod:`bayesduel.experiments.run_summaries` for quantiles.
+        A policy that failed leaves a node without variables whose attribute ``error``
+        says why.
 
     Raises
     ------
     ValueError
         For any argument that cannot be simulated, and for a folder that was not made
         by this function or that another process writes to, before anything is computed.
+    ExecutorError
+        If the executor is gone before all jobs are done, with the finished runs as
+        ``.partial``.
     OutputWriteError
         If ``out`` cannot be written to any more, as when its disk is full, with the
         finished runs as ``.partial``.
@@ -166,10 +186,17 @@ def compare(
             seed=seed,
             regret=regret,
             shuffle=shuffle,
+            record=record,
             stopping=stopping,
         )
     return asked.run(
-        jobs=jobs, progress=progress, out=out, resume=resume, overwrite=overwrite
+        jobs=jobs,
+        executor=executor,
+        part=part,
+        progress=progress,
+        out=out,
+        resume=resume,
+        overwrite=overwrite,
     )
 
 

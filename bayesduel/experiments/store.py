@@ -1,16 +1,64 @@
 """The folder of a sweep: finished jobs at once, everything at the end."""
 
+import json
+import re
+from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from bayesduel.errors import OutputWriteError
-from bayesduel.experiments.checks import check_flag, worker_count
+from bayesduel.errors import (
+    ExecutorError,
+    OutputFolderError,
+    OutputWriteError,
+    SimulationArgumentError,
+)
+from bayesduel.experiments.checks import check_executor, check_flag, worker_count
 from bayesduel.experiments.engines import run_jobs
-from bayesduel.experiments.jobs import JobResult, Sweep
+from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.folders import require_folder
 from bayesduel.progress import progress_reporter
+
+
+@dataclass(frozen=True)
+class Part:
+    """The jobs of one of several processes that share a sweep.
+
+    Attributes
+    ----------
+    number, count : int
+        Which one, from 1, and of how many.
+    """
+
+    number: int
+    count: int
+
+    @property
+    def words(self) -> str:
+        """What the folder calls it."""
+        return f"{self.number}-of-{self.count}"
+
+    @classmethod
+    def read(cls, value: Any) -> Self:
+        """Read a part such as "3/10".
+
+        Raises
+        ------
+        SimulationArgumentError
+            If it is none.
+        """
+        found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(value))
+        numbers = [int(each) for each in found.groups()] if found else [0, 0]
+        if not 1 <= numbers[0] <= numbers[1]:
+            raise SimulationArgumentError.of(
+                "part",
+                "must be a number of a number, from 1/n to n/n",
+                value,
+                remedy="such as 3/10",
+            )
+        return cls(*numbers)
 
 
 @dataclass(frozen=True)
@@ -23,10 +71,17 @@ class SweepFolder:
     sweep: Sweep
     owned: OwnedFolder | None
     resume: bool
+    part: Part | None = None
 
     @classmethod
     def prepare(
-        cls, sweep: Sweep, path: Path | str | None, *, resume: bool, overwrite: bool
+        cls,
+        sweep: Sweep,
+        path: Path | str | None,
+        *,
+        resume: bool,
+        overwrite: bool,
+        part: Part | None = None,
     ) -> Self:
         """Check the folder, make it and lock it.
 
@@ -38,6 +93,8 @@ class SweepFolder:
             or ``overwrite`` has no folder.
         """
         require_folder(path, resume=resume, overwrite=overwrite)
+        if part is not None:
+            return cls._prepare_part(sweep, path, part, overwrite=overwrite)
         if path is None:
             return cls(sweep, None, resume)
         owned = OwnedFolder.claim(
@@ -47,6 +104,32 @@ class SweepFolder:
             owned.remove(sweep.file)
             owned.remove_parts()
         return cls(sweep, owned, resume)
+
+    @classmethod
+    def _prepare_part(
+        cls, sweep: Sweep, path: Path | str | None, part: Part, *, overwrite: bool
+    ) -> Self:
+        if path is None or overwrite:
+            rule = "excludes overwrite" if overwrite else "needs a folder"
+            remedy = "remove the folder first" if overwrite else "give {out}"
+            raise OutputFolderError.of("part", rule, str(part), remedy=remedy)
+        owned = OwnedFolder.claim(path, kind=sweep.kind, resume=True, share=part.words)
+        try:
+            marker = owned.marker()
+            if sweep.file in marker["sha256"]:
+                raise OutputFolderError.of(
+                    "part",
+                    f"{owned.path} holds all parts joined",
+                    str(part),
+                    remedy="what is missing there is done by {resume} without a part",
+                )
+            if known := marker.get("request"):
+                ours = json.loads(json.dumps(sweep.request()))
+                refuse_others(owned, "parts", ours, known)
+        except BaseException:
+            owned.release()
+            raise
+        return cls(sweep, owned, resume=False, part=part)
 
     def __enter__(self) -> Self:
         return self
@@ -61,6 +144,15 @@ class SweepFolder:
             return []
         return self.sweep.read_back(self.owned)
 
+    def missing(self, workers: int, finished: Sequence[Any]) -> Sequence[Any]:
+        """Return the jobs that are to be done."""
+        if self.part is None or self.owned is None:
+            return self.sweep.jobs(workers, finished)
+        # The cut is the same for all parts, whatever their numbers of workers.
+        jobs = self.sweep.jobs(self.part.count, [])
+        own = jobs[self.part.number - 1 :: self.part.count]
+        return [job for job in own if not self.owned.has_part(job.name)]
+
     def begin(self) -> None:
         """Write down what the folder is for."""
         if self.owned is not None:
@@ -71,6 +163,18 @@ class SweepFolder:
         if self.owned is not None and result.failure is None:
             data = self.sweep.to_bytes(result.value)
             self.owned.keep_part(result.job.name, self.sweep.ending, data)
+
+    def join(self, finished: list[JobResult], last: JobResult) -> None:
+        """Replace finished jobs by what they are in one, also on the disk."""
+        while found := self.sweep.joined(finished, last):
+            last, parts = found
+            finished.append(last)
+            self.keep(last)
+            gone = {id(part) for part in parts}
+            finished[:] = [each for each in finished if id(each) not in gone]
+            if self.owned is not None:
+                for part in parts:
+                    self.owned.remove_part(part.job.name)
 
     def finish(self, found: Any) -> None:
         """Write everything, and drop the files of single jobs if none has failed."""
@@ -90,24 +194,35 @@ def carry_out(
     resume: bool,
     overwrite: bool,
     progress: bool,
+    executor: Executor | None = None,
+    part: Part | None = None,
 ) -> Any:
     """Run the jobs of a sweep that are missing, keep them, and return everything.
+
+    With ``part`` only its jobs are run and kept, and what came of them is returned;
+    other processes may do the other parts at the same time.
 
     Raises
     ------
     ValueError
         For an argument that breaks a rule, and a folder that cannot be used, before
         anything is computed.
-    OutputWriteError, KeyboardInterrupt
+    OutputWriteError, ExecutorError, KeyboardInterrupt
         With what is finished as ``.partial``.
     """
     flags = {"progress": progress, "resume": resume, "overwrite": overwrite}
     for name, flag in flags.items():
         check_flag(name, flag)
     workers = worker_count(jobs)
-    with SweepFolder.prepare(sweep, out, resume=resume, overwrite=overwrite) as folder:
-        finished = folder.finished()
-        todo = sweep.jobs(workers, [each.job for each in finished])
+    check_executor(executor)
+    with SweepFolder.prepare(
+        sweep, out, resume=resume, overwrite=overwrite, part=part
+    ) as folder:
+        finished: list[JobResult] = []
+        for result in folder.finished():
+            finished.append(result)
+            folder.join(finished, result)
+        todo = folder.missing(workers, [each.job for each in finished])
         folder.begin()
 
         def keep(result: JobResult) -> None:
@@ -115,13 +230,22 @@ def carry_out(
                 raise result.failure
             finished.append(result)
             folder.keep(result)
+            folder.join(finished, result)
 
         try:
             with progress_reporter(enabled=progress) as report:
-                run_jobs(todo, workers, keep, report, try_here=jobs is None)
+                run_jobs(
+                    todo,
+                    workers,
+                    keep,
+                    report,
+                    try_here=jobs is None,
+                    executor=executor,
+                )
             found = sweep.assemble(finished)
-            folder.finish(found)
-        except (KeyboardInterrupt, OutputWriteError) as error:
+            if part is None:
+                folder.finish(found)
+        except (KeyboardInterrupt, ExecutorError, OutputWriteError) as error:
             error.partial = sweep.assemble(finished)  # pyright: ignore
             raise
     return found

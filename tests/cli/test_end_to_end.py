@@ -1,5 +1,6 @@
 """The command line over the real simulator, from the matrix to the figure."""
 
+import csv
 import json
 
 import pytest
@@ -38,9 +39,39 @@ def test_json_is_what_python_says(saved):
 def test_the_folder_holds_results_and_figures(saved):
     folder, _, _ = saved
     names = visible(folder)
-    assert names == {"results.nc", "regret.png", "regret.svg"}
+    tables = {"summary.csv", "summary.json"}
+    assert names == {"results.nc", "regret.png", "regret.svg", *tables}
     tree = bayesduel.results.load(folder)
     assert list(tree["cyclic/RUCB"]["notion"].values) == ["copeland", "weak"]
+
+
+def test_the_saved_summaries_are_what_was_measured(saved):
+    folder, _, (row,) = saved
+    with (folder / "summary.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    objects = json.loads((folder / "summary.json").read_text())
+    for found in (table, objects):
+        assert [each["notion"] for each in found] == ["copeland", "weak"]
+        assert float(found[0]["regret_mean"]) == pytest.approx(row["regret_mean"])
+        assert float(found[0]["regret_std"]) == pytest.approx(row["regret_std"])
+        assert {(each["environment"], each["policy"]) for each in found} == {
+            ("cyclic", "RUCB")
+        }
+
+
+def test_parts_are_joined_to_the_same_file(run, saved, tmp_path):
+    folder, arguments, _ = saved
+    place = arguments.index("--out") + 1
+    asked = [*arguments[:place], tmp_path / "parts", *arguments[place + 1 :]]
+    for number in (2, 1):
+        part = run(*asked, "--part", f"{number}/2")
+        assert part.exit_code == 0, part.output
+        assert part.stdout == ""
+    assert visible(tmp_path / "parts") == set()
+    joined = run(*asked, "--resume")
+    assert joined.exit_code == 0, joined.output
+    one, other = (path / "results.nc" for path in (tmp_path / "parts", folder))
+    assert one.read_bytes() == other.read_bytes()
 
 
 def test_resume_gives_the_same_numbers(run, saved):

@@ -63,7 +63,7 @@ def test_worlds_with_different_regrets(run, engine, tmp_path):
         f"regret-{notion}.{kind}"
         for notion in ("expected-reward", "utility-sum")
         for kind in ("png", "svg")
-    }
+    } | {"summary.csv", "summary.json"}
     rows = json.loads(run(*both, "--json").stdout)
     assert [row["environment"] for row in rows] == [
         "camera", "random-utility", "random-table:seed=1",
@@ -151,7 +151,7 @@ def saved(tmp_path_factory):
 def test_json_and_the_saved_results_agree(saved):
     folder, (row,) = saved
     assert visible(folder) == {
-        "results.nc", "regret.png", "regret.svg",
+        "results.nc", "regret.png", "regret.svg", "summary.csv", "summary.json",
     }  # fmt: skip
     node = bayesduel.results.load(folder)["camera/Random subsets"]
     assert node["notion"].values.tolist() == ["expected_reward", "no_choice"]

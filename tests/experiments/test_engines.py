@@ -1,10 +1,15 @@
 """What is done here, and what worker processes are started for."""
 
+from collections import Counter
+from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import pytest
 
+from bayesduel.errors import ExecutorError, SimulationArgumentError
 from bayesduel.experiments import engines
+from bayesduel.experiments.checks import check_executor
 from bayesduel.experiments.engines import run_jobs
 from bayesduel.progress import ProgressReport
 
@@ -38,14 +43,11 @@ def engine(monkeypatch):
     """Return a function that runs jobs, and says who did which of them."""
     clock, left = [0.0], []
 
-    class Workers:
-        def __init__(self, workers, on_disk):
-            left.append((workers, on_disk))
+    def run_there(executor, most, jobs, *rest):
+        left.extend([most, *(job.name for job in jobs)])
 
-        def run(self, jobs, keep, report, check_interrupt):
-            left.extend(job.name for job in jobs)
-
-    monkeypatch.setattr(engines, "_Dispatcher", Workers)
+    monkeypatch.setattr(engines, "_processes", nullcontext)
+    monkeypatch.setattr(engines, "_run_there", run_there)
     monkeypatch.setattr(engines.time, "process_time", lambda: clock[0])
 
     def run(*seconds, workers=2, try_here=True):
@@ -70,21 +72,128 @@ def test_what_is_done_within_seconds_needs_no_worker(engine):
 def test_the_rest_goes_to_workers_once_there_was_enough_work(engine):
     here, left, _ = engine((6.0, 0.5), (6.0, 0.5), (6.0, 0.5))
     # What took long was compiling, which is of no use to anybody else.
-    assert (here, left) == ("a", [(2, {"a"}), "b", "c"])
+    assert (here, left) == ("a", [2, "b", "c"])
 
 
 def test_a_long_job_is_begun_anew_by_a_worker(engine):
     here, left, seconds = engine((0.2, 0.5), (0.2, 3600.0), (0.2, 0.5))
-    assert (here, left) == ("a", [(2, {"a"}), "b", "c"])
+    assert (here, left) == ("a", [2, "b", "c"])
     assert seconds < 400
 
 
 def test_workers_that_were_asked_for_get_everything(engine):
     here, left, _ = engine((0.1, 0.1), (0.1, 0.1), try_here=False)
-    assert (here, left) == ("", [(2, set()), "a", "b"])
+    assert (here, left) == ("", [2, "a", "b"])
 
 
 @pytest.mark.parametrize("try_here", [False, True])
 def test_one_process_does_everything_itself(engine, try_here):
     here, left, _ = engine((9.0, 99.0), (9.0, 99.0), workers=1, try_here=try_here)
     assert (here, left) == ("ab", [])
+
+
+class Lossy(Executor):
+    """Runs jobs at once; loses each of some as often as is said."""
+
+    def __init__(self, losses, error=None):
+        self.losses = Counter(losses)
+        self.error = error or BrokenExecutor("its worker died")
+        self.asked = []
+
+    def submit(self, fn, /, job):
+        future = Future()
+        self.asked.append(job.name)
+        if self.losses[job.name] > 0:
+            self.losses[job.name] -= 1
+            future.set_exception(self.error)
+        else:
+            future.set_result(fn(job))
+        return future
+
+
+def run_all(executor, names="abc"):
+    found = []
+    jobs = [Counted(name, [0.0]) for name in names]
+    run_jobs(jobs, 1, found.append, ProgressReport(), executor=executor)
+    return {each.job.name: each.failure and str(each.failure) for each in found}
+
+
+def test_a_job_that_was_lost_with_its_worker_is_begun_anew():
+    executor = Lossy({"b": 2})
+    assert run_all(executor) == {"a": None, "b": None, "c": None}
+    assert Counter(executor.asked) == {"a": 1, "b": 3, "c": 1}
+
+
+def test_a_job_that_is_lost_again_and_again_fails():
+    executor = Lossy({"b": 3})
+    assert run_all(executor) == {"a": None, "b": "its worker died", "c": None}
+
+
+def test_what_else_an_executor_cannot_do_fails_the_job_at_once():
+    executor = Lossy({"b": 1}, error=TypeError("cannot be sent"))
+    assert run_all(executor) == {"a": None, "b": "cannot be sent", "c": None}
+
+
+def test_an_executor_holds_no_more_than_some_jobs(monkeypatch):
+    monkeypatch.setattr(engines, "_MOST_SENT", 2)
+    held = []
+
+    class Late(Lossy):
+        """Answers when it is asked to wait, all at once."""
+
+        def submit(self, fn, /, job):
+            held.append(len(unanswered))
+            future = Future()
+            unanswered.append((future, fn(job)))
+            return future
+
+    unanswered = []
+    plain = engines.wait
+
+    def wait(futures, **options):
+        while unanswered:
+            future, outcome = unanswered.pop()
+            future.set_result(outcome)
+        return plain(futures, **options)
+
+    monkeypatch.setattr(engines, "wait", wait)
+    assert set(run_all(Late({}), "abcdefgh")) == {*"abcdefgh"}
+    assert max(held) == 1
+
+
+def test_an_executor_that_is_gone_ends_the_sweep():
+    class Gone(Executor):
+        def submit(self, fn, /, job):
+            raise BrokenExecutor("shut down")
+
+    class Cancelling(Executor):
+        def submit(self, fn, /, job):
+            future = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    for executor in (Gone(), Cancelling()):
+        with pytest.raises(ExecutorError, match="gone before all jobs were done"):
+            run_all(executor)
+
+
+def test_one_job_of_each_program_comes_first():
+    clock = [0.0]
+    executor = Lossy({})
+
+    @dataclass(frozen=True)
+    class Of(Counted):
+        @property
+        def program(self):
+            return self.name[0]
+
+    jobs = [Of(name, clock) for name in ("a1", "a2", "b1", "b2", "b3", "c1")]
+    run_jobs(jobs, 1, lambda result: None, ProgressReport(), executor=executor)
+    assert executor.asked == ["a1", "b1", "c1", "a2", "b2", "b3"]
+
+
+def test_what_cannot_be_given_jobs_is_no_executor():
+    check_executor(None)
+    with pytest.raises(SimulationArgumentError, match="get_executor"):
+        check_executor("local")

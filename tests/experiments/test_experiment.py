@@ -27,12 +27,15 @@ WRONG = {
     "seed": (-1, -1, None),
     "regret": (["weak", "copland"], "copland", 1),
     "shuffle": ("no", "no", None),
+    "record": ("all", "all", None),
     "stopping": (0.05, 0.05, None),
 }
 """What is given, what of it is wrong, and where that stands."""
 
 WRONG_RUNS = {
     "jobs": {"jobs": 0},
+    "executor": {"executor": "local"},
+    "part": {"part": "3"},
     "progress": {"progress": "no"},
     "out": {"out": 5},
     "resume": {"resume": True},

@@ -23,6 +23,7 @@ from tests.fake_policies import (
     Wanderer,
     instant_run_chunk,
 )
+from tests.processes import ends
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUEST = {"num_runs": 70, "horizon": 2000, "seed": 5}
@@ -86,18 +87,6 @@ def test_a_killed_worker_loses_its_own_job_only(whole):
         tree["cyclic/Wanderer/plays"], whole["Wanderer"]["plays"]
     )
     assert tree["cyclic/Scripted"].sizes["run"] == REQUEST["num_runs"]
-
-
-def ends(group, seconds=20.0):
-    """Say whether a group of processes has ended, or does so soon."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.05)
-    return False
 
 
 SCRIPT = """

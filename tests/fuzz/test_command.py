@@ -113,15 +113,20 @@ VALUES: dict[str, list[str]] = {
     "-p": POLICIES,
     "--arms": ["left,right", "a,b"],
     "--band": ["standard-error", "quantiles"],
+    "--budget": ["10", "1e2", "0", "10^99999"],
     "--checkpoints": ["1", "5,10", "1,", "10,5", "101"],
+    "--delta": ["0.1", "1", "1e-9"],
     "--draws": ["10", "1000000000", "9"],
     "--far": ["1e3", "1_0"],
     "--environment": MATRICES,
     "--format": ["png", "svg", "exe"],
     "--from": ["10", "1e3"],
+    "--from-study": ["votes.csv", "taken"],
+    "--from-votes": [*FILES],
     "--horizon": ["10", "1e2", "10^2", "2^62", "1e19", "0.5", "10^99999"],
     "--interval": ["0.9", "1"],
     "--jobs": ["1", "1000000"],
+    "--look-every": ["1", "7", "0"],
     "--method": ["auto", "nuts", "exact"],
     "--min-gap": ["0.01", "0.5"],
     "--model": ["beta", "thurstone", "x"],
@@ -137,6 +142,7 @@ VALUES: dict[str, list[str]] = {
     "--seed": ["0", "18446744073709551616"],
     "--simulations": ["20", "1000000000", "19"],
     "--size": ["2", "3", "1000000"],
+    "--stopping": ["p-value:alpha=0.05", "fixed:duels=0", "anytime", "budget:duels=5"],
     "--submatrices": ["1", "2", "1000000000"],
     "--tie-columns": ["ties", "wins_a"],
     "--ties": ["model", "drop", "split"],
@@ -148,6 +154,11 @@ VALUES: dict[str, list[str]] = {
 }
 
 OPTIONS: dict[str, tuple[list[str], str]] = {
+    "audit-stopping": (
+        [],
+        "-e -p --from-votes --from-study --delta --budget --look-every --stopping "
+        "--runs --seed --model --arms --winner --words --wins --out",
+    ),
     "compare": (
         [],
         "-e -p --environment --policy --runs --horizon --checkpoints --regret --seed "
@@ -212,6 +223,7 @@ def nothing_runs() -> Iterator[None]:
     """Replace what simulates and fits."""
     with (
         mock.patch.object(Experiment, "run", started),
+        mock.patch("bayesduel.analysis.stopping_audits.decisions", started),
         mock.patch.object(reproducing, "reproduce", started),
         mock.patch("bayesduel.papers.submatrix_constants", started),
         mock.patch("bayesduel.inference.fitting.fit", started),

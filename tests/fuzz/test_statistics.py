@@ -35,6 +35,7 @@ RECORDS = {
     "analysis": {
         *("AnchoredBound", "Difference", "FinalRegret", "Measurement", "Ranking"),
         *("PairedIntervals", "RankedPolicy", "Slope", "Summary", "SummaryRow"),
+        *("AuditRow", "AuditedRule", "StoppingAudit"),
     },
     "papers": {"SubmatrixConstants", "SubmatrixRow"},
 }
@@ -44,6 +45,7 @@ FOREIGN = {f"StyledFigure.{name}" for name in ("draw", "savefig", "set")}
 """Methods of matplotlib."""
 
 STARTED = (
+    "bayesduel.analysis.stopping_audits.decisions",
     "bayesduel.experiments.store.run_jobs",
     "bayesduel.diagnostics.calibration.sample_prior",
     "bayesduel.diagnostics.left_out_pairs._refits",

@@ -24,6 +24,11 @@ def of_analysis() -> dict[str, Target]:
             {"notion": v.NOTION},
             {"self": Made(v.measurement)},
         ),
+        "Measurement.statistics": Target(
+            analysis.Measurement.statistics,
+            {"notion": v.NOTION},
+            {"self": Made(v.measurement)},
+        ),
         "Ranking.difference": Target(
             analysis.Ranking.difference,
             {"lower": ["D-TS", "RUCB", "x"], "higher": ["RUCB", "D-TS"]},
@@ -36,6 +41,21 @@ def of_analysis() -> dict[str, Target]:
                 "anchor_round": [1000, 2, 1, 1e3],
                 "anchor_value": [120.0, 3],
             },
+        ),
+        "audit_stopping": Target(
+            analysis.audit_stopping,
+            {
+                "instances": ["gap", ["cyclic", fake.TIED], "camera", []],
+                "policy": ["d-ts+", "balanced", "bt-ts", "scb", "pcomp", "nobody"],
+                "rules": [None, ["fixed:duels=3"], "anytime:delta=0.1", [], {"a": 1}],
+                "delta": v.CHANCES,
+                "width": [0.0, 0.05, 0.5],
+                "budget": [100, 0, 10**10],
+                "look_every": [1, 7, 0],
+                "num_runs": [10, 0, 10**9],
+                "seed": v.KEYS,
+            },
+            {"on_progress": None},
         ),
         "lower_bound": Target(
             analysis.lower_bound,
@@ -87,5 +107,13 @@ def of_analysis() -> dict[str, Target]:
             analysis.summary,
             {"comparison": v.RESULTS, "notion": v.NOTION}
             | {name: [None, *values] for name, values in rounds.items()},
+        ),
+        "usual_rules": Target(
+            analysis.usual_rules,
+            {
+                "delta": v.CHANCES,
+                "width": [0.0, 0.05, 0.5],
+                "budget": [100, 0, 2**63],
+            },
         ),
     }

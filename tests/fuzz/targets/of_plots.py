@@ -72,6 +72,9 @@ def of_plots() -> dict[str, Target]:
                 **v.FIGURE_SIZES,
             },
         ),
+        "false_stops": Target(
+            plots.false_stops, {"audit": [Made(v.audit)], **v.FIGURE_SIZES}
+        ),
         "save": Target(
             plots.save,
             {

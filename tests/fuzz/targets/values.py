@@ -77,6 +77,15 @@ PATHS = [*FILES, ".", "nowhere", "/dev/null", Path("votes.csv")]
 
 
 @cache
+def audit() -> analysis.StoppingAudit:
+    runs = np.array([4, -1, 9]), np.array([True, False, False])
+    rules = tuple(
+        analysis.AuditedRule(name, rule, *runs) for name in "ab" for rule in "cd"
+    )
+    return analysis.StoppingAudit("D-TS", 0.05, 20, 3, 0, rules)
+
+
+@cache
 def some_votes() -> votes.Comparisons:
     return votes.Comparisons.from_wins(WINS, arm_names=NAMES)
 

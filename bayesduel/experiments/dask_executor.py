@@ -1,0 +1,86 @@
+"""Dask as what runs the jobs of a sweep: a scheduler somewhere, or processes here."""
+
+import logging
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from bayesduel.errors import SimulationArgumentError
+
+LOCAL = "local"
+"""In place of an address: a cluster of processes on this machine."""
+
+_PATIENCE = 30
+"""Seconds until a scheduler must have answered."""
+
+
+@contextmanager
+def dask_executor(address: str, workers: int) -> Iterator[Executor]:
+    """Give an executor of Dask, for the length of the block.
+
+    Parameters
+    ----------
+    address : str
+        Of a scheduler, such as ``tcp://host:8786``; or "local", for so many
+        single-threaded ``workers`` on this machine, which end with the block.
+
+    Raises
+    ------
+    ImportError
+        Without Dask; names the extra.
+    OSError
+        If no scheduler answers.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError(
+            "Dask is missing; install bayesduel with the extra 'distributed'"
+        ) from error
+    local = address == LOCAL
+    if not local and "://" not in address:
+        raise SimulationArgumentError.of(
+            "dask",
+            "must be 'local' or the address of a scheduler",
+            address,
+            remedy="such as tcp://host:8786",
+        )
+    with (
+        _local_cluster(workers) if local else nullcontext(address) as cluster,
+        Client(cluster, timeout=_PATIENCE) as client,
+    ):
+        yield client.get_executor(pure=False)
+
+
+@contextmanager
+def _local_cluster(workers: int) -> Iterator[Any]:
+    from distributed import LocalCluster
+
+    with _without_interrupts():
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            # None is for none, whatever the annotation says.
+            dashboard_address=None,  # pyright: ignore[reportArgumentType]
+            # What goes wrong is raised; of its other worries nobody wants to hear.
+            silence_logs=logging.CRITICAL,
+        )
+    with cluster:
+        yield cluster
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let processes that are started in the block leave Ctrl-C to this one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    plain = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, plain)

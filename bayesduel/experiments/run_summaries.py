@@ -1,0 +1,166 @@
+"""Summaries of many runs, in place of the runs: moments, extremes and a histogram.
+
+Blocks of runs are summarized where they are played, and joined in a tree that depends
+on the numbers of the runs alone: always sixteen neighbors at once, from the left. So
+the result is the same, bit for bit, in whatever order the blocks arrive, and what waits
+to be joined grows with the logarithm of the number of runs.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float, Int
+
+GROWTH = 1.02
+"""Ratio of the ends of a bin: its middle is at most 1 % from all that is in it."""
+
+SMALLEST = 2.0**-30
+"""What is smaller counts as zero: regret of many rounds has no use for it."""
+
+FAN_OUT = 16
+"""How many neighbors are joined at once."""
+
+_ZERO = 0
+"""Number of the bin of what is smaller than ``SMALLEST``."""
+
+
+def summarize(dataset: xr.Dataset) -> xr.Dataset:
+    """Summarize the runs of a node.
+
+    Parameters
+    ----------
+    dataset : xarray.Dataset
+        Of :func:`bayesduel.experiments.nodes.chunk_dataset`.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``regret_mean``, ``regret_minimum``, ``regret_maximum`` (notion, checkpoint);
+        ``regret_comoment`` (notion, checkpoint, other_checkpoint), the sum over runs of
+        products of deviations from the mean; ``regret_histogram`` (notion, checkpoint,
+        bin); ``recommended`` (arm), how many runs recommend an arm. The attribute
+        ``first_run`` says which runs these are, with ``num_runs``.
+    """
+    regret = dataset["regret"].transpose("notion", "run", "checkpoint").to_numpy()
+    # Of contiguous memory, so that the order of summation is that of the runs.
+    rows = np.ascontiguousarray(np.moveaxis(regret, 1, -1))
+    mean = rows.sum(axis=-1) / rows.shape[-1]
+    away = rows - mean[..., None]
+    # A matrix product would add up in an order that depends on the number of threads.
+    comoment = np.einsum("ncr,ndr->ncd", away, away)
+    bins, counts = _histogram(rows)
+    both = ("notion", "checkpoint")
+    recommended = dataset["recommendation"].to_numpy()
+    if recommended.ndim == 1:
+        recommended = np.bincount(recommended, minlength=dataset.sizes["arm"])
+    else:
+        recommended = recommended.sum(axis=0)
+    kept = {name: dataset[name] for name in ("notion", "checkpoint", "arm")}
+    return xr.Dataset(
+        {
+            "regret_mean": (both, mean),
+            "regret_minimum": (both, rows.min(axis=-1)),
+            "regret_maximum": (both, rows.max(axis=-1)),
+            "regret_comoment": ((*both, "other_checkpoint"), comoment),
+            "regret_histogram": ((*both, "bin"), counts),
+            "recommended": (("arm",), recommended.astype(np.int64)),
+        },
+        coords=kept | {"bin": bins},
+        attrs=dataset.attrs | {"first_run": int(dataset["run"][0])},
+    )
+
+
+def join(parts: Sequence[xr.Dataset]) -> xr.Dataset:
+    """Join summaries of different runs, from the left.
+
+    The moments by the pairwise rule of Chan, Golub and LeVeque (1983, The American
+    Statistician 37, 242-247), which loses no digits where the mean is large.
+    """
+    total = parts[0]
+    for part in parts[1:]:
+        total = _joined(total, part)
+    return total
+
+
+def _joined(one: xr.Dataset, other: xr.Dataset) -> xr.Dataset:
+    first, second = one.attrs["num_runs"], other.attrs["num_runs"]
+    count = first + second
+    apart = (other["regret_mean"] - one["regret_mean"]).to_numpy()
+    products = apart[..., :, None] * apart[..., None, :]
+    one, other = _on_same_bins(one, other)
+    return one.assign(
+        regret_mean=one["regret_mean"] + apart * (second / count),
+        regret_comoment=one["regret_comoment"]
+        + other["regret_comoment"]
+        + products * (first * (second / count)),
+        regret_minimum=np.minimum(one["regret_minimum"], other["regret_minimum"]),
+        regret_maximum=np.maximum(one["regret_maximum"], other["regret_maximum"]),
+        regret_histogram=one["regret_histogram"] + other["regret_histogram"],
+        recommended=one["recommended"] + other["recommended"],
+    ).assign_attrs(num_runs=count)
+
+
+def _on_same_bins(one: xr.Dataset, other: xr.Dataset) -> tuple[xr.Dataset, xr.Dataset]:
+    bins = [each["bin"].to_numpy() for each in (one, other)]
+    wanted = np.arange(
+        min(each[0] for each in bins), max(each[-1] for each in bins) + 1
+    )
+    if all(each.size == wanted.size for each in bins):
+        return one, other
+    return one.reindex(bin=wanted, fill_value=0), other.reindex(
+        bin=wanted, fill_value=0
+    )
+
+
+def _histogram(
+    rows: Float[np.ndarray, "notion checkpoint run"],
+) -> tuple[Int[np.ndarray, " bin"], Int[np.ndarray, "notion checkpoint bin"]]:
+    """Count what is in each bin, from the first to the last that is not empty.
+
+    Bin k > 0 holds what is from ``SMALLEST`` growth^(k - 1) to ``SMALLEST`` growth^k.
+    """
+    exponents = np.log(np.maximum(rows, SMALLEST) / SMALLEST) / np.log(GROWTH)
+    numbers = np.where(rows < SMALLEST, _ZERO, 1 + exponents.astype(np.int64))
+    bins = np.arange(numbers.min(), numbers.max() + 1)
+    flat = numbers.reshape(-1, rows.shape[-1])
+    places = np.arange(len(flat))[:, None] * bins.size + flat - bins[0]
+    counts = np.bincount(places.ravel(), minlength=len(flat) * bins.size)
+    return bins, counts.reshape(*rows.shape[:-1], bins.size).astype(np.int64)
+
+
+def middles(bins: Int[np.ndarray, " bin"]) -> Float[np.ndarray, " bin"]:
+    """Return a value for each bin, at most 1 % from all that is in it."""
+    middle = SMALLEST * GROWTH ** (bins - 1.0) * (2 * GROWTH / (1 + GROWTH))
+    return np.where(bins == _ZERO, 0.0, middle)
+
+
+# --- The tree ------------------------------------------------------------------------
+
+
+def is_node(runs: range, block: int, num_runs: int) -> bool:
+    """Say whether some runs are a block or a join of the tree, or all runs."""
+    if runs == range(num_runs):
+        return True
+    size = block
+    while size < len(runs):
+        size *= FAN_OUT
+    whole = len(runs) == size
+    last = runs.stop == num_runs and len(runs) < block
+    return (whole or last) and runs.start % size == 0
+
+
+def complete_group(found: Sequence[range], block: int) -> list[range]:
+    """Return sixteen neighbors that make a node; none if there are not."""
+    by_parent: dict[tuple[int, int], list[range]] = {}
+    for runs in found:
+        level = block
+        while level < len(runs):
+            level *= FAN_OUT
+        if len(runs) == level:
+            parent = runs.start // (level * FAN_OUT)
+            group = by_parent.setdefault((level, parent), [])
+            group.append(runs)
+            if len(group) == FAN_OUT:
+                return sorted(group, key=lambda each: each.start)
+    return []

@@ -1,0 +1,183 @@
+"""Sweeps on clusters of Dask: real processes, killed workers, a scheduler that dies."""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+import bayesduel
+from bayesduel import results
+from bayesduel.errors import ExecutorError, SimulationArgumentError
+from bayesduel.experiments import comparison
+from bayesduel.experiments.dask_executor import dask_executor
+from tests.processes import ends
+
+distributed = pytest.importorskip("distributed")
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+REQUEST = {"num_runs": 1600, "horizon": 10**6, "seed": 7, "record": "regret"}
+POLICIES = ["d-ts", "rucb"]
+
+# What the threads of a cluster leave when its parts are killed is none of ours.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _small_jobs(monkeypatch):
+    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 64)
+
+
+def compare(out, **options):
+    bayesduel.compare("mslr5-condorcet", POLICIES, out=out, **REQUEST | options)
+    return (out / results.FILE_NAME).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Return the file that one process writes, in jobs of the usual size."""
+    return compare(tmp_path_factory.mktemp("whole") / "out")
+
+
+def test_an_address_is_one():
+    with (
+        pytest.raises(SimulationArgumentError, match="tcp://host:8786"),
+        dask_executor("host", 2),
+    ):
+        pytest.fail("there is no such scheduler")
+
+
+@pytest.mark.slow
+def test_workers_killed_at_random_change_nothing(whole, tmp_path):
+    rng, killed, done = random.Random(4), [], threading.Event()
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+    ) as cluster:
+
+        def kill():
+            kept = 0
+            while len(killed) < 3 and not done.wait(rng.uniform(0, 0.5)):
+                now = len([*tmp_path.glob(".bayesduel/parts/*")])
+                if now >= kept + 4:  # A worker takes seconds to start.
+                    kept = now
+                    nanny = rng.choice(list(cluster.workers.values()))
+                    with suppress(ProcessLookupError, TypeError):
+                        os.kill(nanny.pid, signal.SIGKILL)
+                        killed.append(nanny.pid)
+
+        with distributed.Client(cluster) as client:
+            killer = threading.Thread(target=kill)
+            killer.start()
+            try:
+                found = compare(tmp_path, executor=client.get_executor(pure=False))
+            finally:
+                done.set()
+                killer.join()
+    assert found == whole
+    assert len(killed) > 1, "the sweep was too short"
+
+
+@contextmanager
+def scheduler_and_workers():
+    """Start both as commands; give the address, and the process of the scheduler."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    commands = [
+        f"scheduler --host 127.0.0.1 --port {port} --no-dashboard",
+        f"worker {address} --nworkers 2 --nthreads 1 --no-dashboard",
+    ]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "dask", *command.split()],
+            env=environment,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        for command in commands
+    ]
+    try:
+        yield address, processes[0]
+    finally:
+        for process in processes:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.mark.slow
+def test_a_sweep_goes_on_after_the_scheduler_has_died(whole, tmp_path):
+    def kill(process):
+        deadline = time.monotonic() + 120
+        while not [*tmp_path.glob(".bayesduel/parts/*")]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+
+    with scheduler_and_workers() as (address, scheduler):
+        killer = threading.Thread(target=kill, args=(scheduler,))
+        killer.start()
+        with (
+            pytest.raises(ExecutorError, match="go on with a new one") as raised,
+            dask_executor(address, 2) as executor,
+        ):
+            compare(tmp_path, executor=executor)
+        killer.join()
+    assert not (tmp_path / results.FILE_NAME).exists()
+    kept = [node for node in raised.value.partial.subtree if "run" in node.dims]
+    assert kept
+    with scheduler_and_workers() as (address, _), dask_executor(address, 2) as executor:
+        assert compare(tmp_path, executor=executor, resume=True) == whole
+
+
+@pytest.mark.slow
+def test_the_command_on_a_cluster_of_its_own_is_interrupted_and_goes_on(tmp_path):
+    """Ctrl-C reaches the whole group of processes, and all of them end."""
+    asked = "compare -e cyclic -p d-ts --runs 3000 --horizon 1e6 --quiet --seed 3"
+    main = [sys.executable, "-c", "from bayesduel.cli import main; main()"]
+
+    def command(out, *options):
+        return subprocess.Popen(
+            [*main, *asked.split(), "--out", str(out), *options],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            text=True,
+        )
+
+    process = command(tmp_path / "dask", "--dask", "local", "--jobs", "2")
+    deadline = time.monotonic() + 240
+    while not [*tmp_path.glob("dask/.bayesduel/parts/*.nc")]:
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, errors
+    assert "interrupted: kept " in errors
+    assert "distributed" not in errors  # The cluster keeps its worries to itself.
+    assert ends(process.pid)
+    for out, options in (
+        ("dask", ["--resume", "--dask", "local", "--jobs", "2"]),
+        ("whole", ["--jobs", "1"]),
+    ):
+        process = command(tmp_path / out, *options)
+        errors = process.communicate(timeout=300)[1]
+        assert process.returncode == 0, errors
+    one, other = (
+        (tmp_path / name / results.FILE_NAME).read_bytes() for name in ("dask", "whole")
+    )
+    assert one == other

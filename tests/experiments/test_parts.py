@@ -1,0 +1,151 @@
+"""A sweep in parts: several processes write to one folder, and one of them joins."""
+
+import json
+
+import pytest
+
+import bayesduel
+from bayesduel import results
+from bayesduel.errors import OutputFolderError, SimulationArgumentError
+from bayesduel.experiments import comparison
+from bayesduel.experiments.owned_folder import OwnedFolder
+
+REQUEST = {"num_runs": 10, "horizon": 1000, "seed": 3}
+POLICIES = ["d-ts", "rucb"]
+
+
+@pytest.fixture(autouse=True)
+def _small_jobs(monkeypatch):
+    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 4)
+
+
+@pytest.fixture
+def compare(monkeypatch):
+    """Return a comparison that also says which jobs it has done."""
+    plain = comparison.SimulationJob.run
+    done = []
+
+    def run(own, on_progress=None):
+        done.append(own.name)
+        return plain(own, on_progress)
+
+    monkeypatch.setattr(comparison.SimulationJob, "run", run)
+
+    def compare(out, policies=POLICIES, **options):
+        done.clear()
+        bayesduel.compare("cyclic", policies, out=out, **REQUEST | options)
+        return list(done)
+
+    return compare
+
+
+@pytest.fixture
+def whole(compare, tmp_path):
+    jobs = compare(tmp_path / "whole")
+    assert len(jobs) == 6
+    return content(tmp_path / "whole")
+
+
+def content(out):
+    return (out / results.FILE_NAME).read_bytes()
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 9])
+def test_parts_are_joined_to_the_whole(compare, whole, tmp_path, count):
+    out = tmp_path / "out"
+    done = [compare(out, part=f"{number}/{count}") for number in range(count, 0, -1)]
+    names = [name for each in done for name in each]
+    # Cut more finely for more processes, and no job is done twice.
+    assert len(names) == len({*names}) >= 6
+    assert not (out / results.FILE_NAME).exists()
+    assert compare(out, resume=True) == []
+    assert content(out) == whole
+
+
+def test_what_is_missing_is_done_when_parts_are_joined(compare, whole, tmp_path):
+    out = tmp_path / "out"
+    first = compare(out, part="1/2")
+    assert compare(out, part="1/2") == []
+    rest = compare(out, resume=True)
+    assert {*first}.isdisjoint(rest) and len(first) + len(rest) == 6
+    assert content(out) == whole
+    with pytest.raises(OutputFolderError, match="joined"):
+        compare(out, part="2/2")
+
+
+def test_an_interrupted_part_goes_on(compare, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    plain = comparison.SimulationJob.run
+    asked = []
+
+    def run(own, on_progress=None):
+        asked.append(own.name)
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return plain(own, on_progress)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(comparison.SimulationJob, "run", run)
+        with pytest.raises(KeyboardInterrupt):
+            compare(out, part="1/1")
+    assert len(compare(out, part="1/1")) == 4
+
+
+def test_summaries_in_parts(compare, tmp_path, monkeypatch):
+    monkeypatch.setattr(comparison, "RUNS_PER_SUMMARY", 2)
+    compare(tmp_path / "whole", record="quantiles")
+    for number in (2, 1, 3):
+        compare(tmp_path / "out", record="quantiles", part=f"{number}/3")
+    assert compare(tmp_path / "out", record="quantiles", resume=True) == []
+    assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+def test_parts_may_be_written_at_the_same_time_but_not_beside_all(tmp_path):
+    def claim(share=""):
+        return OwnedFolder.claim(tmp_path, kind="comparison", resume=True, share=share)
+
+    with claim("1-of-2"), claim("2-of-2"):
+        with pytest.raises(OutputFolderError, match="writing to share 1-of-2 of"):
+            claim("1-of-2")
+    with claim("1-of-2") as part:
+        # What it is writing must not be swept away.
+        (part.path / ".bayesduel/parts/.bayesduel-0123456789abcdef.unfinished").touch()
+        with claim("2-of-2"):
+            assert [*tmp_path.rglob("*.unfinished")]
+
+
+def test_all_results_wait_for_parts_and_parts_for_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesduel.experiments.owned_folder._LOOKING_SECONDS", 0.1)
+
+    def claim(share=""):
+        return OwnedFolder.claim(tmp_path, kind="comparison", resume=True, share=share)
+
+    with claim("1-of-2"), pytest.raises(OutputFolderError, match="share 1-of-2"):
+        claim()
+    with claim(), pytest.raises(OutputFolderError, match="is writing to"):
+        claim("2-of-2")
+    with claim() as whole:
+        assert whole.path == tmp_path
+
+
+def test_parts_are_of_one_request(compare, tmp_path):
+    compare(tmp_path, part="1/2")
+    with pytest.raises(OutputFolderError, match="another seed"):
+        compare(tmp_path, part="2/2", seed=4)
+    with pytest.raises(OutputFolderError, match="another policies"):
+        compare(tmp_path, ["d-ts"], part="2/2")
+    marker = json.loads((tmp_path / ".bayesduel/marker.json").read_text())
+    assert marker["request"]["policies"] == ["D-TS", "RUCB"]
+
+
+@pytest.mark.parametrize("part", ["0/3", "4/3", "3", "1/0", "a/b", "-1/3", 2, "1/2/3"])
+def test_a_part_is_one_of_several(compare, tmp_path, part):
+    with pytest.raises(SimulationArgumentError, match="3/10"):
+        compare(tmp_path, part=part)
+
+
+def test_a_part_needs_a_folder_and_replaces_nothing(compare, tmp_path):
+    with pytest.raises(OutputFolderError, match="needs a folder"):
+        compare(None, part="1/2")
+    with pytest.raises(OutputFolderError, match="excludes overwrite"):
+        compare(tmp_path, part="1/2", overwrite=True)

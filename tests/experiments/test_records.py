@@ -1,0 +1,203 @@
+"""What is kept of runs: all that was played, regret alone, or summaries of all runs."""
+
+import random
+
+import numpy as np
+import pytest
+
+import bayesduel
+from bayesduel import plots, results
+from bayesduel.analysis import rankings, regret_dataframe, slope, summary
+from bayesduel.errors import OutputFolderError, SimulationArgumentError
+from bayesduel.experiments import comparison, run_summaries
+from bayesduel.experiments.experiment import Experiment
+from bayesduel.experiments.run_summaries import complete_group, is_node
+from bayesduel.stopping import parse
+
+POLICIES = ["d-ts", "rucb"]
+REQUEST = {"num_runs": 11, "horizon": 3000, "seed": 3}
+
+
+@pytest.fixture(autouse=True)
+def _small_tree(monkeypatch):
+    """Blocks of two runs, joined by twos: 11 runs are a tree of three floors."""
+    monkeypatch.setattr(comparison, "RUNS_PER_SUMMARY", 2)
+    monkeypatch.setattr(run_summaries, "FAN_OUT", 2)
+
+
+def compare(record, policies=POLICIES, **options):
+    return bayesduel.compare("cyclic", policies, record=record, **REQUEST | options)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return compare("plays")
+
+
+def test_regret_alone_is_the_same_regret(whole):
+    found = compare("regret")
+    for label in ("D-TS", "RUCB"):
+        one, other = (tree[f"cyclic/{label}"].to_dataset() for tree in (found, whole))
+        assert one.drop_attrs().equals(other.drop_vars("plays").drop_attrs())
+
+
+def test_regret_alone_is_usual_of_many_runs():
+    records = {
+        num_runs: Experiment("cyclic", "d-ts", num_runs=num_runs).record
+        for num_runs in (10**4, 10**4 + 1)
+    }
+    assert records == {10**4: "plays", 10**4 + 1: "regret"}
+
+
+def test_summaries_say_what_the_runs_say(whole):
+    found = compare("quantiles")
+    for label in ("D-TS", "RUCB"):
+        regret = whole[f"cyclic/{label}/regret"].transpose(..., "run").to_numpy()
+        node = found[f"cyclic/{label}"]
+        assert "run" not in node.dims
+        close = {"rtol": 1e-12, "atol": 1e-9}
+        np.testing.assert_allclose(node["regret_mean"], regret.mean(-1), **close)
+        np.testing.assert_array_equal(node["regret_minimum"], regret.min(-1))
+        np.testing.assert_array_equal(node["regret_maximum"], regret.max(-1))
+        covariance = node["regret_comoment"].to_numpy()[0] / (regret.shape[-1] - 1)
+        np.testing.assert_allclose(covariance, np.cov(regret[0]), **close)
+        assert (node["regret_histogram"].sum("bin") == regret.shape[-1]).all()
+        named = whole[f"cyclic/{label}/recommendation"].to_numpy()
+        assert node["recommended"].to_numpy().tolist() == [
+            np.count_nonzero(named == arm) for arm in range(node.sizes["arm"])
+        ]
+
+
+def test_tables_and_figures_of_summaries_are_those_of_the_runs(whole):
+    found = compare("quantiles")
+    for one, other in zip(summary(found).rows, summary(whole).rows, strict=True):
+        assert one.num_runs == other.num_runs
+        assert one.regret.mean == pytest.approx(other.regret.mean)
+        assert one.regret.standard_error == pytest.approx(other.regret.standard_error)
+        assert one.slope.value == pytest.approx(other.slope.value)
+        assert one.slope.standard_error == pytest.approx(other.slope.standard_error)
+        for name in ("quantile_10", "median", "quantile_90"):
+            wanted = getattr(other.regret, name)
+            assert getattr(one.regret, name) == pytest.approx(wanted, rel=0.01)
+    for band in ("standard error", "quantiles 10-90"):
+        one, other = (
+            plots.regret(tree, band=band).axes[0].lines[0].get_ydata()
+            for tree in (found, whole)
+        )
+        np.testing.assert_allclose(one, other)
+    node = found["cyclic/D-TS"]
+    rounds = node["checkpoint"].to_numpy()
+    assert slope(node, rounds[-9], rounds[-1]).num_runs == REQUEST["num_runs"]
+
+
+def test_what_needs_single_runs_says_so():
+    found = compare("quantiles")
+    assert rankings(found) == []
+    for ask in (plots.survival, regret_dataframe):
+        with pytest.raises(ValueError, match="record='regret'"):
+            ask(found)
+
+
+def test_a_histogram_is_right_to_one_percent():
+    rng = np.random.default_rng(2)
+    rows = 10 ** rng.uniform(-12, 18, (1, 3, 5000))
+    rows[0, 1, ::2] = 0
+    bins, counts = run_summaries._histogram(rows)
+    values = run_summaries.middles(bins)
+    for place in range(3):
+        exact = np.sort(rows[0, place])
+        kept = np.repeat(values, counts[0, place])
+        large = exact >= run_summaries.SMALLEST
+        np.testing.assert_allclose(kept[large], exact[large], rtol=0.01)
+        assert (kept[~large] == 0).all()
+
+
+@pytest.fixture
+def file_of(tmp_path, monkeypatch):
+    """Return ``results.nc`` of summaries, whose jobs are done in some order."""
+
+    def file(name, *, order=None, stop=None, **options):
+        plain = comparison.Comparison.jobs, comparison.SimulationJob.run
+        done = []
+
+        def jobs(own, workers, finished):
+            found = plain[0](own, workers, finished)
+            if order is not None:
+                random.Random(order).shuffle(found)
+            return found
+
+        def run(own, on_progress=None):
+            if len(done) == stop:
+                raise KeyboardInterrupt
+            done.append(own.runs)
+            return plain[1](own, on_progress)
+
+        out = tmp_path / name
+        with monkeypatch.context() as patch:
+            patch.setattr(comparison.Comparison, "jobs", jobs)
+            patch.setattr(comparison.SimulationJob, "run", run)
+            options["policies"] = "d-ts"
+            if stop is not None:
+                with pytest.raises(KeyboardInterrupt):
+                    compare("quantiles", out=out, **options)
+                return done
+            compare("quantiles", out=out, **options)
+        return (out / results.FILE_NAME).read_bytes(), len(done)
+
+    return file
+
+
+def test_summaries_are_the_same_in_any_order(file_of, tmp_path):
+    whole, jobs = file_of("whole")
+    assert jobs == 6
+    for order in range(3):
+        assert file_of(f"order {order}", order=order)[0] == whole
+    # Joined as they came: 11 runs are 8, 2 and 1.
+    assert len([*tmp_path.glob("order 0/.bayesduel/parts/*")]) == 3
+
+
+def test_summaries_are_the_same_after_an_interrupt(file_of):
+    whole, jobs = file_of("whole")
+    for order, stop in ((None, 3), (8, 5)):
+        name = f"stopped after {stop}"
+        done = file_of(name, order=order, stop=stop)
+        assert file_of(name, resume=True) == (whole, jobs - len(done))
+    assert file_of("whole", resume=True) == (whole, 0)
+
+
+def test_summaries_may_grow_by_whole_blocks(file_of):
+    whole, jobs = file_of("whole")
+    file_of("grown", num_runs=7)
+    # Only the half block of the seventh run is of no use.
+    assert file_of("grown", resume=True) == (whole, jobs - 3)
+
+
+def test_another_record_is_another_request(tmp_path):
+    compare("regret", out=tmp_path)
+    for record in ("plays", "quantiles"):
+        with pytest.raises(OutputFolderError, match="another record"):
+            compare(record, out=tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("record", ["all", "", 3, ["plays"]])
+def test_an_unknown_record_is_refused(record):
+    with pytest.raises(SimulationArgumentError, match="plays, regret, quantiles"):
+        compare(record)
+
+
+def test_the_end_of_runs_is_not_summarized():
+    rule = parse("budget:duels=10")
+    with pytest.raises(SimulationArgumentError, match="record regret"):
+        Experiment("cyclic", "d-ts", record="quantiles", stopping=rule)
+
+
+def test_nodes_of_the_tree():
+    assert is_node(range(6, 8), 2, 11)
+    assert is_node(range(4, 8), 2, 11)
+    assert is_node(range(10, 11), 2, 11)  # The last one, of half a block.
+    assert is_node(range(11), 2, 11)
+    for runs in (range(1, 3), range(2, 6), range(4, 10), range(8, 9)):
+        assert not is_node(runs, 2, 11)
+    pairs = [range(start, start + 2) for start in (6, 2, 8, 4)]
+    assert complete_group(pairs, 2) == [range(4, 6), range(6, 8)]
+    assert complete_group(pairs[:-1], 2) == []
