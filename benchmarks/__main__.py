@@ -1,6 +1,7 @@
 """Run all benchmarks of speed, or those named: `python -m benchmarks horizon events`.
 
-`slopes` is about regret, not speed, and takes half an hour: it runs if it is named.
+`slopes` is about regret and `replay` about votes, not speed, and both take long: they
+run if they are named.
 """
 
 import sys
@@ -12,6 +13,7 @@ from benchmarks import (
     learning,
     look_ahead,
     lower_bounds,
+    replay,
     slopes,
     studies,
 )
@@ -26,12 +28,15 @@ BENCHMARKS = {
     "fits": fits.main,
     "slopes": slopes.main,
     "studies": studies.main,
+    "replay": replay.main,
 }
+
+ON_REQUEST = ("slopes", "replay")
 
 
 def main() -> None:
     """Run the benchmarks named on the command line."""
-    chosen = sys.argv[1:] or [name for name in BENCHMARKS if name != "slopes"]
+    chosen = sys.argv[1:] or [name for name in BENCHMARKS if name not in ON_REQUEST]
     unknown = [name for name in chosen if name not in BENCHMARKS]
     if unknown:
         sys.exit(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.chromium import BROWSER
+
 pytest.importorskip("sphinx", reason="the documentation needs its own packages")
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 NOTEBOOK = "theory_and_measurement"
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 
 pytestmark = [
     pytest.mark.slow,
@@ -160,7 +161,6 @@ def test_a_mistyped_formula_is_named(tmp_path):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
 def test_a_browser_without_network_shows_the_formulas(theory_notes):
     """Every formula has a size, and the page fits a narrow window."""
     path = theory_notes / "theory" / "lower_bound.html"
