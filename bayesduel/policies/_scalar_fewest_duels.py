@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import most_beaten, takes_over
+from bayesduel.policies.scalar_choices import recommend_most_beaten, takes_over
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _PAIR = np.dtype([("wins", np.int64)])
@@ -29,11 +29,6 @@ def kernel() -> ScalarKernel:
         return FewestDuelsKernel(np.zeros((len(order), len(order)), dtype=_PAIR))
 
     return ScalarKernel("fewest_duels", of_run)
-
-
-@inlined
-def init(state: FewestDuelsKernel, rng: Generator) -> None:
-    """Do nothing: no duel has been counted."""
 
 
 @compiled
@@ -66,12 +61,6 @@ def update(
     state.pairs[winner, loser].wins += 1
 
 
-@inlined
-def recommend(state: FewestDuelsKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others."""
-    return most_beaten(state.pairs, rng)
-
-
 scalar_kernel.implement(
-    FewestDuelsKernel, init=init, choose=choose, update=update, recommend=recommend
+    FewestDuelsKernel, choose=choose, update=update, recommend=recommend_most_beaten
 )

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import Records, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import most_beaten
+from bayesduel.policies.scalar_choices import recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _PAIR = np.dtype([("wins", np.int64)])
@@ -30,11 +30,6 @@ def kernel(*, distinct: bool) -> ScalarKernel:
         return RandomPairsKernel(pairs, np.full(1, distinct, dtype=np.int64))
 
     return ScalarKernel("random_pairs", of_run)
-
-
-@inlined
-def init(state: RandomPairsKernel, rng: Generator) -> None:
-    """Do nothing: no duel has been counted."""
 
 
 @inlined
@@ -63,12 +58,6 @@ def update(
     state.pairs[winner, loser].wins += 1
 
 
-@inlined
-def recommend(state: RandomPairsKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others."""
-    return most_beaten(state.pairs, rng)
-
-
 scalar_kernel.implement(
-    RandomPairsKernel, init=init, choose=choose, update=update, recommend=recommend
+    RandomPairsKernel, choose=choose, update=update, recommend=recommend_most_beaten
 )

@@ -1,5 +1,7 @@
 """Choices among arms that several kernels make."""
 
+from typing import Any
+
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
@@ -35,6 +37,12 @@ def most_beaten(pairs: Records, rng: Generator) -> int:
             if takes_over(rng, number):
                 best = i
     return best
+
+
+@inlined
+def recommend_most_beaten(state: Any, rng: Generator) -> int:
+    """Return the arm that empirically beats the most others: ``recommend`` of many."""
+    return most_beaten(state.pairs, rng)
 
 
 @inlined

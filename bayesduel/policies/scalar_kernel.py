@@ -15,7 +15,7 @@ from jaxtyping import Int
 from numba.extending import overload
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import PART_OPTIONS
+from bayesduel.ops.scalar.compiled import PART_OPTIONS, inlined
 from bayesduel.ops.scalar.references import NAMED_TUPLE, Reference
 
 
@@ -82,18 +82,38 @@ def recommend(state: Any, rng: Generator) -> int:
     raise NotImplementedError
 
 
-def implement(state_class: type, **functions: Callable[..., Any]) -> None:
+def implement(
+    state_class: type,
+    *,
+    choose: Callable[..., Any],
+    update: Callable[..., Any],
+    recommend: Callable[..., Any],
+    init: Callable[..., Any] | None = None,
+) -> None:
     """Enter the functions of a kernel by the class of its state.
 
     Parameters
     ----------
     state_class : type
         A named tuple, to which the functions are given a reference.
-    **functions
-        ``init``, ``choose``, ``update`` and ``recommend``, compiled or not.
+    choose, update, recommend : callable
+        What the functions of this module with these names do, compiled or not.
+    init : callable, optional
+        As the others; without it a run begins with the state that the host has made.
     """
-    for stub in (init, choose, update, recommend):
-        implement_one(stub, state_class, functions[stub.__name__])
+    implement_one(_INIT, state_class, _leave if init is None else init)
+    implement_one(_CHOOSE, state_class, choose)
+    implement_one(_UPDATE, state_class, update)
+    implement_one(_RECOMMEND, state_class, recommend)
+
+
+@inlined
+def _leave(state: Any, rng: Generator) -> None:
+    """Do nothing to the state that the host has made."""
+
+
+# By other names, as the parameters of ``implement`` hide them.
+_INIT, _CHOOSE, _UPDATE, _RECOMMEND = init, choose, update, recommend
 
 
 def implement_one(

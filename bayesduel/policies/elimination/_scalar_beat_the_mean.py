@@ -72,11 +72,6 @@ def kernel(*, factor: float, draws_itself: bool) -> ScalarKernel:
 
 
 @inlined
-def init(state: BeatTheMeanKernel, rng: Generator) -> None:
-    """Leave the state as the host has made it."""
-
-
-@inlined
 def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> ScalarDuel:
     """Choose the arm with the fewest duels and an opponent, or the last arm.
 
@@ -177,5 +172,5 @@ def recommend(state: BeatTheMeanKernel, rng: Generator) -> int:
 
 
 scalar_kernel.implement(
-    BeatTheMeanKernel, init=init, choose=choose, update=update, recommend=recommend
+    BeatTheMeanKernel, choose=choose, update=update, recommend=recommend
 )

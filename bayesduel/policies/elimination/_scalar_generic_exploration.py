@@ -87,11 +87,6 @@ def kernel(*, finds_copeland: bool, strict: bool, delta: float) -> ScalarKernel:
 
 
 @inlined
-def init(state: SavageKernel, rng: Generator) -> None:
-    """Leave the state as the host has made it."""
-
-
-@inlined
 def choose(state: SavageKernel, rng: Generator, round_: int) -> ScalarDuel:
     """Choose the pair compared least often, or the winner."""
     now = state.now[0]
@@ -191,6 +186,4 @@ def recommend(state: SavageKernel, rng: Generator) -> int:
     return _best(state, rng) if winner == _NOBODY else winner
 
 
-scalar_kernel.implement(
-    SavageKernel, init=init, choose=choose, update=update, recommend=recommend
-)
+scalar_kernel.implement(SavageKernel, choose=choose, update=update, recommend=recommend)

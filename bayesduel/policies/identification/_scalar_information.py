@@ -11,7 +11,7 @@ from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.scalar_choices import most_beaten, takes_over
+from bayesduel.policies.scalar_choices import recommend_most_beaten, takes_over
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.posteriors.scalar_betas import prior_in_order
 
@@ -95,12 +95,10 @@ def update(
     _refresh(state.pairs, min(first, second), max(first, second))
 
 
-@inlined
-def recommend(state: InformationKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others."""
-    return most_beaten(state.pairs, rng)
-
-
 scalar_kernel.implement(
-    InformationKernel, init=init, choose=choose, update=update, recommend=recommend
+    InformationKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend_most_beaten,
 )

@@ -18,7 +18,7 @@ from bayesduel.policies.identification._scalar_allocation import (
     set_sign,
     solve,
 )
-from bayesduel.policies.scalar_choices import most_beaten
+from bayesduel.policies.scalar_choices import recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _NOW = np.dtype(
@@ -71,11 +71,6 @@ def new_state(num_arms: int, *, growth: float, sticky: float) -> TrackAndStopKer
     state.now["growth"], state.now["sticky"] = growth, sticky
     state.now["next_aim"], state.now["answer"] = number, -1
     return state
-
-
-@inlined
-def init(state: TrackAndStopKernel, rng: Generator) -> None:
-    """Do nothing: no duel has been counted."""
 
 
 @inlined
@@ -191,12 +186,6 @@ def update(
     state.now[0].duels += 1
 
 
-@inlined
-def recommend(state: TrackAndStopKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others."""
-    return most_beaten(state.pairs, rng)
-
-
 scalar_kernel.implement(
-    TrackAndStopKernel, init=init, choose=choose, update=update, recommend=recommend
+    TrackAndStopKernel, choose=choose, update=update, recommend=recommend_most_beaten
 )

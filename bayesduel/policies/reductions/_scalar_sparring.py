@@ -54,11 +54,6 @@ def kernel(*, alpha: float) -> ScalarKernel:
 
 
 @inlined
-def init(state: SparringKernel, rng: Generator) -> None:
-    """Leave the state as the host has made it."""
-
-
-@inlined
 def choose(state: SparringKernel, rng: Generator, round_: int) -> ScalarDuel:
     """Let each machine name an arm; of a self-duel toss the coin."""
     root = math.sqrt(math.log(float(round_)))
@@ -127,5 +122,5 @@ def recommend(state: SparringKernel, rng: Generator) -> int:
 
 
 scalar_kernel.implement(
-    SparringKernel, init=init, choose=choose, update=update, recommend=recommend
+    SparringKernel, choose=choose, update=update, recommend=recommend
 )

@@ -20,7 +20,7 @@ from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import truncated_exponential, waiting_time
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import let_expire
-from bayesduel.policies.scalar_choices import most_beaten, place_by_weight
+from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.policies.thompson._scalar_rounds import (
     best_challenger,
@@ -225,12 +225,10 @@ def update(
     count_duel(state, round_, first, second, won)
 
 
-@inlined
-def recommend(state: DoubleThompsonKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others."""
-    return most_beaten(state.pairs, rng)
-
-
 scalar_kernel.implement(
-    DoubleThompsonKernel, init=init, choose=choose, update=update, recommend=recommend
+    DoubleThompsonKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend_most_beaten,
 )

@@ -25,7 +25,7 @@ from bayesduel.policies.scalar_bounds import (
     resolve_nothing,
     start_upper_bounds,
 )
-from bayesduel.policies.scalar_choices import most_beaten, place_by_weight
+from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.posteriors.beta_tails import small_tail_table
 from bayesduel.posteriors.scalar_betas import (
@@ -225,16 +225,10 @@ def update(
     _add_rates_up(state, second)
 
 
-@inlined
-def recommend(state: RelativeSamplingKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others."""
-    return most_beaten(state.pairs, rng)
-
-
 scalar_kernel.implement(
     RelativeSamplingKernel,
     init=init,
     choose=choose,
     update=update,
-    recommend=recommend,
+    recommend=recommend_most_beaten,
 )

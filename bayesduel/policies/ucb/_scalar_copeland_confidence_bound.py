@@ -24,8 +24,8 @@ from bayesduel.policies.scalar_bounds import (
     start_upper_bounds,
 )
 from bayesduel.policies.scalar_choices import (
-    most_beaten,
     place_by_weight,
+    recommend_most_beaten,
     takes_over,
 )
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
@@ -233,16 +233,10 @@ def update(
     count_duel(state, round_, first, second, won)
 
 
-@inlined
-def recommend(state: CopelandConfidenceBoundKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others."""
-    return most_beaten(state.pairs, rng)
-
-
 scalar_kernel.implement(
     CopelandConfidenceBoundKernel,
     init=init,
     choose=choose,
     update=update,
-    recommend=recommend,
+    recommend=recommend_most_beaten,
 )

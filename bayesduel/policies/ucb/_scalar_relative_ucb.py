@@ -20,7 +20,7 @@ from bayesduel.policies.scalar_bounds import (
     resolve_nothing,
     start_upper_bounds,
 )
-from bayesduel.policies.scalar_choices import most_beaten
+from bayesduel.policies.scalar_choices import recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _NOBODY = -1
@@ -75,11 +75,6 @@ def kernel(*, alpha: float) -> ScalarKernel:
         return state
 
     return ScalarKernel("relative_ucb", of_run)
-
-
-@inlined
-def init(state: RelativeUCBKernel, rng: Generator) -> None:
-    """Leave the state as the host has made it."""
 
 
 @inlined
@@ -150,12 +145,6 @@ def update(
     count_duel(state, round_, first, second, won)
 
 
-@inlined
-def recommend(state: RelativeUCBKernel, rng: Generator) -> int:
-    """Return the arm that empirically beats the most others."""
-    return most_beaten(state.pairs, rng)
-
-
 scalar_kernel.implement(
-    RelativeUCBKernel, init=init, choose=choose, update=update, recommend=recommend
+    RelativeUCBKernel, choose=choose, update=update, recommend=recommend_most_beaten
 )
