@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
-from jaxtyping import Bool, Int, Shaped
+from jaxtyping import Bool, Int
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.masks import element_of
 from bayesduel.policies.base import Policy, policy_class
-from bayesduel.types import Arm, Batch, Duel, OnHost, Outcome, RoundCount, RunKey, State
+from bayesduel.policies.policy_around import PolicyAround
+from bayesduel.types import Batch, Duel, Outcome, RoundCount, RunKey, State
 
 
 class Report(NamedTuple):
@@ -41,7 +42,7 @@ class DelayedFeedbackState(NamedTuple):
 
 
 @policy_class
-class DelayedFeedback(Policy):
+class DelayedFeedback(PolicyAround):
     """Tell a policy the outcomes only every ``every`` rounds.
 
     After the rounds d, 2 d, 3 d, ... all outcomes so far are told, one after the other
@@ -78,7 +79,6 @@ class DelayedFeedback(Policy):
     'RUCB, told every 100 rounds'
     """
 
-    policy: Policy
     every: int = field(metadata={"static": True})
 
     @property
@@ -92,27 +92,12 @@ class DelayedFeedback(Policy):
         return self.policy.explores_in_bulk
 
     @property
-    def needs_horizon(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the rule reads the horizon."""
-        return self.policy.needs_horizon
+    def manner(self) -> str:
+        """How the policy is played, in the words of labels."""
+        return f"told every {self.every} rounds"
 
     @property
-    def assisted(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the policy sometimes waits for the host."""
-        return self.policy.assisted
-
-    @property
-    def name(self) -> str:
-        """Name of the policy, and the delay."""
-        return f"{self.policy.name}, told every {self.every} rounds"
-
-    @property
-    def label(self) -> str:
-        """Acronym of the policy, and the delay."""
-        return f"{self.policy.label}, told every {self.every} rounds"
-
-    @property
-    def _stepped(self) -> Policy:
+    def played(self) -> Policy:
         """The policy in its round-by-round form."""
         policy: Any = self.policy
         if any(each.name == "look_ahead" for each in fields(policy)):
@@ -140,8 +125,8 @@ class DelayedFeedback(Policy):
     ) -> DelayedFeedbackState:
         """Return the state before the first round."""
         rounds = jnp.int64(0)
-        inner = self._stepped.init(rng_key, num_arms, horizon)
-        duel, _ = jax.eval_shape(self._stepped.choose, rng_key, inner, rounds)
+        inner = self.played.init(rng_key, num_arms, horizon)
+        duel, _ = jax.eval_shape(self.played.choose, rng_key, inner, rounds)
         return DelayedFeedbackState(
             inner=inner,
             reports=jax.tree.map(
@@ -158,7 +143,7 @@ class DelayedFeedback(Policy):
     ) -> tuple[Duel, DelayedFeedbackState]:
         """Let the policy choose; nothing while it has not read what has arrived."""
         reads = state.read < state.arrived
-        duel, inner = self._stepped.choose(rng_key, state.inner, round_)
+        duel, inner = self.played.choose(rng_key, state.inner, round_)
         duel = duel._replace(
             exploit_rounds=jnp.where(reads, 0, duel.exploit_rounds),
             explore_rounds=jnp.where(reads, 0, duel.explore_rounds),
@@ -216,7 +201,7 @@ class DelayedFeedback(Policy):
 
         Stops early where the policy has to wait for the host.
         """
-        policy = self._stepped
+        policy = self.played
 
         def pick(leaf: Array, now: Array, index: Int[Array, ""]) -> Array:
             return jnp.where(index < 0, now, element_of(leaf, index))
@@ -238,24 +223,6 @@ class DelayedFeedback(Policy):
 
         inner, index = lax.while_loop(goes_on, tell, (inner, first))
         return inner, jnp.maximum(index, 0)
-
-    def recommend(self, rng_key: RunKey, state: DelayedFeedbackState) -> Arm:
-        """Return the recommendation of the policy."""
-        return self._stepped.recommend(rng_key, state.inner)
-
-    def info(self, state: DelayedFeedbackState) -> dict[str, Shaped[Array, ""]]:
-        """Return the numbers of the policy."""
-        return self._stepped.info(state.inner)
-
-    def is_waiting(self, state: DelayedFeedbackState) -> Bool[Array, ""]:
-        """Say whether the policy waits for the host."""
-        return self._stepped.is_waiting(state.inner)
-
-    def host_step(
-        self, state: OnHost[DelayedFeedbackState]
-    ) -> OnHost[DelayedFeedbackState]:
-        """Serve the policy on the host."""
-        return state._replace(inner=self._stepped.host_step(state.inner))
 
 
 def _where(which: Bool[Array, "..."], one: Any, other: Any) -> Any:

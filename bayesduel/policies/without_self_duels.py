@@ -4,13 +4,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Bool, Shaped
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy, policy_class
-from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey, State
+from bayesduel.policies.policy_around import PolicyAround
+from bayesduel.types import Duel, Outcome, RoundCount, RunKey, State
 
 
 class WithoutSelfDuelsState(NamedTuple):
@@ -21,7 +20,7 @@ class WithoutSelfDuelsState(NamedTuple):
 
 
 @policy_class
-class WithoutSelfDuels(Policy):
+class WithoutSelfDuels(PolicyAround):
     """Play the duels of a policy, in their order, and leave its self-duels out.
 
     Policies that minimize regret let their champion meet itself nearly always. That
@@ -46,32 +45,15 @@ class WithoutSelfDuels(Policy):
     'd-ts, no self-duels'
     """
 
-    policy: Policy
-
     @property
     def title(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The name in words."""
         return f"{self.policy.title} without self-duels"
 
     @property
-    def needs_horizon(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the rule reads the horizon."""
-        return self.policy.needs_horizon
-
-    @property
-    def assisted(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether the policy sometimes waits for the host."""
-        return self.policy.assisted
-
-    @property
-    def name(self) -> str:
-        """Name of the policy, and that it meets no mirror."""
-        return f"{self.policy.name}, no self-duels"
-
-    @property
-    def label(self) -> str:
-        """Acronym of the policy, and the same."""
-        return f"{self.policy.label}, no self-duels"
+    def manner(self) -> str:
+        """How the policy is played, in the words of labels."""
+        return "no self-duels"
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a policy that does not fit."""
@@ -129,14 +111,6 @@ class WithoutSelfDuels(Policy):
         inner = self.policy.update(rng_key, state.inner, state.clock, asked, told)
         return state._replace(inner=inner)
 
-    def recommend(self, rng_key: RunKey, state: WithoutSelfDuelsState) -> Arm:
-        """Return the recommendation of the policy."""
-        return self.policy.recommend(rng_key, state.inner)
-
-    def info(self, state: WithoutSelfDuelsState) -> dict[str, Shaped[Array, ""]]:
-        """Return the numbers of the policy."""
-        return self.policy.info(state.inner)
-
     def scalar_kernel(self) -> Any:
         """Return the kernel, where the policy has one."""
         if "scalar_kernel" not in vars(type(self.policy)):
@@ -148,13 +122,3 @@ class WithoutSelfDuels(Policy):
         from bayesduel.policies._scalar_without_self_duels import kernel
 
         return kernel(inner)
-
-    def is_waiting(self, state: WithoutSelfDuelsState) -> Bool[Array, ""]:
-        """Say whether the policy waits for the host."""
-        return self.policy.is_waiting(state.inner)
-
-    def host_step(
-        self, state: OnHost[WithoutSelfDuelsState]
-    ) -> OnHost[WithoutSelfDuelsState]:
-        """Serve the policy on the host."""
-        return state._replace(inner=self.policy.host_step(state.inner))

@@ -84,7 +84,7 @@ def test_no_delay_is_the_policy_itself(name):
             duels_round_by_round(run.events)
             for run in runs_of(play_forced(p, matrices, 5)[0])
         ]
-        for p in (delayed, delayed._stepped)
+        for p in (delayed, delayed.played)
     ]
     assert both[0] == both[1]
 
