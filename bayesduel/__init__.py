@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         studies,
         votes,
     )
-    from bayesduel.experiments import Experiment, compare, results, simulate
+    from bayesduel.experiments import Experiment, compare, merge, results, simulate
     from bayesduel.instances import load
 
     __version__: str
@@ -36,6 +36,7 @@ __all__ = [
     "inference",
     "instances",
     "load",
+    "merge",
     "models",
     "papers",
     "plots",
@@ -66,6 +67,7 @@ _FUNCTIONS = {
     "Experiment": "bayesduel.experiments",
     "compare": "bayesduel.experiments",
     "load": "bayesduel.instances",
+    "merge": "bayesduel.experiments",
     "simulate": "bayesduel.experiments",
 }
 

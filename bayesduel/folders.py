@@ -165,11 +165,28 @@ def read_checked(file: Path) -> bytes:
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise OutputFolderError(
-            f"{file} cannot be read: {error.strerror or error}"
-        ) from error
+        raise _unreadable(file, error) from error
+    _check_digest(file, hashlib.sha256(data).hexdigest())
+    return data
+
+
+def check_whole(file: Path) -> None:
+    """Do as :func:`read_checked`, and keep nothing of the file in memory."""
+    try:
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise _unreadable(file, error) from error
+    _check_digest(file, digest)
+
+
+def _unreadable(file: Path, error: OSError) -> OutputFolderError:
+    return OutputFolderError(f"{file} cannot be read: {error.strerror or error}")
+
+
+def _check_digest(file: Path, digest: str) -> None:
     known = (read_marker(file.parent) or {"sha256": {}})["sha256"].get(file.name)
-    if known and hashlib.sha256(data).hexdigest() not in known:
+    if known and digest not in known:
         raise OutputFolderError.of(
             "",
             f"{file} is damaged or was changed: its checksum is another one than when "
@@ -177,7 +194,6 @@ def read_checked(file: Path) -> bytes:
             file,
             remedy="restore it, or compute it again with {overwrite}",
         )
-    return data
 
 
 def write_whole(file: Path, data: bytes | memoryview) -> None:
@@ -215,6 +231,7 @@ __all__ = [
     "UNFINISHED",
     "as_path",
     "check_folder",
+    "check_whole",
     "read_checked",
     "read_marker",
     "require_folder",

@@ -21,6 +21,7 @@ from bayesduel.cli.options import flag
 from bayesduel.cli.output import version
 from bayesduel.cli.study.app import study
 from bayesduel.cli.study.audit import audit_stopping
+from bayesduel.cli.sweeps import merge
 
 __all__ = ["app", "main"]
 
@@ -37,6 +38,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("compare")(compare.compare)
+app.command("merge")(merge.merge)
 app.command("bounds")(bounds.bounds)
 app.command("plot")(plot.plot)
 app.command("fit")(fit.fit)

@@ -14,6 +14,7 @@ from bayesduel.cli.choices import read_experiment
 from bayesduel.cli.errors import FAILED, damage_said, ended
 from bayesduel.cli.options import (
     flag,
+    format_option,
     integer_option,
     json_flag,
     quiet_flag,
@@ -114,15 +115,20 @@ def compare(
         typer.Option(
             metavar="I/N",
             help="Do part I of N, such as 3/10, in the folder of all of them; when "
-            "they are done, --resume joins them.",
+            "they are done, bayesduel merge joins them.",
         ),
     ] = None,
+    shared: Annotated[
+        bool,
+        flag("--shared", help="Workers of --dask see the folder, and write there."),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="Folder for results and figures, new or empty."
         ),
     ] = None,
+    format: Annotated[str, format_option] = "netcdf",  # noqa: A002
     resume: Annotated[
         bool, flag("--resume", help="Go on from what is in the folder.")
     ] = False,
@@ -176,12 +182,15 @@ def compare(
             jobs=jobs,
             executor=executor,
             part=part,
+            shared=shared,
+            format=format,
             progress=not quiet,
             resume=resume,
             overwrite=overwrite,
         )
     if part is not None:
-        say(f"part {part} is in {out}; join all parts with --resume", quiet=quiet)
+        then = f"bayesduel merge {out}"
+        say(f"part {part} is in {out}; join all with: {then}", quiet=quiet)
     elif as_json:
         from bayesduel.experiments.parameter_grids import expand
 

@@ -11,6 +11,7 @@ from bayesduel.cli import parse
 
 __all__ = [
     "flag",
+    "format_option",
     "integer_option",
     "jobs_option",
     "json_flag",
@@ -52,6 +53,9 @@ def _read(reader: Any, value: Any, **rule: Any) -> Any:  # noqa: ANN401
 
 seed_option = integer_option(
     metavar="S", least=0, help="The same seed, the same result."
+)
+format_option = typer.Option(
+    metavar="NAME", help="Of the results: netcdf, or zarr (results.zarr.zip)."
 )
 json_flag = flag("--json", help="Print JSON, and nothing else, to standard output.")
 quiet_flag = flag("-q", "--quiet", help="No progress and no messages.")

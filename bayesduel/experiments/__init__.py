@@ -10,16 +10,19 @@ from bayesduel.lazy import lazily
 if TYPE_CHECKING:
     from bayesduel.experiments.experiment import Experiment
     from bayesduel.experiments.running import compare, simulate
+    from bayesduel.experiments.stored.merging import merge
 
 _HOMES = {
     "Experiment": ".experiment",
     "compare": ".running",
+    "merge": ".stored.merging",
     "simulate": ".running",
 }
 
 __all__ = [
     "Experiment",
     "compare",
+    "merge",
     "simulate",
 ]
 

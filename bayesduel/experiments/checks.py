@@ -9,6 +9,8 @@ import numpy as np
 
 from bayesduel.errors import SimulationArgumentError, checked_as
 from bayesduel.experiments.problems import is_instance
+from bayesduel.experiments.results import FILE_NAMES, ZARR
+from bayesduel.experiments.stored.zarr_files import require_zarr
 from bayesduel.limits import LONGEST_HORIZON, MOST_CHECKPOINTS, MOST_JOBS
 from bayesduel.policies.base import Policy
 from theory.arguments import integer_from, seed_of, true_or_false, whole_number
@@ -100,6 +102,20 @@ def check_record(value: Any, num_runs: int, stopping: Any) -> str:
             value,
             remedy="record regret",
         )
+    return value
+
+
+def check_format(value: Any) -> str:
+    """Return ``value`` if it is a format of files whose library is there."""
+    if value not in FILE_NAMES:
+        raise SimulationArgumentError.of(
+            "format",
+            f"must be one of {', '.join(FILE_NAMES)}",
+            value,
+            remedy="choose one",
+        )
+    if value == ZARR:
+        require_zarr()
     return value
 
 

@@ -20,8 +20,8 @@ from multiprocessing import get_context, parent_process
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.errors import ExecutorError
-from bayesduel.experiments.jobs import Job, JobResult
+from bayesduel.errors import ExecutorError, OutputFolderError, OutputWriteError
+from bayesduel.experiments.jobs import Job, JobResult, PartWriter
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -60,11 +60,13 @@ def run_jobs(
     *,
     try_here: bool = False,
     executor: Executor | None = None,
+    write: PartWriter | None = None,
 ) -> None:
     """Run all jobs, and hand each result over as soon as it is there.
 
     ``try_here`` leaves to worker processes what is not done here within seconds. An
-    ``executor`` gets all jobs; it is not shut down.
+    ``executor`` gets all jobs; it is not shut down. Its workers ``write`` the values,
+    if they are told how, and send what that returns.
 
     Raises
     ------
@@ -76,7 +78,9 @@ def run_jobs(
     waiting = _new_programs_first(jobs)
     if executor is not None:
         with _noticed_interrupts() as check_interrupt:
-            _run_there(executor, _MOST_SENT, waiting, keep, report, check_interrupt)
+            _run_there(
+                executor, _MOST_SENT, waiting, keep, report, check_interrupt, write
+            )
         return
     if workers <= 1 or try_here:
         patience = _ENOUGH_WORK if workers > 1 else math.inf
@@ -135,7 +139,9 @@ def _outcome(
         return None, error
 
 
-def _outcome_there(job: Job) -> tuple[Any, Exception | None]:
+def _outcome_there(
+    job: Job, write: PartWriter | None = None
+) -> tuple[Any, Exception | None]:
     """Return what a job computed in another process, on one of its cores.
 
     The arrays of a step are far too small for several threads: workers that each start
@@ -144,7 +150,13 @@ def _outcome_there(job: Job) -> tuple[Any, Exception | None]:
     """
     if parent_process() is not None:
         os.environ.setdefault("NPROC", "1")
-    return _outcome(job)
+    value, failure = _outcome(job)
+    if write is None or failure is not None:
+        return value, failure
+    try:
+        return write(job, value), None
+    except (OutputFolderError, OutputWriteError) as error:
+        return None, error
 
 
 _ENDING = tuple(
@@ -162,11 +174,13 @@ def _run_there(
     keep: Callable[[JobResult], None],
     report: "ProgressReport",
     check_interrupt: Callable[[], None],
+    write: PartWriter | None = None,
 ) -> None:
     """Hand all jobs to an executor, at most so many at a time; retry those it loses."""
     waiting, running = deque(jobs), dict[Future, Job]()
     losses: Counter[str] = Counter()
     begun = set[Hashable]({None})
+    how = () if write is None else (write,)
     try:
         while waiting or running:
             while waiting and len(running) < most:
@@ -174,7 +188,7 @@ def _run_there(
                 if job.program not in begun:
                     report.compiling(job)
                     begun.add(job.program)
-                running[executor.submit(_outcome_there, job)] = job
+                running[executor.submit(_outcome_there, job, *how)] = job
             done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
             check_interrupt()
             for future in done:

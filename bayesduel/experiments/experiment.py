@@ -232,6 +232,8 @@ class Experiment:
         jobs: int | None = 1,
         executor: Executor | None = None,
         part: str | None = None,
+        shared: bool = False,
+        format: str = "netcdf",  # noqa: A002
         progress: bool = False,
         out: Path | str | None = None,
         resume: bool = False,
@@ -247,10 +249,11 @@ class Experiment:
         ['RUCB']
         """
         return carry_out(
-            Comparison(self),
+            Comparison(self, checks.check_format(format)),
             jobs=jobs,
             executor=executor,
             part=None if part is None else Part.read(part),
+            shared=shared,
             progress=progress,
             out=out,
             resume=resume,

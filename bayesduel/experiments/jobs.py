@@ -3,11 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
 from bayesduel.errors import OutputFolderError
-from bayesduel.experiments.owned_folder import OwnedFolder
+from bayesduel.experiments.owned_folder import OwnedFolder, write_part
+from bayesduel.folders import MARKER, OWN
 
 
 class Job(Protocol):
@@ -35,11 +37,54 @@ class Job(Protocol):
 
 @dataclass(frozen=True)
 class JobResult:
-    """What came of a job: a value, or the exception that ended it."""
+    """What came of a job: a value, or the exception that ended it.
+
+    A value that stands in a folder is not held here, but read when it is asked for.
+    """
 
     job: Any
-    value: Any = None
+    held: Any = None
     failure: Exception | None = None
+    read: Callable[[], Any] | None = None
+
+    @property
+    def value(self) -> Any:
+        """What the job computed; None if it failed."""
+        return self.held if self.read is None else self.read()
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a worker sends in place of a value that it has written to a folder."""
+
+    file: str
+
+
+@dataclass(frozen=True)
+class PartWriter:
+    """Writes results where they are computed; it travels there as a pickle."""
+
+    folder: Path
+    ending: str
+    to_bytes: Callable[[Any], bytes | memoryview]
+
+    def __call__(self, job: Job, value: Any) -> Written:
+        """Write what a job computed.
+
+        Raises
+        ------
+        OutputFolderError
+            If the folder is not seen from here.
+        """
+        if not (self.folder / OWN / MARKER).is_file():
+            raise OutputFolderError.of(
+                "shared",
+                f"the workers do not see {self.folder}",
+                self.folder,
+                remedy="name a folder on a disk that they share, or leave it out",
+            )
+        data = self.to_bytes(value)
+        return Written(write_part(self.folder, job.name, self.ending, data))
 
 
 class Sweep(ABC):
@@ -48,14 +93,21 @@ class Sweep(ABC):
     kind: ClassVar[str]
     """What the marker of a folder calls its results."""
 
-    file: ClassVar[str]
-    """Name of the finished file."""
-
     ending: ClassVar[str]
     """Of the files of single jobs."""
 
     ends_with_failure: ClassVar[bool] = False
     """Whether a job that fails ends them all; else it is part of the result."""
+
+    @property
+    @abstractmethod
+    def file(self) -> str:
+        """Name of the finished file."""
+
+    @property
+    def superseded(self) -> Sequence[str]:
+        """Names of finished files that this one takes the place of."""
+        return ()
 
     @abstractmethod
     def request(self) -> Mapping[str, Any]:
@@ -75,9 +127,15 @@ class Sweep(ABC):
     def jobs(self, workers: int, finished: Sequence[Any]) -> Sequence[Any]:
         """Return the jobs that the finished ones leave."""
 
+    @staticmethod
     @abstractmethod
-    def to_bytes(self, value: Any) -> bytes | memoryview:
+    def to_bytes(value: Any) -> bytes | memoryview:
         """Return the file of what a job computed."""
+
+    @staticmethod
+    @abstractmethod
+    def from_bytes(data: bytes) -> Any:
+        """Read what :meth:`to_bytes` gave."""
 
     @abstractmethod
     def assemble(self, finished: Sequence[JobResult]) -> Any:
@@ -94,6 +152,10 @@ class Sweep(ABC):
 
         It is kept in their place. Asked whenever one more, the last, is finished.
         """
+        return None
+
+    def plan(self) -> bytes | memoryview | None:
+        """Return a file from which parts can be joined without the request, if any."""
         return None
 
     def is_whole(self, found: Any) -> bool:

@@ -184,14 +184,13 @@ def instance_dataset(instance: Instance) -> xr.Dataset:
 
 
 def build_tree(
-    environments: Mapping[str, Instance],
+    environments: Mapping[str, xr.Dataset],
     nodes: Mapping[tuple[str, str], xr.Dataset],
     attributes: Mapping[str, Any],
 ) -> xr.DataTree:
     """Assemble ``/environment/policy`` nodes into one tree."""
     contents: dict[str, xr.Dataset] = {"/": xr.Dataset(attrs=dict(attributes))}
-    for name, instance in environments.items():
-        contents[f"/{name}"] = instance_dataset(instance)
+    contents |= {f"/{name}": node for name, node in environments.items()}
     for (environment, policy), dataset in nodes.items():
         contents[f"/{environment}/{policy}"] = dataset
     return xr.DataTree.from_dict(contents)

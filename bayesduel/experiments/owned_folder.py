@@ -20,8 +20,9 @@ import json
 import os
 import re
 import socket
+import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +30,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from bayesduel.errors import DamagedPartWarning, OutputFolderError
+from bayesduel.errors import DamagedPartWarning, OutputFolderError, OutputWriteError
 from bayesduel.folders import (
     FORMAT,
     MARKER,
@@ -145,9 +146,7 @@ class OwnedFolder:
 
         ``name`` is shortened to a digest, so it may hold any characters.
         """
-        short = _short(name)
-        digest = hashlib.sha256(data).hexdigest()[:_DIGITS]
-        write_whole(self._parts / f"{short}-{digest}.{ending}", data)
+        write_part(self.path, name, ending, data)
 
     def parts(self) -> Iterator[bytes]:
         """Read the finished parts, in the order of their names.
@@ -157,21 +156,48 @@ class OwnedFolder:
         DamagedPartWarning
             Of each part whose content is not what was written; it is left out.
         """
-        for file in self._part_files():
+        return self._read_parts(self._part_files())
+
+    @staticmethod
+    def _read_parts(files: Sequence[Path]) -> Iterator[bytes]:
+        for file in files:
             try:
                 data = file.read_bytes()
             except OSError as error:
                 _warn_damaged(file, error.strerror or "it cannot be read")
                 continue
-            if hashlib.sha256(data).hexdigest()[:_DIGITS] == _digest_in(file.name):
+            if _digest(data) == _digest_in(file.name):
                 yield data
             else:
                 _warn_damaged(file, "its checksum is another one than when written")
 
-    def has_part(self, name: str) -> bool:
-        """Say whether a part was kept under a name; it is not read."""
-        found = self._parts.glob(f"{_short(name)}-*")
-        return any(_digest_in(each.name) for each in found)
+    def part(self, name: str) -> bytes | None:
+        """Read the part that was kept under a name; None if there is none.
+
+        Warns
+        -----
+        DamagedPartWarning
+            As :meth:`parts`.
+        """
+        found = self._read_parts(sorted(self._parts.glob(f"{_short(name)}-*")))
+        return next(found, None)
+
+    def wait_for(self, file: str) -> None:
+        """Wait until a part is seen that another machine has written.
+
+        Raises
+        ------
+        OutputWriteError
+            If it does not appear.
+        """
+        deadline = time.monotonic() + _LOOKING_SECONDS
+        while not (self._parts / file).is_file():
+            if time.monotonic() > deadline:
+                raise OutputWriteError(
+                    f"out: {self._parts / file}, which a worker has written, is not "
+                    "seen here; share the folder with the workers"
+                )
+            time.sleep(0.05)
 
     def remove_part(self, name: str) -> None:
         """Remove a part, by the name that it was kept under."""
@@ -245,6 +271,17 @@ class OwnedFolder:
                     file.unlink(missing_ok=True)
 
 
+def write_part(path: Path, name: str, ending: str, data: bytes | memoryview) -> str:
+    """Write a part to a folder that is claimed; return the name of its file."""
+    file = f"{_short(name)}-{_digest(data)}.{ending}"
+    write_whole(path / OWN / PARTS / file, data)
+    return file
+
+
+def _digest(data: bytes | memoryview) -> str:
+    return hashlib.sha256(data).hexdigest()[:_DIGITS]
+
+
 def _short(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
@@ -311,4 +348,4 @@ def _holder(own: Path, share: str = "") -> str:
     return "another process"
 
 
-__all__ = ["OwnedFolder"]
+__all__ = ["OwnedFolder", "write_part"]

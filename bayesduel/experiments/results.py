@@ -1,4 +1,4 @@
-"""Results on disk: netCDF, all of it or nothing, and read back."""
+"""Results on disk: netCDF or Zarr, all of it or nothing, and read back."""
 
 import sys
 from collections.abc import Iterator
@@ -10,10 +10,22 @@ from typing import Any
 import xarray as xr
 
 from bayesduel.errors import OutputFolderError
-from bayesduel.folders import as_path, read_checked, read_marker, write_whole
+from bayesduel.experiments.stored import zarr_files
+from bayesduel.folders import (
+    as_path,
+    check_whole,
+    read_checked,
+    read_marker,
+    write_whole,
+)
 
-FILE_NAME = "results.nc"
-"""Name of the results in an output folder."""
+NETCDF, ZARR = "netcdf", "zarr"
+
+FILE_NAMES = {NETCDF: "results.nc", ZARR: "results.zarr.zip"}
+"""Formats, and the name of the results in an output folder."""
+
+FILE_NAME = FILE_NAMES[NETCDF]
+"""Name of the usual format."""
 
 _ENGINE = "h5netcdf"
 _COMPRESSION = {"zlib": True, "complevel": 4, "shuffle": True}
@@ -61,24 +73,53 @@ def save(tree: xr.DataTree, path: Path | str, *, overwrite: bool = False) -> Pat
     return path
 
 
-def load(path: Path | str) -> xr.DataTree:
-    """Read results that were saved: a file, or the folder that holds ``results.nc``.
+def load(path: Path | str, *, lazy: bool = False) -> xr.DataTree:
+    """Read results that were saved: a file, or the folder that holds them.
+
+    Parameters
+    ----------
+    path : path
+        A folder with ``results.nc`` or ``results.zarr.zip``, or such a file.
+    lazy : bool
+        Open the file and read nothing but coordinates: variables are arrays of Dask,
+        which read what is computed, some runs at a time. The file stays open until
+        ``close()`` of the tree. It is held against its checksum all the same.
+
+    Returns
+    -------
+    xarray.DataTree
+        As :func:`bayesduel.compare` returned it.
 
     Raises
     ------
     OutputFolderError
         If there is no result to read, or it is not what was written.
+    ImportError
+        If it is lazy without Dask, or of Zarr without Zarr; names the extra.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesduel
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tree = bayesduel.compare("gap", "rucb", num_runs=2, horizon=9, out=folder)
+    ...     bool(bayesduel.results.load(folder).equals(tree))
+    True
     """
     path = as_path("path", path)
-    file = path / FILE_NAME if path.is_dir() else path
+    file = _file_in(path) if path.is_dir() else path
     if not file.is_file():
         raise OutputFolderError(
             f"{file} does not exist; give the folder of saved results, or a .nc file"
         )
-    data = read_checked(file)
+    if lazy:
+        _require_dask()
+        check_whole(file)
+    data = b"" if lazy else read_checked(file)
     try:
-        with xr.open_datatree(BytesIO(data), engine=_ENGINE) as opened:
-            tree = opened.load()
+        tree = _opened(file) if lazy else _read(file, data)
+    except ImportError:
+        raise
     # What a damaged header makes HDF5 raise is any of half a dozen kinds.
     except Exception as error:
         raise OutputFolderError(
@@ -88,11 +129,43 @@ def load(path: Path | str) -> xr.DataTree:
     return tree
 
 
-def to_bytes(data: xr.Dataset | xr.DataTree) -> memoryview:
-    """Return the netCDF file of results.
+def _file_in(folder: Path) -> Path:
+    """Return the results in a folder; the last ones, should there be several."""
+    files = [folder / name for name in FILE_NAMES.values()]
+    found = [file for file in files if file.is_file()]
+    return max(found, key=lambda file: file.stat().st_mtime_ns, default=files[0])
+
+
+def _read(file: Path, data: bytes) -> xr.DataTree:
+    if file.suffix == ".zip":
+        return zarr_files.from_bytes(data)
+    return tree_from_bytes(data)
+
+
+def _opened(file: Path) -> xr.DataTree:
+    if file.suffix == ".zip":
+        return zarr_files.opened(file)
+    return xr.open_datatree(file, engine=_ENGINE, chunks={})
+
+
+def _require_dask() -> None:
+    try:
+        import dask.array  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "Dask is missing, which lazy needs; install bayesduel with the extra "
+            "'distributed'"
+        ) from error
+
+
+def to_bytes(data: xr.Dataset | xr.DataTree, format: str = NETCDF) -> memoryview:  # noqa: A002
+    """Return the file of results.
 
     Written in memory first: HDF5 can crash the interpreter where a disk is full.
     """
+    if format == ZARR and isinstance(data, xr.DataTree):
+        with _without_dask():
+            return zarr_files.to_bytes(data)
     with _without_dask():
         if isinstance(data, xr.Dataset):
             return data.to_netcdf(engine=_ENGINE, encoding=_compressed(data))
@@ -130,6 +203,12 @@ def _chunk_shape(values: xr.DataArray) -> tuple[int, ...]:
     return tuple(reversed(shape))
 
 
+def tree_from_bytes(data: bytes) -> xr.DataTree:
+    """Read what :func:`to_bytes` gave of a tree, as netCDF."""
+    with xr.open_datatree(BytesIO(data), engine=_ENGINE) as opened:
+        return opened.load()
+
+
 def dataset_from_bytes(data: bytes) -> xr.Dataset:
     """Read what :func:`to_bytes` gave of a dataset."""
     with xr.open_dataset(BytesIO(data), engine=_ENGINE) as opened:
@@ -161,7 +240,7 @@ def without_timings(tree: xr.DataTree) -> tuple[xr.DataTree, dict[str, Any]]:
 def _add_timings(tree: xr.DataTree, file: Path) -> None:
     """Put back what :func:`without_timings` took away, if the marker knows it."""
     marker = read_marker(file.parent) or {}
-    if file.name != FILE_NAME:
+    if file.name not in FILE_NAMES.values():
         return
     for node in tree.subtree:
         node.attrs.update(marker.get("timings", {}).get(node.path, {}))

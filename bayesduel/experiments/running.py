@@ -9,9 +9,10 @@ import xarray as xr
 
 from bayesduel.errors import ArgumentError
 from bayesduel.experiments import checks
-from bayesduel.experiments.comparison import Comparison, now
+from bayesduel.experiments.comparison import Comparison
 from bayesduel.experiments.experiment import Experiment
 from bayesduel.experiments.problems import InstanceLike
+from bayesduel.experiments.stored.run_sweep import now
 from bayesduel.limits import MOST_LANES
 from bayesduel.policies.base import Policy
 from bayesduel.progress import progress_reporter
@@ -109,6 +110,8 @@ def compare(
     jobs: int | None = 1,
     executor: Executor | None = None,
     part: str | None = None,
+    shared: bool = False,
+    format: str = "netcdf",  # noqa: A002
     progress: bool = False,
     out: Path | str | None = None,
     resume: bool = False,
@@ -133,10 +136,15 @@ def compare(
         "3/10" does the third of ten parts of all jobs and writes them to ``out``, as
         nine other processes may do with theirs at the same time, also from other
         machines that see the folder. The result holds this part only; when all are
-        done, ``resume=True`` without a part joins them.
+        done, :func:`merge` joins them.
+    shared : bool
+        ``out`` is seen by the workers of the ``executor`` under the same name: they
+        write what they compute there, and send nothing.
+    format : {"netcdf", "zarr"}
+        Of the finished file, ``results.nc`` or ``results.zarr.zip``.
     out : path, optional
         Folder to keep results in, new or empty: finished jobs are written at once, and
-        ``results.nc`` at the end.
+        all results in one file at the end.
     resume : bool
         Go on from what ``out`` already holds of the same request. What is damaged there
         is computed again, with a ``DamagedPartWarning``.
@@ -193,6 +201,8 @@ def compare(
         jobs=jobs,
         executor=executor,
         part=part,
+        shared=shared,
+        format=format,
         progress=progress,
         out=out,
         resume=resume,

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,10 +17,19 @@ from bayesduel.errors import (
 )
 from bayesduel.experiments.checks import check_executor, check_flag, worker_count
 from bayesduel.experiments.engines import run_jobs
-from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
+from bayesduel.experiments.jobs import (
+    JobResult,
+    PartWriter,
+    Sweep,
+    Written,
+    refuse_others,
+)
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.folders import require_folder
 from bayesduel.progress import progress_reporter
+
+PLAN = "plan"
+"""Name of the part that says what all parts make together."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,9 @@ class Part:
                 remedy="such as 3/10",
             )
         return cls(*numbers)
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
 
 
 @dataclass(frozen=True)
@@ -101,7 +114,7 @@ class SweepFolder:
             path, kind=sweep.kind, resume=resume, overwrite=overwrite
         )
         if overwrite:
-            owned.remove(sweep.file)
+            owned.remove(sweep.file, *sweep.superseded)
             owned.remove_parts()
         return cls(sweep, owned, resume)
 
@@ -116,7 +129,7 @@ class SweepFolder:
         owned = OwnedFolder.claim(path, kind=sweep.kind, resume=True, share=part.words)
         try:
             marker = owned.marker()
-            if sweep.file in marker["sha256"]:
+            if {sweep.file, *sweep.superseded} & {*marker["sha256"]}:
                 raise OutputFolderError.of(
                     "part",
                     f"{owned.path} holds all parts joined",
@@ -126,6 +139,14 @@ class SweepFolder:
             if known := marker.get("request"):
                 ours = json.loads(json.dumps(sweep.request()))
                 refuse_others(owned, "parts", ours, known)
+            count = marker.get("parts", part.count)
+            if count != part.count:
+                raise OutputFolderError.of(
+                    "part",
+                    f"{owned.path} holds parts of {count}",
+                    str(part),
+                    remedy=f"give one of them, from 1/{count} to {count}/{count}",
+                )
         except BaseException:
             owned.release()
             raise
@@ -151,16 +172,56 @@ class SweepFolder:
         # The cut is the same for all parts, whatever their numbers of workers.
         jobs = self.sweep.jobs(self.part.count, [])
         own = jobs[self.part.number - 1 :: self.part.count]
-        return [job for job in own if not self.owned.has_part(job.name)]
+        missing = [job for job in own if self.owned.part(job.name) is None]
+        for job in missing:  # What is damaged would be found again.
+            self.owned.remove_part(job.name)
+        return missing
 
     def begin(self) -> None:
         """Write down what the folder is for."""
-        if self.owned is not None:
-            self.owned.note(request=dict(self.sweep.request()))
+        if self.owned is None:
+            return
+        self.owned.note(request=dict(self.sweep.request()))
+        if self.part is not None:
+            self.owned.note(parts=self.part.count)
+            plan = self.sweep.plan()
+            if plan is not None and self.owned.part(PLAN) is None:
+                self.owned.keep_part(PLAN, self.sweep.ending, plan)
+
+    def writer(self) -> PartWriter:
+        """Return what lets workers that share the folder write to it themselves.
+
+        Raises
+        ------
+        OutputFolderError
+            If there is no folder.
+        """
+        if self.owned is None:
+            rule = "needs a folder"
+            raise OutputFolderError.of("shared", rule, True, remedy="give {out}")
+        folder = self.owned.path.resolve()
+        return PartWriter(folder, self.sweep.ending, self.sweep.to_bytes)
+
+    def found(self, result: JobResult) -> JobResult:
+        """Return a result whose value a worker has written as one that reads it."""
+        if self.owned is None or not isinstance(result.held, Written):
+            return result
+        self.owned.wait_for(result.held.file)
+        return JobResult(result.job, read=partial(self._read, result.job.name))
+
+    def _read(self, name: str) -> Any:
+        data = None if self.owned is None else self.owned.part(name)
+        if data is None:
+            raise OutputWriteError(
+                f"out: what a worker has written of {name} is gone or damaged; go on "
+                "with resume"
+            )
+        return self.sweep.from_bytes(data)
 
     def keep(self, result: JobResult) -> None:
         """Write a finished job; one that failed is tried again by ``resume``."""
-        if self.owned is not None and result.failure is None:
+        is_written = result.failure is not None or result.read is not None
+        if self.owned is not None and not is_written:
             data = self.sweep.to_bytes(result.value)
             self.owned.keep_part(result.job.name, self.sweep.ending, data)
 
@@ -182,6 +243,7 @@ class SweepFolder:
             return
         data, entries = self.sweep.to_file(found)
         self.owned.write(self.sweep.file, data, **entries)
+        self.owned.remove(*self.sweep.superseded)
         if self.sweep.is_whole(found):
             self.owned.remove_parts()
 
@@ -196,11 +258,13 @@ def carry_out(
     progress: bool,
     executor: Executor | None = None,
     part: Part | None = None,
+    shared: bool = False,
 ) -> Any:
     """Run the jobs of a sweep that are missing, keep them, and return everything.
 
     With ``part`` only its jobs are run and kept, and what came of them is returned;
-    other processes may do the other parts at the same time.
+    other processes may do the other parts at the same time. What runs the jobs of an
+    executor writes their values to a ``shared`` folder itself.
 
     Raises
     ------
@@ -211,13 +275,22 @@ def carry_out(
         With what is finished as ``.partial``.
     """
     flags = {"progress": progress, "resume": resume, "overwrite": overwrite}
+    flags["shared"] = shared
     for name, flag in flags.items():
         check_flag(name, flag)
     workers = worker_count(jobs)
     check_executor(executor)
+    if shared and executor is None:
+        raise SimulationArgumentError.of(
+            "shared",
+            "is for the workers of an executor",
+            shared,
+            remedy="give {executor}, or leave it out",
+        )
     with SweepFolder.prepare(
         sweep, out, resume=resume, overwrite=overwrite, part=part
     ) as folder:
+        write = folder.writer() if shared else None
         finished: list[JobResult] = []
         for result in folder.finished():
             finished.append(result)
@@ -228,6 +301,9 @@ def carry_out(
         def keep(result: JobResult) -> None:
             if result.failure is not None and sweep.ends_with_failure:
                 raise result.failure
+            if isinstance(result.failure, OutputFolderError | OutputWriteError):
+                raise result.failure
+            result = folder.found(result)
             finished.append(result)
             folder.keep(result)
             folder.join(finished, result)
@@ -241,6 +317,7 @@ def carry_out(
                     report,
                     try_here=jobs is None,
                     executor=executor,
+                    write=write,
                 )
             found = sweep.assemble(finished)
             if part is None:

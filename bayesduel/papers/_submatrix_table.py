@@ -83,10 +83,14 @@ class SubmatrixTable(Sweep):
     total: int
 
     kind: ClassVar[str] = "submatrices"
-    file: ClassVar[str] = "submatrices.csv"
     ending: ClassVar[str] = "csv"
     # A mean over the rest would be of another law.
     ends_with_failure: ClassVar[bool] = True
+
+    @property
+    def file(self) -> str:
+        """Name of the finished file."""
+        return "submatrices.csv"
 
     def request(self) -> dict[str, Any]:
         """Return what decides every row."""
@@ -112,7 +116,7 @@ class SubmatrixTable(Sweep):
         whole = folder.read(self.file)
         tables = [*([whole] if whole else []), *folder.parts()]
         found = []
-        for rows in filter(None, map(_read, tables)):
+        for rows in filter(None, map(self.from_bytes, tables)):
             numbers = tuple(row.number for row in rows)
             found.append(JobResult(SubmatrixJob(self.sampler, numbers), rows))
         return found
@@ -129,7 +133,8 @@ class SubmatrixTable(Sweep):
             for start in range(0, len(todo), size)
         ]
 
-    def to_bytes(self, value: Sequence[SubmatrixRow]) -> bytes:
+    @staticmethod
+    def to_bytes(value: Sequence[SubmatrixRow]) -> bytes:
         """Return rows as CSV."""
         file = StringIO(newline="")
         table = csv.writer(file)
@@ -137,6 +142,21 @@ class SubmatrixTable(Sweep):
         # Floats are written with all their digits.
         table.writerows((*row[:5], " ".join(map(str, row.arms))) for row in value)
         return file.getvalue().encode()
+
+    @staticmethod
+    def from_bytes(data: bytes) -> list[SubmatrixRow]:
+        """Read what :meth:`to_bytes` gave."""
+        return [
+            SubmatrixRow(
+                int(row["number"]),
+                int(row["draws"]),
+                float(row["cw"]),
+                float(row["ecw"]),
+                float(row["ccb"]),
+                tuple(int(arm) for arm in row["arms"].split()),
+            )
+            for row in csv.DictReader(StringIO(data.decode(), newline=""))
+        ]
 
     def assemble(self, finished: Sequence[JobResult]) -> list[SubmatrixRow]:
         """Return all rows that there are, each once, in the order of their numbers."""
@@ -146,20 +166,6 @@ class SubmatrixTable(Sweep):
     def to_file(self, found: list[SubmatrixRow]) -> tuple[bytes, dict[str, Any]]:
         """Return ``submatrices.csv``."""
         return self.to_bytes(found), {}
-
-
-def _read(table: bytes) -> list[SubmatrixRow]:
-    return [
-        SubmatrixRow(
-            int(row["number"]),
-            int(row["draws"]),
-            float(row["cw"]),
-            float(row["ecw"]),
-            float(row["ccb"]),
-            tuple(int(arm) for arm in row["arms"].split()),
-        )
-        for row in csv.DictReader(StringIO(table.decode(), newline=""))
-    ]
 
 
 def _row(sampler: SubmatrixSampler, number: int) -> SubmatrixRow:

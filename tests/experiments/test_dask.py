@@ -16,8 +16,8 @@ import pytest
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import ExecutorError, SimulationArgumentError
-from bayesduel.experiments import comparison
 from bayesduel.experiments.dask_executor import dask_executor
+from bayesduel.experiments.stored import run_sweep
 from tests.processes import ends
 
 distributed = pytest.importorskip("distributed")
@@ -35,7 +35,7 @@ pytestmark = [
 
 @pytest.fixture(autouse=True)
 def _small_jobs(monkeypatch):
-    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 64)
+    monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 64)
 
 
 def compare(out, **options):
@@ -58,7 +58,8 @@ def test_an_address_is_one():
 
 
 @pytest.mark.slow
-def test_workers_killed_at_random_change_nothing(whole, tmp_path):
+@pytest.mark.parametrize("shared", [False, True])
+def test_workers_killed_at_random_change_nothing(whole, tmp_path, shared):
     rng, killed, done = random.Random(4), [], threading.Event()
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
@@ -79,7 +80,8 @@ def test_workers_killed_at_random_change_nothing(whole, tmp_path):
             killer = threading.Thread(target=kill)
             killer.start()
             try:
-                found = compare(tmp_path, executor=client.get_executor(pure=False))
+                executor = client.get_executor(pure=False)
+                found = compare(tmp_path, executor=executor, shared=shared)
             finally:
                 done.set()
                 killer.join()
@@ -133,7 +135,7 @@ def test_a_sweep_goes_on_after_the_scheduler_has_died(whole, tmp_path):
             pytest.raises(ExecutorError, match="go on with a new one") as raised,
             dask_executor(address, 2) as executor,
         ):
-            compare(tmp_path, executor=executor)
+            compare(tmp_path, executor=executor, shared=True)
         killer.join()
     assert not (tmp_path / results.FILE_NAME).exists()
     kept = [node for node in raised.value.partial.subtree if "run" in node.dims]

@@ -1,16 +1,23 @@
 """What is done here, and what worker processes are started for."""
 
+import pickle
 from collections import Counter
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
-from bayesduel.errors import ExecutorError, SimulationArgumentError
+import bayesduel
+from bayesduel.errors import (
+    ExecutorError,
+    OutputFolderError,
+    SimulationArgumentError,
+)
 from bayesduel.experiments import engines
 from bayesduel.experiments.checks import check_executor
 from bayesduel.experiments.engines import run_jobs
+from bayesduel.experiments.jobs import Written
 from bayesduel.progress import ProgressReport
 
 
@@ -191,6 +198,43 @@ def test_one_job_of_each_program_comes_first():
     jobs = [Of(name, clock) for name in ("a1", "a2", "b1", "b2", "b3", "c1")]
     run_jobs(jobs, 1, lambda result: None, ProgressReport(), executor=executor)
     assert executor.asked == ["a1", "b1", "c1", "a2", "b2", "b3"]
+
+
+def test_workers_write_what_they_compute_and_send_nothing(tmp_path):
+    sent = []
+
+    class Here(Executor):
+        def submit(self, fn, /, *arguments):
+            future = Future()
+            future.set_result(fn(*pickle.loads(pickle.dumps(arguments))))
+            sent.append(future.result()[0])
+            return future
+
+    def compare(out, **options):
+        bayesduel.compare("gap", "rucb", num_runs=3, horizon=9, out=out, **options)
+        return (out / "results.nc").read_bytes()
+
+    whole = compare(tmp_path / "whole")
+    assert compare(tmp_path / "out", executor=Here(), shared=True) == whole
+    assert [type(each) for each in sent] == [Written]
+    assert len(pickle.dumps(sent)) < 300
+    assert not [*tmp_path.glob("out/.bayesduel/parts/*")]
+
+
+def test_workers_say_that_they_do_not_see_the_folder(tmp_path):
+    class Elsewhere(Executor):
+        def submit(self, fn, /, job, write):
+            future = Future()
+            future.set_result(fn(job, replace(write, folder=tmp_path / "not here")))
+            return future
+
+    asked = bayesduel.Experiment("gap", "rucb", num_runs=3, horizon=9)
+    with pytest.raises(OutputFolderError, match="workers do not see .*not here"):
+        asked.run(out=tmp_path / "out", executor=Elsewhere(), shared=True)
+    with pytest.raises(OutputFolderError, match="needs a folder"):
+        asked.run(executor=Elsewhere(), shared=True)
+    with pytest.raises(SimulationArgumentError, match="workers of an executor"):
+        asked.run(out=tmp_path / "out", shared=True)
 
 
 def test_what_cannot_be_given_jobs_is_no_executor():

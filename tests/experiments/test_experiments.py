@@ -13,7 +13,8 @@ import pytest
 import xarray as xr
 
 import bayesduel
-from bayesduel.experiments import comparison, results
+from bayesduel.experiments import results
+from bayesduel.experiments.stored import run_sweep
 from bayesduel.simulation import driver
 from tests.fake_policies import (
     Broken,
@@ -33,7 +34,7 @@ RUNS_PER_JOB = 64
 
 @pytest.fixture(autouse=True)
 def _small_jobs(monkeypatch):
-    monkeypatch.setattr(comparison, "RUNS_PER_JOB", RUNS_PER_JOB)
+    monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", RUNS_PER_JOB)
 
 
 def same(one, other):
@@ -94,9 +95,10 @@ import signal
 # Under a shell that runs the tests in the background Ctrl-C would be ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 import bayesduel
-from bayesduel.experiments import comparison, results
+from bayesduel.experiments import results
+from bayesduel.experiments.stored import run_sweep
 from tests.fake_policies import Sleepy, Wanderer
-comparison.RUNS_PER_JOB = {size}
+run_sweep.RUNS_PER_JOB = {size}
 bayesduel.compare("cyclic", [Wanderer(), Sleepy()], jobs=2, out={out!r}, **{request})
 """
 

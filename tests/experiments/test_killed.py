@@ -18,7 +18,7 @@ import pytest
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import OutputFolderError
-from bayesduel.experiments import comparison
+from bayesduel.experiments.stored import run_sweep
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
 
@@ -50,7 +50,7 @@ def in_child(action):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are copied by fork")
 @pytest.mark.parametrize("kills", [5, pytest.param(100, marks=pytest.mark.slow)])
 def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch, kills):
-    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 3)
+    monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 3)
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
     begun = time.perf_counter()
     bayesduel.compare("cyclic", POLICIES, out=tmp_path / "whole", **REQUEST)

@@ -11,7 +11,7 @@ import xarray as xr
 import bayesduel
 from bayesduel import results
 from bayesduel.errors import DamagedPartWarning, OutputFolderError
-from bayesduel.experiments import comparison
+from bayesduel.experiments.stored import run_sweep
 from bayesduel.simulation import driver
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
 from tests.folders import same_tree, visible
@@ -25,7 +25,7 @@ BASIC = {"num_runs": 100, "horizon": 1000, "seed": 5}
 def calls(monkeypatch):
     """Simulate in no time; return what was really simulated, in order."""
     found = []
-    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 64)
+    monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 64)
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk(found))
     return found
 
@@ -339,7 +339,7 @@ def test_parts_that_overlap_count_once(calls, interrupted):
     """As when two comparisons with other cuts have written to one folder."""
     whole = interrupted.parent / "whole"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "RUNS_PER_JOB", 30)
+        patch.setattr(run_sweep, "RUNS_PER_JOB", 30)
         patch.setattr(driver, "run_chunk", Interrupting(calls, 2))
         with pytest.raises(KeyboardInterrupt):
             compare(whole)

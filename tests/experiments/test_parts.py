@@ -6,9 +6,14 @@ import pytest
 
 import bayesduel
 from bayesduel import results
-from bayesduel.errors import OutputFolderError, SimulationArgumentError
+from bayesduel.errors import (
+    DamagedPartWarning,
+    OutputFolderError,
+    SimulationArgumentError,
+)
 from bayesduel.experiments import comparison
 from bayesduel.experiments.owned_folder import OwnedFolder
+from bayesduel.experiments.stored import run_sweep
 
 REQUEST = {"num_runs": 10, "horizon": 1000, "seed": 3}
 POLICIES = ["d-ts", "rucb"]
@@ -16,7 +21,7 @@ POLICIES = ["d-ts", "rucb"]
 
 @pytest.fixture(autouse=True)
 def _small_jobs(monkeypatch):
-    monkeypatch.setattr(comparison, "RUNS_PER_JOB", 4)
+    monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 4)
 
 
 @pytest.fixture
@@ -62,6 +67,111 @@ def test_parts_are_joined_to_the_whole(compare, whole, tmp_path, count):
     assert content(out) == whole
 
 
+@pytest.mark.parametrize("order", [(1, 2, 3), (3, 1, 2)])
+def test_merge_gives_the_whole_and_needs_nothing_but_the_folder(
+    compare, whole, tmp_path, order
+):
+    out = tmp_path / "out"
+    for number in order:
+        compare(out, part=f"{number}/3")
+    tree = bayesduel.merge(out)
+    assert content(out) == whole
+    assert tree.equals(results.load(tmp_path / "whole"))
+    assert not [*out.glob(".bayesduel/parts/*")]
+    assert bayesduel.merge(out).equals(tree)
+    assert content(out) == whole
+
+
+def test_merge_of_summaries_changes_nothing_when_repeated(compare, tmp_path):
+    request = {"record": "quantiles", "num_runs": 7}
+    compare(tmp_path / "whole", **request)
+    for number in (1, 2):
+        compare(tmp_path / "out", part=f"{number}/2", **request)
+    for _ in range(2):
+        bayesduel.merge(tmp_path / "out")
+        assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_merge_of_worlds_of_subsets(tmp_path):
+    asked = bayesduel.Experiment("camera", "random-subsets", num_runs=3, horizon=9)
+    asked.run(out=tmp_path / "whole")
+    asked.run(out=tmp_path / "out", part="1/1")
+    bayesduel.merge(tmp_path / "out")
+    assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+def test_merge_names_the_parts_that_are_missing_and_keeps_the_others(
+    compare, whole, tmp_path
+):
+    out = tmp_path / "out"
+    for number in (1, 4):
+        compare(out, part=f"{number}/5")
+    before = sorted(out.rglob("*.nc"))
+    named = r"3 of its 5 parts: 2-3,5; .*part[= ]2/5"
+    with pytest.raises(OutputFolderError, match=named):
+        bayesduel.merge(out)
+    assert sorted(out.rglob("*.nc")) == before
+    assert compare(out, part="1/5") == []
+    for number in (2, 3, 5):
+        compare(out, part=f"{number}/5")
+    bayesduel.merge(out)
+    assert content(out) == whole
+
+
+def test_a_damaged_part_is_named_and_done_again(compare, whole, tmp_path):
+    out = tmp_path / "out"
+    for number in (1, 2):
+        compare(out, part=f"{number}/2")
+    done = sorted(out.glob(".bayesduel/parts/*.nc"))
+    # Not the plan, which is smaller than what holds plays of four runs.
+    damaged = max(done, key=lambda file: file.stat().st_size)
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
+    with (
+        pytest.warns(DamagedPartWarning),
+        pytest.raises(OutputFolderError, match="lacks 1 jobs of 1 of its 2 parts"),
+    ):
+        bayesduel.merge(out)
+    with pytest.warns(DamagedPartWarning):
+        redone = [len(compare(out, part=f"{number}/2")) for number in (1, 2)]
+    assert sorted(redone) == [0, 1]
+    bayesduel.merge(out)
+    assert content(out) == whole
+
+
+def test_merge_refuses_parts_of_another_experiment(compare, tmp_path):
+    for name, seed in (("out", 3), ("other", 4)):
+        for number in (1, 2):
+            compare(tmp_path / name, part=f"{number}/2", seed=seed)
+    for file in tmp_path.glob("other/.bayesduel/parts/*"):
+        (tmp_path / "out/.bayesduel/parts" / file.name).write_bytes(file.read_bytes())
+    with pytest.raises(OutputFolderError, match="another seed"):
+        bayesduel.merge(tmp_path / "out")
+
+
+def test_merge_waits_for_parts_and_needs_some(compare, tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesduel.experiments.owned_folder._LOOKING_SECONDS", 0.1)
+    out = tmp_path / "out"
+    with pytest.raises(OutputFolderError, match="holds no results"):
+        bayesduel.merge(out)
+    assert not out.exists()
+    compare(out, part="1/1")
+    claim = OwnedFolder.claim(out, kind="comparison", resume=True, share="1-of-1")
+    with claim, pytest.raises(OutputFolderError, match="share 1-of-1"):
+        bayesduel.merge(out)
+    # Of a comparison that was not in parts.
+    with OwnedFolder.claim(tmp_path / "begun", kind="comparison"):
+        pass
+    with pytest.raises(OutputFolderError, match="holds no parts"):
+        bayesduel.merge(tmp_path / "begun")
+
+
+def test_parts_are_of_one_number(compare, tmp_path):
+    compare(tmp_path, part="1/2")
+    with pytest.raises(OutputFolderError, match="holds parts of 2"):
+        compare(tmp_path, part="1/3")
+
+
 def test_what_is_missing_is_done_when_parts_are_joined(compare, whole, tmp_path):
     out = tmp_path / "out"
     first = compare(out, part="1/2")
@@ -92,7 +202,7 @@ def test_an_interrupted_part_goes_on(compare, tmp_path, monkeypatch):
 
 
 def test_summaries_in_parts(compare, tmp_path, monkeypatch):
-    monkeypatch.setattr(comparison, "RUNS_PER_SUMMARY", 2)
+    monkeypatch.setattr(run_sweep, "RUNS_PER_SUMMARY", 2)
     compare(tmp_path / "whole", record="quantiles")
     for number in (2, 1, 3):
         compare(tmp_path / "out", record="quantiles", part=f"{number}/3")

@@ -79,6 +79,9 @@ def tree():
         ),
     }
     environments = {"fruit": configuration().instance, "3-arms": plain}
+    environments = {
+        name: nodes.instance_dataset(each) for name, each in environments.items()
+    }
     return nodes.build_tree(environments, found, {"seed": 3, "created": "now"})
 
 

@@ -12,6 +12,7 @@ from bayesduel import policies, results
 from bayesduel.experiments import comparison
 from bayesduel.experiments.regret import weighted_sum
 from bayesduel.experiments.store import SweepFolder
+from bayesduel.experiments.stored import run_sweep
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer
 from tests.policies import driving
@@ -46,7 +47,7 @@ def file_of(tmp_path, monkeypatch):
 
         out = tmp_path / name
         with monkeypatch.context() as patch:
-            patch.setattr(comparison, "RUNS_PER_JOB", size)
+            patch.setattr(run_sweep, "RUNS_PER_JOB", size)
             patch.setattr(comparison.Comparison, "job", job)
             patch.setattr(driver, "run_chunk", run_chunk)
             if stop == "end":

@@ -65,9 +65,14 @@ class Powers(Sweep):
             if exponent not in done
         ]
 
-    def to_bytes(self, value):
+    @staticmethod
+    def to_bytes(value):
         exponent = len(str(value)) - 1
         return json.dumps([exponent, value]).encode()
+
+    @staticmethod
+    def from_bytes(data):
+        return json.loads(data)[1]
 
     def assemble(self, finished):
         return {each.job.exponent: each.failure or each.value for each in finished}

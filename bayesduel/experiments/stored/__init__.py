@@ -1,0 +1,1 @@
+"""What folders hold of sweeps: runs, the parts of several processes, Zarr."""

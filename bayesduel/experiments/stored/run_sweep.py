@@ -1,0 +1,336 @@
+"""Runs of policies on instances as a sweep: cut, kept, read back, put together.
+
+A job is some runs of one policy on one instance. A run is a function of the seed and
+its number, so the cut changes nothing.
+"""
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import xarray as xr
+
+from bayesduel.errors import OutputFolderError
+from bayesduel.experiments import nodes, results, run_summaries
+from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
+from bayesduel.experiments.owned_folder import OwnedFolder
+from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
+
+Place = tuple[str, str]
+"""The names of an environment and a policy in results."""
+
+RUNS_PER_JOB = 256
+"""Runs of a job at most: what an interrupt can lose, and what cores can share. A few
+times as many as lanes, so that runs which need several times the events of others do
+not leave the other lanes idle."""
+
+RUNS_PER_SUMMARY = 4 * RUNS_PER_JOB
+"""As many of few arms: what is sent and written of them does not grow."""
+
+_FEW_ARMS = 16
+
+_PLACES = "places"
+"""Attribute that only a plan has."""
+
+_CALLED = {"code": "code: the source of the policy has changed since"}
+"""What a reader calls an entry of the fingerprint."""
+
+
+class RunSweep(Sweep):
+    """Runs of policies on instances, however they are asked for."""
+
+    kind: ClassVar[str] = "comparison"
+    ending: ClassVar[str] = "nc"
+
+    format: str
+    """Of the finished file: one of :data:`bayesduel.experiments.results.FILE_NAMES`."""
+
+    @property
+    def file(self) -> str:
+        """Name of the finished file."""
+        return results.FILE_NAMES[self.format]
+
+    @property
+    def superseded(self) -> tuple[str, ...]:
+        """The finished file in other formats, which it takes the place of."""
+        return tuple(name for name in results.FILE_NAMES.values() if name != self.file)
+
+    @property
+    @abstractmethod
+    def num_runs(self) -> int:
+        """Of each policy on each instance."""
+
+    @property
+    @abstractmethod
+    def record(self) -> str:
+        """What is kept of a run."""
+
+    @property
+    @abstractmethod
+    def places(self) -> Sequence[Place]:
+        """Of each policy on each instance, in the order of the results."""
+
+    @abstractmethod
+    def num_arms(self, place: Place) -> int:
+        """Return how many arms an instance has."""
+
+    @abstractmethod
+    def fingerprint(self, place: Place) -> dict[str, Any]:
+        """Return what must agree for runs to belong together."""
+
+    @abstractmethod
+    def notions(self, place: Place) -> Sequence[str]:
+        """Return the notions of regret that are kept."""
+
+    @abstractmethod
+    def environments(self) -> dict[str, xr.Dataset]:
+        """Return the nodes of the instances."""
+
+    @abstractmethod
+    def attributes(self) -> dict[str, Any]:
+        """Return what the tree says of itself, but for the date."""
+
+    @abstractmethod
+    def job(self, place: Place, runs: range) -> Any:
+        """Return the job of some runs, with its place and its name."""
+
+    @abstractmethod
+    def failed(self, place: Place, error: str) -> xr.Dataset:
+        """Return the node of a policy that failed."""
+
+    # --- Cutting and joining ---------------------------------------------------------
+
+    def cut(
+        self, workers: int, done: Mapping[Place, Sequence[range]]
+    ) -> list[tuple[Place, range]]:
+        """Cut what is missing; more finely for idle workers and for many arms."""
+        num_runs, places = self.num_runs, self.places
+        parts = max(-(-num_runs // RUNS_PER_JOB), -(-workers // len(places)))
+        usual = -(-num_runs // min(parts, num_runs))
+        found = []
+        for place in places:
+            size = min(self._block(place), usual)
+            if self._summarizes:  # The same blocks for any number of workers.
+                size = self._block(place)
+            for gap in _gaps(num_runs, done.get(place, ())):
+                found += [
+                    (place, range(start, min(start + size, gap.stop)))
+                    for start in range(gap.start, gap.stop, size)
+                ]
+        return found
+
+    def _block(self, place: Place) -> int:
+        """Return how many runs a job has at most.
+
+        Those of many arms are played one by one, and gain nothing from a common job.
+        """
+        num_arms = self.num_arms(place)
+        if num_arms >= ARMS_OF_ONE_LANE:
+            return 1
+        few = self._summarizes and num_arms <= _FEW_ARMS
+        return RUNS_PER_SUMMARY if few else RUNS_PER_JOB
+
+    @property
+    def _summarizes(self) -> bool:
+        return self.record == "quantiles"
+
+    def joined(
+        self, finished: Sequence[JobResult], last: JobResult
+    ) -> tuple[JobResult, Sequence[JobResult]] | None:
+        """Join summaries that make a node of their tree."""
+        if not self._summarizes or last.failure is not None:
+            return None
+        place = last.job.place
+        own = {
+            each.job.runs: each
+            for each in finished
+            if each.failure is None and each.job.place == place
+        }
+        group = run_summaries.complete_group(list(own), self._block(place))
+        if not group:
+            return None
+        parts = [own[runs] for runs in group]
+        dataset = nodes.join_chunks([each.value for each in parts])
+        job = self.job(place, range(group[0].start, group[-1].stop))
+        return JobResult(job, dataset), parts
+
+    @staticmethod
+    def to_bytes(value: xr.Dataset) -> memoryview:
+        """Return the netCDF file of some runs."""
+        return results.to_bytes(value)
+
+    @staticmethod
+    def from_bytes(data: bytes) -> xr.Dataset:
+        """Read what :meth:`to_bytes` gave."""
+        return results.dataset_from_bytes(data)
+
+    # --- Everything ------------------------------------------------------------------
+
+    def assemble(self, finished: Sequence[JobResult]) -> xr.DataTree:
+        """Assemble what is finished; policies without a finished run are left out."""
+        found: dict[Place, xr.Dataset] = {}
+        for place in self.places:
+            own = [each for each in finished if each.job.place == place]
+            failures = [each.failure for each in own if each.failure is not None]
+            if failures:
+                text = f"{type(failures[0]).__name__}: {failures[0]}"
+                found[place] = self.failed(place, text)
+            elif own:
+                found[place] = nodes.join_chunks([each.value for each in own])
+        attributes = self.attributes() | {"created": now()}
+        return nodes.build_tree(self.environments(), found, attributes)
+
+    def to_file(self, found: xr.DataTree) -> tuple[bytes | memoryview, dict[str, Any]]:
+        """Return the finished file, and what differs from one execution to the next.
+
+        The file is a function of the request; the rest stands in the marker.
+        """
+        timeless, timings = results.without_timings(found)
+        return results.to_bytes(timeless, self.format), {"timings": timings}
+
+    def is_whole(self, found: xr.DataTree) -> bool:
+        """Say whether no policy failed: the tree has no runs of one that did.
+
+        Summaries of blocks are kept, because more runs cannot go on from their join.
+        """
+        failed = any("error" in node.attrs for node in found.subtree)
+        return not failed and not self._summarizes
+
+    def plan(self) -> memoryview:
+        """Return a tree without runs, which says what all parts make together."""
+        contents = {
+            place: xr.Dataset(
+                attrs={
+                    "fingerprint": json.dumps(self.fingerprint(place), sort_keys=True),
+                    "notions": json.dumps(self.notions(place)),
+                }
+            )
+            for place in self.places
+        }
+        # HDF5 forgets the order.
+        own = {_PLACES: json.dumps([*self.places]), "record": self.record}
+        attributes = {"tree": json.dumps(self.attributes())} | own
+        return results.to_bytes(
+            nodes.build_tree(self.environments(), contents, attributes)
+        )
+
+    # --- What a folder holds ---------------------------------------------------------
+
+    def read_back(self, folder: OwnedFolder) -> list[JobResult]:
+        """Read back what an interrupted comparison has finished of the wanted runs.
+
+        The runs may have been cut into jobs in another way: for other cores, or when
+        fewer of them were asked for.
+
+        Raises
+        ------
+        OutputFolderError
+            If the folder holds results of another request, or some that are not
+            wanted: going on would delete them.
+        """
+        stored = _runs_in(folder)
+        self._check_nothing_is_dropped(folder, stored)
+        found = []
+        for place in self.places:
+            taken: set[int] = set()
+            for dataset in _largest_first(stored.get(place, ())):
+                runs = nodes.runs_of(dataset)
+                self._check_same(folder, place, dataset)
+                if not taken.isdisjoint(runs) or not self._is_usable(place, runs):
+                    continue
+                taken.update(runs)
+                dataset = dataset.sel(notion=list(self.notions(place)))
+                found.append(JobResult(self.job(place, runs), dataset))
+        return found
+
+    def _is_usable(self, place: Place, runs: range) -> bool:
+        """Say whether stored runs can be put together with others."""
+        if not self._summarizes:
+            return True
+        return run_summaries.is_node(runs, self._block(place), self.num_runs)
+
+    def _check_nothing_is_dropped(
+        self, folder: OwnedFolder, stored: Mapping[Place, Sequence[xr.Dataset]]
+    ) -> None:
+        """Refuse to go on with less than the folder holds."""
+        wanted = {*self.places}
+        for place, datasets in stored.items():
+            last = max(nodes.runs_of(dataset).stop for dataset in datasets) - 1
+            if last >= (self.num_runs if place in wanted else 0):
+                environment, policy = _named(datasets[0])
+                raise OutputFolderError.of(
+                    "out",
+                    f"{folder.path} holds {policy} on {environment} up to run {last}, "
+                    "which this request would drop",
+                    folder.path,
+                    remedy="ask for that too, replace it ({overwrite}), or name "
+                    "another folder",
+                )
+
+    def _check_same(
+        self, folder: OwnedFolder, place: Place, dataset: xr.Dataset
+    ) -> None:
+        """Refuse results of another request."""
+        environment, policy = place
+        ours = json.loads(json.dumps(self.fingerprint(place)))
+        theirs = json.loads(dataset.attrs["fingerprint"])
+        # More notions than those asked for do no harm.
+        asked = set(self.notions(place))
+        ours["regret"] = sorted(asked)
+        theirs["regret"] = sorted(asked & {*dataset["notion"].values.tolist()})
+        refuse_others(folder, f"{policy} on {environment}", ours, theirs, _CALLED)
+
+
+def name_of(place: Place, runs: range) -> str:
+    """Return a name that no other job of the same request has."""
+    environment, policy = place
+    return f"{environment}, {policy}, runs {runs.start} to {runs.stop - 1}"
+
+
+def now() -> str:
+    """Return the time in UTC, as results note when they were made."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _gaps(num_runs: int, done: Sequence[range]) -> list[range]:
+    """Return the runs from 0 on that are in none of the disjoint ranges."""
+    ordered = sorted(done, key=lambda runs: runs.start)
+    starts = [0, *(runs.stop for runs in ordered)]
+    stops = [*(runs.start for runs in ordered), num_runs]
+    return [range(*ends) for ends in zip(starts, stops, strict=True)]
+
+
+def _runs_in(folder: OwnedFolder) -> dict[Place, list[xr.Dataset]]:
+    """Return all runs in a folder, by environment and policy."""
+    stored: dict[Place, list[xr.Dataset]] = {}
+    if (folder.path / results.FILE_NAME).is_file():
+        for place, dataset in _policy_nodes(results.load(folder.path)):
+            stored.setdefault(place, []).append(dataset)
+    for data in folder.parts():
+        part = results.dataset_from_bytes(data)
+        if _PLACES in part.attrs:
+            continue
+        stored.setdefault(_named(part), []).append(part)
+    return stored
+
+
+def _largest_first(datasets: Sequence[xr.Dataset]) -> list[xr.Dataset]:
+    """Order stored runs so that a join stands before its parts."""
+    return sorted(datasets, key=lambda each: len(nodes.runs_of(each)), reverse=True)
+
+
+def _named(dataset: xr.Dataset) -> Place:
+    """Return the environment and the policy that results say they are of."""
+    return str(dataset.attrs.get("environment")), str(dataset.attrs.get("policy"))
+
+
+def _policy_nodes(whole: xr.DataTree) -> list[tuple[Place, xr.Dataset]]:
+    """Return what holds runs, by environment and policy as in a comparison's tree."""
+    found = []
+    for node in whole.subtree:
+        if "run" in node.coords or "first_run" in node.attrs:
+            _, environment, policy = (*node.path.split("/"), "", "")[:3]
+            found.append(((environment, policy), node.to_dataset()))
+    return found

@@ -1,0 +1,107 @@
+"""Results as Zarr, and opened lazily."""
+
+import zipfile
+
+import pytest
+
+import bayesduel
+from bayesduel import results
+from bayesduel.errors import OutputFolderError, SimulationArgumentError
+from bayesduel.experiments.stored import zarr_files
+from tests.folders import visible
+
+pytest.importorskip("zarr")
+pytest.importorskip("dask.array")
+
+ZARR = "results.zarr.zip"
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch):
+    monkeypatch.setattr(zarr_files, "_RUNS_PER_CHUNK", 4)
+
+
+def compare(out, **options):
+    request = {"num_runs": 10, "horizon": 1000, "seed": 3} | options
+    return bayesduel.compare("cyclic", ["d-ts", "rucb"], out=out, **request)
+
+
+def test_zarr_holds_the_same_as_netcdf(tmp_path):
+    one = compare(tmp_path / "one")
+    other = compare(tmp_path / "other", format="zarr")
+    assert ZARR in visible(tmp_path / "other")
+    assert results.FILE_NAME not in visible(tmp_path / "other")
+    found = results.load(tmp_path / "other")
+    for path in ("/", "cyclic", "cyclic/D-TS"):
+        assert found[path].to_dataset().equals(one[path].to_dataset())
+        plain = one[path].to_dataset(inherit=False)
+        assert {*found[path].attrs} == {*plain.attrs}
+    assert found.equals(other)
+
+
+def test_the_same_request_is_the_same_zarr_file(tmp_path, monkeypatch):
+    compare(tmp_path / "one", format="zarr")
+    monkeypatch.setattr("bayesduel.experiments.stored.run_sweep.RUNS_PER_JOB", 3)
+    compare(tmp_path / "other", format="zarr")
+    one, other = ((tmp_path / name / ZARR).read_bytes() for name in ("one", "other"))
+    assert one == other
+
+
+def test_formats_take_the_place_of_one_another(tmp_path):
+    compare(tmp_path, num_runs=4)
+    compare(tmp_path, format="zarr", resume=True)
+    assert {*visible(tmp_path)} & {ZARR, results.FILE_NAME} == {ZARR}
+    assert results.load(tmp_path)["cyclic/RUCB"].sizes["run"] == 10
+    compare(tmp_path, num_runs=4, overwrite=True)
+    assert {*visible(tmp_path)} & {ZARR, results.FILE_NAME} == {results.FILE_NAME}
+
+
+@pytest.mark.parametrize("format", ["netcdf", "zarr"])
+def test_lazy_results_are_read_when_they_are_computed(tmp_path, format, monkeypatch):
+    monkeypatch.setattr(results, "_CHUNK_BYTES", 4096)
+    tree = compare(tmp_path, format=format)
+    opened = results.load(tmp_path, lazy=True)
+    regret, plays = (opened["cyclic/D-TS"][name] for name in ("regret", "plays"))
+    assert regret.chunks is not None and plays.chunks is not None
+    assert len(plays.chunksizes["run"]) > 1
+    assert opened.attrs == tree.attrs
+    assert bayesduel.analysis.summary(opened) == bayesduel.analysis.summary(tree)
+    assert opened.load().equals(tree)
+    opened.close()
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_damaged_file_is_refused(tmp_path, lazy):
+    compare(tmp_path, format="zarr")
+    file = tmp_path / ZARR
+    file.write_bytes(file.read_bytes()[:-1] + b"x")
+    with pytest.raises(OutputFolderError, match="is damaged or was changed"):
+        results.load(tmp_path, lazy=lazy)
+    (tmp_path / "moved.zarr.zip").write_bytes(b"nothing")
+    with pytest.raises(OutputFolderError, match="cannot be read as results"):
+        results.load(tmp_path / "moved.zarr.zip", lazy=lazy)
+
+
+def test_the_chunks_of_zarr_are_jobs(tmp_path):
+    compare(tmp_path, format="zarr")
+    with zipfile.ZipFile(tmp_path / ZARR) as archive:
+        chunks = [
+            name
+            for name in archive.namelist()
+            if name.startswith("cyclic/D-TS/plays/")
+            and not name.split("/")[-1][0] == "."
+        ]
+    assert len(chunks) == 3
+
+
+def test_a_format_is_one(tmp_path):
+    with pytest.raises(SimulationArgumentError, match="netcdf, zarr"):
+        compare(tmp_path, format="csv")
+    assert not visible(tmp_path)
+
+
+def test_parts_are_merged_to_zarr(tmp_path):
+    tree = compare(tmp_path / "whole")
+    compare(tmp_path / "out", part="1/1")
+    assert bayesduel.merge(tmp_path / "out", format="zarr").equals(tree)
+    assert results.load(tmp_path / "out").equals(tree)
