@@ -1,0 +1,51 @@
+"""``bayesduel merge``: parts of a sweep, joined or named."""
+
+import pytest
+
+import bayesduel
+
+
+@pytest.fixture
+def part(tmp_path):
+    """Return a function that does a part of a sweep in a folder."""
+    asked = bayesduel.Experiment("cyclic", ["rucb", "rmed1"], num_runs=4, horizon=99)
+
+    def part(text):
+        asked.run(out=tmp_path / "sweep", part=text)
+        return tmp_path / "sweep"
+
+    return part
+
+
+def test_parts_are_joined_and_said(run, part):
+    for text in ("1/2", "2/2"):
+        folder = part(text)
+    for _ in range(2):
+        done = run("merge", folder)
+        assert done.exit_code == 0, done.output
+        assert "RUCB" in done.stdout and "saved the results" in done.stderr
+    assert sorted(bayesduel.results.load(folder)["cyclic"].children) == [
+        "RMED1",
+        "RUCB",
+    ]
+
+
+def test_what_is_missing_is_named_in_one_line(run, part):
+    done = run("merge", part("2/2"))
+    assert done.exit_code == 2
+    assert "lacks 1 jobs of 1 of its 2 parts: 1; do each" in done.stderr
+    assert "1/2" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_folder_of_others_is_none(run, tmp_path):
+    done = run("merge", tmp_path)
+    assert done.exit_code == 2
+    assert "holds no results of compare" in done.stderr
+
+
+def test_format_and_sharing_are_handed_on(run, engine):
+    asked = "compare -e cyclic -p rucb --runs 2 --horizon 99 --format zarr --shared"
+    assert run(*asked.split()).exit_code == 0
+    (call,) = engine.calls
+    assert (call.format, call.shared) == ("zarr", True)
