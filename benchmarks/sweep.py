@@ -49,7 +49,7 @@ class Watch:
         while not self._done.wait(1 / _LOOKS_PER_SECOND):
             self.most_bytes = max(self.most_bytes, size_of(self.folder))
             # One that dies while it is started is not started again.
-            known = self.cluster.scheduler.workers
+            known = getattr(self.cluster.scheduler, "workers", {})
             nannies = list(self.cluster.workers.values())
             ready = [each for each in nannies if each.worker_address in known]
             if ready and time.monotonic() > due:
