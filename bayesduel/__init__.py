@@ -3,8 +3,11 @@
 Nothing heavy is imported before it is used: JAX, NumPyro, CVXPY and ArviZ cost seconds.
 """
 
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from bayesduel.experiments.companions import add_maker
 
 if TYPE_CHECKING:
     from bayesduel import (
@@ -68,6 +71,17 @@ _FUNCTIONS = {
     "load": "bayesduel.instances",
     "simulate": "bayesduel.experiments",
 }
+
+
+def _summary_files(
+    tree: Any, notions: Mapping[str, Sequence[str]]
+) -> Mapping[str, bytes]:
+    from bayesduel.analysis.summary_files import summary_files
+
+    return summary_files(tree, notions)
+
+
+add_maker("summary", _summary_files)
 
 
 def __getattr__(name: str) -> Any:

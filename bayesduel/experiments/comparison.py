@@ -15,9 +15,11 @@ import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import nodes, results, run_summaries
+from bayesduel.experiments.companions import companions
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.nodes import Configuration
 from bayesduel.experiments.owned_folder import OwnedFolder
+from bayesduel.experiments.request.toml_text import folder_files
 from bayesduel.policies.base import Policy
 from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
 from bayesduel.version import package_version
@@ -228,6 +230,14 @@ class Comparison(Sweep):
         """
         timeless, timings = results.without_timings(found)
         return results.to_bytes(timeless), {"timings": timings}
+
+    def request_files(self) -> dict[str, bytes]:
+        """Return the experiment as a file."""
+        return folder_files(self.experiment)
+
+    def companions(self, found: xr.DataTree) -> dict[str, bytes]:
+        """Return tables of the results."""
+        return companions(found, self.experiment.notions)
 
     def is_whole(self, found: xr.DataTree) -> bool:
         """Say whether no policy failed: the tree has no runs of one that did.

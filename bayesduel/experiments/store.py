@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from bayesduel.experiments.checks import check_executor, check_flag, worker_coun
 from bayesduel.experiments.engines import run_jobs
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.folders import require_folder
+from bayesduel.folders import require_folder, write_whole
 from bayesduel.progress import progress_reporter
 
 
@@ -157,6 +157,7 @@ class SweepFolder:
         """Write down what the folder is for."""
         if self.owned is not None:
             self.owned.note(request=dict(self.sweep.request()))
+            self._write(self.sweep.request_files())
 
     def keep(self, result: JobResult) -> None:
         """Write a finished job; one that failed is tried again by ``resume``."""
@@ -182,8 +183,15 @@ class SweepFolder:
             return
         data, entries = self.sweep.to_file(found)
         self.owned.write(self.sweep.file, data, **entries)
+        self._write(self.sweep.companions(found))
         if self.sweep.is_whole(found):
             self.owned.remove_parts()
+
+    def _write(self, files: Mapping[str, bytes]) -> None:
+        """Write files that are the user's to move: the marker does not know them."""
+        for name, data in files.items():
+            if self.owned is not None:
+                write_whole(self.owned.path / name, data)
 
 
 def carry_out(
