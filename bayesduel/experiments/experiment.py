@@ -48,7 +48,9 @@ class Experiment:
     policies : one or several of Policy, str
         Policies, or their names with parameters such as ``"d-ts:alpha=0.6"``. A text
         may give several values of a parameter, ``"d-ts:alpha=0.51..2/10"`` for ten
-        from 0.51 to 2, ``"rcs:prior=1|2"`` for these two; so may that of an instance.
+        from 0.51 to 2, ``"d-ts:alpha=1..100/5log"`` for five in equal ratios,
+        ``"rcs:prior=1|2"`` for these two, ``"rucb:alpha=1|2&every=1|10"`` for 1 with 1
+        and 2 with 10; so may that of an instance.
     num_runs : int
         Independent runs; run r is the same whatever their number.
     horizon : int

@@ -91,7 +91,9 @@ def sweep_of(
     swept = [each for each in points if _is_number(each.parameters.get(name))]
     apart, moved = _others(swept, name)
     labels = {id(each): _label(each, apart) for each in swept}
-    rounds = [None] if at is None else items_of(at, "at")
+    rounds = [at] if at is None or np.ndim(at) == 0 else items_of(at, "at")
+    if not rounds:
+        raise ValueError("at: must hold at least one round, but is empty")
     level = [each for each in points if each not in swept]
     if points is of_environments:
         level = []

@@ -188,12 +188,13 @@ def _draw(
     step = _MARGIN * np.log(last / first) if log_x else _MARGIN * (last - first)
     axes.set_xlim(first * np.exp(-step) if log_x else first - step, last)
     _set_ticks(axes, values, log_x=log_x)
-    own = {line.policy for line in panel.lines}
-    defaults = {x for label, x in found.defaults.items() if label in own}
-    for label, value in found.defaults.items():
-        if label in own and first <= value <= last:
-            color = FAINT if len(defaults) == 1 else look[label].color
-            axes.axvline(value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1)
+    own = {line.policy: found.defaults.get(line.policy) for line in panel.lines}
+    inside = {k: x for k, x in own.items() if x is not None and first <= x <= last}
+    common = len({*inside.values()}) == 1
+    for value in {*inside.values()}:
+        label = next(each for each in inside if inside[each] == value)
+        color = FAINT if common else look[label].color
+        axes.axvline(value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1)
 
 
 def _set_ticks(axes: Axes, values: np.ndarray, *, log_x: bool) -> None:
