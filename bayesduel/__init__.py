@@ -3,7 +3,7 @@
 Nothing heavy is imported before it is used: JAX, NumPyro, CVXPY and ArviZ cost seconds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -73,12 +73,10 @@ _FUNCTIONS = {
 }
 
 
-def _summary_files(
-    tree: Any, notions: Mapping[str, Sequence[str]]
-) -> Mapping[str, bytes]:
+def _summary_files(tree: Any) -> Mapping[str, bytes]:
     from bayesduel.analysis.summary_files import summary_files
 
-    return summary_files(tree, notions)
+    return summary_files(tree)
 
 
 add_maker("summary", _summary_files)

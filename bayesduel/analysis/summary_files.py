@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from bayesduel.analysis.measurements import measurements
 from bayesduel.analysis.summaries import summary
 
 if TYPE_CHECKING:
@@ -36,15 +37,13 @@ def by_notion(
     return found
 
 
-def summary_files(
-    tree: xr.DataTree, notions: Mapping[str, Sequence[str]]
-) -> dict[str, bytes]:
+def summary_files(tree: xr.DataTree) -> dict[str, bytes]:
     """Return a row per environment, policy and notion of regret, in two formats.
 
     Parameters
     ----------
-    tree, notions
-        As for :func:`by_notion`.
+    tree : xarray.DataTree
+        Result of ``bayesduel.compare``.
 
     Returns
     -------
@@ -56,7 +55,7 @@ def summary_files(
 
     tables = [
         summary(part, notion=notion).to_dataframe().assign(notion=notion)
-        for notion, part in by_notion(tree, notions)
+        for notion, part in by_notion(tree, _recorded(tree))
     ]
     table = pd.concat(tables, ignore_index=True)
     texts = {
@@ -65,3 +64,14 @@ def summary_files(
         "summary.json": table.to_json(orient="records", double_precision=15, indent=2),
     }
     return {name: text.encode() for name, text in texts.items()}
+
+
+def _recorded(tree: xr.DataTree) -> dict[str, tuple[str, ...]]:
+    """Return the notions of each environment; where all failed, those of the others."""
+    found: dict[str, tuple[str, ...]] = {}
+    for measured in measurements(tree):
+        found[measured.environment] = (
+            found.get(measured.environment) or measured.notions
+        )
+    others = tuple(dict.fromkeys(each for own in found.values() for each in own))
+    return {name: own or others or ("copeland",) for name, own in found.items()}

@@ -4,12 +4,11 @@ Experiments do not know the analysis. The package hands over who makes the table
 that every folder has them, whoever asked for the results.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-Maker = Callable[[Any, Mapping[str, Sequence[str]]], Mapping[str, bytes]]
-"""Of a tree of results, and the notions of regret of each of its environments: the
-files, by name."""
+Maker = Callable[[Any], Mapping[str, bytes]]
+"""Of a tree of results the files, by name."""
 
 _MAKERS: dict[str, Maker] = {}
 
@@ -19,11 +18,11 @@ def add_maker(name: str, make: Maker) -> None:
     _MAKERS[name] = make
 
 
-def companions(tree: Any, notions: Mapping[str, Sequence[str]]) -> dict[str, bytes]:
+def companions(tree: Any) -> dict[str, bytes]:
     """Return all files that stand beside finished results, by name."""
     files: dict[str, bytes] = {}
     for make in _MAKERS.values():
-        files |= make(tree, notions)
+        files |= make(tree)
     return files
 
 

@@ -237,7 +237,7 @@ class Comparison(Sweep):
 
     def companions(self, found: xr.DataTree) -> dict[str, bytes]:
         """Return tables of the results."""
-        return companions(found, self.experiment.notions)
+        return companions(found)
 
     def is_whole(self, found: xr.DataTree) -> bool:
         """Say whether no policy failed: the tree has no runs of one that did.
