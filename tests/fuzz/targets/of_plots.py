@@ -96,7 +96,7 @@ def of_plots() -> dict[str, Target]:
         "sweep": Target(
             plots.sweep,
             {
-                "result": [*v.RESULTS, Made(v.swept_tree)],
+                "result": [Made(v.swept_tree), *v.RESULTS],
                 "parameter": [None, "alpha", "every", "beta"],
                 "at": [None, 1000, [10**4, 10**6], 7, []],
                 "notion": v.NOTION,
