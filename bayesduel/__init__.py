@@ -3,8 +3,11 @@
 Nothing heavy is imported before it is used: JAX, NumPyro, CVXPY and ArviZ cost seconds.
 """
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from bayesduel.experiments.companions import add_maker
 
 if TYPE_CHECKING:
     from bayesduel import (
@@ -70,6 +73,15 @@ _FUNCTIONS = {
     "merge": "bayesduel.experiments",
     "simulate": "bayesduel.experiments",
 }
+
+
+def _summary_files(tree: Any) -> Mapping[str, bytes]:
+    from bayesduel.analysis.summary_files import summary_files
+
+    return summary_files(tree)
+
+
+add_maker("summary", _summary_files)
 
 
 def __getattr__(name: str) -> Any:

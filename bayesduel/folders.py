@@ -20,6 +20,9 @@ FORMAT = 1
 OWN = ".bayesduel"
 PARTS = "parts"
 MARKER = "marker.json"
+REQUEST = "experiment.toml"
+"""What was asked for, in a folder of results; alone it is none."""
+
 UNFINISHED = re.compile(r"\.bayesduel-[0-9a-f]{16}\.unfinished")
 """Names of files that are being written."""
 
@@ -66,7 +69,7 @@ def check_folder(
             path,
             remedy="name another folder",
         )
-    begun = any((path / OWN / PARTS).glob("*.*")) or held - {OWN}
+    begun = any((path / OWN / PARTS).glob("*.*")) or held - {OWN, REQUEST}
     if begun and not (resume or overwrite):
         raise OutputFolderError.of(
             "out",
@@ -228,6 +231,7 @@ __all__ = [
     "MARKER",
     "OWN",
     "PARTS",
+    "REQUEST",
     "UNFINISHED",
     "as_path",
     "check_folder",

@@ -6,6 +6,7 @@ beyond the knee, means and standard errors are known without a simulation.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -170,3 +171,15 @@ def comparison(
 def hash_text(text: str) -> int:
     """Return a hash that is the same in every process."""
     return int.from_bytes(text.encode()[:6], "little")
+
+
+def swept(
+    parameters: Mapping[str, Mapping[str, object]], **options: object
+) -> xr.DataTree:
+    """Return results on the Condorcet matrix of policies with these parameters."""
+    tree = comparison(labels=tuple(parameters), **options)
+    for label, own in parameters.items():
+        attrs = tree[f"mslr5-condorcet/{label}"].attrs
+        attrs["parameters"] = json.dumps(own)
+        attrs["policy_name"] = label.partition(":")[0].lower()
+    return tree

@@ -2,6 +2,12 @@
 
 import xarray as xr
 
+REQUEST = "experiment.toml"
+"""What a folder of a comparison holds from the beginning."""
+
+WHOLE = {REQUEST, "results.nc", "summary.csv", "summary.json"}
+"""What it holds at the end."""
+
 
 def visible(folder):
     """Return the names of what a user sees in a folder: all but our own state."""

@@ -11,8 +11,8 @@ from bayesduel.analysis._asked_votes import asking_kernel, decisions
 from bayesduel.analysis.audited_rules import AuditedRule, StoppingAudit
 from bayesduel.errors import SimulationArgumentError, checked_as
 from bayesduel.experiments.checks import several
-from bayesduel.experiments.experiment import read_instances
 from bayesduel.experiments.problems import PairProblem, problem_of
+from bayesduel.experiments.request.arguments import read_instances
 from bayesduel.inference.posterior import Posterior
 from bayesduel.stopping.habits import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (

@@ -9,7 +9,6 @@ import typer
 from bayesduel.cli import (
     bounds,
     calibrate,
-    compare,
     demo,
     fit,
     listing,
@@ -21,7 +20,9 @@ from bayesduel.cli.options import flag
 from bayesduel.cli.output import version
 from bayesduel.cli.study.app import study
 from bayesduel.cli.study.audit import audit_stopping
-from bayesduel.cli.sweeps import merge
+from bayesduel.cli.sweeps.compare import compare
+from bayesduel.cli.sweeps.config import config
+from bayesduel.cli.sweeps.merge import merge
 
 __all__ = ["app", "main"]
 
@@ -37,8 +38,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command("compare")(compare.compare)
-app.command("merge")(merge.merge)
+app.command("compare")(compare)
+app.command("config")(config)
+app.command("merge")(merge)
 app.command("bounds")(bounds.bounds)
 app.command("plot")(plot.plot)
 app.command("fit")(fit.fit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,6 +28,7 @@ class Kind(StrEnum):
     slopes = "slopes"
     slope_ratios = "slope-ratios"
     survival = "survival"
+    sweep = "sweep"
 
 
 class Band(StrEnum):
@@ -60,7 +62,8 @@ def plot(
         Kind,
         typer.Option(
             help="Regret with bounds; slopes written beside the lines; slopes over the "
-            "lower bound, by environment; or how often a run exceeds a regret."
+            "lower bound, by environment; how often a run exceeds a regret; or regret "
+            "against a parameter that took several values."
         ),
     ] = Kind.regret,
     environment: Annotated[
@@ -95,9 +98,24 @@ def plot(
             help="Checkpoint where slopes and bounds start, or that survival is of.",
         ),
     ] = None,
+    parameter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of a sweep: which parameter, by default the one of most values.",
+        ),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="T",
+            help="Of a sweep: checkpoint at which regret is read, by default the last. "
+            "Repeatable.",
+        ),
+    ] = None,
     log_y: Annotated[bool, flag("--log-y", help="Logarithmic regret axis.")] = False,
     linear_x: Annotated[
-        bool, flag("--linear-x", help="Linear axis of rounds.")
+        bool, flag("--linear-x", help="Linear axis of rounds, or of a parameter.")
     ] = False,
     no_bounds: Annotated[
         bool, flag("--no-bounds", help="Leave out the bounds of theory.")
@@ -108,10 +126,15 @@ def plot(
     start = None if from_round is None else parse.rounds(from_round, "--from")
     size = _width(width)
     tree = _saved(results, environment)
-    figure = _figure(
-        tree, kind, start, size, _notion(tree, notion), _BANDS[band],
-        bounds=None if no_bounds else "auto", log_x=not linear_x, log_y=log_y,
-    )  # fmt: skip
+    shown = _notion(tree, notion), _BANDS[band]
+    if kind is Kind.sweep:
+        log_x = False if linear_x else None
+        figure = _sweep(tree, parameter, at or (), size, *shown, log_x, log_y)
+    else:
+        figure = _figure(
+            tree, kind, start, size, *shown,
+            bounds=None if no_bounds else "auto", log_x=not linear_x, log_y=log_y,
+        )  # fmt: skip
     from bayesduel import plots
 
     stem = out or (results if results.is_dir() else results.parent) / kind.value
@@ -165,6 +188,25 @@ def _notion(tree: xr.DataTree, asked: str | None) -> str:
             "draw one of them with --environment"
         )
     return next(iter(first.values()), "copeland")
+
+
+def _sweep(
+    tree: xr.DataTree,
+    parameter: str | None,
+    at: Sequence[str],
+    width: str | float,
+    notion: str,
+    band: str,
+    log_x: bool | None,
+    log_y: bool,
+) -> StyledFigure:
+    from bayesduel import plots
+
+    rounds = [parse.rounds(each, "--at") for each in at]
+    return plots.sweep(
+        tree, parameter, at=rounds or None, notion=notion, band=band, log_x=log_x,
+        log_y=log_y, width=width,
+    )  # fmt: skip
 
 
 def _figure(

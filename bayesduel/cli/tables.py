@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
-    import xarray as xr
     from rich.console import Console
     from rich.table import Table
 
     from bayesduel.analysis import Slope, Summary, SummaryRow
 
-__all__ = ["fitting_table", "new_table", "print_summary", "save_summaries", "show"]
+__all__ = ["fitting_table", "new_table", "print_summary", "show"]
 
 _HEADERS = ("T", "regret ± se", "median", "10-90 %", "slope ± se", "bound", "ratio")
 # Left out in this order until the table fits.
@@ -165,25 +163,3 @@ def _caption(summary: Summary, rows: list[SummaryRow], headers: list[str]) -> li
         )
     lines.append(f"seed {summary.seed}, bayesduel {summary.version}")
     return lines
-
-
-def save_summaries(parts: Sequence[tuple[str, xr.DataTree]], out: Path) -> list[Path]:
-    """Save a row per environment, policy and notion of regret, in two formats."""
-    import pandas as pd
-
-    from bayesduel.analysis import summary
-    from bayesduel.folders import write_whole
-
-    tables = [
-        summary(part, notion=notion).to_dataframe().assign(notion=notion)
-        for notion, part in parts
-    ]
-    table = pd.concat(tables, ignore_index=True)
-    texts = {
-        "summary.csv": table.to_csv(index=False),
-        # Numbers that there are not, such as the spread of one run, are null.
-        "summary.json": table.to_json(orient="records", double_precision=15, indent=2),
-    }
-    for name, text in texts.items():
-        write_whole(out / name, text.encode())
-    return [out / name for name in texts]

@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesduel.experiments import nodes, results
 from bayesduel.experiments.nodes import Configuration
+from bayesduel.experiments.request.toml_text import folder_files
 from bayesduel.experiments.stored.run_sweep import Place, RunSweep, name_of
 from bayesduel.policies.base import Policy
 from bayesduel.version import package_version
@@ -158,6 +159,10 @@ class Comparison(RunSweep):
             "horizon": asked.horizon,
             "version": package_version(),
         }
+
+    def request_files(self) -> dict[str, bytes]:
+        """Return the experiment as a file."""
+        return folder_files(self.experiment)
 
     def failed(self, place: Place, error: str) -> xr.Dataset:
         """Return the node of a policy that failed."""

@@ -1,36 +1,37 @@
 """A request for simulations: instances, policies and runs, checked once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import xarray as xr
 
-from bayesduel.errors import SimulationArgumentError, said_of
 from bayesduel.experiments import checks
 from bayesduel.experiments._code_digest import code_digest
 from bayesduel.experiments.comparison import Comparison, Place
 from bayesduel.experiments.nodes import Configuration
-from bayesduel.experiments.parameter_grids import expand
-from bayesduel.experiments.problems import (
-    Instance,
-    InstanceLike,
-    Problem,
-    problem_of,
-    read_instance,
+from bayesduel.experiments.problems import Instance, InstanceLike, problem_of
+from bayesduel.experiments.request.arguments import (
+    about,
+    check_kernel,
+    read_instances,
+    read_notions,
+    read_policies,
+    read_stopping,
 )
+from bayesduel.experiments.request.toml_files import (
+    arguments_in_file,
+    check_complete,
+    said_in,
+)
+from bayesduel.experiments.request.toml_text import to_toml
 from bayesduel.experiments.store import Part, carry_out
 from bayesduel.limits import MOST_RUNS
-from bayesduel.policies.base import Policy, check_kinds, parameters_json
-from bayesduel.policies.lookup import parse
-from bayesduel.stopping.rules import StoppingRule, check_rule
-
-_TAKEN = ("arm", "best_set", "opponent", "preference")
-"""What a node of an environment holds besides its policies."""
+from bayesduel.policies.base import Policy, parameters_json
+from bayesduel.stopping.rules import StoppingRule
 
 
 @dataclass(frozen=True, init=False)
@@ -47,7 +48,9 @@ class Experiment:
     policies : one or several of Policy, str
         Policies, or their names with parameters such as ``"d-ts:alpha=0.6"``. A text
         may give several values of a parameter, ``"d-ts:alpha=0.51..2/10"`` for ten
-        from 0.51 to 2, ``"rcs:prior=1|2"`` for these two; so may that of an instance.
+        from 0.51 to 2, ``"d-ts:alpha=1..100/5log"`` for five in equal ratios,
+        ``"rcs:prior=1|2"`` for these two, ``"rucb:alpha=1|2&every=1|10"`` for 1 with 1
+        and 2 with 10; so may that of an instance.
     num_runs : int
         Independent runs; run r is the same whatever their number.
     horizon : int
@@ -152,13 +155,13 @@ class Experiment:
             "horizon": checks.check_horizon(horizon),
             "seed": checks.check_seed(seed),
             "shuffle": checks.check_flag("shuffle", shuffle),
-            "stopping": _read_stopping(stopping),
+            "stopping": read_stopping(stopping),
         }
         asked["record"] = checks.check_record(record, asked["num_runs"], stopping)
-        asked["policies"] = _read_policies(policies)
+        asked["policies"] = read_policies(policies)
         asked["instances"] = read_instances(instances)
         problems = [problem_of(each) for each in asked["instances"]]
-        asked["regret"] = _read_notions(regret, problems)
+        asked["regret"] = read_notions(regret, problems)
         most_arms = max(each.num_arms for each in asked["instances"])
         asked["checkpoints"] = checks.check_checkpoints(
             checkpoints, asked["horizon"], most_arms
@@ -167,10 +170,79 @@ class Experiment:
             object.__setattr__(self, name, value)
         for problem in problems:
             for index, policy in enumerate(self.policies):
-                with _about("policies", policy, index):
+                with about("policies", policy, index):
                     problem.check_policy(policy, self.horizon)
                     if self.stopping is not None:
-                        _check_kernel(problem, policy, self.shuffle)
+                        check_kernel(problem, policy, self.shuffle)
+
+    @classmethod
+    def from_file(cls, path: Path | str) -> Self:
+        r"""Read an experiment from a TOML file.
+
+        Parameters
+        ----------
+        path : path
+            Its keys are the arguments above, which have their defaults where they are
+            missing. ``instances`` and ``policies`` are texts, or tables such as
+            ``{name = "d-ts", alpha = [0.6, 1], every = [1, 10], zip = ["alpha",
+            "every"]}``; a matrix may be ``{file = "mine.csv"}`` or ``{values = [[0.5,
+            0.6], [0.4, 0.5]]}``. Paths are relative to the folder of the file.
+            ``stopping`` is a text, as for :func:`bayesduel.stopping.parse`.
+
+        Raises
+        ------
+        ValueError
+            For what is no TOML, an unknown key, and whatever cannot be simulated; the
+            text names the file.
+        OSError
+            For a file that cannot be read.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, bayesduel
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "sweep.toml")
+        ...     _ = path.write_text(
+        ...         'instances = "gap"\npolicies = "d-ts:alpha=0.6|1"\nhorizon = 1e6'
+        ...     )
+        ...     asked = bayesduel.Experiment.from_file(path)
+        >>> asked.labels, asked.horizon
+        (('D-TS:alpha=0.6', 'D-TS:alpha=1.0'), 1000000)
+        """
+        found = arguments_in_file(path)
+        check_complete(found, str(path))
+        with said_in(str(path)):
+            return cls(**found)
+
+    def to_toml(self) -> str:
+        """Return the TOML text that :meth:`from_file` reads as the same experiment.
+
+        Texts of several values are taken apart, defaults are written out, and a matrix
+        stands there by its name if that loads the same one, by its numbers otherwise.
+
+        Raises
+        ------
+        ValueError
+            For what no text can say: a policy with a table among its parameters or from
+            a script, a world or a rule for stopping of your own, a matrix of more than
+            128 arms without a name.
+
+        Examples
+        --------
+        >>> import bayesduel
+        >>> asked = bayesduel.Experiment("gap", "d-ts:alpha=0.6..1/3", horizon=1000)
+        >>> print(asked.to_toml())
+        # An experiment of bayesduel ...
+        instances = ["gap"]
+        policies = ["d-ts:alpha=0.6", "d-ts:alpha=0.8", "d-ts:alpha=1.0"]
+        num_runs = 100
+        horizon = 1000
+        seed = 0
+        shuffle = true
+        record = "plays"
+        <BLANKLINE>
+        """
+        return to_toml(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -259,127 +331,3 @@ class Experiment:
             resume=resume,
             overwrite=overwrite,
         )
-
-
-def _read_stopping(given: Any) -> StoppingRule | None:
-    return None if given is None else check_rule("stopping", given)
-
-
-def _check_kernel(problem: Problem, policy: Policy, shuffle: bool) -> None:
-    """Raise unless runs of a policy can be stopped."""
-    from bayesduel.simulation.driver import kernel_for, without_kernel
-
-    environment = problem.environment((problem.default_notion,), shuffle=shuffle)
-    if kernel_for(environment, policy) is None:
-        raise without_kernel(policy)
-
-
-@contextmanager
-def _about(argument: str, value: Any, index: int | None) -> Iterator[None]:
-    """Let errors say in which argument they were found."""
-    try:
-        yield
-    except ValueError as error:
-        raise said_of(error, argument, value, index) from error
-
-
-def _read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
-    """Return one or several things, with texts of several values taken apart."""
-    values, numbered = checks.as_sequence(argument, given)
-    found = []
-    for index, value in enumerate(values):
-        with _about(argument, value, index if numbered else None):
-            found += expand(value) if isinstance(value, str) else [value]
-    return found, numbered
-
-
-def _read_policies(given: Any) -> tuple[Policy, ...]:
-    values, numbered = _read_grids("policies", given)
-    found = []
-    for position, value in enumerate(values):
-        index = position if numbered else None
-        with _about("policies", value, index):
-            policy = parse(value) if isinstance(value, str) else value
-            if not isinstance(policy, Policy):
-                raise SimulationArgumentError.of(
-                    "policies",
-                    "must be a policy or the name of one",
-                    value,
-                    remedy="bayesduel.policies.names() lists them",
-                )
-            check_kinds(policy)
-            found.append(policy)
-    _check_names("policies", [each.label for each in found], values)
-    return tuple(found)
-
-
-def read_instances(given: Any) -> tuple[Instance, ...]:
-    """Return matrices or worlds, of one kind, under different names."""
-    values, numbered = _read_grids("instances", given)
-    found = []
-    for position, value in enumerate(values):
-        with _about("instances", value, position if numbered else None):
-            found.append(read_instance(value))
-    problems = [problem_of(each) for each in found]
-    _check_names("instances", [each.name for each in problems], values)
-    first = problems[0]
-    for index, other in enumerate(problems):
-        if type(other) is not type(first):
-            raise SimulationArgumentError.of(
-                "instances",
-                f"{first.name} is {first.words} and {other.name} {other.words}",
-                found[index],
-                index=index,
-                remedy="compare duels and sets separately",
-            )
-    return tuple(found)
-
-
-def _read_notions(given: Any, problems: Sequence[Problem]) -> tuple[str, ...] | None:
-    """Return the notions of regret, each once; None where none is asked for."""
-    if given is None:
-        return None
-    single = isinstance(given, str)
-    notions = [given] if single else list(checks.several("regret", given))
-    if not notions:
-        raise SimulationArgumentError.of(
-            "regret",
-            "must name at least one notion",
-            given,
-            remedy=f"name one, such as {problems[0].default_notion!r}",
-        )
-    for index, notion in enumerate(notions):
-        for problem in problems:
-            with _about("regret", notion, None if single else index):
-                problem.check_notion(notion)
-    return tuple(dict.fromkeys(notions))
-
-
-def _check_names(argument: str, names: Sequence[str], values: Sequence[Any]) -> None:
-    """Raise unless every name is one that a group of a results file can have."""
-    if not names:
-        raise SimulationArgumentError.of(
-            argument, "must hold at least one", values, remedy="name one"
-        )
-    for index, name in enumerate(names):
-        printable = name.isprintable() and name == name.strip()
-        if not printable or "/" in name or name in {"", ".", "..", *_TAKEN}:
-            raise SimulationArgumentError.of(
-                argument,
-                f"results cannot be kept under the name {name!r}",
-                values[index],
-                index=index,
-                remedy="give it another one: printable, without a slash or spaces "
-                f"around it, and none of ., .., {', '.join(_TAKEN)}",
-            )
-        if name in names[:index]:
-            one, other = values[names.index(name)], values[index]
-            texts = isinstance(one, str) and isinstance(other, str) and one != other
-            twice = f"{name!r} is given twice"
-            raise SimulationArgumentError.of(
-                argument,
-                f"{one!r} and {other!r} are both called {name!r}" if texts else twice,
-                other,
-                index=index,
-                remedy="results need different names",
-            )

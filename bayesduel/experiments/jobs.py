@@ -145,6 +145,14 @@ class Sweep(ABC):
     def to_file(self, found: Any) -> tuple[bytes | memoryview, Mapping[str, Any]]:
         """Return the finished file, and entries for the marker."""
 
+    def request_files(self) -> Mapping[str, bytes]:
+        """Return what the folder holds from the beginning, by the names of files."""
+        return {}
+
+    def companions(self, found: Any) -> Mapping[str, bytes]:
+        """Return what stands beside the finished file, by the names of files."""
+        return {}
+
     def joined(
         self, finished: Sequence[JobResult], last: JobResult
     ) -> tuple[JobResult, Sequence[JobResult]] | None:

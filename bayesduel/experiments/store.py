@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +25,7 @@ from bayesduel.experiments.jobs import (
     refuse_others,
 )
 from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.folders import require_folder
+from bayesduel.folders import require_folder, write_whole
 from bayesduel.progress import progress_reporter
 
 PLAN = "plan"
@@ -182,6 +182,7 @@ class SweepFolder:
         if self.owned is None:
             return
         self.owned.note(request=dict(self.sweep.request()))
+        self._write(self.sweep.request_files())
         if self.part is not None:
             self.owned.note(parts=self.part.count)
             plan = self.sweep.plan()
@@ -244,8 +245,15 @@ class SweepFolder:
         data, entries = self.sweep.to_file(found)
         self.owned.write(self.sweep.file, data, **entries)
         self.owned.remove(*self.sweep.superseded)
+        self._write(self.sweep.companions(found))
         if self.sweep.is_whole(found):
             self.owned.remove_parts()
+
+    def _write(self, files: Mapping[str, bytes]) -> None:
+        """Write files that are the user's to move: the marker does not know them."""
+        for name, data in files.items():
+            if self.owned is not None:
+                write_whole(self.owned.path / name, data)
 
 
 def carry_out(

@@ -199,12 +199,18 @@ def load(
         return PUBLISHED[name].matrix()
     if name in FAMILIES:
         return load_family(name, parameters)
-    separators = (os.sep, os.altsep or os.sep)
-    if name_or_path.lower().removesuffix(".gz").endswith(SUFFIXES) or any(
-        separator in name_or_path for separator in separators
-    ):
+    if is_path(name_or_path):
         return read_matrix(name_or_path, key=key, repair=repair)
     raise _unknown(name_or_path)
+
+
+def is_path(text: str) -> bool:
+    """Say whether `load` takes a text for the path of a file, not for a name."""
+    if text.partition(":")[0] in {*PUBLISHED, *FAMILIES}:
+        return False
+    separators = (os.sep, os.altsep or os.sep)
+    ends = text.lower().removesuffix(".gz").endswith(SUFFIXES)
+    return ends or any(separator in text for separator in separators)
 
 
 def _spelled(parameter: str, default: object) -> str:

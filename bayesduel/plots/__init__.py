@@ -1,4 +1,4 @@
-"""Figures: regret with bands and bounds, slopes, exploration, votes, false stops.
+"""Figures: regret with bands and bounds, sweeps, slopes, exploration, votes.
 
 Every function returns a `StyledFigure`, which pyplot does not know, readable at the
 width of a paper column ("column", 3.4 in) and of a page ("full", 7 in), in colors that
@@ -14,6 +14,7 @@ from bayesduel.plots.posteriors import forest, winners
 from bayesduel.plots.slope_ratios import slope_ratios
 from bayesduel.plots.style import StyledFigure, save
 from bayesduel.plots.survival import survival
+from bayesduel.plots.sweeps import sweep
 
 __all__ = [
     "StyledFigure",
@@ -28,5 +29,6 @@ __all__ = [
     "slope_ratios",
     "slopes",
     "survival",
+    "sweep",
     "winners",
 ]

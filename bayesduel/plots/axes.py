@@ -37,6 +37,7 @@ __all__ = [
     "place_at_ends",
     "runs_text",
     "scale_axes",
+    "scale_regret",
     "wrap_label",
 ]
 
@@ -92,8 +93,10 @@ def runs_text(counts: Iterable[int]) -> str:
     )
 
 
-def draw_line(axes: Axes, line: Line, look: Look, *, log_x: bool) -> None:
-    """Draw one mean with its band; markers about one per decade."""
+def draw_line(
+    axes: Axes, line: Line, look: Look, *, log_x: bool, all_marked: bool = False
+) -> None:
+    """Draw one mean with its band; markers about one per decade, or all of them."""
     if line.has_band:
         axes.fill_between(
             line.rounds, line.low, line.high, color=look.color, alpha=0.18, linewidth=0
@@ -104,7 +107,8 @@ def draw_line(axes: Axes, line: Line, look: Look, *, log_x: bool) -> None:
         color=look.color,
         marker=look.marker,
         linestyle=look.line,
-        markevery=_marked(line.rounds, log_x=log_x),
+        markevery=None if all_marked else _marked(line.rounds, log_x=log_x),
+        clip_on=not all_marked,
         markeredgecolor="white",
         markeredgewidth=0.4,
         zorder=3,
@@ -131,6 +135,11 @@ def scale_axes(axes: Axes, panel: Panel, *, log_x: bool, log_y: bool) -> None:
         axes.set_xlim(0, panel.horizon)
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    scale_regret(axes, panel, log_y=log_y)
+
+
+def scale_regret(axes: Axes, panel: Panel, *, log_y: bool) -> None:
+    """Set scale, limits and ticks of the axis of regret."""
     positive = np.concatenate([line.low[line.low > 0] for line in panel.lines])
     if log_y and positive.size:
         axes.set_yscale("log")

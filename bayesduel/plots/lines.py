@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measurements import Result
 
-__all__ = ["BANDS", "Line", "Panel", "by_environment", "panels"]
+__all__ = ["BANDS", "Line", "Panel", "by_environment", "line_of", "panels"]
 
 #: What a band can be, and how the caption calls it.
 BANDS = {
@@ -32,10 +32,13 @@ _QUANTILES = {"quantiles 10-90": (0.1, 0.9), "quantiles 25-75": (0.25, 0.75)}
 
 @dataclass(frozen=True)
 class Line:
-    """Mean regret of one policy with its band, at its checkpoints."""
+    """Mean regret of one policy with its band, at its checkpoints.
+
+    In a sweep, at values of a parameter.
+    """
 
     policy: str
-    rounds: NDArray[np.int64]
+    rounds: NDArray[np.int64 | np.float64]
     mean: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -83,7 +86,7 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
         )
     groups = by_environment(result)
     return [
-        Panel(name, tuple(_line(each, notion, band) for each in members), members[0])
+        Panel(name, tuple(line_of(each, notion, band) for each in members), members[0])
         for name, members in groups.items()
     ]
 
@@ -105,7 +108,8 @@ def by_environment(result: Result) -> dict[str, list[Measurement]]:
     return groups
 
 
-def _line(measured: Measurement, notion: str, band: str) -> Line:
+def line_of(measured: Measurement, notion: str, band: str) -> Line:
+    """Return the mean regret of one policy with its band."""
     found = measured.statistics(notion)
     mean, runs = found.mean, found.num_runs
     low = high = mean

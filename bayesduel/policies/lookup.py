@@ -5,7 +5,12 @@ from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
 from bayesduel.literals import literal
-from bayesduel.policies.base import Policy, check_policy, parameters
+from bayesduel.policies.base import (
+    Policy,
+    check_policy,
+    parameters,
+    parameters_json,
+)
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.registry import entries
@@ -186,6 +191,77 @@ def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
         word = isinstance(known, str) or is_posterior(known)
         parameters[parameter] = value.lower() if word else literal(value)
     return parameters
+
+
+def spelled(policy: Policy) -> str:
+    """Return the text that :func:`parse` reads as the same policy.
+
+    Raises
+    ------
+    PolicyParameterError
+        Where there is none: a table among the parameters, a policy of one's own from a
+        script, or parameters that a name does not reach.
+
+    Examples
+    --------
+    >>> from bayesduel import policies
+    >>> spelled(policies.get("d-ts", alpha=0.6, every=10))
+    'd-ts:alpha=0.6,every=10'
+    """
+    inner, around = check_policy(policy), {}
+    if isinstance(inner, DelayedFeedback):
+        inner, around["every"] = inner.policy, inner.every
+    if isinstance(inner, WithoutSelfDuels):
+        inner, around["self_duels"] = inner.policy, False
+    kind = type(inner)
+    ours = kind.__module__.partition(".")[0] == "bayesduel"
+    text = inner.name if ours else f"{kind.__module__}:{kind.__qualname__}"
+    try:
+        # Words first: which numbers a posterior has depends on its name.
+        text = _with_changes(text, inner, words=True)
+        text = _with_changes(text, inner, words=False)
+        text = _extended(text, around)
+        # A script is another module in the process that reads this.
+        same = kind.__module__ != "__main__" and _same(parse(text), policy)
+    except ValueError:
+        same = False
+    if not same:
+        raise PolicyParameterError.of(
+            "",
+            f"no text names the policy {policy.label}",
+            policy,
+            remedy="make it by name, as policies.parse does, from numbers and words; a "
+            "policy of your own needs a module and a default for each parameter",
+        )
+    return text
+
+
+def _with_changes(text: str, policy: Policy, *, words: bool) -> str:
+    """Add the parameters in which a policy differs from what a text stands for."""
+    usual = settable(parse(text))
+    changes = {
+        name: value
+        for name, value in settable(policy).items()
+        if isinstance(value, str) == words and usual.get(name) != value
+    }
+    return _extended(text, changes)
+
+
+def _extended(text: str, changes: dict[str, Any]) -> str:
+    found = [f"{name}={_word(value)}" for name, value in changes.items()]
+    if not found:
+        return text
+    return f"{text}{',' if '=' in text else ':'}{','.join(found)}"
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _same(one: Policy, other: Policy) -> bool:
+    """Say whether results of two policies are of one kind."""
+    kinds = type(one) is type(other) and one.label == other.label
+    return kinds and parameters_json(one) == parameters_json(other)
 
 
 def settable(policy: Policy) -> dict[str, Any]:

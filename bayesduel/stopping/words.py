@@ -8,6 +8,7 @@ from bayesduel.stopping.habits import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (
     AnytimeEvidence,
     Budget,
+    FirstOf,
     PosteriorProbability,
     StoppingRule,
 )
@@ -51,6 +52,44 @@ Budget(duels=1000)))
     for rule in rules[1:]:
         whole = whole | rule
     return whole
+
+
+def spelled(rule: StoppingRule) -> str:
+    """Return the text that :func:`parse` reads as the same rule.
+
+    Raises
+    ------
+    StoppingRuleError
+        Where there is none, as for :class:`LookEvery` and rules of one's own.
+
+    Examples
+    --------
+    >>> spelled(AnytimeEvidence(0.05) | Budget(1000))
+    'anytime:delta=0.05|budget:duels=1000'
+    """
+    rules = rule.rules if isinstance(rule, FirstOf) else (rule,)
+    names = {kind: name for name, kind in RULES.items()}
+    text = "|".join(_spelled(names.get(type(each), ""), each) for each in rules)
+    try:
+        same = parse(text) == rule
+    except ValueError:
+        same = False
+    if not same:
+        said = f"must be one of {', '.join(RULES)}, or several of them joined by |"
+        remedy = "give it in Python"
+        raise StoppingRuleError.of("stopping", said, rule, remedy=remedy)
+    return text
+
+
+def _spelled(name: str, rule: StoppingRule) -> str:
+    if not name:
+        return ""
+    changed = [
+        f"{field.name}={getattr(rule, field.name)}"
+        for field in fields(rule)  # pyright: ignore[reportArgumentType]
+        if getattr(rule, field.name) != field.default
+    ]
+    return f"{name}:{','.join(changed)}"
 
 
 def _one(text: str) -> StoppingRule:

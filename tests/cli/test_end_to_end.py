@@ -6,7 +6,7 @@ import json
 import pytest
 
 import bayesduel
-from tests.folders import visible
+from tests.folders import REQUEST, WHOLE, visible
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,7 @@ def test_json_is_what_python_says(saved):
 def test_the_folder_holds_results_and_figures(saved):
     folder, _, _ = saved
     names = visible(folder)
-    tables = {"summary.csv", "summary.json"}
-    assert names == {"results.nc", "regret.png", "regret.svg", *tables}
+    assert names == {"regret.png", "regret.svg", *WHOLE}
     tree = bayesduel.results.load(folder)
     assert list(tree["cyclic/RUCB"]["notion"].values) == ["copeland", "weak"]
 
@@ -67,7 +66,7 @@ def test_parts_are_joined_to_the_same_file(run, saved, tmp_path):
         part = run(*asked, "--part", f"{number}/2")
         assert part.exit_code == 0, part.output
         assert part.stdout == ""
-    assert visible(tmp_path / "parts") == set()
+    assert visible(tmp_path / "parts") == {REQUEST}
     joined = run(*asked, "--resume")
     assert joined.exit_code == 0, joined.output
     one, other = (path / "results.nc" for path in (tmp_path / "parts", folder))

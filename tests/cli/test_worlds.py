@@ -10,7 +10,7 @@ from bayesduel import policies
 from bayesduel.errors import AssumptionWarning
 from bayesduel.instances import choice
 from tests.cli.test_compare import KEYS
-from tests.folders import visible
+from tests.folders import WHOLE, visible
 
 BASIC = ("compare", "-e", "camera", "-p", "cucb", "--horizon", "1e4")
 
@@ -63,7 +63,7 @@ def test_worlds_with_different_regrets(run, engine, tmp_path):
         f"regret-{notion}.{kind}"
         for notion in ("expected-reward", "utility-sum")
         for kind in ("png", "svg")
-    } | {"summary.csv", "summary.json"}
+    }
     rows = json.loads(run(*both, "--json").stdout)
     assert [row["environment"] for row in rows] == [
         "camera", "random-utility", "random-table:seed=1",
@@ -150,9 +150,7 @@ def saved(tmp_path_factory):
 
 def test_json_and_the_saved_results_agree(saved):
     folder, (row,) = saved
-    assert visible(folder) == {
-        "results.nc", "regret.png", "regret.svg", "summary.csv", "summary.json",
-    }  # fmt: skip
+    assert visible(folder) == {"regret.png", "regret.svg", *WHOLE}
     node = bayesduel.results.load(folder)["camera/Random subsets"]
     assert node["notion"].values.tolist() == ["expected_reward", "no_choice"]
     assert row["regret_mean"] == pytest.approx(float(node["regret"][0, :, -1].mean()))

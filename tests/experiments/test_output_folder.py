@@ -14,7 +14,7 @@ from bayesduel.errors import DamagedPartWarning, OutputFolderError
 from bayesduel.experiments.stored import run_sweep
 from bayesduel.simulation import driver
 from tests.fake_policies import Broken, Scripted, Wanderer, instant_run_chunk
-from tests.folders import same_tree, visible
+from tests.folders import WHOLE, same_tree, visible
 
 POLICIES = [Wanderer(), Scripted()]
 BASIC = {"num_runs": 100, "horizon": 1000, "seed": 5}
@@ -72,7 +72,7 @@ def test_a_new_or_empty_folder(calls, tmp_path, kind):
     for out in (tmp_path / "new" / "deep", tmp_path / "empty"):
         out.mkdir(parents=True) if out.name == "empty" else None
         tree = compare(kind(out))
-        assert visible(out) == {"results.nc"}
+        assert visible(out) == WHOLE
         same_tree(results.load(out), tree)
 
 
@@ -133,7 +133,7 @@ def test_overwrite_replaces_results_and_nothing_else(calls, interrupted):
     tree = compare(interrupted, seed=6, overwrite=True)
     assert len(calls) == 4
     same_tree(results.load(interrupted), tree)
-    assert visible(interrupted) == {"results.nc", "notes.txt"}
+    assert visible(interrupted) == {*WHOLE, "notes.txt"}
     again = compare(interrupted, seed=7, overwrite=True)
     same_tree(results.load(interrupted), again)
     assert again.attrs["seed"] == 7
@@ -147,7 +147,7 @@ def test_only_what_is_missing_is_simulated(calls, interrupted):
     assert calls == [(Scripted(), range(50, 100))]
     same_tree(resumed, compare(None))
     same_tree(results.load(interrupted), resumed)
-    assert visible(interrupted) == {"results.nc"}
+    assert visible(interrupted) == WHOLE
     assert not parts_of(interrupted)
 
 
@@ -209,7 +209,7 @@ def test_a_half_written_part_is_not_read(calls, interrupted):
     resumed = compare(interrupted, resume=True)
     assert len(calls) == 1
     same_tree(resumed, compare(None))
-    assert visible(interrupted) == {"results.nc"}
+    assert visible(interrupted) == WHOLE
     assert not parts_of(interrupted)
 
 
@@ -382,7 +382,7 @@ def test_a_failed_policy_is_tried_again_and_nothing_else(calls, tmp_path, monkey
     # Its first job had been finished and kept.
     assert calls == [(Scripted(), range(50, 100))]
     same_tree(resumed, compare(None, broken))
-    assert visible(tmp_path) == {"results.nc"}
+    assert visible(tmp_path) == WHOLE
 
 
 def test_parts_say_what_they_are(calls, interrupted):

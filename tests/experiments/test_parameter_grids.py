@@ -20,6 +20,27 @@ def test_ranges_and_lists_are_crossed_and_the_last_changes_fastest():
     assert expand("p:a=2..1/3") == ["p:a=2", "p:a=1.5", "p:a=1"]
 
 
+def test_zipped_parameters_move_together_and_are_crossed_with_others():
+    assert expand("p:a=1|2&b=10|20,c=x|y") == [
+        "p:a=1,b=10,c=x",
+        "p:a=1,b=10,c=y",
+        "p:a=2,b=20,c=x",
+        "p:a=2,b=20,c=y",
+    ]
+    assert expand("p:a=1..3/3&b=3..1/3&c=7|8|9")[2] == "p:a=3,b=1,c=9"
+    # As many as there are values, not their product.
+    assert len(expand("p:a=1..2/1000&b=1..2/1000")) == 1000
+
+
+def test_ranges_of_equal_ratios():
+    assert expand("p:a=1..1000/4log") == [f"p:a={a}" for a in (1, 10, 100, 1000)]
+    values = [float(each[4:]) for each in expand("p:a=2..0.02/7log")]
+    ratios = [one / other for one, other in zip(values[1:], values, strict=False)]
+    assert ratios == pytest.approx([100 ** (-1 / 6)] * 6)
+    ends = expand("p:a=-1e308..1e308/3")
+    assert ends == ["p:a=-1e308", "p:a=0", "p:a=1e308"]
+
+
 @pytest.mark.parametrize(
     "text", ["d-ts", "folder/a..b/3.csv", "d-ts:alpha=0.6", "module:Class", "C:\\m.csv"]
 )
@@ -35,6 +56,11 @@ def test_what_has_one_value_stays_as_it_is(text):
         ("d-ts:alpha=1..2/1", "2 to 1000 values, not 1"),
         ("d-ts:alpha=1..2/1001", "2 to 1000 values, not 1001"),
         ("d-ts:alpha=1||2", "empty place"),
+        ("d-ts:alpha=0..2/3log", "both ends must be above 0"),
+        (f"d-ts:alpha=1..{'9' * 400}/3", "no range of numbers"),
+        (f"d-ts:alpha=1..2/{'9' * 5000}", "a range has 2 to 1000 values"),
+        ("d-ts:alpha=1|2&every=1|2|3", "zips 2 of alpha and 3 of every"),
+        ("d-ts:alpha=1|2&every=5", "zips 2 of alpha and 1 of every"),
         ("d-ts:alpha=1..2/100,every=1..100/100", "10000 combinations"),
     ],
 )

@@ -102,6 +102,10 @@ FILES = {
     "bad_counts.csv": b"a,b,wins_a,wins_b\nx,y,-3,1e30\nx,z,nan,inf\n",
     "results.nc": b"CDF\x01nothing at all",
     "results.json": b"{",
+    "good.toml": b'instances = ["gap"]\npolicies = ["d-ts:alpha=1|2"]\nhorizon = 9\n',
+    "keys.toml": b"runs = 3\n",
+    "values.toml": b"instances = [{values = [[1]]}]\npolicies = {name = 1}\n",
+    "policies.toml": b'policies = "d-ts:alpha=1|2&every=1"\nseed = -1\n',
 }
 
 FLAGS = "--json --quiet --repair --all --resume --overwrite --no-shuffle --log-y"
@@ -114,6 +118,8 @@ VALUES: dict[str, list[str]] = {
     "--arms": ["left,right", "a,b"],
     "--band": ["standard-error", "quantiles"],
     "--budget": ["10", "1e2", "0", "10^99999"],
+    "--at": ["10", "1e3", "1_0"],
+    "--config": ["good.toml", "keys.toml", "values.toml", "policies.toml", *FILES],
     "--checkpoints": ["1", "5,10", "1,", "10,5", "101"],
     "--delta": ["0.1", "1", "1e-9"],
     "--draws": ["10", "1000000000", "9"],
@@ -133,7 +139,9 @@ VALUES: dict[str, list[str]] = {
     "--mslr": [*FILES],
     "--notion": ["copeland", "weak"],
     "--out": ["out", "good.csv", "good.csv/x", "taken"],
+    "--kind": ["sweep", "survival", "x"],
     "--panel": ["a", "z"],
+    "--parameter": ["alpha", "every"],
     "--policy": POLICIES,
     "--prior-scale": ["1", "1e308"],
     "--regret": ["weak", "borda", "revenue", "copeland"],
@@ -162,12 +170,18 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "compare": (
         [],
         "-e -p --environment --policy --runs --horizon --checkpoints --regret --seed "
-        "--jobs --out",
+        "--jobs --out --config",
+    ),
+    "config": (
+        [],
+        "-e -p --environment --policy --runs --horizon --checkpoints --regret --seed "
+        "--stopping --config",
     ),
     "bounds": (MATRICES, "--submatrices --size --min-gap --seed --jobs --out"),
     "plot": (
         ["results.nc", "taken", "regret"],
-        "--environment --notion --band --width --format --out --from",
+        "--environment --notion --band --width --format --out --from --at --parameter "
+        "--kind",
     ),
     "fit": (
         [*FILES],

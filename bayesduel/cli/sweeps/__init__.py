@@ -1,1 +1,1 @@
-"""Commands about sweeps."""
+"""Comparisons of policies: asked on the command line or in a file, run, reported."""

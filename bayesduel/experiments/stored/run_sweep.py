@@ -14,6 +14,7 @@ import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import nodes, results, run_summaries
+from bayesduel.experiments.companions import companions
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
@@ -189,6 +190,10 @@ class RunSweep(Sweep):
         """
         timeless, timings = results.without_timings(found)
         return results.to_bytes(timeless, self.format), {"timings": timings}
+
+    def companions(self, found: xr.DataTree) -> dict[str, bytes]:
+        """Return tables of the results."""
+        return companions(found)
 
     def is_whole(self, found: xr.DataTree) -> bool:
         """Say whether no policy failed: the tree has no runs of one that did.

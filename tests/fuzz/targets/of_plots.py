@@ -93,6 +93,19 @@ def of_plots() -> dict[str, Target]:
                 **v.FIGURE_SIZES,
             },
         ),
+        "sweep": Target(
+            plots.sweep,
+            {
+                "result": [Made(v.swept_tree), *v.RESULTS],
+                "parameter": [None, "alpha", "every", "beta"],
+                "at": [None, 1000, [10**4, 10**6], 7, []],
+                "notion": v.NOTION,
+                "band": ["standard error", "quantiles 25-75", "none", "x"],
+                "log_x": [None, True, False],
+                "log_y": [False, True],
+                **v.FIGURE_SIZES,
+            },
+        ),
         "survival": Target(
             plots.survival,
             {

@@ -157,6 +157,11 @@ def tree() -> xr.DataTree:
 
 
 @cache
+def swept_tree() -> xr.DataTree:
+    return fake.swept({f"D-TS:alpha={x}": {"alpha": x} for x in (1.0, 2.0)})
+
+
+@cache
 def failed_tree() -> xr.DataTree:
     where = "mslr5-condorcet", "D-TS"
     return fake.comparison(labels=("D-TS",), failed={where: "ran out of memory"})

@@ -1,0 +1,181 @@
+"""``bayesduel compare``: simulate policies on environments, print, save, draw."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesduel.cli.errors import FAILED, damage_said, ended
+from bayesduel.cli.options import (
+    flag,
+    format_option,
+    integer_option,
+    json_flag,
+    quiet_flag,
+)
+from bayesduel.cli.output import print_json, say, say_warning
+from bayesduel.cli.sweeps.reporting import failures, json_rows, report, save_rest
+from bayesduel.cli.sweeps.request import (
+    CheckpointsOption,
+    ConfigOption,
+    EnvironmentOption,
+    HorizonOption,
+    NoLookAheadFlag,
+    NoShuffleFlag,
+    PolicyOption,
+    RecordOption,
+    RegretOption,
+    RepairFlag,
+    RunsOption,
+    SeedOption,
+    StoppingOption,
+    read_request,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesduel import Experiment
+
+__all__ = ["compare"]
+
+
+def compare(
+    ctx: typer.Context,
+    config: ConfigOption = None,
+    environment: EnvironmentOption = None,
+    policy: PolicyOption = None,
+    runs: RunsOption = 100,
+    horizon: HorizonOption = "1e5",
+    checkpoints: CheckpointsOption = None,
+    regret: RegretOption = None,
+    stopping: StoppingOption = None,
+    record: RecordOption = None,
+    seed: SeedOption = 0,
+    jobs: Annotated[
+        int | None,
+        integer_option(
+            metavar="N",
+            help="Worker processes; default: all cores, for what lasts more than "
+            "seconds. Changes no result.",
+        ),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let the workers of a Dask scheduler do it, tcp://host:8786; or "
+            "local, for --jobs workers here. Changes no result.",
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Do part I of N, such as 3/10, in the folder of all of them; when "
+            "they are done, bayesduel merge joins them.",
+        ),
+    ] = None,
+    shared: Annotated[
+        bool,
+        flag("--shared", help="Workers of --dask see the folder, and write there."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for results and figures, new or empty."
+        ),
+    ] = None,
+    format: Annotated[str, format_option] = "netcdf",  # noqa: A002
+    resume: Annotated[
+        bool, flag("--resume", help="Go on from what is in the folder.")
+    ] = False,
+    overwrite: Annotated[
+        bool, flag("--overwrite", help="Replace what is in the folder.")
+    ] = False,
+    no_shuffle: NoShuffleFlag = False,
+    no_look_ahead: NoLookAheadFlag = False,
+    repair: RepairFlag = False,
+    as_json: Annotated[bool, json_flag] = False,
+    quiet: Annotated[bool, quiet_flag] = False,
+) -> None:
+    """Simulate policies on environments and compare their regret with theory.
+
+    Environments are preference matrices, or worlds of subset choice such as camera.
+
+    Prints final regret, the measured slope beside the constant of the lower bound, and
+    a ranking that says which differences are certain.
+    """
+    request = read_request(ctx)
+    asked = request.asked
+    if not quiet:
+        for text in request.doubts:
+            say_warning(text)
+    with _engine(dask, jobs) as executor:
+        tree = _simulate(
+            asked,
+            out,
+            jobs=jobs,
+            executor=executor,
+            part=part,
+            shared=shared,
+            format=format,
+            progress=not quiet,
+            resume=resume,
+            overwrite=overwrite,
+        )
+    if part is not None:
+        then = f"bayesduel merge {out}"
+        say(f"part {part} is in {out}; join all with: {then}", quiet=quiet)
+    elif as_json:
+        print_json(json_rows(tree, request.spelled))
+    else:
+        report(tree, asked)
+    if out is not None and part is None:
+        save_rest(tree, asked, out, quiet=quiet)
+    elif not as_json and part is None:
+        say("nothing was saved; --out DIR saves results and figures", quiet=quiet)
+    if failed := failures(tree):
+        for text in failed:
+            say_warning(text)
+        raise typer.Exit(FAILED)
+
+
+def _engine(
+    dask: str | None, jobs: int | None
+) -> AbstractContextManager[Executor | None]:
+    if dask is None:
+        return nullcontext()
+    from bayesduel.experiments.checks import worker_count
+    from bayesduel.experiments.dask_executor import dask_executor
+
+    return dask_executor(dask, worker_count(jobs))
+
+
+def _simulate(
+    asked: Experiment,
+    out: Path | None,
+    **options: Any,  # noqa: ANN401
+) -> xr.DataTree:
+    try:
+        with damage_said():
+            return asked.run(out=out, **options)
+    except KeyboardInterrupt as error:
+        kept = _finished(getattr(error, "partial", None))
+        raise ended(error, out, kept) from error
+
+
+def _finished(partial: xr.DataTree | None) -> str:
+    from bayesduel.analysis import measurements
+
+    if partial is None:
+        return "what was finished"
+    try:
+        runs = sum(each.data.sizes.get("run", 0) for each in measurements(partial))
+    except ValueError:
+        return "nothing yet"
+    return f"{runs} finished runs"

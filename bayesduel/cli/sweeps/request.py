@@ -1,0 +1,264 @@
+"""What is to be compared: options that commands share, and a file under them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bayesduel.cli import parse
+from bayesduel.cli.options import flag, integer_option, repair_flag, seed_option
+
+if TYPE_CHECKING:
+    from bayesduel import Experiment
+
+__all__ = ["Request", "read_request"]
+
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Experiment as a TOML file, such as experiment.toml of a folder of "
+        "results. Options that are given besides win over it.",
+    ),
+]
+EnvironmentOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-e",
+        "--environment",
+        metavar="NAME|FILE",
+        help="Matrix or world of subset choice by name, with parameters, or a "
+        "matrix from a file (CSV, NPY, NPZ). Repeatable. See: bayesduel list",
+    ),
+]
+PolicyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-p",
+        "--policy",
+        metavar="POLICY",
+        help="Policy with parameters, such as d-ts or d-ts:alpha=0.6; of several "
+        "values d-ts:alpha=0.51..2/10, alpha=0.01..1/5log or alpha=0.6|1; of two that "
+        "go together 'alpha=0.6|1&every=1|10'; one of your own as module:Class. "
+        "Repeatable.",
+    ),
+]
+RunsOption = Annotated[
+    int, integer_option(metavar="R", help="Independent runs of each policy.")
+]
+HorizonOption = Annotated[
+    str, typer.Option(metavar="T", help="Rounds of each run: 1000000, 1e6, 10^6.")
+]
+CheckpointsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|LIST",
+        help="Rounds to record: a number per decade or a list, 100,1e3,1e4.",
+    ),
+]
+RegretOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NOTION",
+        help="Another notion of regret to record, beside copeland; of a world of "
+        "subset choice beside its own. Repeatable.",
+    ),
+]
+StoppingOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE",
+        help="End a run when a rule names an arm: anytime:delta=0.05, "
+        "posterior:delta=0.05, budget:duels=1000, or several joined by |.",
+    ),
+]
+RecordOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT",
+        help="Keep of each run its plays and regret, or regret alone (the default "
+        "beyond 10000 runs); or quantiles: mean, spread and quantiles of all runs "
+        "together, for millions of them.",
+    ),
+]
+SeedOption = Annotated[int, seed_option]
+NoShuffleFlag = Annotated[
+    bool, flag("--no-shuffle", help="Keep the order of the arms.")
+]
+NoLookAheadFlag = Annotated[
+    bool, flag("--no-look-ahead", help="Step round by round (slow, same law).")
+]
+RepairFlag = Annotated[bool, repair_flag]
+
+_ARGUMENTS = {
+    "environment": "instances",
+    "policy": "policies",
+    "runs": "num_runs",
+    "horizon": "horizon",
+    "checkpoints": "checkpoints",
+    "regret": "regret",
+    "stopping": "stopping",
+    "record": "record",
+    "seed": "seed",
+    "no_shuffle": "shuffle",
+}
+"""Arguments of an experiment, by the parameter of a command that sets them."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """An experiment that was asked for.
+
+    Attributes
+    ----------
+    asked : Experiment
+        Checked.
+    doubts : list of str
+        What it warns of.
+    spelled : dict
+        For names in results, the words that were typed.
+    """
+
+    asked: Experiment
+    doubts: list[str]
+    spelled: dict[str, str]
+
+
+def read_request(ctx: typer.Context) -> Request:
+    """Return the experiment that the options of a command ask for.
+
+    An option that was typed wins over the file of ``--config``, which wins over what an
+    option is without being typed.
+
+    Raises
+    ------
+    ValueError
+        For whatever cannot be simulated, and for notions beside those of worlds that do
+        not agree in their own.
+    OSError
+        For files that cannot be read.
+    """
+    from bayesduel.experiments.request.toml_files import arguments_in_file, said_in
+
+    path = ctx.params["config"]
+    in_file = {} if path is None else arguments_in_file(path)
+    typed = {
+        option: ctx.params[option]
+        for option, argument in _ARGUMENTS.items()
+        if _was_typed(ctx, option) or argument not in in_file
+    }
+    for option in typed:
+        in_file.pop(_ARGUMENTS[option], None)
+    with said_in(str(path), tuple(in_file)):
+        arguments = in_file | _arguments(typed, in_file)
+        _check_complete(arguments, path)
+        return _request(arguments, typed.get("regret") or (), ctx.params)
+
+
+def _was_typed(ctx: typer.Context, option: str) -> bool:
+    source = ctx.get_parameter_source(option)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an experiment, besides regret, that options give."""
+    from bayesduel.experiments.checks import check_horizon
+    from bayesduel.stopping import parse as parse_rule
+
+    found = {
+        _ARGUMENTS[option]: typed[option]
+        for option in ("environment", "policy", "runs", "record", "seed")
+        if option in typed
+    }
+    # Options that may be repeated are empty where they are not given.
+    found = {key: value for key, value in found.items() if value not in (None, (), [])}
+    if "horizon" in typed:
+        found["horizon"] = parse.rounds(typed["horizon"])
+    if "checkpoints" in typed:
+        last = check_horizon({**in_file, **found}["horizon"])
+        found["checkpoints"] = parse.checkpoints(typed["checkpoints"], last)
+    if "no_shuffle" in typed:
+        found["shuffle"] = not typed["no_shuffle"]
+    if typed.get("stopping") is not None:
+        found["stopping"] = parse_rule(typed["stopping"])
+    return found
+
+
+def _check_complete(arguments: dict[str, Any], path: Path | None) -> None:
+    from bayesduel.experiments.request.toml_files import check_complete
+
+    if path is not None:
+        check_complete(arguments, str(path))
+    for option in ("environment", "policy"):
+        if _ARGUMENTS[option] not in arguments:
+            raise ValueError(
+                f"--{option}: name at least one, or give an experiment with --config"
+            )
+
+
+def _request(
+    arguments: dict[str, Any], regret: Sequence[str], options: dict[str, Any]
+) -> Request:
+    from bayesduel import Experiment
+    from bayesduel.experiments.checks import as_sequence
+    from bayesduel.experiments.parameter_grids import expand
+    from bayesduel.policies.own_policies import is_own_name
+
+    given = {
+        key: as_sequence(key, arguments[key])[0] for key in ("instances", "policies")
+    }
+    if any(isinstance(each, str) and is_own_name(each) for each in given["policies"]):
+        # An installed command does not look for modules where it is called.
+        sys.path.insert(0, os.getcwd())
+    if options["repair"]:
+        arguments = arguments | {"instances": [*map(_repaired, given["instances"])]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        asked = Experiment(**arguments)
+        if options["no_look_ahead"]:
+            asked = asked.without_look_ahead()
+        if regret:
+            asked = replace(asked, regret=(_common_notion(asked), *map(_word, regret)))
+    words = [
+        text
+        for each in (*given["instances"], *given["policies"])
+        for text in (expand(each) if isinstance(each, str) else [None])
+    ]
+    names = zip((*asked.names, *asked.labels), words, strict=True)
+    return Request(
+        asked,
+        list(dict.fromkeys(str(each.message) for each in caught)),
+        {name: word for name, word in names if word is not None},
+    )
+
+
+def _repaired(given: Any) -> Any:  # noqa: ANN401
+    """Return a matrix in a file with its rounding mended; a name as it is."""
+    from bayesduel.cli.choices import load_matrix
+    from bayesduel.instances.catalog import is_path
+
+    mended = isinstance(given, str) and is_path(given)
+    return load_matrix(given, "instances", repair=True) if mended else given
+
+
+def _word(notion: str) -> str:
+    return notion.strip().replace("-", "_")
+
+
+def _common_notion(asked: Experiment) -> str:
+    """Return the usual notion of regret of all environments."""
+    usual = {name: notions[0] for name, notions in asked.notions.items()}
+    if len(set(usual.values())) > 1:
+        both = ", ".join(f"{name} ({notion})" for name, notion in usual.items())
+        raise ValueError(
+            "--regret: cannot be added to worlds with regrets of their own that "
+            f"differ: {both}; compare them separately"
+        )
+    return next(iter(usual.values()))

@@ -1,0 +1,1 @@
+"""What is asked for: arguments read and checked, and experiments as files."""

@@ -1,0 +1,147 @@
+"""The arguments of an experiment, read and checked one by one."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from bayesduel.errors import SimulationArgumentError, said_of
+from bayesduel.experiments import checks
+from bayesduel.experiments.parameter_grids import expand
+from bayesduel.experiments.problems import (
+    Instance,
+    Problem,
+    problem_of,
+    read_instance,
+)
+from bayesduel.policies.base import Policy, check_kinds
+from bayesduel.policies.lookup import parse
+from bayesduel.stopping.rules import StoppingRule, check_rule
+
+_TAKEN = ("arm", "best_set", "opponent", "preference")
+"""What a node of an environment holds besides its policies."""
+
+
+def read_stopping(given: Any) -> StoppingRule | None:
+    """Return a rule for stopping, or None."""
+    return None if given is None else check_rule("stopping", given)
+
+
+def check_kernel(problem: Problem, policy: Policy, shuffle: bool) -> None:
+    """Raise unless runs of a policy can be stopped."""
+    from bayesduel.simulation.driver import kernel_for, without_kernel
+
+    environment = problem.environment((problem.default_notion,), shuffle=shuffle)
+    if kernel_for(environment, policy) is None:
+        raise without_kernel(policy)
+
+
+@contextmanager
+def about(argument: str, value: Any, index: int | None) -> Iterator[None]:
+    """Let errors say in which argument they were found."""
+    try:
+        yield
+    except ValueError as error:
+        raise said_of(error, argument, value, index) from error
+
+
+def _read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
+    """Return one or several things, with texts of several values taken apart."""
+    values, numbered = checks.as_sequence(argument, given)
+    found = []
+    for index, value in enumerate(values):
+        with about(argument, value, index if numbered else None):
+            found += expand(value) if isinstance(value, str) else [value]
+    return found, numbered
+
+
+def read_policies(given: Any) -> tuple[Policy, ...]:
+    """Return policies under different names."""
+    values, numbered = _read_grids("policies", given)
+    found = []
+    for position, value in enumerate(values):
+        index = position if numbered else None
+        with about("policies", value, index):
+            policy = parse(value) if isinstance(value, str) else value
+            if not isinstance(policy, Policy):
+                raise SimulationArgumentError.of(
+                    "policies",
+                    "must be a policy or the name of one",
+                    value,
+                    remedy="bayesduel.policies.names() lists them",
+                )
+            check_kinds(policy)
+            found.append(policy)
+    _check_names("policies", [each.label for each in found], values)
+    return tuple(found)
+
+
+def read_instances(given: Any) -> tuple[Instance, ...]:
+    """Return matrices or worlds, of one kind, under different names."""
+    values, numbered = _read_grids("instances", given)
+    found = []
+    for position, value in enumerate(values):
+        with about("instances", value, position if numbered else None):
+            found.append(read_instance(value))
+    problems = [problem_of(each) for each in found]
+    _check_names("instances", [each.name for each in problems], values)
+    first = problems[0]
+    for index, other in enumerate(problems):
+        if type(other) is not type(first):
+            raise SimulationArgumentError.of(
+                "instances",
+                f"{first.name} is {first.words} and {other.name} {other.words}",
+                found[index],
+                index=index,
+                remedy="compare duels and sets separately",
+            )
+    return tuple(found)
+
+
+def read_notions(given: Any, problems: Sequence[Problem]) -> tuple[str, ...] | None:
+    """Return the notions of regret, each once; None where none is asked for."""
+    if given is None:
+        return None
+    single = isinstance(given, str)
+    notions = [given] if single else list(checks.several("regret", given))
+    if not notions:
+        raise SimulationArgumentError.of(
+            "regret",
+            "must name at least one notion",
+            given,
+            remedy=f"name one, such as {problems[0].default_notion!r}",
+        )
+    for index, notion in enumerate(notions):
+        for problem in problems:
+            with about("regret", notion, None if single else index):
+                problem.check_notion(notion)
+    return tuple(dict.fromkeys(notions))
+
+
+def _check_names(argument: str, names: Sequence[str], values: Sequence[Any]) -> None:
+    """Raise unless every name is one that a group of a results file can have."""
+    if not names:
+        raise SimulationArgumentError.of(
+            argument, "must hold at least one", values, remedy="name one"
+        )
+    for index, name in enumerate(names):
+        printable = name.isprintable() and name == name.strip()
+        if not printable or "/" in name or name in {"", ".", "..", *_TAKEN}:
+            raise SimulationArgumentError.of(
+                argument,
+                f"results cannot be kept under the name {name!r}",
+                values[index],
+                index=index,
+                remedy="give it another one: printable, without a slash or spaces "
+                f"around it, and none of ., .., {', '.join(_TAKEN)}",
+            )
+        if name in names[:index]:
+            one, other = values[names.index(name)], values[index]
+            texts = isinstance(one, str) and isinstance(other, str) and one != other
+            twice = f"{name!r} is given twice"
+            raise SimulationArgumentError.of(
+                argument,
+                f"{one!r} and {other!r} are both called {name!r}" if texts else twice,
+                other,
+                index=index,
+                remedy="results need different names",
+            )

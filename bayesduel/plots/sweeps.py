@@ -1,0 +1,234 @@
+"""``plots.sweep``: regret over the values of a parameter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+)
+
+from bayesduel.plots.axes import (
+    band_text,
+    caption_below,
+    draw_line,
+    head_panel,
+    label_ends,
+    notion_label,
+    scale_regret,
+    wrap_label,
+)
+from bayesduel.plots.bound_curves import power_text
+from bayesduel.plots.style import (
+    FAINT,
+    StyledFigure,
+    check_height,
+    font_style,
+    looks,
+    styled,
+    width_in_inches,
+)
+from bayesduel.plots.sweep_lines import Sweep, sweep_of
+from theory.arguments import true_or_false
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from bayesduel.analysis.measurements import Result
+    from bayesduel.plots.lines import Panel
+    from bayesduel.plots.style import Look
+
+__all__ = ["sweep"]
+
+_DOTS = (0, (1, 1.5))
+_MOST_TICKS = 7
+_MARGIN = 0.04
+
+
+def sweep(
+    result: Result,
+    parameter: str | None = None,
+    *,
+    at: int | Sequence[int] | None = None,
+    notion: str = "copeland",
+    band: str = "standard error",
+    log_x: bool | None = None,
+    log_y: bool = False,
+    width: str | float = "full",
+    height: float | None = None,
+) -> StyledFigure:
+    """Draw mean cumulative regret against a parameter, one line per kind of policy.
+
+    Parameters
+    ----------
+    result : xarray.DataTree
+        What :func:`bayesduel.compare` returned for several values of the parameter,
+        such as ``"d-ts:alpha=0.51..2/10"``. Failed policies are left out.
+    parameter : str, optional
+        A number among the parameters of policies, or of matrices such as
+        ``"equal-gap:gap=0.05|0.1|0.2,num_arms=5"``; by default the one that takes the
+        most values. Of policies, each environment has a panel, and a policy without the
+        parameter is a level line; of matrices, each family has one. Another parameter
+        that takes several values beside has a line for each; one that moves along, as
+        when both were zipped, stands on the axis.
+    at : int or sequence of int, optional
+        Checkpoints at which regret is read, a panel each; by default the last one of
+        each policy.
+    notion : str, default "copeland"
+        Which recorded regret.
+    band : {"standard error", "quantiles 10-90", "quantiles 25-75", "none"}
+        See :func:`regret`. It is measured at the markers, and drawn between them.
+    log_x : bool, optional
+        Logarithmic axis of the parameter; by default where its values are closer to
+        equal ratios than to equal steps.
+    log_y : bool
+        Logarithmic axis of regret.
+    width, height
+        See :func:`regret`.
+
+    Returns
+    -------
+    StyledFigure
+        See :func:`regret`. A dotted line marks the default of the parameter, where it
+        is between the values.
+
+    Raises
+    ------
+    ValueError
+        When no number takes several values, or this one does not; for an unknown
+        notion, band or width, a round that is no checkpoint, and a logarithmic axis of
+        values that are not positive.
+
+    Examples
+    --------
+    >>> import bayesduel
+    >>> result = bayesduel.compare(
+    ...     "cyclic", "rucb:alpha=0.51|1|2|4", num_runs=4, horizon=1000
+    ... )
+    >>> figure = bayesduel.plots.sweep(result)
+    >>> figure.axes[0].get_xlabel(), figure.axes[0].get_xscale()
+    ('alpha', 'log')
+    """
+    found = sweep_of(result, parameter, at, notion, band)
+    log_x, log_y = _log_x(found, log_x), true_or_false(log_y, "log_y")
+    inches, height = width_in_inches(width), check_height(height)
+    columns = min(len(found.panels), 2 if inches >= 5.0 else 1)
+    rows = -(-len(found.panels) // columns)
+    direct = len(found.panels) == 1
+    share = 0.5 if direct and inches >= 5.0 else 0.66
+    style = font_style(inches)
+    with styled(style):
+        figure = StyledFigure(
+            style=style,
+            figsize=(inches, height or rows * inches / columns * share + 0.7),
+            layout="constrained",
+        )
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        look = looks(line.policy for panel in found.panels for line in panel.lines)
+        for axes, panel in zip(grid, found.panels, strict=False):
+            _draw(axes, panel, found, look, log_x=log_x, log_y=log_y)
+            head_panel(axes, panel.environment, [], inches / columns)
+        for axes in grid[len(found.panels) :]:
+            axes.remove()
+        for index, axes in enumerate(grid[: len(found.panels)]):
+            if index % columns == 0:
+                axes.set_ylabel(notion_label(notion))
+            if index + columns >= len(found.panels):
+                axes.set_xlabel(_axis_label(found))
+        caption = wrap_label(_caption(found, band), inches)
+        caption_below(figure, caption, {} if direct else look, 3 if inches < 5 else 6)
+        if direct:
+            label_ends(figure, grid[0], found.panels[0], look)
+    return figure
+
+
+def _log_x(found: Sweep, asked: bool | None) -> bool:
+    values = np.array(found.values)
+    positive = bool(values[0] > 0)
+    if asked is None:
+        return positive and values.size > 2 and _is_geometric(values)
+    if true_or_false(asked, "log_x") and not positive:
+        raise ValueError(
+            f"log_x: must be False where {found.parameter} is {values[0]:g}, but is "
+            "True; a logarithmic axis has numbers above 0 only"
+        )
+    return asked
+
+
+def _is_geometric(values: np.ndarray) -> bool:
+    """Whether ratios of neighbors are more alike than their distances."""
+    ratios, steps = np.diff(np.log(values)), np.diff(values)
+    return bool(ratios.max() / ratios.min() < steps.max() / steps.min())
+
+
+def _draw(
+    axes: Axes,
+    panel: Panel,
+    found: Sweep,
+    look: dict[str, Look],
+    *,
+    log_x: bool,
+    log_y: bool,
+) -> None:
+    for line in panel.lines:
+        draw_line(axes, line, look[line.policy], log_x=log_x, all_marked=True)
+    scale_regret(axes, panel, log_y=log_y)
+    values = np.array(found.values)
+    first, last = values[0], values[-1]
+    if log_x:
+        axes.set_xscale("log")
+    # A default at the least value is apart from the axis.
+    step = _MARGIN * np.log(last / first) if log_x else _MARGIN * (last - first)
+    axes.set_xlim(first * np.exp(-step) if log_x else first - step, last)
+    _set_ticks(axes, values, log_x=log_x)
+    own = {line.policy: found.defaults.get(line.policy) for line in panel.lines}
+    inside = {k: x for k, x in own.items() if x is not None and first <= x <= last}
+    common = len({*inside.values()}) == 1
+    for value in {*inside.values()}:
+        label = next(each for each in inside if inside[each] == value)
+        color = FAINT if common else look[label].color
+        axes.axvline(value, color=color, linestyle=_DOTS, linewidth=1.1, zorder=1)
+
+
+def _set_ticks(axes: Axes, values: np.ndarray, *, log_x: bool) -> None:
+    """Put ticks at the values where there is room for them."""
+    places = np.log(values) if log_x else values
+    steps = np.diff(places)
+    roomy = values.size <= _MOST_TICKS and steps.max() < 2 * steps.min()
+    if roomy:
+        axes.xaxis.set_major_locator(FixedLocator(list(values)))
+    elif log_x:
+        axes.xaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(_tick_text))
+
+
+def _tick_text(value: float, _: int) -> str:
+    return f"{float(f'{value:.3g}'):g}"
+
+
+def _axis_label(found: Sweep) -> str:
+    moved = f" (with it {', '.join(found.moved)})" if found.moved else ""
+    return found.parameter + moved
+
+
+def _caption(found: Sweep, band: str) -> str:
+    until = ", ".join(map(power_text, found.rounds))
+    text = f"regret after {until} rounds, {band_text(list(found.panels), band)}"
+    values = found.values
+    inside = {x for x in found.defaults.values() if values[0] <= x <= values[-1]}
+    if inside:
+        listed = ", ".join(f"{value:g}" for value in sorted(inside))
+        text += f"; dotted: default, {listed}"
+    if found.left_out:
+        text += f"; without {', '.join(found.left_out)} (no {found.parameter})"
+    return text

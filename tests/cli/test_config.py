@@ -1,0 +1,178 @@
+"""Experiments in files on the command line: options win, and what is wrong is said."""
+
+import json
+
+import pytest
+
+from bayesduel import Experiment
+from tests import fake_results as fake
+from tests.folders import REQUEST
+
+SWEEP = """
+instances = ["cyclic", {name = "equal-gap", num_arms = 4, gap = [0.1, 0.2]}]
+policies = ["d-ts:alpha=0.6|1", {name = "rucb", every = 10}]
+num_runs = 7
+horizon = 1e4
+checkpoints = [10, 1_000]
+seed = 3
+regret = ["copeland", "borda"]
+shuffle = false
+record = "regret"
+"""
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    """Return a file with an experiment."""
+    file = tmp_path / "sweep.toml"
+    file.write_text(SWEEP)
+    return file
+
+
+def resolved(run, tmp_path, *arguments):
+    result = run("config", *arguments)
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+    file = tmp_path / "resolved.toml"
+    file.write_text(result.stdout)
+    return Experiment.from_file(file)
+
+
+def test_the_file_is_what_is_simulated(run, engine, sweep):
+    result = run("compare", "--config", sweep, "--json")
+    assert result.exit_code == 0, result.stderr
+    (call,) = engine.calls
+    expected = Experiment.from_file(sweep)
+    for name, value in vars(expected).items():
+        assert getattr(call, name) == value
+    rows = json.loads(result.stdout)
+    assert [row["policy"] for row in rows[:3]] == [
+        "d-ts:alpha=0.6", "d-ts:alpha=1", "rucb:every=10",
+    ]  # fmt: skip
+    assert rows[3]["environment"] == "equal-gap:num_arms=4,gap=0.1"
+
+
+def test_options_win_over_the_file(run, sweep, tmp_path):
+    plain = resolved(run, tmp_path, "--config", sweep)
+    assert plain == Experiment.from_file(sweep)
+    changed = resolved(
+        run, tmp_path, "--config", sweep, "-p", "rcs", "--runs", 100, "--seed", 0,
+        "--horizon", "1e5", "-e", "mslr5-condorcet", "--regret", "weak",
+    )  # fmt: skip
+    # Also where what was typed is what an option is without being typed.
+    assert changed == Experiment(
+        "mslr5-condorcet", "rcs", num_runs=100, horizon=10**5, seed=0,
+        checkpoints=[10, 1000], regret=["copeland", "weak"], shuffle=False,
+        record="regret",
+    )  # fmt: skip
+    decades = resolved(run, tmp_path, "--config", sweep, "--checkpoints", 1)
+    assert decades.checkpoints == (10, 100, 1000, 10000)
+
+
+def test_no_file_is_what_is_typed(run, tmp_path):
+    typed = ("-e", "gap", "-p", "d-ts:alpha=0.6|1&every=1|10", "--no-look-ahead",
+             "--no-shuffle", "--horizon", "10^4", "--record", "regret")  # fmt: skip
+    found = resolved(run, tmp_path, *typed)
+    expected = Experiment(
+        "gap", "d-ts:alpha=0.6|1&every=1|10", horizon=10**4, shuffle=False,
+        record="regret",
+    )  # fmt: skip
+    assert found.labels == expected.without_look_ahead().labels
+    stopped = resolved(run, tmp_path, "-e", "gap", "-p", "d-ts", "--stopping",
+                       "anytime:delta=0.05|budget:duels=9")  # fmt: skip
+    assert str(stopped.stopping).startswith("FirstOf")
+
+
+@pytest.mark.parametrize("command", ["compare", "config"])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("runs = 5", "there is no key 'runs'; did you mean num_runs?"),
+        (SWEEP + "jobs = 2", "there is no key 'jobs'; the file says what is simulated"),
+        (
+            SWEEP.replace("7", '"x"'),
+            "num_runs must be an integer of at least 1, got 'x'",
+        ),
+        (SWEEP.replace("cyclic", "cyclik"), "did you mean cyclic"),
+        (SWEEP.replace("0.6", "0.4"), "alpha must be a finite number above 0.5"),
+        (SWEEP.replace("1e4", "500"), "checkpoints[1] must be an integer from 1 to"),
+        ('instances = "gap"', "policies: is not there"),
+        ("0.5,0.6", "is not TOML: "),
+        ("", "instances: is not there"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_one_line(
+    run, engine, tmp_path, command, text, words
+):
+    file = tmp_path / "wrong.toml"
+    file.write_text(text)
+    result = run(command, "--config", file)
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith(f"error: {file}")
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+    assert not engine.calls
+
+
+def test_errors_of_what_was_typed_name_the_option(run, sweep, tmp_path):
+    wrong = run("config", "--config", sweep, "--runs", 0)
+    assert wrong.stderr.startswith("error: --runs: must be an integer of at least 1")
+    missing = run("config", "--config", tmp_path / "nowhere.toml")
+    assert missing.exit_code == 2
+    assert "nowhere.toml does not exist" in missing.stderr
+    folder = run("config", "--config", tmp_path)
+    assert folder.exit_code == 2
+    assert "is a folder" in folder.stderr
+    none = run("config", "-p", "d-ts")
+    assert none.stderr.startswith("error: --environment: name at least one, or give")
+
+
+def test_an_interrupted_sweep_goes_on_from_its_own_file(run, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    asked = ("-e", "cyclic", "-p", "random", "--runs", 3, "--horizon", 400, "--jobs", 1)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bayesduel.simulation.driver.run_chunk", interrupted)
+        result = run("compare", *asked, "--out", out)
+    assert result.exit_code == 130
+    assert not (out / "results.nc").exists()
+    done = run("compare", "--config", out / REQUEST, "--out", out, "--resume", "-q")
+    assert done.exit_code == 0, done.output
+    typed = run("compare", *asked, "--out", tmp_path / "typed", "-q")
+    assert typed.exit_code == 0, typed.output
+    for name in ("results.nc", REQUEST, "summary.csv"):
+        assert (out / name).read_bytes() == (tmp_path / "typed" / name).read_bytes()
+
+
+def test_repair_mends_files_beside_grids(run, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("0.5,0.7\n0.3001,0.5\n")
+    asked = ("-e", path, "-e", "equal-gap:gap=0.1|0.2,num_arms=3", "-p", "d-ts")
+    assert run("config", *asked).exit_code == 2
+    mended = resolved(run, tmp_path, *asked, "--repair")
+    assert mended.names[0] == "mine"
+    assert len(mended.instances) == 3
+
+
+def test_a_sweep_is_drawn(run, tmp_path):
+    from bayesduel import results
+
+    tree = fake.swept({f"D-TS:alpha={a}": {"alpha": a} for a in (0.51, 1.0, 2.0)})
+    results.save(tree, tmp_path / "results.nc")
+    asked = ("plot", tmp_path / "results.nc", "--kind", "sweep", "-f", "svg")
+    drawn = run(*asked, "--parameter", "alpha", "--at", "1e3", "--at", "1e5")
+    assert drawn.exit_code == 0, drawn.output
+    assert (tmp_path / "sweep.svg").exists()
+    for wrong, words in (
+        (("--parameter", "beta"), "--parameter: must be one that takes several"),
+        (("--at", "7"), "--at: 7 is no checkpoint"),
+        (("--at", "x"), "--at: must be a whole number of rounds"),
+    ):
+        refused = run(*asked, *wrong)
+        assert refused.exit_code == 2
+        assert words.removeprefix("--") in refused.stderr
+        assert refused.stderr.count("\n") == 1

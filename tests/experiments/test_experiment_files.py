@@ -1,0 +1,331 @@
+"""Experiments as TOML: read as they were written, and refused with the file's name."""
+
+import tomllib
+
+import numpy as np
+import pytest
+
+import bayesduel
+from bayesduel import Experiment, policies, stopping
+from bayesduel.errors import UnknownNameError
+from bayesduel.experiments.problems import problem_of
+from bayesduel.instances import choice
+from bayesduel.policies.lookup import spelled
+from bayesduel.policies.registry import entries
+from bayesduel.simulation import driver
+from bayesduel.stopping.words import spelled as rule_spelled
+from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
+from tests.folders import REQUEST
+from theory import PreferenceMatrix
+
+SAID = {
+    "a grid": ((["gap", "sushi"], ["d-ts:alpha=0.6..1/3", "rucb:every=10"]), {}),
+    "every argument": (
+        (["cyclic"], "d-ts"),
+        {
+            "num_runs": 7,
+            "horizon": 10**12,
+            "checkpoints": [10, 1000],
+            "seed": 2**63 - 1,
+            "regret": ["borda", "copeland"],
+            "shuffle": False,
+            "record": "regret",
+            "stopping": stopping.parse("anytime:delta=0.05,prior=1.5|budget:duels=9"),
+        },
+    ),
+    "families": (
+        (["mallows:num_arms=4,phi=0.1|0.3", "uniform-random:num_arms=3,seed=1"], "rcs"),
+        {},
+    ),
+    "worlds": ((["camera", "random-table:seed=2"], "cucb"), {"num_runs": 2}),
+    "numbers": (([[0.5, 0.1 + 0.2], [0.7 - 1e-17, 0.5]], "d-ts"), {}),
+    "names": (
+        (
+            PreferenceMatrix(
+                [[0.5, 1.0], [0.0, 0.5]],
+                name='a "b" \\ c',
+                arm_names=["cafe\u0301", "\x7f\n"],
+                source="file mine.csv",
+            ),
+            "random",
+        ),
+        {},
+    ),
+    "a name of another matrix": (
+        (PreferenceMatrix([[0.5, 0.6], [0.4, 0.5]], name="gap"), "d-ts"),
+        {},
+    ),
+    "wrapped policies": (
+        (
+            "cyclic",
+            [
+                "d-ts:self_duels=false,every=10",
+                "d-ts:posterior=thurstone,prior_scale=1.5",
+                "rcs:prior=2,look_ahead=false",
+                Wanderer(),
+            ],
+        ),
+        {},
+    ),
+}
+
+
+def same(one, other):
+    """Compare what results depend on, and what they say of it."""
+    assert one == other
+    assert one.labels == other.labels
+    for mine, theirs in zip(one.instances, other.instances, strict=True):
+        for word in ("name", "source", "arm_names", "checksum"):
+            assert getattr(mine, word) == getattr(theirs, word)
+    for place, (configuration, _) in one.configurations.items():
+        theirs = other.configurations[place][0]
+        assert configuration.fingerprint() == theirs.fingerprint()
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_written_is_read_as_the_same(name, tmp_path):
+    arguments, options = SAID[name]
+    asked = Experiment(*arguments, **options)
+    file = tmp_path / "asked.toml"
+    file.write_text(asked.to_toml(), "utf-8")
+    again = Experiment.from_file(file)
+    same(again, asked)
+    assert again.to_toml() == asked.to_toml()
+
+
+def test_a_file_of_tables_is_what_is_typed(tmp_path):
+    file = tmp_path / "sweep.toml"
+    file.write_text("""
+        instances = ["gap", {name = "equal-gap", num_arms = 4, gap = [0.1, 0.2]}]
+        policies = [
+          {name = "d-ts", alpha = "0.6..1/3", look_ahead = [true, false]},
+          {name = "rucb", alpha = [0.6, 1], every = [1, 10], zip = ["alpha", "every"]},
+          "random",
+        ]
+        horizon = 1e6
+    """)
+    typed = Experiment(
+        ["gap", "equal-gap:num_arms=4,gap=0.1|0.2"],
+        [
+            "d-ts:alpha=0.6..1/3,look_ahead=true|false",
+            "rucb:alpha=0.6|1&every=1|10",
+            "random",
+        ],
+        horizon=10**6,
+    )
+    same(Experiment.from_file(file), typed)
+
+
+def test_paths_start_at_the_folder_of_the_file(tmp_path):
+    (tmp_path / "mine.csv").write_text("tea,milk\n0.5,0.7\n0.3,0.5\n")
+    (tmp_path / "rounded.csv").write_text("0.5,0.7\n0.3001,0.5\n")
+    np.save(tmp_path / "large.npy", np.full((3, 3), 0.5))
+    file = tmp_path / "asked.toml"
+    file.write_text("""
+        instances = [
+          "mine.csv",
+          {file = "rounded.csv", repair = true},
+          {file = "large.npy", name = "L", arm_names = ["a", "b", "c"], source = "s"},
+          {name = "V", values = [[0.5, 0.6], [0.4, 0.5]]},
+        ]
+        policies = "d-ts"
+    """)
+    asked = Experiment.from_file(file)
+    assert asked.names == ("mine", "rounded", "L", "V")
+    assert asked.instances[0].arm_names == ("tea", "milk")
+    assert "repaired" in asked.instances[1].source
+    large = asked.instances[2]
+    assert (large.arm_names, large.source) == (("a", "b", "c"), "s")
+
+
+GOOD = 'instances = "gap"\npolicies = "d-ts"\n'
+
+WRONG = [
+    ("", "instances: is not there"),
+    ('instances = "gap"', "policies: is not there"),
+    ("runs = 5", "there is no key 'runs'; did you mean num_runs"),
+    ('environments = "gap"', "did you mean instances?"),
+    ('out = "x"', "the file says what is simulated"),
+    (GOOD + 'num_runs = "many"', "num_runs must be an integer"),
+    (GOOD + "horizon = 0", "horizon must be an integer of at least 1"),
+    (GOOD + "seed = 1979-05-27", "seed must be an integer"),
+    (GOOD + 'shuffle = "no"', "shuffle must be True or False"),
+    (GOOD + "record = 1", "record must be one of plays"),
+    (GOOD + 'checkpoints = "10"', "checkpoints must be a list of rounds"),
+    (GOOD + "horizon = 10\ncheckpoints = [5, 20]", r"checkpoints\[1\] must be"),
+    (GOOD + "stopping = 0.05", "stopping must be a rule in words"),
+    (GOOD + 'stopping = "any"', "stopping must be one of"),
+    (GOOD + 'regret = "copland"', "regret: there is no notion 'copland'"),
+    ('instances = "gap"\npolicies = ["rucb", "d-tss"]', r"policies\[1\]: there is no"),
+    ('instances = 1\npolicies = "d-ts"', "instances must be one or several"),
+    ('instances = {nam = "gap"}', "instances must have a name"),
+    ("instances = [{values = [[1]], n = 3}]", r"instances\[0\]: there is no key 'n'"),
+    ("instances = [{values = [[1.0]]}]", r"instances\[0\]: values must be a square"),
+    ('policies = {name = "d-ts", alpha = {a = 1}}', "alpha must be a number, true"),
+    ('policies = {name = "d-ts", alpha = "1,every=2"}', "alpha must be a number, true"),
+    ('policies = {name = "d-ts", alpha = [1], zip = ["every"]}', "zip must be a list"),
+    ('policies = {python = "Mine"}', "Mine was made in Python"),
+    (
+        'instances = "gap"\n'
+        'policies = {name = "d-ts", alpha = [1, 2], every = [1], zip = ["alpha", '
+        '"every"]}',
+        "zips 2 of alpha and 1 of every",
+    ),
+    ("[", "is not TOML"),
+    ("a = " + "[" * 5000, "is not TOML"),
+    ("a = " + "9" * 6000, "is not TOML"),
+    ("a = 1\na = 2", "is not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), WRONG, ids=[each[1] for each in WRONG])
+def test_what_is_wrong_is_said_with_the_name_of_the_file(text, words, tmp_path):
+    file = tmp_path / "asked.toml"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=f"asked.toml.*{words}"):
+        Experiment.from_file(file)
+
+
+def test_what_cannot_be_read_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere.toml does not exist"):
+        Experiment.from_file(tmp_path / "nowhere.toml")
+    with pytest.raises(IsADirectoryError):
+        Experiment.from_file(tmp_path)
+    with pytest.raises(ValueError, match="path must be a path"):
+        Experiment.from_file(5)  # pyright: ignore
+    (tmp_path / "a.toml").write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(ValueError, match="a.toml is text in UTF-16"):
+        Experiment.from_file(tmp_path / "a.toml")
+    (tmp_path / "b.toml").write_text('instances = "m.csv"\npolicies = "d-ts"')
+    with pytest.raises(FileNotFoundError, match="m.csv does not exist"):
+        Experiment.from_file(tmp_path / "b.toml")
+
+
+def test_keys_are_those_of_the_error(tmp_path):
+    (tmp_path / "a.toml").write_text("hroizon = 1")
+    with pytest.raises(UnknownNameError) as raised:
+        Experiment.from_file(tmp_path / "a.toml")
+    assert raised.value.value == "hroizon"
+    assert "did you mean horizon?" in raised.value.remedy
+
+
+# What no text can say
+
+
+def own_world():
+    world = choice.load_world("camera")
+    return choice.ChoiceWorld(
+        rule=world.rule, subset_size=world.subset_size, name="mine", regret=world.regret
+    )
+
+
+def test_what_no_text_can_say_is_refused():
+    local = type("Local", (Wanderer,), {"__module__": "__main__"})()
+    for wrong, argument, words in (
+        (Experiment("gap", ["rucb", local]), "policies[1]", "no text names the policy"),
+        (Experiment(own_world(), "cucb"), "instances[0]", "of your own"),
+        (
+            Experiment(
+                "gap", "d-ts", stopping=stopping.LookEvery(stopping.Budget(9), 2)
+            ),
+            "stopping",
+            "must be one of anytime",
+        ),
+        (
+            Experiment(PreferenceMatrix(np.full((129, 129), 0.5)), "random"),
+            "instances[0]",
+            "numpy.save",
+        ),
+    ):
+        with pytest.raises(ValueError) as raised:
+            wrong.to_toml()
+        assert str(raised.value).startswith(argument)
+        assert words in str(raised.value)
+
+
+def test_every_policy_by_name_is_spelled():
+    assert {name: spelled(entry.default) for name, entry in entries().items()} == {
+        name: name for name in entries()
+    }
+    for text in (
+        "d-ts:alpha=0.6",
+        "ecw-rmed:every=300",
+        "tests.fake_policies:Scripted",
+    ):
+        assert spelled(policies.parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["anytime:delta=1e-09,weight=0.3", "fixed:duels=7|p-value:alpha=0.05"],
+)
+def test_rules_in_words_are_spelled(text):
+    assert rule_spelled(stopping.parse(text)) == text
+
+
+# Folders
+
+
+@pytest.fixture
+def instant(monkeypatch):
+    """Simulate in no time."""
+    found = []
+    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk(found))
+    return found
+
+
+def test_a_folder_holds_its_experiment_and_its_summary(instant, tmp_path):
+    asked = Experiment(
+        ["gap", [[0.5, 0.6], [0.4, 0.5]]],
+        [Wanderer(), Scripted()],
+        num_runs=5,
+        horizon=100,
+        regret=["copeland", "borda"],
+    )
+    tree = asked.run(out=tmp_path / "one")
+    file = tmp_path / "one" / REQUEST
+    assert file.read_text() == asked.to_toml()
+    Experiment.from_file(file).run(out=tmp_path / "other")
+    for name in ("results.nc", "summary.csv", "summary.json", REQUEST):
+        one, other = (tmp_path / folder / name for folder in ("one", "other"))
+        assert one.read_bytes() == other.read_bytes()
+    import pandas as pd
+
+    table = pd.read_csv(tmp_path / "one" / "summary.csv")
+    assert len(table) == 2 * 2 * 2
+    row = table.query("environment=='gap' and policy=='Scripted' and notion=='borda'")
+    final = tree["gap/Scripted"]["regret"].sel(notion="borda").to_numpy()[:, -1]
+    assert float(row["regret_mean"].iloc[0]) == pytest.approx(final.mean())
+    objects = pd.read_json(tmp_path / "one" / "summary.json")
+    assert list(objects.columns) == list(table.columns)
+
+
+def test_what_no_text_can_say_stops_no_run(instant, tmp_path):
+    local = type("Local", (Wanderer,), {"__module__": "__main__"})()
+    large = PreferenceMatrix(np.full((130, 130), 0.5), name="large")
+    Experiment(["gap", large], [local], num_runs=2, horizon=10).run(out=tmp_path)
+    with pytest.raises(ValueError, match="Local was made in Python"):
+        Experiment.from_file(tmp_path / REQUEST)
+    data = tomllib.loads((tmp_path / REQUEST).read_text())
+    data["policies"] = "random"
+    assert data["instances"][1] == {"file": "experiment-1.npy", "name": "large"}
+    fixed = (tmp_path / REQUEST).read_text().replace('{python = "Local"}', '"random"')
+    (tmp_path / "fixed.toml").write_text(fixed)
+    again = Experiment.from_file(tmp_path / "fixed.toml")
+    assert again.instances == (bayesduel.load("gap"), large)
+    assert problem_of(again.instances[1]).name == "large"
+
+
+def test_a_request_alone_is_no_result(monkeypatch, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(driver, "run_chunk", interrupted)
+    asked = Experiment("gap", [Wanderer()], num_runs=2, horizon=10)
+    with pytest.raises(KeyboardInterrupt):
+        asked.run(out=tmp_path)
+    assert (tmp_path / REQUEST).read_text() == asked.to_toml()
+    monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
+    other = Experiment("gap", [Wanderer()], num_runs=3, horizon=10)
+    other.run(out=tmp_path)
+    assert (tmp_path / REQUEST).read_text() == other.to_toml()
