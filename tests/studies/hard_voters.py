@@ -6,14 +6,22 @@ standard output, and nothing where all is well.
 
 import os
 import random
+import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 
 from bayesduel.studies import Study
+from bayesduel.studies._rules import rule_of
+from bayesduel.studies._state import StudyState
 from tests.studies.helpers import assert_replays
 
 WORDS = ("left", "right", "tie", "skip")
+
+STARTS = 0.1
+"""Share of the voters of a policy that may be killed before their first vote: most of
+their time goes by until then."""
 
 
 def vote(path: str, rng: random.Random, number: int | None, acknowledge: int) -> None:
@@ -31,7 +39,23 @@ def vote(path: str, rng: random.Random, number: int | None, acknowledge: int) ->
                 os.write(acknowledge, f"{ticket.number} left\n".encode())
 
 
-def forked(path: str, rng: random.Random, number: int | None) -> tuple[int, int]:
+def vote_with_questions_out(
+    path: str, rng: random.Random, number: int | None, acknowledge: int
+) -> None:
+    """Vote until killed, on any of the questions that are out, not on the last one."""
+    with Study.open(path) as study:
+        while True:
+            study.ask(rng.randint(1, 3), judge=rng.choice(["Ada", "Bo", None]))
+            out = study.open_tickets()
+            for ticket in rng.sample(out, min(2, len(out))):
+                word = rng.choice(WORDS[:3])
+                study.tell(ticket, word)
+                os.write(acknowledge, f"{ticket.number} {word}\n".encode())
+
+
+def forked(
+    path: str, rng: random.Random, number: int | None, vote: Callable = vote
+) -> tuple[int, int]:
     """Start a voter; return its process, and where it says what is stored."""
     heard, acknowledge = os.pipe()
     pid = os.fork()
@@ -97,6 +121,57 @@ def kill(path: str, seed: int, times: int) -> None:
         print(f"only {votes} votes before {times} kills: nothing was tried")
 
 
+def kill_policy(path: str, seed: int, times: int) -> None:
+    """Kill voters whom a policy asks, with questions out; it must not go astray."""
+    # Imported once, by a process that runs no program, and so has no threads.
+    import bayesduel.studies._played_policy  # noqa: F401
+
+    rng = random.Random(seed)
+    votes = 0
+    for moment in range(times):
+        own = random.Random(rng.random())
+        pid, heard = forked(path, own, None, vote_with_questions_out)
+        if rng.random() < STARTS:
+            time.sleep(rng.uniform(0.0, 2.0))
+        else:
+            select.select([heard], [], [], 300.0)
+            time.sleep(rng.uniform(0.0, 0.1))
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        told = acknowledged(heard)
+        votes += len(told)
+        with Study.open(path) as study:
+            for each in lost(study, told):
+                print(f"moment {moment}: {each}")
+            assert_replays(study)
+    if votes < times / 2:
+        print(f"only {votes} votes before {times} kills: nothing was tried")
+    print(f"{votes} votes, {times} kills", file=sys.stderr)
+    with Study.open(path) as study:
+        for each in strayed(study):
+            print(each)
+
+
+def strayed(study: Study) -> list[str]:
+    """Return the questions that a policy that nobody interrupts would not have asked.
+
+    Its state is no event: every voter has to find it again by a replay.
+    """
+    first, *events = study.events()
+    state = StudyState.begin(first)
+    rule = rule_of(state.settings)
+    wrong = []
+    for event in events:
+        if "duel" in event.body:
+            asked = rule.propose(state, state.may_ask(None), event.number)
+            if asked.body["duel"] != event.body["duel"]:
+                wrong.append(f"event {event.number}: {event.body}, not {asked}")
+        state.apply(event)
+        if "duel" in event.body:
+            rule.accepted(state)
+    return wrong
+
+
 def crowd(path: str, seed: int, writers: int, each: int) -> None:
     """Let many vote at once."""
     children = [
@@ -118,4 +193,5 @@ def crowd(path: str, seed: int, writers: int, each: int) -> None:
 
 if __name__ == "__main__":
     task, path, *numbers = sys.argv[1:]
-    {"kill": kill, "crowd": crowd}[task](path, *map(int, numbers))
+    tasks = {"kill": kill, "kill_policy": kill_policy, "crowd": crowd}
+    tasks[task](path, *map(int, numbers))

@@ -38,6 +38,19 @@ def test_a_thousand_kills_lose_nothing(study):
     assert said_by_voters("kill", study.path, 2, 1000) == ""
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kills", [5, 100])
+def test_killed_voters_of_a_policy_lose_nothing(tmp_path, kills):
+    """Nor does D-TS+, with questions out, ask anything else for it.
+
+    A voter takes two seconds to start. `python -m tests.studies.hard_voters kill_policy
+    FILE SEED 1000` on a new study kills as often as one likes.
+    """
+    path = tmp_path / "drinks.study"
+    Study.create(path, DRINKS, "d-ts+", seed=3).close()
+    assert said_by_voters("kill_policy", path, 5, kills) == ""
+
+
 def test_many_writers_at_once(study):
     assert said_by_voters("crowd", study.path, 3, 50, 1) == ""
 
