@@ -63,6 +63,16 @@ def number_that(
     return number
 
 
+def share_of(value: object, argument: str) -> float:
+    """Return a real number strictly between 0 and 1."""
+    return number_that(value, argument, "in (0, 1)", lambda number: 0 < number < 1)
+
+
+def width_of(value: object, argument: str) -> float:
+    """Return how far from 1/2 a pair still counts either way, below 1/2."""
+    return number_that(value, argument, "in [0, 1/2)", lambda each: 0 <= each < 0.5)
+
+
 def number_above(value: object, bound: float, argument: str) -> float:
     """Return a real number that is finite and strictly greater than a bound."""
     rule = f"a finite number greater than {bound:g}"

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
     from bayesduel.policies.scalar_kernel import ScalarKernel
     from bayesduel.stopping.rules import StoppingRule
 
-__all__ = ["BALANCED", "Decisions", "asking_kernel", "decisions"]
-
-BALANCED = ("balanced", "information")
-"""Designs that ask the pair with the fewest votes; with a Beta law per pair, expected
-information does, too."""
+__all__ = ["Decisions", "asking_kernel", "decisions"]
 
 _MOST_COUNTS = 2**22
 """Of the pairs of the runs that are simulated at once: 32 MiB."""
@@ -51,7 +47,7 @@ def asking_kernel(
     Parameters
     ----------
     policy : str or Policy
-        As for ``Study.create``.
+        As for ``Study.create``; "information" with a Beta law per pair.
     num_arms, budget : int
         What the policy has to fit.
     rounds : int
@@ -62,7 +58,7 @@ def asking_kernel(
     SimulationArgumentError
         If no kernel plays the policy.
     """
-    if isinstance(policy, str) and policy in BALANCED:
+    if isinstance(policy, str) and policy == "balanced":
         from bayesduel.policies._scalar_fewest_duels import kernel
 
         return kernel()

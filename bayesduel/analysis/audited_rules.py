@@ -99,6 +99,8 @@ class StoppingAudit:
         As asked for.
     rules : tuple of AuditedRule
         Rule by rule, of one instance after the other.
+    remarks : tuple of str
+        What of a study was simulated differently.
     """
 
     policy: str
@@ -107,6 +109,7 @@ class StoppingAudit:
     look_every: int
     seed: int
     rules: tuple[AuditedRule, ...]
+    remarks: tuple[str, ...] = ()
 
     @property
     def num_runs(self) -> int:
@@ -127,6 +130,7 @@ class StoppingAudit:
             "num_runs": self.num_runs,
             "seed": self.seed,
             "rules": [asdict(row) for row in self.rows()],
+            "remarks": list(self.remarks),
         }
 
     HEADER = ("instance", "rule", "false stops", "95 %", "undecided", "median votes")

@@ -23,7 +23,7 @@ from bayesduel.stopping.rules import (
     check_rule,
 )
 from bayesduel.stopping.words import parse
-from theory.arguments import integer_from, number_that, seed_of
+from theory.arguments import integer_from, seed_of, share_of, width_of
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float64
@@ -101,8 +101,8 @@ Posterior
     look_every = checked_as(error, integer_from, look_every, 1, "look_every", 10**9)
     num_runs = checked_as(error, integer_from, num_runs, 1, "num_runs", _MOST_RUNS)
     seed = checked_as(error, seed_of, seed, "seed")
-    delta = checked_as(error, number_that, delta, "delta", "in (0, 1)", _is_share)
-    width = checked_as(error, number_that, width, "width", "in [0, 1/2)", _is_width)
+    delta = checked_as(error, share_of, delta, "delta")
+    width = checked_as(error, width_of, width, "width")
     looked = {
         name: rule if look_every == 1 else LookEvery(rule, look_every)
         for name, rule in _named_rules(rules, delta, width, budget).items()
@@ -184,14 +184,6 @@ def right_answers(
     others = ~np.eye(num_arms, dtype=bool)
     most = np.where(others, beaten[:, None, :], -1).max(axis=2)
     return kept >= most
-
-
-def _is_share(value: float) -> bool:
-    return 0.0 < value < 1.0
-
-
-def _is_width(value: float) -> bool:
-    return 0.0 <= value < 0.5
 
 
 def _named_rules(

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bayesduel.errors import SimulationArgumentError, StudyError, checked_as
-from bayesduel.studies._fits import fit_votes
+from bayesduel.errors import StudyError, checked_as
 from bayesduel.studies._study_file import StudyFile
 from bayesduel.studies.status import StudyStatus, status_of
-from theory.arguments import integer_from, number_that
+from theory.arguments import integer_from, share_of, true_or_false
 
 if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
     from bayesduel.studies.forecast import Forecast
 
 __all__ = ["Foresight"]
-
-_BUDGET = 2000
-"""Votes of an audited study without a budget."""
-
 
 _MOST_VOTES, _MOST_RUNS = 10**9, 10**6
 
@@ -61,9 +57,8 @@ class Foresight(StudyFile):
         from bayesduel.studies.report import report_html
 
         foreseen = self.forecast() if forecast else None
-        title = self.path.stem
         now = self._clock()
-        return report_html(self.events(), title, probability, now, foreseen)
+        return report_html(self.events(), self.path, probability, now, foreseen)
 
     def forecast(
         self,
@@ -111,10 +106,8 @@ class Foresight(StudyFile):
         """
         from bayesduel.studies.forecast import forecast_of
 
-        shares, error = "in (0, 1)", StudyError
-        level = checked_as(
-            error, number_that, probability, "probability", shares, _is_share
-        )
+        error = StudyError
+        level = checked_as(error, share_of, probability, "probability")
         most = checked_as(error, integer_from, most_votes, 1, "most_votes", _MOST_VOTES)
         runs = checked_as(error, integer_from, num_runs, 1, "num_runs", _MOST_RUNS)
         with self._turn:
@@ -127,12 +120,15 @@ class Foresight(StudyFile):
         look_every: int = 1,
         num_runs: int = 1000,
         seed: int = 0,
+        keep: bool = True,
         on_progress: Callable[[float], None] | None = None,
     ) -> StoppingAudit:
         """Measure how often rules would stop wrongly in studies like this one.
 
         Each of them begins without a vote, with this policy, delta and width; its truth
         is drawn from the posterior of this study's model, given the votes there are.
+        The result is kept with the study, as an event: :meth:`status` and
+        :meth:`report` have it from then on.
 
         Parameters
         ----------
@@ -140,48 +136,40 @@ class Foresight(StudyFile):
             Votes at most; by default the budget of the study, or 2000.
         look_every, num_runs, seed, on_progress
             As for :func:`bayesduel.analysis.audit_stopping`.
+        keep : bool
+            Keep the numbers with the study.
 
         Returns
         -------
         StoppingAudit
             Of the two rules of :meth:`Study.status` and of the usual habits. Where the
             model is no Beta law per pair, the posterior rule stands there as "posterior
-            by pair": it is that of such a law.
+            by pair": it is that of such a law. Remarks say what was simulated
+            differently.
 
         Raises
         ------
         SimulationArgumentError
             If no kernel plays the policy of the study.
+        OutputWriteError
+            If the file cannot be written.
         """
-        from bayesduel.analysis import audit_stopping, usual_rules
-        from bayesduel.studies.forecast import simulated_rules
+        from bayesduel.studies.audits import KeptAudit, audit_of
 
         with self._turn:
-            settings = self._settings
-            posterior = fit_votes(self._current(), 0, 400, 400)
-        if budget is None:
-            budget = settings.budget or _BUDGET
-        error = SimulationArgumentError
-        budget = checked_as(error, integer_from, budget, 1, "budget", 10**9)
-        rules = usual_rules(settings.delta, settings.width, budget)
-        own = simulated_rules(settings, posterior)
-        if "posterior" not in own:
-            own["posterior by pair"] = rules["posterior"]
-        others = ("anytime", "posterior")
-        habits = {name: rule for name, rule in rules.items() if name not in others}
-        return audit_stopping(
-            posterior,
-            settings.policy,
-            rules=own | habits,
-            delta=settings.delta,
-            width=settings.width,
+            # A copy: votes and arms may come meanwhile, and the event says of what.
+            state = deepcopy(self._current())
+        keep = checked_as(StudyError, true_or_false, keep, "keep")
+        found = audit_of(
+            state,
             budget=budget,
             look_every=look_every,
             num_runs=num_runs,
             seed=seed,
             on_progress=on_progress,
         )
-
-
-def _is_share(value: float) -> bool:
-    return 0.0 < value < 1.0
+        if keep:
+            made = KeptAudit.made(state, found, state.settings.width)
+            with self._writing():
+                self._append("audited", made.as_body())
+        return found

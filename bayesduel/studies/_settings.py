@@ -12,7 +12,7 @@ from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.votes.checks import arm_names_of
-from theory.arguments import integer_from, number_that, seed_of
+from theory.arguments import integer_from, number_that, seed_of, share_of, width_of
 
 __all__ = ["MODELS", "RULES", "Settings", "checked_name"]
 
@@ -70,12 +70,6 @@ class Settings:
             rule = "must be the name of a policy, such as 'd-ts+'"
             raise StudyError.of("policy", rule, policy)
 
-        def is_share(value: float) -> bool:
-            return 0.0 < value < 1.0
-
-        def is_width(value: float) -> bool:
-            return 0.0 <= value < 0.5
-
         def is_time(value: float) -> bool:
             return 0.0 < value <= _MOST_SECONDS
 
@@ -86,12 +80,8 @@ class Settings:
             arms=names,
             policy=policy,
             model=_checked_model(model),
-            delta=checked_as(
-                StudyError, number_that, delta, "delta", "in (0, 1)", is_share
-            ),
-            width=checked_as(
-                StudyError, number_that, width, "width", "in [0, 1/2)", is_width
-            ),
+            delta=checked_as(StudyError, share_of, delta, "delta"),
+            width=checked_as(StudyError, width_of, width, "width"),
             budget=budget,
             seed=checked_as(StudyError, seed_of, seed, "seed"),
             floor=checked_as(StudyError, integer_from, floor, 0, "floor", 10**6),

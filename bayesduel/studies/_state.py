@@ -114,6 +114,8 @@ class StudyState:
     num_imported: float = 0.0
     num_skipped: int = 0
     skipped: dict[str | None, set[tuple[int, int]]] = field(default_factory=dict)
+    audit: dict[str, Any] | None = None
+    """The last one that was made of the rules for stopping."""
 
     def __post_init__(self) -> None:
         """Begin without a vote."""
@@ -324,6 +326,9 @@ class StudyState:
             self.num_imported += sum(counts)
         self._begin_anew()
 
+    def _audited(self, number: int, body: dict[str, Any]) -> None:
+        self.audit = body
+
     def _begin_anew(self) -> None:
         """Let the policy begin from counts: what it went through no longer holds."""
         self.epoch += 1
@@ -358,4 +363,5 @@ _HANDLERS: dict[str, Callable[[StudyState, int, dict[str, Any]], None]] = {
     "arm added": StudyState._arm_added,
     "arm retired": StudyState._arm_retired,
     "imported": StudyState._imported,
+    "audited": StudyState._audited,
 }

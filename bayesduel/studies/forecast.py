@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesduel.analysis._asked_votes import BALANCED, asking_kernel, decisions
+from bayesduel.analysis._asked_votes import asking_kernel, decisions
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.models.pairwise_beta import PairwiseBeta
@@ -20,10 +20,19 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int
 
     from bayesduel.inference.posterior import Posterior
+    from bayesduel.policies.base import Policy
     from bayesduel.stopping.rules import StoppingRule
     from bayesduel.studies._settings import Settings
 
-__all__ = ["Forecast", "ForecastLine", "forecast_of", "simulated_rules", "votes_needed"]
+__all__ = [
+    "Forecast",
+    "ForecastLine",
+    "Simulated",
+    "forecast_of",
+    "simulated_rules",
+    "votes_needed",
+    "who_is_simulated",
+]
 
 _STAND_IN = "d-ts+"
 """In place of policies that no kernel plays."""
@@ -146,7 +155,7 @@ def votes_needed(
     most = max(1, math.floor(most_votes * share))
     asked = [each.duel["round"] for each in state.told if each.duel]
     kernel = asking_kernel(
-        _who_asks(state.settings)[0],
+        _who_asks(state.settings).policy,
         len(state.active),
         _horizon(state.settings),
         rounds=max([int(state.epoch_wins.sum()), *asked]),
@@ -196,18 +205,42 @@ def _decisive_share(state: StudyState) -> float:
     return float((won + 1.0) / (won + tied + 1.0))
 
 
-def _who_asks(settings: Settings) -> tuple[str, str]:
-    """Return the policy that is simulated, and what to say of it."""
-    policy, is_scale = settings.policy, not isinstance(settings.model, PairwiseBeta)
-    if policy in BALANCED:
-        if policy == "information" and is_scale:
-            return BALANCED[0], "simulated studies ask the pair with the fewest votes"
-        return policy, ""
+class Simulated(NamedTuple):
+    """Who asks in simulated studies, and what to say of it."""
+
+    policy: str | Policy
+    remark: str
+
+
+def who_is_simulated(settings: Settings) -> Simulated:
+    """Return who asks as the study does, or nearly.
+
+    Expected information is played by its kernel where the model is a Beta law per pair,
+    with the prior of the study. On a scale there is no kernel, and the pair with the
+    fewest votes stands in.
+    """
+    if settings.policy != "information":
+        return Simulated(settings.policy, "")
+    if not isinstance(settings.model, PairwiseBeta):
+        remark = "simulated studies ask the pair with the fewest votes"
+        return Simulated("balanced", remark)
+    from bayesduel.policies.identification.expected_information import (
+        ExpectedInformation,
+    )
+    from bayesduel.posteriors.beta_pairs import BetaPairs
+
+    laws = BetaPairs(np.asarray(settings.model.prior, dtype=np.float64))
+    return Simulated(ExpectedInformation(posterior=laws), "")
+
+
+def _who_asks(settings: Settings) -> Simulated:
+    """Return :func:`who_is_simulated`, or D-TS+ for what no kernel plays."""
+    found = who_is_simulated(settings)
     try:
-        asking_kernel(policy, len(settings.arms), _horizon(settings))
+        asking_kernel(found.policy, len(settings.arms), _horizon(settings))
     except SimulationArgumentError:
-        return _STAND_IN, f"simulated studies ask as {_STAND_IN} does"
-    return policy, ""
+        return Simulated(_STAND_IN, f"simulated studies ask as {_STAND_IN} does")
+    return found
 
 
 def _horizon(settings: Settings) -> int:
@@ -216,7 +249,7 @@ def _horizon(settings: Settings) -> int:
 
 def _remarks(state: StudyState) -> list[str]:
     settings, share = state.settings, _decisive_share(state)
-    found = [_who_asks(settings)[1]]
+    found = [_who_asks(settings).remark]
     if share < 1.0:
         found.append(f"ties are taken to come in {1 - share:.0%} of the votes")
     if settings.blocked or settings.floor or state.num_skipped:

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesduel.studies._event_log import Event
@@ -43,7 +44,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 def report_html(
     events: Sequence[Event],
-    title: str,
+    path: Path,
     probability: float,
     now: float,
     forecast: Forecast | None = None,
@@ -51,11 +52,12 @@ def report_html(
     """Return the page; see ``Study.report``."""
     state, history = history_of(events)
     status = status_of(state, probability, now)
+    title = path.stem
     parts = [
         f"<h1>{escape(title)}</h1>",
         _summary(status),
         "<h2>May I stop?</h2>",
-        _rules(status),
+        _rules(status, path.name),
         "" if forecast is None else _forecast(forecast),
         "<h2>Standings</h2>",
         _standings(status, probability),
@@ -95,7 +97,7 @@ def _summary(status: StudyStatus) -> str:
     )
 
 
-def _rules(status: StudyStatus) -> str:
+def _rules(status: StudyStatus, path: str) -> str:
     rows = []
     for line in status.stopping:
         says = "not yet"
@@ -107,10 +109,15 @@ def _rules(status: StudyStatus) -> str:
                 says,
                 _amount(line.rule, line.threshold),
                 _amount(line.rule, line.evidence),
+                escape(status.measured_words(line)),
                 escape(line.meaning),
             ]
         )
-    return _table(["rule", "says", "needs", "has", "meaning"], rows)
+    heads = ["rule", "says", "needs", "has", "false stops in simulations", "meaning"]
+    notes = "".join(
+        f'<p class="small">{escape(text)}</p>' for text in status.audit_words(path)
+    )
+    return _table(heads, rows) + notes
 
 
 def _forecast(forecast: Forecast) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+import shlex
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from bayesduel.stopping import AnytimeEvidence, Budget, PosteriorProbability
 from bayesduel.stopping.rules import NOBODY, StoppingState
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._state import StudyState
+from bayesduel.studies.audits import KeptAudit, MeasuredRate, kept_audit
 
 if TYPE_CHECKING:
     from bayesduel.inference.posterior import Posterior
@@ -75,6 +77,9 @@ class StoppingLine:
         leader is wrong by any time, or the posterior probability that it is.
     meaning : str
         What the rule promises.
+    measured : MeasuredRate or None
+        How often it stopped wrongly in simulations of this study; None where that was
+        not measured. ``StudyStatus.audit`` says on what, and whether it is out of date.
     """
 
     rule: str
@@ -84,6 +89,7 @@ class StoppingLine:
     evidence: float
     threshold: float
     meaning: str
+    measured: MeasuredRate | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,9 @@ class StudyStatus:
     delta : float
         Error that was accepted.
     stopping : tuple of StoppingLine
+    audit : KeptAudit or None
+        How often the rules stop wrongly, as ``Study.audit_stopping`` measured it last;
+        None where it never did.
     forecast : Forecast or None
         Of the votes still needed, where it was asked for.
     """
@@ -140,11 +149,35 @@ class StudyStatus:
     condorcet_exists: float
     delta: float
     stopping: tuple[StoppingLine, ...]
+    audit: KeptAudit | None = None
     forecast: Forecast | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         return asdict(self)
+
+    def measured_words(self, line: StoppingLine) -> str:
+        """Return in words how often a rule stops wrongly in studies like this one."""
+        if line.rule == "budget":
+            return ""
+        if self.audit is None:
+            return "never measured"
+        old = "other arms: " if self.audit.is_stale else ""
+        return old + self.audit.words(line.rule)
+
+    def audit_words(self, path: str) -> tuple[str, ...]:
+        """Return what the measured errors are about, and how to measure them.
+
+        Parameters
+        ----------
+        path : str
+            Of the study, for the command.
+        """
+        again = shlex.join(["bayesduel", "audit-stopping", "--from-study", path])
+        if self.audit is None:
+            return (f"to measure how often these rules stop wrongly: {again}",)
+        stale = self.audit.stale_words()
+        return (self.audit.about(), *([f"{stale}: {again}"] if stale else []))
 
     def __str__(self) -> str:
         named = [line for line in self.stopping if line.stopped]
@@ -162,6 +195,7 @@ def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
     """Return the status at a time of day."""
     posterior = fit_votes(state, _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS)
     rows, words = _standings(posterior, probability)
+    audit = kept_audit(state)
     clock = state.clock_at(now)
     stale = [q for q in state.open.values() if clock - q.asked >= q.lease]
     ties = posterior.data.ties
@@ -188,7 +222,11 @@ def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
         score=words["score"],
         condorcet_exists=words["condorcet_exists"],
         delta=state.settings.delta,
-        stopping=stopping_of(state, posterior),
+        stopping=tuple(
+            replace(line, measured=None if audit is None else audit.rate(line.rule))
+            for line in stopping_of(state, posterior)
+        ),
+        audit=audit,
     )
 
 

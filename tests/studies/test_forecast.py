@@ -9,13 +9,14 @@ from scipy.stats import binom, chi2_contingency
 
 from bayesduel.analysis._asked_votes import asking_kernel
 from bayesduel.errors import StudyError
+from bayesduel.models import PairwiseBeta
 from bayesduel.policies import get
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import Variations, run_chunk
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
 from bayesduel.studies import Study
 from bayesduel.studies._played_policy import PlayedPolicy
-from bayesduel.studies.forecast import _votes_of, votes_needed
+from bayesduel.studies.forecast import _votes_of, votes_needed, who_is_simulated
 from bayesduel.studies.lines import answer_line
 from bayesduel.votes import Comparisons
 from tests.studies.helpers import DRINKS
@@ -90,6 +91,41 @@ def test_what_is_simulated_differently_is_said(make):
     assert "posterior rule" in scale.remarks[1]
     blocked = make(blocked=[("tea", "milk")]).forecast(**asked)
     assert "blocked" in blocked.remarks[0]
+
+
+@pytest.mark.parametrize(("prior", "taught"), [(0.1, (0, 2)), (1.0, (0, 1))])
+def test_expected_information_is_simulated_by_its_kernel(make, prior, taught):
+    """10 to 0 teaches less than 10 to 10 by Beta(0.1, 0.1), with half the votes."""
+    asked = who_is_simulated(
+        make("information", model=PairwiseBeta(prior=prior))._settings
+    )
+    assert asked.remark == ""
+    counts = {(0, 1): 10, (0, 2): 10, (2, 0): 10, (1, 2): 50, (2, 1): 50}
+    votes = [(*pair, 1) for pair, count in counts.items() for _ in range(count)]
+    records = run_chunk(
+        PairwiseEnvironment(np.full((3, 3), 0.5), shuffle=False),
+        asking_kernel(asked.policy, 3, 10),
+        runs=range(20),
+        checkpoints=np.array([1]),
+        seed=8,
+        event_limit=10**6,
+        segment_seconds=1.0,
+        stopping=FixedNumber(10**6).scalar_stopping(),
+        variations=Variations(votes=np.array(votes)),
+    )
+    simulated = records.ledger["plays"][:, -1].sum(axis=0)
+    assert simulated[np.triu_indices(3, 1)].sum() == 20
+    assert simulated[taught] == 20
+
+
+def test_an_audit_says_who_stood_in(make):
+    scale = make("information", model="bradley-terry").audit_stopping(
+        num_runs=4, budget=20
+    )
+    assert (scale.policy, len(scale.remarks)) == ("information", 1)
+    assert "the pair with the fewest votes" in scale.remarks[0]
+    assert scale.as_dict()["remarks"] == list(scale.remarks)
+    assert make("information").audit_stopping(num_runs=4, budget=20).remarks == ()
 
 
 def test_forecasts_beyond_what_was_simulated(make):

@@ -1,5 +1,6 @@
 """What a study says of the votes: standings, and whether one may stop."""
 
+import json
 import math
 
 import numpy as np
@@ -10,7 +11,7 @@ from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
 from bayesduel.studies import Study
 from bayesduel.votes import Comparisons
-from tests.studies.helpers import DRINKS
+from tests.studies.helpers import DRINKS, assert_replays
 
 WINS = np.array([[0, 30, 25, 28], [12, 0, 20, 22], [9, 18, 0, 21], [5, 9, 11, 0]])
 
@@ -113,3 +114,53 @@ def test_nothing_is_decided_before_a_vote(make):
     assert "not decided" in str(status)
     assert status.as_dict()["standings"][0]["votes"] == 0
     assert status.model == repr(PairwiseBeta())
+
+
+def test_a_measured_error_is_kept_and_said(make):
+    study = make(budget=60)
+    assert study.status().audit is None
+    assert "never measured" in study.report()
+    found = study.audit_stopping(num_runs=20, seed=4)
+    study.audit_stopping(num_runs=10, keep=False)
+    rows = {row.rule: row for row in found.rows()}
+    with Study.open(study.path) as again:
+        status = again.status()
+        assert_replays(again)
+    kept = status.audit
+    assert kept is not None and not kept.is_stale
+    assert (kept.num_runs, kept.budget, kept.seed) == (20, 60, 4)
+    assert (kept.arms, kept.votes, kept.votes_since) == (tuple(DRINKS), WINS.sum(), 0)
+    for line in status.stopping[:2]:
+        assert line.measured is not None
+        assert line.measured.false_stops == rows[line.rule].false_stops
+        assert line.measured.false_upper == rows[line.rule].false_upper
+    assert status.stopping[2].measured is None
+    assert "audited" in study.export()
+    assert "20 simulated studies" in study.report()
+    json.dumps(status.as_dict(), allow_nan=False)
+
+
+def test_an_audit_of_other_arms_is_said_to_be_old(make):
+    study = make()
+    study.audit_stopping(num_runs=4, budget=20)
+    (ticket,) = study.ask()
+    study.tell(ticket, "left")
+    assert study.status().audit.votes_since == 1
+    assert "1 votes more now" in " ".join(study.status().audit_words("x.study"))
+    study.add_arm("juice")
+    study.retire_arm("tea")
+    kept = study.status().audit
+    assert (kept.added, kept.retired) == (("juice",), ("tea",))
+    page = study.report()
+    assert "measure again: bayesduel audit-stopping --from-study" in page
+    assert "added juice; retired tea" in page
+    study.audit_stopping(num_runs=4, budget=20)
+    assert not study.status().audit.is_stale
+
+
+def test_a_rule_that_was_not_measured_is_said_so(make):
+    study = make(model="bradley-terry")
+    study.audit_stopping(num_runs=4, budget=20)
+    line = study.status().stopping[1]
+    assert line.measured is None
+    assert study.status().measured_words(line) == "not measured for this model"

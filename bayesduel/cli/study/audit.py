@@ -215,6 +215,7 @@ def _show(found: StoppingAudit) -> None:
         "no Copeland winner",
         f"accepted: {found.delta:g}; undecided: no name within the budget; "
         f"seed {found.seed}",
+        *found.remarks,
     )
 
 

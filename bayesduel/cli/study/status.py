@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from typing import TYPE_CHECKING, Annotated
 
 from bayesduel.cli.options import json_flag, number_option
@@ -102,7 +101,7 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
         captions.append(f"retired: {', '.join(found.retired)}")
     show(screen, title, table, *captions)
     rules = new_table()
-    for head in ("may I stop", "", "needs", "has", "meaning"):
+    for head in ("may I stop", "", "needs", "has", "false stops in simulations"):
         rules.add_column(head)
     for line in found.stopping:
         says = f"stop: {line.answer}" if line.answer else "stop"
@@ -110,13 +109,15 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
             line.rule,
             escape(says) if line.stopped else "not yet",
             *(_amount(line.rule, each) for each in (line.threshold, line.evidence)),
-            line.meaning,
+            found.measured_words(line),
         )
     screen.print(rules)
+    for line in found.stopping:
+        screen.print(f"{line.rule}: {line.meaning}", style="dim", markup=False)
+    for text in found.audit_words(path):
+        screen.print(text, style="dim", markup=False)
     if found.forecast is not None:
         _show_forecast(screen, found.forecast)
-    again = shlex.join(["bayesduel", "audit-stopping", "--from-study", path])
-    screen.print(f"measured errors of these rules: {again}", style="dim", markup=False)
 
 
 def _show_forecast(screen: Console, forecast: Forecast) -> None:

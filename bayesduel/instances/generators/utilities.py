@@ -20,7 +20,7 @@ from bayesduel.instances.generators.instance import (
     make_instance,
     spell,
 )
-from theory.arguments import number_that, one_of
+from theory.arguments import number_that, one_of, share_of
 
 UTILITY_PROFILES: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
@@ -201,7 +201,7 @@ def geometric_order(
     """
     num_arms = check_num_arms(num_arms)
     top = number_that(top, "top", "in (0, 1]", lambda x: 0 < x <= 1)
-    ratio = number_that(ratio, "ratio", "in (0, 1)", lambda x: 0 < x < 1)
+    ratio = share_of(ratio, "ratio")
     utilities = top * np.float64(ratio) ** np.arange(num_arms)
     return make_instance(
         _linked(utilities, link),

@@ -1,0 +1,234 @@
+"""How often the rules of a study stop wrongly: measured once, and kept with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from bayesduel.errors import SimulationArgumentError, checked_as
+from bayesduel.studies._fits import fit_votes
+from theory.arguments import integer_from
+
+if TYPE_CHECKING:
+    from bayesduel.analysis import StoppingAudit
+    from bayesduel.studies._state import StudyState
+
+__all__ = ["KeptAudit", "MeasuredRate", "audit_of", "kept_audit"]
+
+_BUDGET = 2000
+"""Votes of an audited study without a budget."""
+
+
+@dataclass(frozen=True)
+class MeasuredRate:
+    """What became of the simulated studies under one rule.
+
+    Attributes
+    ----------
+    rule : str
+    false_stops : int
+        Studies in which it named an arm that is no Copeland winner.
+    false_share, false_lower, false_upper : float
+        Their share, with an exact interval of 95 %.
+    undecided_share : float
+        Share of the studies in which it named no arm within the budget.
+    median_votes : float or None
+        Median of the votes until a name, None where most studies had none.
+    """
+
+    rule: str
+    false_stops: int
+    false_share: float
+    false_lower: float
+    false_upper: float
+    undecided_share: float
+    median_votes: float | None
+
+
+@dataclass(frozen=True)
+class KeptAudit:
+    """The last audit of a study, and the design that it was made for.
+
+    Attributes
+    ----------
+    policy, model : str
+        Who asked, and what the truths were drawn from, given ``votes``.
+    arms : tuple of str
+        That were compared then.
+    votes : int
+        Of the study when it was made, imported ones included.
+    delta, width : float
+    budget, look_every, num_runs, seed : int
+        As for ``Study.audit_stopping``.
+    rates : tuple of MeasuredRate
+    remarks : tuple of str
+        What of the study was simulated differently.
+    added, retired : tuple of str
+        Arms that came or went since: then the numbers are about another design.
+    votes_since : int
+        Votes that came since; negative where more were taken back.
+    """
+
+    policy: str
+    model: str
+    arms: tuple[str, ...]
+    votes: int
+    delta: float
+    width: float
+    budget: int
+    look_every: int
+    num_runs: int
+    seed: int
+    rates: tuple[MeasuredRate, ...]
+    remarks: tuple[str, ...]
+    added: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+    votes_since: int = 0
+
+    @classmethod
+    def made(cls, state: StudyState, found: StoppingAudit, width: float) -> Self:
+        """Return what is kept of an audit of a study in this state."""
+        names = [each.name for each in fields(MeasuredRate)]
+        rows = [asdict(row) for row in found.rows()]
+        return cls(
+            policy=found.policy,
+            model=repr(state.settings.model),
+            arms=_arms(state),
+            votes=_votes(state),
+            delta=found.delta,
+            width=width,
+            budget=found.budget,
+            look_every=found.look_every,
+            num_runs=found.num_runs,
+            seed=found.seed,
+            rates=tuple(
+                MeasuredRate(**{name: row[name] for name in names}) for row in rows
+            ),
+            remarks=found.remarks,
+        )
+
+    def as_body(self) -> dict[str, Any]:
+        """Return what the event holds."""
+        body = asdict(self)
+        for name in ("added", "retired", "votes_since"):
+            del body[name]
+        return body
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the design has changed since."""
+        return bool(self.added or self.retired)
+
+    def rate(self, rule: str) -> MeasuredRate | None:
+        """Return the numbers of a rule, None where it was not measured."""
+        return next((each for each in self.rates if each.rule == rule), None)
+
+    def words(self, rule: str) -> str:
+        """Return in words how often a rule stopped wrongly."""
+        found = self.rate(rule)
+        if found is None:
+            return "not measured for this model"
+        low, high = found.false_lower, found.false_upper
+        return (
+            f"{found.false_share:.1%} wrong (95%: {low:.1%} to {high:.1%}), "
+            f"{found.undecided_share:.0%} undecided"
+        )
+
+    def about(self) -> str:
+        """Return in words what was measured."""
+        looks = "vote" if self.look_every == 1 else f"{self.look_every} votes"
+        parts = [
+            f"measured in {self.num_runs:,} simulated studies of at most "
+            f"{self.budget:,} votes: {self.policy} asks {len(self.arms)} arms, "
+            f"delta {self.delta:g}, width {self.width:g}, looked at after every "
+            f"{looks}; truths from the posterior given {self.votes:,} votes",
+            *self.remarks,
+        ]
+        if self.votes_since:
+            more = "more" if self.votes_since > 0 else "fewer"
+            parts.append(f"there are {abs(self.votes_since):,} votes {more} now")
+        return "; ".join(parts)
+
+    def stale_words(self) -> str:
+        """Return in words how the design has changed since, or ""."""
+        changes = [
+            f"{word} {', '.join(names)}"
+            for word, names in (("added", self.added), ("retired", self.retired))
+            if names
+        ]
+        if not changes:
+            return ""
+        return (
+            "these errors are of another design, as the arms have changed since "
+            f"({'; '.join(changes)}): measure again"
+        )
+
+
+def kept_audit(state: StudyState) -> KeptAudit | None:
+    """Return the last audit among the events, None where there is none."""
+    if state.audit is None:
+        return None
+    body = dict(state.audit)
+    for name in ("arms", "remarks"):
+        body[name] = tuple(body[name])
+    body["rates"] = tuple(MeasuredRate(**each) for each in body["rates"])
+    then, now = body["arms"], _arms(state)
+    return KeptAudit(
+        **body,
+        added=tuple(name for name in now if name not in then),
+        retired=tuple(name for name in then if name not in now),
+        votes_since=_votes(state) - body["votes"],
+    )
+
+
+def audit_of(
+    state: StudyState,
+    *,
+    budget: int | None,
+    look_every: int,
+    num_runs: int,
+    seed: int,
+    on_progress: Callable[[float], None] | None,
+) -> StoppingAudit:
+    """Measure the design of a study; see ``Study.audit_stopping``."""
+    from bayesduel.analysis import audit_stopping, usual_rules
+    from bayesduel.studies.forecast import simulated_rules, who_is_simulated
+
+    settings = state.settings
+    posterior = fit_votes(state, 0, 400, 400)
+    if budget is None:
+        budget = settings.budget or _BUDGET
+    error = SimulationArgumentError
+    budget = checked_as(error, integer_from, budget, 1, "budget", 10**9)
+    rules = usual_rules(settings.delta, settings.width, budget)
+    own = simulated_rules(settings, posterior)
+    if "posterior" not in own:
+        own["posterior by pair"] = rules["posterior"]
+    others = ("anytime", "posterior")
+    habits = {name: rule for name, rule in rules.items() if name not in others}
+    asked = who_is_simulated(settings)
+    found = audit_stopping(
+        posterior,
+        asked.policy,
+        rules=own | habits,
+        delta=settings.delta,
+        width=settings.width,
+        budget=budget,
+        look_every=look_every,
+        num_runs=num_runs,
+        seed=seed,
+        on_progress=on_progress,
+    )
+    remarks = [asked.remark] if asked.remark else []
+    if settings.blocked or settings.floor:
+        remarks.append("the floor and blocked pairs are not simulated")
+    return replace(found, policy=settings.policy, remarks=tuple(remarks))
+
+
+def _arms(state: StudyState) -> tuple[str, ...]:
+    return tuple(state.arms[arm] for arm in state.active)
+
+
+def _votes(state: StudyState) -> int:
+    return int(state.num_votes + state.num_imported)
