@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bayesduel.inference.seeds import generator_of, seed_words
 from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.pairwise_beta import BetaPosterior
+from bayesduel.models.pairwise_curvature import PairwiseDensity
 from bayesduel.models.vote_arrays import Votes
 
 if TYPE_CHECKING:
@@ -216,6 +218,14 @@ class Posterior(Fitted):
             block = {name: each[start : start + size] for name, each in flat.items()}
             yield self.model.preference_matrices(block)
 
+    @cached_property
+    def scores(self) -> dict[str, Shaped[np.ndarray, "draw K"]]:
+        """Scores of the arms in every kept draw: ``borda`` and ``copeland``.
+
+        The mean probability of beating one of the others, and how many it beats.
+        """
+        return winners.scores_of(self.matrices())
+
     def probability_of_beating(self) -> xr.DataArray:
         """Return the probability that an arm wins its next vote against another.
 
@@ -275,7 +285,7 @@ class Posterior(Fitted):
         if utilities is not None and self.model.utility_decides:
             found = winners.winner_shares_by_utility(utilities)
         else:
-            found = winners.winner_shares(self.matrices())
+            found = winners.winner_shares(self.scores)
         if utilities is not None:
             best = np.bincount(np.argmax(utilities, axis=1), minlength=self.num_arms)
             found["best_utility"] = best / self.num_draws
@@ -320,8 +330,7 @@ class Posterior(Fitted):
         if is_named and order == "utility" and utilities is not None:
             scores = utilities
         elif is_named and order in winners.SCORES:
-            blocks = [winners.SCORES[order](block) for block in self.matrices()]
-            scores = np.concatenate(blocks)
+            scores = self.scores[order]
         else:
             rule = "must be borda, copeland, or utility where the model has one"
             raise FitError.of("by", rule, by)
@@ -342,7 +351,8 @@ class Posterior(Fitted):
         The mutual information of the next vote, ties included, and all unknown
         quantities: H(E[p]) - E[H(p)] with p the probabilities of the outcomes (Houlsby
         et al. 2011). The arm of the row is shown first. In closed form where the
-        posterior is, else the mean over the draws.
+        posterior is; by integration, without draws, where :attr:`knows_information`;
+        else the mean over the draws.
 
         Returns
         -------
@@ -350,10 +360,15 @@ class Posterior(Fitted):
             Not negative; diagonal 0.
         """
         law = self.model.exact_posterior(self.arrays) if self.method == "exact" else 0
+        density = self._normal_density()
         if isinstance(law, BetaPosterior):
             values = np.zeros((self.num_arms, self.num_arms))
             values[np.triu_indices(self.num_arms, 1)] = law.expected_information()
             values += values.T
+        elif density is not None:
+            from bayesduel.inference._normal_information import information_of_votes
+
+            values = information_of_votes(density, self.extras["laplace"])
         elif isinstance(self.arrays, Votes):
             values = self._information_of_votes(self.arrays)
         else:
@@ -362,6 +377,26 @@ class Posterior(Fitted):
             )
         np.fill_diagonal(values, 0.0)
         return self._by_pair(values)
+
+    @property
+    def knows_information(self) -> bool:
+        """Whether :meth:`expected_information` needs no draws.
+
+        So it is for exact fits, and for the normal law of laplace with
+        ``resample=False``, where the model has a density in closed form and no order
+        effect.
+        """
+        return self.method == "exact" or self._normal_density() is not None
+
+    def _normal_density(self) -> PairwiseDensity | None:
+        """Return the density whose normal law the draws are from, where it is known."""
+        resampled = self.correction is not None and self.correction.resampled
+        plain = not resampled and self.converged
+        shown = getattr(self.model, "order_effect", True)
+        if self.method != "laplace" or not plain or shown:
+            return None
+        found = self.model.closed_form(self.arrays)
+        return found if isinstance(found, PairwiseDensity) else None
 
     def _information_of_votes(self, votes: Votes) -> np.ndarray:
         from bayesduel.inference.numpyro_models import log_probabilities_of

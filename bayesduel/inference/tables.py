@@ -69,9 +69,7 @@ def standing_columns(
     utilities = posterior.model.utilities(posterior.flat_draws())
     best = posterior.winner_shares()
     if utilities is None:
-        scores = np.concatenate(
-            [winners.borda_scores(block) for block in posterior.matrices()]
-        )
+        scores = posterior.scores["borda"]
         score, chances = "probability of beating another arm", best["condorcet"]
         chosen, order = "beats every other arm", "borda"
     else:

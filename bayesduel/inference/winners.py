@@ -26,22 +26,27 @@ SCORES: dict[str, Callable[[Matrices], np.ndarray]] = {
 }
 
 
-def winner_shares(blocks: Iterable[Matrices]) -> dict[str, Float[np.ndarray, " K"]]:
-    """Return the share of draws in which each arm is a winner.
+def scores_of(blocks: Iterable[Matrices]) -> dict[str, Real[np.ndarray, "draw K"]]:
+    """Return all :data:`SCORES`, by name, looking at each matrix once."""
+    found = [{name: of(block) for name, of in SCORES.items()} for block in blocks]
+    return {name: np.concatenate([each[name] for each in found]) for name in SCORES}
+
+
+def winner_shares(
+    scores: dict[str, Real[np.ndarray, "draw K"]],
+) -> dict[str, Float[np.ndarray, " K"]]:
+    """Return the share of draws in which each arm is a winner, from :func:`scores_of`.
 
     ``condorcet``: it beats all others. ``copeland``: no arm beats more; all arms that
     share the first place count. ``borda``: the largest score.
     """
-    totals: dict[str, Any] = {"condorcet": 0, "copeland": 0, "borda": 0}
-    number = 0
-    for block in blocks:
-        beaten = copeland_counts(block)
-        scores = borda_scores(block)
-        totals["condorcet"] += np.sum(beaten == block.shape[1] - 1, axis=0)
-        totals["copeland"] += np.sum(beaten == beaten.max(1, keepdims=True), axis=0)
-        totals["borda"] += np.sum(scores == scores.max(1, keepdims=True), axis=0)
-        number += len(block)
-    return {name: total / number for name, total in totals.items()}
+    beaten, borda = scores["copeland"], scores["borda"]
+    first = {
+        "condorcet": beaten == beaten.shape[1] - 1,
+        "copeland": beaten == beaten.max(axis=1, keepdims=True),
+        "borda": borda == borda.max(axis=1, keepdims=True),
+    }
+    return {name: np.mean(each, axis=0) for name, each in first.items()}
 
 
 def winner_shares_by_utility(

@@ -40,10 +40,9 @@ class BetaPosterior(NamedTuple):
 
     def sample(self, rng: np.random.Generator, num_draws: int) -> dict[str, Any]:
         """Draw from the posterior, independently."""
-        size = (num_draws, len(self.for_first))
-        draws = {"preference": rng.beta(self.for_first, self.for_second, size)}
+        draws = {"preference": _betas(rng, self.for_first, self.for_second, num_draws)}
         if len(self.tie):
-            draws["tie_share"] = rng.beta(self.tie, self.no_tie, size)
+            draws["tie_share"] = _betas(rng, self.tie, self.no_tie, num_draws)
         return draws
 
     def expected_information(self) -> NDArray[np.float64]:
@@ -61,6 +60,26 @@ class BetaPosterior(NamedTuple):
             found = of_ties + decided * found
         # Not negative but for rounding.
         return np.maximum(found, 0.0)
+
+
+def _betas(
+    rng: np.random.Generator,
+    one: NDArray[np.float64],
+    other: NDArray[np.float64],
+    num_draws: int,
+) -> NDArray[np.float64]:
+    """Draw from Beta laws, (draw, pair).
+
+    Uniform ones, as of pairs without a vote, many times as fast as NumPy's general
+    sampler draws them: of many arms most pairs have none.
+    """
+    uniform = (one == 1.0) & (other == 1.0)
+    if not uniform.any():
+        return rng.beta(one, other, (num_draws, len(one)))
+    found = rng.random((num_draws, len(one)))
+    rest = np.flatnonzero(~uniform)
+    found[:, rest] = rng.beta(one[rest], other[rest], (num_draws, len(rest)))
+    return found
 
 
 def information_of_betas(one: Any, other: Any, special: Any) -> Any:
@@ -197,7 +216,13 @@ class PairwiseBeta(PreferenceModel):
         pair = np.zeros((num_arms, num_arms), dtype=np.int32)
         pair[upper] = np.arange(theta.shape[1])
         # Entries of both halves and of the diagonal; the unused ones are dropped.
-        found = theta[:, np.maximum(pair, pair.T)]
+        pair = np.maximum(pair, pair.T)
+        if xp is np:
+            found = np.take(theta, pair, axis=1)
+            np.subtract(1.0, found, out=found, where=~upper)
+            found[:, np.arange(num_arms), np.arange(num_arms)] = 0.5
+            return found
+        found = theta[:, pair]
         found = xp.where(upper, found, 1.0 - found)
         return xp.where(np.eye(num_arms, dtype=bool), 0.5, found)
 

@@ -16,7 +16,7 @@ from bayesduel.inference.laplace_draws import from_approximation
 from bayesduel.inference.latent import latent_of
 from bayesduel.inference.numpyro_models import NumPyroDensity, as_jax
 from bayesduel.inference.seeds import as_key, generator_of, seed_words
-from bayesduel.inference.winners import winner_shares
+from bayesduel.inference.winners import scores_of, winner_shares
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
 from bayesduel.models.newton import Status, Surface, climb
 from bayesduel.votes import Comparisons
@@ -202,7 +202,7 @@ def test_only_stock_densities_have_a_closed_form():
 def test_winners_by_utility_are_those_of_the_matrices(model):
     data = VOTES if model.ties else VOTES.without_ties()
     found = fit(model, data, method="laplace", num_draws=50)
-    expected = winner_shares(found.matrices())
+    expected = winner_shares(scores_of(found.matrices()))
     for name, shares in found.winner_shares().items():
         if name != "best_utility":
             np.testing.assert_allclose(shares, expected[name], atol=1e-12)
