@@ -23,6 +23,7 @@ from bayesduel.cli.vote_options import (
     ModelChoice,
     OrderEffect,
     TieColumns,
+    VoteColumns,
     Weight,
     Winner,
     Wins,
@@ -82,15 +83,8 @@ def calibrate(
     uniform ranks, the smallest one for a quantity of several arms.
     """  # fmt: skip
     check_model(model, order_effect=order_effect)
-    data = read_votes(
-        votes,
-        arms=arms,
-        winner=winner,
-        words=words,
-        wins=wins,
-        tie_columns=tie_columns,
-        weight=weight,
-    )
+    columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
+    data = read_votes(votes, columns)
     from bayesduel.diagnostics import calibrate as calibrate_model
 
     law = preference_model(model, data, prior_scale, order_effect=order_effect)

@@ -25,6 +25,7 @@ from bayesduel.cli.vote_options import (
     ModelChoice,
     OrderEffect,
     TieColumns,
+    VoteColumns,
     Weight,
     Winner,
     Wins,
@@ -120,15 +121,8 @@ def fit(
 
     check_probability(probability)
     check_model(model, order_effect=order_effect)
-    data = read_votes(
-        votes,
-        arms=arms,
-        winner=winner,
-        words=words,
-        wins=wins,
-        tie_columns=tie_columns,
-        weight=weight,
-    )
+    columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
+    data = read_votes(votes, columns)
     if not data.num_votes:
         raise ValueError(f"VOTES: {votes} holds no vote")
     if data.has_ties and ties is Ties.dropped:

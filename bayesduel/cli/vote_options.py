@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -20,6 +20,7 @@ __all__ = [
     "ModelChoice",
     "OrderEffect",
     "TieColumns",
+    "VoteColumns",
     "Weight",
     "Winner",
     "Wins",
@@ -106,16 +107,18 @@ def check_model(model: Model, *, order_effect: bool) -> None:
         raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
 
 
-def read_votes(
-    votes: Path,
-    *,
-    arms: str | None,
-    winner: str | None,
-    words: str,
-    wins: str | None,
-    tie_columns: str | None,
-    weight: str | None,
-) -> Comparisons:
+class VoteColumns(NamedTuple):
+    """Which columns of a file hold votes, as the options of a command say it."""
+
+    arms: str | None
+    winner: str | None
+    words: str
+    wins: str | None
+    ties: str | None
+    weight: str | None
+
+
+def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
     """Read a file of votes by the columns that were named.
 
     Raises
@@ -124,19 +127,20 @@ def read_votes(
         When there is no such file (near names are suggested), an option does not name
         what it should, or the file is no table of votes.
     """
-    columns: dict[str, Any] = {
-        "arms": _names("--arms", arms, 2),
-        "winner": winner,
-        "words": _names("--words", words, 3),
-        "wins": _names("--wins", wins, 2),
-        "ties": () if tie_columns == "" else _names("--tie-columns", tie_columns, None),
-        "weight": weight,
+    ties = columns.ties
+    read: dict[str, Any] = {
+        "arms": _names("--arms", columns.arms, 2),
+        "winner": columns.winner,
+        "words": _names("--words", columns.words, 3),
+        "wins": _names("--wins", columns.wins, 2),
+        "ties": () if ties == "" else _names("--tie-columns", ties, None),
+        "weight": columns.weight,
     }
     if not votes.exists():
         raise ValueError(f"VOTES: {votes} does not exist{_nearby(votes)}")
     from bayesduel.votes import read_comparisons
 
-    return read_comparisons(votes, **columns)
+    return read_comparisons(votes, **read)
 
 
 def preference_model(

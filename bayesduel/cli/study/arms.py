@@ -13,6 +13,7 @@ from bayesduel.cli.study.options import File, opened
 from bayesduel.cli.vote_options import (
     Arms,
     TieColumns,
+    VoteColumns,
     Weight,
     Winner,
     Wins,
@@ -55,15 +56,8 @@ def import_(
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Count votes that were collected elsewhere."""
-    data = read_votes(
-        votes,
-        arms=arms,
-        winner=winner,
-        words=words,
-        wins=wins,
-        tie_columns=tie_columns,
-        weight=weight,
-    )
+    columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
+    data = read_votes(votes, columns)
     with opened(file) as study:
         number = study.import_votes(data, source=str(votes))
     say(f"imported {number:g} votes", quiet=quiet)

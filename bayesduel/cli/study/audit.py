@@ -23,6 +23,7 @@ from bayesduel.cli.vote_options import (
     Model,
     ModelChoice,
     TieColumns,
+    VoteColumns,
     Weight,
     Winner,
     Wins,
@@ -123,8 +124,7 @@ def audit_stopping(
 
         truth = [load_matrix(each, "instances", repair=repair) for each in environment]
     elif from_votes is not None:
-        columns = {"arms": arms, "winner": winner, "words": words, "wins": wins,
-                   "tie_columns": tie_columns, "weight": weight}  # fmt: skip
+        columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
         truth = _posterior(from_votes, model, columns, seed)
     if out is not None:
         from bayesduel.folders import check_folder
@@ -152,12 +152,10 @@ def audit_stopping(
         _save(found, out, quiet=quiet)
 
 
-def _posterior(
-    file: Path, model: Model, columns: dict[str, Any], seed: int
-) -> Posterior:
+def _posterior(file: Path, model: Model, columns: VoteColumns, seed: int) -> Posterior:
     from bayesduel.inference import fit
 
-    data = read_votes(file, **columns)
+    data = read_votes(file, columns)
     law = preference_model(model, data, None, order_effect=False)
     return fit(law, data, rng_key=seed, num_draws=100)
 
