@@ -1,5 +1,6 @@
 """Driving policies without the simulator, with outcomes that are fixed in advance."""
 
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,12 +16,18 @@ from tests.compiling import quick_jit
 
 CHECKPOINTS = (40, 120, 300, 700)
 NUM_RUNS = 256
-NUM_ASSISTED_RUNS = 48
+"""Of the test of a law."""
+
+NUM_ASSISTED_RUNS = 64
 """Of a policy that waits for the host some dozen times per run."""
 
-NUM_LANES = 24
-"""Tests that agree on the last two, on the number of arms (4), and on the form of a
-policy share a program, as long as there are at most 32 checkpoints."""
+FEW_RUNS = 32
+"""Where no law is tested."""
+
+NUM_LANES = 16
+"""Every lane takes a second run. Tests that agree on the last two, on the number of
+arms (4), and on the form of a policy share a program, as long as there are at most 128
+checkpoints."""
 
 
 def num_runs(policy) -> int:
@@ -29,14 +36,39 @@ def num_runs(policy) -> int:
 
 
 def simulate_runs(policy, matrix, **options) -> RunRecords:
-    """Call the simulator; arms are shuffled in each run unless told otherwise."""
+    """Call the simulator; arms are shuffled in each run unless told otherwise.
+
+    Many runs are played a few at a time, by the program of the tests that need few; or
+    ``at_once``.
+    """
     environment = PairwiseEnvironment(
         np.array(matrix), shuffle=options.pop("shuffle", True)
     )
     checkpoints = np.array(options.pop("checkpoints", CHECKPOINTS), dtype=np.int64)
-    runs = range(num_runs(policy))
-    settings = {"runs": runs, "seed": 0, "num_lanes": NUM_LANES} | options
-    return run_chunk(environment, policy, checkpoints=checkpoints, **settings)
+    runs = options.pop("runs", range(num_runs(policy)))
+    settings = {"seed": 0, "num_lanes": NUM_LANES} | options
+    settings |= {"checkpoints": checkpoints}
+    size = settings.pop("at_once", FEW_RUNS)
+    chunks = [runs[i : i + size] for i in range(0, len(runs), size)]
+    return joined(
+        [run_chunk(environment, policy, runs=each, **settings) for each in chunks]
+    )
+
+
+def joined(chunks) -> RunRecords:
+    """Put the records of chunks one after the other."""
+    if len(chunks) == 1:
+        return chunks[0]
+    first = chunks[0]
+    arrays = {
+        field.name: jax.tree.map(
+            lambda *values: np.concatenate(values),
+            *(getattr(each, field.name) for each in chunks),
+        )
+        for field in fields(first)
+        if not field.name.endswith("_seconds")
+    }
+    return replace(first, **arrays)
 
 
 class Event(NamedTuple):

@@ -1,11 +1,12 @@
 """What every registered policy must do, whatever its rule.
 
 A policy enters this suite by being registered. All simulations here share one program
-per policy where they can: what a program costs is its compilation.
+per policy where they can: what a program costs is its compilation. What no law is asked
+of is played a few runs long.
 """
 
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.simulation import driver
-from tests.policies.driving import CHECKPOINTS, num_runs, play, simulate_runs
+from tests.policies.driving import CHECKPOINTS, FEW_RUNS, play, simulate_runs
 from tests.policies.instances import (
     CONDORCET,
     DECISIVE,
@@ -35,6 +36,15 @@ VARIANTS = {"multisbm", "pure-d-ts", "rmed2", "rmed2fh", "savage-copeland", "sco
 CASES = [
     pytest.param(name, marks=[pytest.mark.slow] * (name in VARIANTS)) for name in NAMES
 ]
+QUICK_CASES = [
+    pytest.param(
+        name,
+        marks=[pytest.mark.slow] * (name in VARIANTS or policies.get(name).assisted),
+    )
+    for name in NAMES
+]
+"""Without those that wait for the host, which takes most of the time of all."""
+
 FEW = range(5)
 """Runs of the program with a single lane."""
 
@@ -66,6 +76,8 @@ IGNORES_NUMBERS = {"pure-d-ts", "bt-ts", "scb", "beat-the-mean"}
 belongs to its other stopping rule, that of Beat the Mean decides later."""
 
 
+TWO_ARMS = np.array([[0.5, 0.95], [0.05, 0.5]])
+
 INSTANCES = MATRICES | {"decisive": DECISIVE}
 
 
@@ -95,14 +107,17 @@ LOOKING_AHEAD = [
 ]
 NUMBERED = [
     case
-    for case, policy in zip(CASES, map(policies.get, NAMES), strict=True)
+    for case, policy in zip(QUICK_CASES, map(policies.get, NAMES), strict=True)
     if with_other_numbers(policy) != policy
 ]
 
 
+simulate_few = partial(simulate_runs, runs=range(FEW_RUNS))
+
+
 @cache
 def runs_of(name, matrix="condorcet", checkpoints=CHECKPOINTS, seed=0):
-    return simulate_runs(
+    return simulate_few(
         policies.get(name), INSTANCES[matrix], checkpoints=checkpoints, seed=seed
     )
 
@@ -188,11 +203,30 @@ def test_recommendation_is_an_arm(name):
     assert recommendation.min() >= 0 and recommendation.max() < 4
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_two_arms(name):
+KERNELS = [name for name in NAMES if policies.get(name).scalar_kernel()]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_two_arms_of_a_kernel(name):
     """The smallest problem: arm 0 wins 95 of 100."""
+    records = simulate_few(
+        policies.get(name), TWO_ARMS, checkpoints=(HORIZON,), engine="scalar"
+    )
+    assert np.all(np.triu(plays_of(records)[:, 0]).sum(axis=(1, 2)) == HORIZON)
+    assert np.mean(records.recommendation == 0) > 0.9
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in VARIANTS | {*KERNELS}))
+        for name in NAMES
+    ],
+)
+def test_two_arms(name):
+    """The same in JAX, where two arms take a program of their own."""
     rng = np.random.default_rng(32)
-    outcomes = random_outcomes(np.array([[0.5, 0.95], [0.05, 0.5]]), 1200, rng)
+    outcomes = random_outcomes(TWO_ARMS, 1200, rng)
     with jax.enable_x64(True):
         played = play(
             policies.get(name),
@@ -215,8 +249,7 @@ def test_two_arms(name):
 def test_plays_add_up_to_the_round(name, matrix):
     records = runs_of(name, matrix)
     plays = plays_of(records)
-    count = num_runs(policies.get(name))
-    assert plays.shape == (count, len(CHECKPOINTS), 4, 4)
+    assert plays.shape == (FEW_RUNS, len(CHECKPOINTS), 4, 4)
     assert plays.dtype == np.int64
     assert plays.min() >= 0
     assert np.all(plays.sum(axis=(2, 3)) == CHECKPOINTS)
@@ -237,23 +270,22 @@ def assert_same_runs(records, here, others, there):
 
 @pytest.mark.parametrize("name", CASES)
 def test_runs_do_not_depend_on_their_chunk(name):
-    count = num_runs(policies.get(name))
-    later = simulate_runs(policies.get(name), CONDORCET, runs=range(3, 3 + count))
-    assert_same_runs(later, slice(0, count - 3), runs_of(name), slice(3, count))
+    later = simulate_runs(policies.get(name), CONDORCET, runs=range(3, 3 + FEW_RUNS))
+    assert_same_runs(later, slice(-3), runs_of(name), slice(3, None))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_do_not_depend_on_their_company(name):
-    """Runs 0 to 4 alone in one lane, and among all in 24 lanes."""
+    """Runs 0 to 4 alone in one lane, and among all in 16 lanes."""
     assert_same_runs(few_runs_of(name), slice(None), runs_of(name), FEW)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", QUICK_CASES)
 def test_runs_do_not_depend_on_segments(name, monkeypatch):
     shares = []
     monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
-    records = simulate_runs(policies.get(name), TWO_WINNERS, on_progress=shares.append)
+    records = simulate_few(policies.get(name), TWO_WINNERS, on_progress=shares.append)
     # The shortest segments have 64 events; every lane plays some hundred, or fewer
     # where a pair is dueled in bulk.
     assert len(shares) > (1 if policies.get(name).explores_in_bulk else 3)
@@ -262,7 +294,7 @@ def test_runs_do_not_depend_on_segments(name, monkeypatch):
     np.testing.assert_array_equal(plays_of(records), plays_of(whole))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", QUICK_CASES)
 def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
     dense = (*range(1, 7), 40, *range(45, 60), 120, 300, 699, 700)
     expected = plays_of(runs_of(name))
@@ -276,7 +308,7 @@ def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_seed_same_runs_another_seed_others(name):
-    again = simulate_runs(policies.get(name), CONDORCET)
+    again = simulate_few(policies.get(name), CONDORCET)
     np.testing.assert_array_equal(plays_of(again), plays_of(runs_of(name)))
     other = plays_of(runs_of(name, seed=1))
     same = np.all(other[:, -1] == plays_of(runs_of(name))[:, -1], axis=(1, 2))
@@ -290,7 +322,7 @@ def test_same_seed_same_runs_another_seed_others(name):
 @pytest.mark.parametrize("name", CASES)
 def test_horizon_of_one_round(name):
     plays = plays_of(runs_of(name, checkpoints=(1,)))
-    assert plays.shape == (num_runs(policies.get(name)), 1, 4, 4)
+    assert plays.shape == (FEW_RUNS, 1, 4, 4)
     assert np.all(plays.sum(axis=(1, 2, 3)) == 1)
 
 
@@ -314,13 +346,13 @@ def test_hyperparameters_reach_the_program(name):
     other = with_other_numbers(policy)
     expected = plays_of(runs_of(name))
     before = num_programs()
-    plays = plays_of(simulate_runs(other, CONDORCET))
+    plays = plays_of(simulate_few(other, CONDORCET))
     assert num_programs() == before, "a sweep over numbers compiles once"
     changed = bool(np.any(plays != expected))
     assert changed == (name not in IGNORES_NUMBERS)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", QUICK_CASES)
 def test_relabeled_arms_permute_the_law(name):
     """Arms are shuffled in each run, so their order must not matter."""
     order = np.array([2, 0, 3, 1])
@@ -331,7 +363,7 @@ def test_relabeled_arms_permute_the_law(name):
     both = own + np.swapaxes(np.triu(own, 1), 2, 3)
     back = np.argsort(order)
     original = np.triu(both[:, :, back][:, :, :, back])
-    ours = plays_of(runs_of(name, instance))
+    ours = plays_of(simulate_runs(policies.get(name), matrix))
     found = {**features(original, matrix), **self_duels(original)}
     expected = {**features(ours, matrix), **self_duels(ours)}
     assert not rejected(same_law(found, expected), FALSE_ALARM)

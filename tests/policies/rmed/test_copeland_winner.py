@@ -10,7 +10,7 @@ import theory
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, ProgramError
 from bayesduel.policies.rmed import copeland_winner
-from tests.policies.driving import simulate_runs
+from tests.policies.driving import FEW_RUNS, simulate_runs
 from tests.policies.instances import CYCLIC
 
 RESOLVE_EVERY = 1000
@@ -20,7 +20,7 @@ RESOLVE_EVERY = 1000
 @cache
 def runs_of(resolve_every=1):
     policy = policies.get("cw-rmed", resolve_every=resolve_every)
-    return simulate_runs(policy, CYCLIC)
+    return simulate_runs(policy, CYCLIC, runs=range(FEW_RUNS))
 
 
 def test_programs_are_counted_and_few_are_solved():
@@ -57,7 +57,8 @@ def test_a_program_that_fails_costs_no_run(monkeypatch):
         return solve(gaps)
 
     monkeypatch.setattr(copeland_winner, "optimal_basis", often_failing)
-    records = simulate_runs(policies.get("cw-rmed"), CYCLIC)
+    policy = policies.get("cw-rmed")
+    records = simulate_runs(policy, CYCLIC, runs=range(FEW_RUNS))
     failed = records.info["programs_failed"] > 0
     assert 3 <= failed.sum() <= failed.size - 3, failed.sum()
     assert records.finished.all()
