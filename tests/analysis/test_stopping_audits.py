@@ -27,11 +27,11 @@ DESIGN = {"budget": 300, "num_runs": 60, "seed": 5}
 
 
 def test_runs_are_those_of_the_simulator():
-    found = audit_stopping("cyclic", "d-ts", rules=["p-value:alpha=0.2"], **DESIGN)
+    found = audit_stopping("cyclic", "rucb", rules=["p-value:alpha=0.2"], **DESIGN)
     (audited,) = found.rules
     runs = bayesduel.simulate(
         "cyclic",
-        "d-ts:self_duels=false",
+        "rucb:self_duels=false",
         num_runs=60,
         horizon=300,
         seed=5,

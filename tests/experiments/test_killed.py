@@ -48,7 +48,9 @@ def in_child(action):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are copied by fork")
-@pytest.mark.parametrize("kills", [5, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "kills", [3, pytest.param(100 if NIGHTLY else 30, marks=pytest.mark.slow)]
+)
 def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch, kills):
     monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 3)
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))

@@ -99,7 +99,18 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
     assert not named
 
 
-@each_model
+FULL = (MODELS[3], MODELS[7])
+"""With all options of their classes."""
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(model, marks=[pytest.mark.slow] * (model not in FULL))
+        for model in MODELS
+    ],
+    ids=name_of,
+)
 @pytest.mark.usefixtures("_double_precision")
 def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
     arrays = arrays_of(model)
@@ -118,7 +129,7 @@ def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
     np.testing.assert_allclose(law.log_density, expected.log_density, rtol=1e-12)
 
 
-@pytest.mark.parametrize("model", [MODELS[3], MODELS[7]], ids=name_of)
+@pytest.mark.parametrize("model", FULL, ids=name_of)
 def test_draws_agree_with_those_of_the_numpyro_density(model):
     """The same law, targets by NumPy and by JAX: one set of proposals, one answer."""
     arrays = arrays_of(model)

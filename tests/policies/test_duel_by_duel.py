@@ -1,6 +1,7 @@
 """Rules without chance, duel by duel: against slow twins and across their two forms."""
 
 from functools import cache, partial
+from itertools import product
 
 import jax
 import jax.numpy as jnp
@@ -34,6 +35,18 @@ TWINS = {
 }
 
 ARMS = [4, *(pytest.param(each, marks=pytest.mark.slow) for each in (3, 5))]
+
+QUICK = {("rmed1", True), ("rmed1", False), ("ecw-rmed", True), ("cw-rmed", True)}
+"""Forms in JAX, each a program, that are compared without being asked: one of every
+kind of rule, with stretches, and one without. The kernels are all compared."""
+
+FORMS = [
+    pytest.param(
+        *case,
+        marks=[pytest.mark.slow] * (case[2] != 4 or case[:2] not in QUICK),
+    )
+    for case in product(TWINS, (True, False), (3, 4, 5))
+]
 
 
 @cache
@@ -116,12 +129,17 @@ def differences(policy, num_arms):
     return [first_difference(a, b) for a, b in zip(ours, twins, strict=True)]
 
 
-@pytest.mark.parametrize("look_ahead", [False, True], ids=["step", "look-ahead"])
-@pytest.mark.parametrize("num_arms", ARMS)
-@pytest.mark.parametrize("name", TWINS)
-def test_duels_are_those_of_the_twin(name, num_arms, look_ahead):
+@pytest.mark.parametrize(("name", "look_ahead", "num_arms"), FORMS)
+def test_duels_are_those_of_the_twin(name, look_ahead, num_arms):
     policy = policies.get(name, look_ahead=look_ahead)
     assert differences(policy, num_arms) == [None] * INSTANCES
+    expected = [arm for _, arm in twin_duels(name, num_arms)]
+    assert played(policy, num_arms).recommendation.tolist() == expected
+    if look_ahead:  # It is not the step form in disguise.
+        events = played(policy, num_arms).events
+        asked = np.count_nonzero(events.exploit_rounds + events.explore_rounds, axis=1)
+        assert asked.min() < HORIZON / 2
+        assert events.exploit_rounds.max() > 100
 
 
 KERNELS = {
@@ -161,25 +179,6 @@ def test_other_numbers_of_a_kernel_are_noticed(name):
     twins = [duels for duels, _ in twin_duels(name, 4)]
     found = [first_difference(a.duels, b) for a, b in zip(ours, twins, strict=True)]
     assert sum(each is not None for each in found) >= INSTANCES / 2, found
-
-
-@pytest.mark.parametrize("num_arms", ARMS)
-@pytest.mark.parametrize("name", TWINS)
-def test_recommendation_is_that_of_the_twin(name, num_arms):
-    expected = [arm for _, arm in twin_duels(name, num_arms)]
-    for look_ahead in (False, True):
-        policy = policies.get(name, look_ahead=look_ahead)
-        assert played(policy, num_arms).recommendation.tolist() == expected
-
-
-@pytest.mark.parametrize("num_arms", ARMS)
-@pytest.mark.parametrize("name", TWINS)
-def test_stretches_are_jumped_over(name, num_arms):
-    """The look-ahead form is not the step form in disguise."""
-    events = played(policies.get(name), num_arms).events
-    asked = np.count_nonzero(events.exploit_rounds + events.explore_rounds, axis=1)
-    assert asked.min() < HORIZON / 2
-    assert events.exploit_rounds.max() > 100
 
 
 @pytest.mark.parametrize("num_arms", ARMS)
@@ -231,8 +230,8 @@ class LateECWRMED(type(policies.get("ecw-rmed"))):
     ("wrong", "name"),
     [
         (LateRMED1, "rmed1"),
-        (LateRMED2, "rmed2"),
-        (WrongTarget, "rmed2fh"),
+        pytest.param(LateRMED2, "rmed2", marks=pytest.mark.slow),
+        pytest.param(WrongTarget, "rmed2fh", marks=pytest.mark.slow),
         (LateECWRMED, "ecw-rmed"),
     ],
 )

@@ -1,5 +1,7 @@
 """Events of real policies give in lanes what ``jax.vmap`` gives."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,41 +10,57 @@ import pytest
 from bayesduel import policies
 from bayesduel.simulation import trailing_vmap
 from bayesduel.types import Outcome
-from tests.compiling import quick_jit
+from tests.compiling import names_in, quick_jit
 
-SLOW_TO_COMPILE = {"d-ts+"}
+QUICK = {
+    "pure-d-ts", "self-sparring", "bt-ts", "rd-ts", "ccb", "ecw-rmed", "rmed2fh",
+    "pcomp", "parwis", "information", "track-and-stop",
+}  # fmt: skip
+"""Policies that have every operation of all of them, see the last test."""
+
+
+NUM_ARMS = 5
+HORIZON = 10**6
+
+
+def as_traced(name):
+    return jax.tree.map(jnp.float64, policies.get(name))
+
+
+def begin_of(policy, key):
+    return policy.init(key, NUM_ARMS, jnp.int64(HORIZON))
+
+
+def event_of(policy, key, state, played, luck):
+    key_choose, key_update = jax.random.split(key)
+    duel, state = policy.choose(key_choose, state, played + 1)
+    exploit = jnp.minimum(duel.exploit_rounds, HORIZON - played)
+    explore = jnp.minimum(duel.explore_rounds, HORIZON - played - exploit)
+    # Strong preferences, so that waiting begins soon.
+    wins = jnp.where((luck < 0.97) == (duel.first < duel.second), explore, 0)
+    now = played + exploit + explore
+    outcome = Outcome(exploit, explore, wins)
+    return policy.update(key_update, state, now, duel, outcome), now, duel
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW_TO_COMPILE))
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
         for name in policies.names()
     ],
 )
 def test_events_of_policies(name):
     """An event of each policy, a few times over, from states that really occur."""
-    num_lanes, num_arms = 7, 5
+    num_lanes = 7
     rng = np.random.default_rng(22)
     with jax.enable_x64(True):
-        policy = jax.tree.map(jnp.float64, policies.get(name))
-        horizon = jnp.int64(10**6)
-
-        def event(key, state, played, luck):
-            key_choose, key_update = jax.random.split(key)
-            duel, state = policy.choose(key_choose, state, played + 1)
-            exploit = jnp.minimum(duel.exploit_rounds, horizon - played)
-            explore = jnp.minimum(duel.explore_rounds, horizon - played - exploit)
-            # Strong preferences, so that waiting begins soon.
-            wins = jnp.where((luck < 0.97) == (duel.first < duel.second), explore, 0)
-            now = played + exploit + explore
-            outcome = Outcome(exploit, explore, wins)
-            return policy.update(key_update, state, now, duel, outcome), now, duel
-
+        policy = as_traced(name)
+        event = partial(event_of, policy)
         last = quick_jit(trailing_vmap.map_lanes(event, num_lanes))
         first = quick_jit(jax.vmap(event, in_axes=-1, out_axes=-1))
         keys = jax.random.split(jax.random.key(23), num_lanes)
-        begin = jax.vmap(lambda key: policy.init(key, num_arms, horizon), out_axes=-1)
+        begin = jax.vmap(partial(begin_of, policy), out_axes=-1)
         state = quick_jit(begin)(keys)
         played = jnp.zeros(num_lanes, dtype=jnp.int64)
         for number in range(100):
@@ -63,3 +81,17 @@ def test_events_of_policies(name):
             np.any(np.asarray(leaf) != np.asarray(leaf)[..., :1])
             for leaf in (played, *jax.tree.leaves(state))
         )
+
+
+def test_quick_cases_have_all_operations():
+    """Each rule for lanes is met quickly within some policy."""
+    with jax.enable_x64(True):
+        found = {name: operations_of(as_traced(name)) for name in policies.names()}
+    met = set().union(*(found[name] for name in QUICK))
+    assert {name: each - met for name, each in found.items() if each - met} == {}
+
+
+def operations_of(policy):
+    key = jax.random.key(0)
+    arguments = key, begin_of(policy, key), jnp.int64(0), jnp.float64(0.5)
+    return names_in(jax.make_jaxpr(partial(event_of, policy))(*arguments).jaxpr)

@@ -78,7 +78,9 @@ def test_help_does_not_depend_on_company_or_segments(monkeypatch):
 # Running out of event numbers
 
 
-@pytest.mark.parametrize("num_lanes", [1, 8, 48])
+@pytest.mark.parametrize(
+    "num_lanes", [8, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 48))]
+)
 def test_event_limit_names_run_and_round(wandering, num_lanes, monkeypatch):
     """The first run that needs too many, and the round at which it stopped."""
     limit = int(np.median(wandering.events))

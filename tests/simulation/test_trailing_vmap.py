@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jax import lax
 
 from bayesduel.simulation import trailing_vmap
+from tests.compiling import names_in
 
 NUM_LANES = 3
 """No other axis below is that long, so a confused axis cannot pass unnoticed."""
@@ -29,20 +30,6 @@ TRUE = RNG.random((4, 5, NUM_LANES)) < 0.5
 ALSO = RNG.random((4, 5, NUM_LANES)) < 0.5
 SHARED = RNG.uniform(0.1, 0.9, (4, 5))
 SHARED_ROW = RNG.uniform(0.1, 0.9, 5)
-
-
-def names_in(jaxpr, found=None):
-    """Collect the operations of a program, those inside others included."""
-    found = set() if found is None else found
-    for equation in jaxpr.eqns:
-        found.add(equation.primitive.name)
-        for inner in jax.tree.leaves(
-            list(equation.params.values()), is_leaf=lambda each: hasattr(each, "eqns")
-        ):
-            inner = getattr(inner, "jaxpr", inner)
-            if hasattr(inner, "eqns"):
-                names_in(inner, found)
-    return found
 
 
 def operations(function, *arguments):

@@ -139,7 +139,9 @@ def twin_plays(name, num_runs=150):
     return np.stack(plays), np.array(batches)
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize(
+    "name", ["pcomp", "scomp2", pytest.param("scomp", marks=pytest.mark.slow)]
+)
 def test_runs_have_the_law_of_the_twin(name):
     records = runs_of(name)
     plays, batches = twin_plays(name)

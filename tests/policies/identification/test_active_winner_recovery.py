@@ -20,7 +20,9 @@ def forced_matrices(num_arms):
     return [*logit, sure]
 
 
-@pytest.mark.parametrize("num_arms", [2, 3, 4, 8])
+@pytest.mark.parametrize(
+    "num_arms", [3, 8, *(pytest.param(each, marks=pytest.mark.slow) for each in (2, 4))]
+)
 def test_every_duel_is_one_of_the_twin(num_arms):
     strays = impossible_duels(
         policies.get("parwis"),

@@ -14,7 +14,7 @@ from tests.policies.replaying import first_impossible_duel, impossible_duels
 from tests.reference import ExpectedInformation
 
 SURE = np.tri(4, k=-1).T + 0.5 * np.eye(4)
-PRIORS = [1, 0.5]
+PRIORS = [1.0, 0.5]
 
 
 def twin_of(prior):
@@ -60,7 +60,9 @@ def test_the_kernel_reads_a_table_of_priors():
     assert len(set(duels)) == 5
 
 
-@pytest.mark.parametrize("posterior", ["bradley-terry", "thurstone"])
+@pytest.mark.parametrize(
+    "posterior", ["bradley-terry", pytest.param("thurstone", marks=pytest.mark.slow)]
+)
 def test_on_a_scale_the_extremes_are_not_compared(posterior):
     """Between arms that differ for sure an outcome is no surprise."""
     policy = policies.get("information", posterior=posterior)

@@ -276,15 +276,20 @@ def p_of_next_duel(each, found):
 
 FEW = {"d-ts": 8_000, "d-ts+": 4_000, "pure-d-ts": 4_000}
 MANY = {"d-ts": 60_000, "d-ts+": 20_000, "pure-d-ts": 30_000}
+SLOW = pytest.mark.slow
 SIZES = pytest.mark.parametrize(
-    "num_draws", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few", "many"]
+    "num_draws", [FEW, pytest.param(MANY, marks=SLOW)], ids=["few", "many"]
 )
 ARMS = [3, 4]
+QUICK_ARMS = [pytest.param(3, marks=SLOW), 4]
+"""Of what runs compiled programs: kernels have tests like these, and are quick."""
+
+WITH_PURE = ["d-ts", pytest.param("pure-d-ts", marks=SLOW)]
 
 
 @SIZES
-@pytest.mark.parametrize("num_arms", ARMS)
-@pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
+@pytest.mark.parametrize("num_arms", QUICK_ARMS)
+@pytest.mark.parametrize("name", WITH_PURE)
 def test_round_of_dts_has_its_exact_law(name, num_arms, num_draws):
     """(idle, champion) or (first, second), jointly, by enumeration and quadrature."""
     p_values = [
@@ -295,8 +300,8 @@ def test_round_of_dts_has_its_exact_law(name, num_arms, num_draws):
 
 
 @SIZES
-@pytest.mark.parametrize("num_arms", [3, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
+@pytest.mark.parametrize("num_arms", QUICK_ARMS)
+@pytest.mark.parametrize("name", [*WITH_PURE, "d-ts+"])
 def test_waiting_time_is_geometric(name, num_arms, num_draws):
     p_values = []
     for each in states(num_arms, name):
@@ -308,8 +313,8 @@ def test_waiting_time_is_geometric(name, num_arms, num_draws):
 
 
 @SIZES
-@pytest.mark.parametrize("num_arms", ARMS)
-@pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
+@pytest.mark.parametrize("num_arms", QUICK_ARMS)
+@pytest.mark.parametrize("name", WITH_PURE)
 def test_duel_after_the_stretch_has_its_exact_law(name, num_arms, num_draws):
     p_values = [
         p_of_next_duel(each, answers(name, each, num_draws[name])[0])
@@ -319,7 +324,7 @@ def test_duel_after_the_stretch_has_its_exact_law(name, num_arms, num_draws):
 
 
 @SIZES
-@pytest.mark.parametrize("num_arms", ARMS)
+@pytest.mark.parametrize("num_arms", QUICK_ARMS)
 def test_round_of_dts_plus_has_the_law_of_the_rule(num_arms, num_draws):
     """Against the rule with all its Beta draws; two samples."""
     p_values = []
@@ -337,7 +342,7 @@ def test_round_of_dts_plus_has_the_law_of_the_rule(num_arms, num_draws):
 
 
 @SIZES
-@pytest.mark.parametrize("num_arms", ARMS)
+@pytest.mark.parametrize("num_arms", QUICK_ARMS)
 def test_informative_duel_of_dts_plus_has_the_law_of_the_rule(num_arms, num_draws):
     """Among duels of different arms only, which no definition of idle changes."""
     p_values = []

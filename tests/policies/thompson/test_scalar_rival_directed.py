@@ -1,5 +1,7 @@
 """The kernel of RD-TS: what it keeps up to date is what one would find anew."""
 
+from itertools import product
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -108,22 +110,22 @@ def test_digamma():
     np.testing.assert_allclose(found, special.psi(points), rtol=1e-14, atol=1e-14)
 
 
+OPTIONS = [
+    {},
+    {"flips_only": False},
+    {"cost": "duels"},
+    {"doubts": 0.5, "prior": 1, "c": 10.0, "eta": 1.0},
+]
+QUICK = ("cyclic", OPTIONS[0])
+
+
 @pytest.mark.parametrize(
-    "options",
+    ("matrix", "options"),
     [
-        {},
-        {"flips_only": False},
-        {"cost": "duels"},
-        {"doubts": 0.5, "prior": 1, "c": 10.0, "eta": 1.0},
+        pytest.param(*case, marks=[pytest.mark.slow] * (case != QUICK))
+        for case in product(MATRICES, OPTIONS)
     ],
     ids=str,
-)
-@pytest.mark.parametrize(
-    "matrix",
-    [
-        pytest.param(each, marks=[pytest.mark.slow] if each != "cyclic" else [])
-        for each in MATRICES
-    ],
 )
 def test_kernel_has_the_law_of_the_compiled_loop(matrix, options):
     policy = policies.get("rd-ts", **options)
@@ -143,14 +145,16 @@ def test_kernel_has_the_law_of_the_compiled_loop(matrix, options):
     assert not rejected(p_values, FALSE_ALARM)
 
 
-def test_duels_go_on_when_chances_are_too_small_for_numbers():
+@pytest.mark.parametrize(
+    "engine", ["scalar", pytest.param("jax", marks=pytest.mark.slow)]
+)
+def test_duels_go_on_when_chances_are_too_small_for_numbers(engine):
     """Certain outcomes make them vanish; no arm meets itself all the same."""
     matrix = np.triu(np.ones((3, 3)), 1) + 0.5 * np.eye(3)
     policy = policies.get("rd-ts", cost="duels")
-    for engine in ("scalar", "jax"):
-        records = simulate_runs(
-            policy, matrix, checkpoints=(5000,), runs=range(2), engine=engine
-        )
-        plays = records.ledger["plays"][:, -1]
-        assert (np.triu(plays, 1).sum(axis=(1, 2)) == 5000).all()
-        assert (plays[:, 0, 1:] > 300).all() and (records.recommendation == 0).all()
+    records = simulate_runs(
+        policy, matrix, checkpoints=(5000,), runs=range(2), engine=engine
+    )
+    plays = records.ledger["plays"][:, -1]
+    assert (np.triu(plays, 1).sum(axis=(1, 2)) == 5000).all()
+    assert (plays[:, 0, 1:] > 300).all() and (records.recommendation == 0).all()

@@ -229,12 +229,12 @@ def p_values(uniforms, chance):
 SLOW = pytest.mark.slow
 SIZES = [
     ("d-ts", 4, 3_000),
-    ("pure-d-ts", 4, 3_000),
     *(
         pytest.param(*each, marks=SLOW)
         for each in (
             ("d-ts", 2, 10_000),
             ("d-ts", 4, 90_000),
+            ("pure-d-ts", 4, 3_000),
             ("pure-d-ts", 3, 90_000),
             ("pure-d-ts", 5, 10_000),
         )
@@ -275,7 +275,9 @@ def test_waits_of_dts_plus_are_geometric(num_arms, number):
     assert np.all(found.claimed <= found.longest)
 
 
-@pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
+@pytest.mark.parametrize(
+    "name", ["d-ts", "d-ts+", pytest.param("pure-d-ts", marks=SLOW)]
+)
 def test_a_leader_with_a_sure_superior_is_not_idle(name):
     """The chances of a flip and of a success add up to next to 1, rarely above it."""
     found = waits(name, 4, 20_000, losing=True)
@@ -308,7 +310,7 @@ def random_instances(policy, num_arms, number):
 ONCE = [(4, 4_000), pytest.param(4, 100_000, marks=SLOW)]
 
 
-@pytest.mark.parametrize("fallback", ["least", "random"])
+@pytest.mark.parametrize("fallback", ["least", pytest.param("random", marks=SLOW)])
 @pytest.mark.parametrize(("num_arms", "number"), ONCE)
 def test_waits_of_rcs_are_geometric(fallback, num_arms, number):
     policy = policies.get("rcs", fallback=fallback)
