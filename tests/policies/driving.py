@@ -48,7 +48,9 @@ def simulate_runs(policy, matrix, **options) -> RunRecords:
     runs = options.pop("runs", range(num_runs(policy)))
     settings = {"seed": 0, "num_lanes": NUM_LANES} | options
     settings |= {"checkpoints": checkpoints}
-    size = settings.pop("at_once", FEW_RUNS)
+    # A rest of fewer runs would take a program of its own.
+    size = FEW_RUNS if len(runs) % FEW_RUNS == 0 else len(runs)
+    size = settings.pop("at_once", size)
     chunks = [runs[i : i + size] for i in range(0, len(runs), size)]
     return joined(
         [run_chunk(environment, policy, runs=each, **settings) for each in chunks]
