@@ -25,7 +25,7 @@ _TIE_NODES = 6
 """Of Gauss and Hermite: the tie parameter is known well, and moves chances little."""
 
 
-def information_of_votes(
+def information_of_normal_law(
     density: PairwiseDensity, law: Law
 ) -> Float64[np.ndarray, "K K"]:
     """Return H(E[p]) - E[H(p)] of the next vote on each pair, in nats; diagonal 0.

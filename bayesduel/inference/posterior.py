@@ -17,9 +17,6 @@ from bayesduel.inference.resampling import Correction
 from bayesduel.inference.seeds import generator_of, seed_words
 from bayesduel.models.argument_checks import check_numbers, check_probability
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.pairwise_beta import BetaPosterior
-from bayesduel.models.pairwise_curvature import PairwiseDensity
-from bayesduel.models.vote_arrays import Votes
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -359,24 +356,9 @@ class Posterior(Fitted):
         xarray.DataArray (arm, opponent)
             Not negative; diagonal 0.
         """
-        law = self.model.exact_posterior(self.arrays) if self.method == "exact" else 0
-        density = self._normal_density()
-        if isinstance(law, BetaPosterior):
-            values = np.zeros((self.num_arms, self.num_arms))
-            values[np.triu_indices(self.num_arms, 1)] = law.expected_information()
-            values += values.T
-        elif density is not None:
-            from bayesduel.inference._normal_information import information_of_votes
+        from bayesduel.inference.information import information_of_votes
 
-            values = information_of_votes(density, self.extras["laplace"])
-        elif isinstance(self.arrays, Votes):
-            values = self._information_of_votes(self.arrays)
-        else:
-            values = winners.information(
-                np.stack([block, 1.0 - block], axis=-1) for block in self.matrices()
-            )
-        np.fill_diagonal(values, 0.0)
-        return self._by_pair(values)
+        return self._by_pair(information_of_votes(self))
 
     @property
     def knows_information(self) -> bool:
@@ -386,41 +368,9 @@ class Posterior(Fitted):
         ``resample=False``, where the model has a density in closed form and no order
         effect.
         """
-        return self.method == "exact" or self._normal_density() is not None
+        from bayesduel.inference.information import normal_density
 
-    def _normal_density(self) -> PairwiseDensity | None:
-        """Return the density whose normal law the draws are from, where it is known."""
-        resampled = self.correction is not None and self.correction.resampled
-        plain = not resampled and self.converged
-        shown = getattr(self.model, "order_effect", True)
-        if self.method != "laplace" or not plain or shown:
-            return None
-        found = self.model.closed_form(self.arrays)
-        return found if isinstance(found, PairwiseDensity) else None
-
-    def _information_of_votes(self, votes: Votes) -> np.ndarray:
-        from bayesduel.inference.numpyro_models import log_probabilities_of
-
-        num_arms = self.num_arms
-        row, column = np.nonzero(~np.eye(num_arms, dtype=bool))
-        every = Votes(
-            first=row.astype(np.int32),
-            second=column.astype(np.int32),
-            counts=np.zeros((len(row), votes.counts.shape[1])),
-            covariates=votes.covariates,
-            num_arms=num_arms,
-        )
-        flat = self.flat_draws()
-        size = max(1, _BLOCK // num_arms**2)
-
-        def blocks() -> Iterator[np.ndarray]:
-            for start in range(0, self.num_draws, size):
-                part = {name: each[start : start + size] for name, each in flat.items()}
-                yield np.exp(log_probabilities_of(self.model, every, part))
-
-        values = np.zeros((num_arms, num_arms))
-        values[row, column] = winners.information(blocks())
-        return values
+        return self.method == "exact" or normal_density(self) is not None
 
     def to_datatree(self, **options: Any) -> xr.DataTree:
         """Return the fit as ArviZ reads it.

@@ -40,6 +40,8 @@ WRONG_RUNS = {
     "out": {"out": 5},
     "resume": {"resume": True},
     "overwrite": {"overwrite": True},
+    "shared": {"shared": True},
+    "format": {"format": "csv"},
 }
 
 

@@ -7,6 +7,7 @@ from scipy.special import entr, expit, ndtr
 from scipy.stats import norm
 
 from bayesduel.inference import fit
+from bayesduel.inference.information import _information_of_draws
 from bayesduel.models import BradleyTerry, Thurstone
 from bayesduel.votes import Comparisons
 
@@ -49,7 +50,7 @@ def test_against_draws(kind, ties, zero_sum):
         kind(ties=ties is not None, zero_sum=zero_sum), ties, num_draws=50_000
     )
     assert found.knows_information
-    by_draws = found._information_of_votes(found.arrays)
+    by_draws = _information_of_draws(found, found.arrays)
     np.fill_diagonal(by_draws, 0.0)
     gains = found.expected_information().values
     # Of 200,000 draws; the standard deviation of an entropy is about its gain.

@@ -1,0 +1,80 @@
+"""What one more vote on each pair would teach: integrals where known, else draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float64
+
+from bayesduel.inference import winners
+from bayesduel.models.pairwise_beta import BetaPosterior
+from bayesduel.models.pairwise_curvature import PairwiseDensity
+from bayesduel.models.vote_arrays import Votes
+
+if TYPE_CHECKING:
+    from bayesduel.inference.posterior import Posterior
+
+_BLOCK = 2**22
+"""Chances that are held at once."""
+
+
+def information_of_votes(posterior: Posterior) -> Float64[np.ndarray, "K K"]:
+    """Return ``Posterior.expected_information`` as an array; diagonal 0."""
+    votes, density = posterior.arrays, normal_density(posterior)
+    exact = posterior.method == "exact"
+    law = posterior.model.exact_posterior(votes) if exact else None
+    if isinstance(law, BetaPosterior):
+        values = np.zeros((posterior.num_arms, posterior.num_arms))
+        values[np.triu_indices(posterior.num_arms, 1)] = law.expected_information()
+        return values + values.T
+    if density is not None:
+        from bayesduel.inference._normal_information import information_of_normal_law
+
+        return information_of_normal_law(density, posterior.extras["laplace"])
+    if isinstance(votes, Votes):
+        return _information_of_draws(posterior, votes)
+    values = winners.information(
+        np.stack([block, 1.0 - block], axis=-1) for block in posterior.matrices()
+    )
+    np.fill_diagonal(values, 0.0)
+    return values
+
+
+def normal_density(posterior: Posterior) -> PairwiseDensity | None:
+    """Return the density whose normal law the draws are from, where it is known."""
+    resampled = posterior.correction is not None and posterior.correction.resampled
+    plain = not resampled and posterior.converged
+    shown = getattr(posterior.model, "order_effect", True)
+    if posterior.method != "laplace" or not plain or shown:
+        return None
+    found = posterior.model.closed_form(posterior.arrays)
+    return found if isinstance(found, PairwiseDensity) else None
+
+
+def _information_of_draws(
+    posterior: Posterior, votes: Votes
+) -> Float64[np.ndarray, "K K"]:
+    from bayesduel.inference.numpyro_models import log_probabilities_of
+
+    num_arms = posterior.num_arms
+    row, column = np.nonzero(~np.eye(num_arms, dtype=bool))
+    every = Votes(
+        first=row.astype(np.int32),
+        second=column.astype(np.int32),
+        counts=np.zeros((len(row), votes.counts.shape[1])),
+        covariates=votes.covariates,
+        num_arms=num_arms,
+    )
+    flat = posterior.flat_draws()
+    size = max(1, _BLOCK // num_arms**2)
+
+    def blocks() -> Iterator[np.ndarray]:
+        for start in range(0, posterior.num_draws, size):
+            part = {name: each[start : start + size] for name, each in flat.items()}
+            yield np.exp(log_probabilities_of(posterior.model, every, part))
+
+    values = np.zeros((num_arms, num_arms))
+    values[row, column] = winners.information(blocks())
+    return values
