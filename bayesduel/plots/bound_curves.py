@@ -87,7 +87,9 @@ def anchor_of(panel: Panel, anchor: int | None) -> tuple[int, float]:
     """
     longest = [line for line in panel.lines if line.rounds[-1] == panel.horizon]
     if anchor is None:
+        # No bound is defined at round 1.
         rounds = longest[0].rounds
+        rounds = rounds[(rounds > 1) | (rounds == panel.horizon)]
         anchor = last_decades(rounds)[0] if rounds.size > 1 else int(rounds[0])
         return anchor, min(_mean_at(line, anchor) for line in longest)
     values = [
@@ -225,6 +227,10 @@ def _anchored(bound: RegretBound, panel: Panel, anchor: int | None) -> DrawnBoun
             return _words(f"{title}: {bound.policy} is not shown, not drawn")
         panel, of = replace(panel, lines=own), f"mean of {bound.policy}"
     round_, value = anchor_of(panel, anchor)
+    if round_ < bound.minimum_horizon:
+        return _words(
+            f"{title}: from {power_text(bound.minimum_horizon)} on, not drawn"
+        )
     line = anchored_bound(bound, round_, value)
     # Straight over log t, unless there is another term.
     bent = bool(bound.power_terms or bound.loglog_coefficient)

@@ -93,6 +93,17 @@ def test_default_anchor_is_two_decades_before_the_horizon():
     assert line.get_xdata()[0] == pytest.approx(10**4)
 
 
+@pytest.mark.parametrize("horizon, slopes", [(1, 0), (2, 2), (50, 1)])
+def test_a_slope_starts_after_the_first_round(horizon, slopes):
+    """Runs of so few rounds record the first one, where no bound is defined."""
+    rounds = np.unique([1, (horizon + 1) // 2, horizon])
+    lines = dashed(
+        plots.regret(fake.comparison(labels=("D-TS",), rounds=rounds)).axes[0]
+    )
+    assert len(lines) == slopes
+    assert all(line.get_xdata()[0] > 1 for line in lines)
+
+
 def test_anchor_must_be_a_checkpoint():
     with pytest.raises(ValueError, match="anchor: 1234 is no checkpoint"):
         plots.regret(fake.comparison(), anchor=1234)
