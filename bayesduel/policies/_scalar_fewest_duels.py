@@ -6,9 +6,13 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import recommend_most_beaten, takes_over
+from bayesduel.policies.scalar_choices import (
+    count_win,
+    recommend_most_beaten,
+    takes_over,
+)
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _PAIR = np.dtype([("wins", np.int64)])
@@ -47,20 +51,6 @@ def choose(state: FewestDuelsKernel, rng: Generator, round_: int) -> ScalarDuel:
     return ScalarDuel(first, 0, first, second, True)
 
 
-@inlined
-def update(
-    state: FewestDuelsKernel,
-    rng: Generator,
-    round_: int,
-    first: int,
-    second: int,
-    won: bool,
-) -> None:
-    """Count the outcome."""
-    winner, loser = (first, second) if won else (second, first)
-    state.pairs[winner, loser].wins += 1
-
-
 scalar_kernel.implement(
-    FewestDuelsKernel, choose=choose, update=update, recommend=recommend_most_beaten
+    FewestDuelsKernel, choose=choose, update=count_win, recommend=recommend_most_beaten
 )

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import Records, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import recommend_most_beaten
+from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _PAIR = np.dtype([("wins", np.int64)])
@@ -44,20 +44,6 @@ def choose(state: RandomPairsKernel, rng: Generator, round_: int) -> ScalarDuel:
     return ScalarDuel(first, 0, first, second, True)
 
 
-@inlined
-def update(
-    state: RandomPairsKernel,
-    rng: Generator,
-    round_: int,
-    first: int,
-    second: int,
-    won: bool,
-) -> None:
-    """Count the outcome."""
-    winner, loser = (first, second) if won else (second, first)
-    state.pairs[winner, loser].wins += 1
-
-
 scalar_kernel.implement(
-    RandomPairsKernel, choose=choose, update=update, recommend=recommend_most_beaten
+    RandomPairsKernel, choose=choose, update=count_win, recommend=recommend_most_beaten
 )

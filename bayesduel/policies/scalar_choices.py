@@ -17,6 +17,15 @@ def takes_over(rng: Generator, number: int) -> bool:
     return number == 1 or number * rng.random() < 1.0
 
 
+@inlined
+def count_win(
+    state: Any, rng: Generator, round_: int, first: int, second: int, won: bool
+) -> None:
+    """Count an outcome: ``update`` of what keeps wins and nothing else."""
+    winner, loser = (first, second) if won else (second, first)
+    state.pairs[winner, loser].wins += 1
+
+
 @compiled
 def most_beaten(pairs: Records, rng: Generator) -> int:
     """Return the arm that beats the most others; ``policies.base.most_beaten``.

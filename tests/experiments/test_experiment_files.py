@@ -158,7 +158,7 @@ WRONG = [
     (GOOD + 'regret = "copland"', "regret: there is no notion 'copland'"),
     ('instances = "gap"\npolicies = ["rucb", "d-tss"]', r"policies\[1\]: there is no"),
     ('instances = 1\npolicies = "d-ts"', "instances must be one or several"),
-    ('instances = {nam = "gap"}', "instances must have a name"),
+    ('instances = {title = "gap"}', "instances must have a name"),
     ("instances = [{values = [[1]], n = 3}]", r"instances\[0\]: there is no key 'n'"),
     ("instances = [{values = [[1.0]]}]", r"instances\[0\]: values must be a square"),
     ('policies = {name = "d-ts", alpha = {a = 1}}', "alpha must be a number, true"),

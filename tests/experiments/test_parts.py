@@ -160,8 +160,8 @@ def test_merge_waits_for_parts_and_needs_some(compare, tmp_path, monkeypatch):
     with claim, pytest.raises(OutputFolderError, match="share 1-of-1"):
         bayesduel.merge(out)
     # Of a comparison that was not in parts.
-    with OwnedFolder.claim(tmp_path / "begun", kind="comparison"):
-        pass
+    with OwnedFolder.claim(tmp_path / "begun", kind="comparison") as folder:
+        assert [*folder.parts()] == []
     with pytest.raises(OutputFolderError, match="holds no parts"):
         bayesduel.merge(tmp_path / "begun")
 

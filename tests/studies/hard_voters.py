@@ -102,6 +102,18 @@ def lost(study: Study, told: dict[int, list[str]]) -> list[str]:
     return wrong
 
 
+def killed(path: str, pid: int, heard: int, moment: int) -> int:
+    """Kill a voter now, look at what it left, and count its votes."""
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    told = acknowledged(heard)
+    with Study.open(path) as study:
+        for each in lost(study, told):
+            print(f"moment {moment}: {each}")
+        assert_replays(study)
+    return len(told)
+
+
 def kill(path: str, seed: int, times: int) -> None:
     """Kill a voter at random moments."""
     rng = random.Random(seed)
@@ -109,14 +121,7 @@ def kill(path: str, seed: int, times: int) -> None:
     for moment in range(times):
         pid, heard = forked(path, random.Random(rng.random()), None)
         time.sleep(rng.uniform(0.0, 0.06))
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        told = acknowledged(heard)
-        votes += len(told)
-        with Study.open(path) as study:
-            for each in lost(study, told):
-                print(f"moment {moment}: {each}")
-            assert_replays(study)
+        votes += killed(path, pid, heard, moment)
     if votes < times / 4:
         print(f"only {votes} votes before {times} kills: nothing was tried")
 
@@ -136,14 +141,7 @@ def kill_policy(path: str, seed: int, times: int) -> None:
         else:
             select.select([heard], [], [], 300.0)
             time.sleep(rng.uniform(0.0, 0.1))
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        told = acknowledged(heard)
-        votes += len(told)
-        with Study.open(path) as study:
-            for each in lost(study, told):
-                print(f"moment {moment}: {each}")
-            assert_replays(study)
+        votes += killed(path, pid, heard, moment)
     if votes < times / 2:
         print(f"only {votes} votes before {times} kills: nothing was tried")
     print(f"{votes} votes, {times} kills", file=sys.stderr)

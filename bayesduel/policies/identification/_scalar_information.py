@@ -11,7 +11,11 @@ from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.scalar_choices import recommend_most_beaten, takes_over
+from bayesduel.policies.scalar_choices import (
+    count_win,
+    recommend_most_beaten,
+    takes_over,
+)
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.posteriors.scalar_betas import prior_in_order
 
@@ -90,8 +94,7 @@ def update(
     won: bool,
 ) -> None:
     """Count the outcome."""
-    winner, loser = (first, second) if won else (second, first)
-    state.pairs[winner, loser].wins += 1
+    count_win(state, rng, round_, first, second, won)
     _refresh(state.pairs, min(first, second), max(first, second))
 
 

@@ -18,7 +18,7 @@ from bayesduel.policies.identification._scalar_allocation import (
     set_sign,
     solve,
 )
-from bayesduel.policies.scalar_choices import recommend_most_beaten
+from bayesduel.policies.scalar_choices import count_win, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _NOW = np.dtype(
@@ -181,8 +181,7 @@ def update(
     won: bool,
 ) -> None:
     """Count the outcome."""
-    winner, loser = (first, second) if won else (second, first)
-    state.pairs[winner, loser].wins += 1
+    count_win(state, rng, round_, first, second, won)
     state.now[0].duels += 1
 
 
