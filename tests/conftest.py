@@ -1,6 +1,7 @@
 """Settings and fixtures of all tests. Imports no JAX: the tests of theory need none."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,6 +20,12 @@ SHARED = Path(os.environ.get("BAYESDUEL_SHARED", ROOT.parent / "shared"))
 # The variable is jaxtyping's own; without the check a test says that it is off.
 if os.environ.get("JAXTYPING_DISABLE") != "1":
     checked_annotations.install()
+
+# A shell lets what it runs in the background ignore Ctrl-C, with all that this starts;
+# tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    with suppress(ValueError):  # Not in the main thread.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Figures are drawn without a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")

@@ -52,7 +52,13 @@ def dask_executor(address: str, workers: int) -> Iterator[Executor]:
         _local_cluster(workers) if local else nullcontext(address) as cluster,
         Client(cluster, timeout=_PATIENCE) as client,
     ):
-        yield client.get_executor(pure=False)
+        executor = client.get_executor(pure=False)
+        try:
+            yield executor
+        finally:
+            # An interrupt keeps some alive; once the client is gone they complain.
+            for future in [*getattr(executor, "_futures", ())]:
+                future.release()
 
 
 @contextmanager

@@ -91,9 +91,6 @@ def test_a_killed_worker_loses_its_own_job_only(whole):
 
 
 SCRIPT = """
-import signal
-# Under a shell that runs the tests in the background Ctrl-C would be ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 import bayesduel
 from bayesduel.experiments import results
 from bayesduel.experiments.stored import run_sweep
