@@ -35,6 +35,10 @@ class ColumnTable:
             rule = "needs a header and at least one row"
             raise ComparisonDataError.of(self.name, rule, rows)
         header = [cell.strip() for cell in rows[0]]
+        if header[0].startswith("{"):
+            rule = "holds JSON lines, such as the history of a study, and no table"
+            remedy = "give a CSV or TSV file with a header and a vote in each row"
+            raise ComparisonDataError.of(self.name, rule, rows[0], remedy=remedy)
         for row, cells in enumerate(rows[1:]):
             if len(cells) != len(header):
                 rule = f"row {row} has {len(cells)} cells, the header {len(header)}"
