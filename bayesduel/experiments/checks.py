@@ -37,10 +37,12 @@ def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
 
 def several(argument: str, value: Any) -> Iterable[Any]:
     """Return ``value`` if it can hold several things."""
-    if not isinstance(value, Iterable):
+    try:  # Arrays of no axis have the method, and refuse.
+        iter(value)
+    except TypeError:
         raise SimulationArgumentError.of(
             argument, "must be one or several", value, remedy="give one, or a list"
-        )
+        ) from None
     return value
 
 

@@ -97,6 +97,11 @@ def test_what_a_policy_refuses_is_said_of_the_policy():
     assert error.rule.startswith("alpha must be a finite number above 0.5")
 
 
+def test_an_array_of_no_axis_is_not_several():
+    error = error_of(Experiment, **GOOD, regret=np.array(3))
+    assert (error.argument, error.rule) == ("regret", "must be one or several")
+
+
 def test_an_error_within_an_argument_keeps_its_own_words():
     inner = ArgumentError.of("size", "must be even", 3, remedy="add {other=True}")
     outer = said_of(inner, "table", "a file", 2)
