@@ -3,7 +3,7 @@
 ``python -m benchmarks.sweep`` plays a million runs of D-TS on two worker processes of
 Dask, which write summaries to a shared folder; one of them is killed every ``--every``
 seconds. It begins with the first 10^4 runs, whose file must be the one of a single
-process, and goes on from there. About 15 minutes of two cores;
+process, and goes on from there. A quarter of an hour of two cores;
 ``--runs 2e4 --every 45`` tries it.
 """
 
@@ -124,7 +124,7 @@ def run(num_runs: int, every: float, scratch: Path) -> None:
     cluster = LocalCluster(
         n_workers=2,
         threads_per_worker=1,
-        dashboard_address=None,  # pyright: ignore[reportArgumentType]
+        dashboard_address="127.0.0.1:0",
         silence_logs=50,
     )
     # A worker that is not there in time, on a busy machine, would not be replaced.

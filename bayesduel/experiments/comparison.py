@@ -77,6 +77,10 @@ class SimulationJob:
         device = jax.devices()[0].device_kind
         return nodes.chunk_dataset(configuration, self.runs, records, device)
 
+    def failed(self, error: str, num_runs: int) -> xr.Dataset:
+        """Return the node of a policy that fails in one of all its runs."""
+        return nodes.failed_dataset(self.configuration, num_runs, error)
+
 
 @dataclass(frozen=True)
 class Comparison(RunSweep):
@@ -163,8 +167,3 @@ class Comparison(RunSweep):
     def request_files(self) -> dict[str, bytes]:
         """Return the experiment as a file."""
         return folder_files(self.experiment)
-
-    def failed(self, place: Place, error: str) -> xr.Dataset:
-        """Return the node of a policy that failed."""
-        configuration, _ = self.experiment.configurations[place]
-        return nodes.failed_dataset(configuration, self.num_runs, error)

@@ -70,11 +70,13 @@ def _local_cluster(workers: int) -> Iterator[Any]:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            # None is for none, whatever the annotation says.
-            dashboard_address=None,  # pyright: ignore[reportArgumentType]
+            # Without an address it would be a port that other clusters want, too.
+            dashboard_address="127.0.0.1:0",
             # What goes wrong is raised; of its other worries nobody wants to hear.
             silence_logs=logging.CRITICAL,
         )
+    # Workers that die while they are started are not started again, but missed.
+    cluster.adapt(minimum=workers, maximum=workers)
     with cluster:
         yield cluster
 

@@ -62,7 +62,10 @@ def test_an_address_is_one():
 def test_workers_killed_at_random_change_nothing(whole, tmp_path, shared):
     rng, killed, done = random.Random(4), [], threading.Event()
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
     ) as cluster:
 
         def kill():
@@ -87,6 +90,17 @@ def test_workers_killed_at_random_change_nothing(whole, tmp_path, shared):
                 killer.join()
     assert found == whole
     assert len(killed) > 1, "the sweep was too short"
+
+
+@pytest.mark.slow
+def test_clusters_of_this_machine_want_no_common_port():
+    """Dask would warn that the port of its pages is taken, and take another one."""
+    with socket.socket() as pages:
+        with suppress(OSError):  # Somebody else has it: that will do.
+            pages.bind(("127.0.0.1", 8787))
+            pages.listen()
+        with dask_executor("local", 1) as executor:
+            assert executor.submit(int, "3").result() == 3
 
 
 @contextmanager

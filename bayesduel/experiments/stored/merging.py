@@ -166,10 +166,6 @@ class Merge(RunSweep):
         """Return the job that somebody has done."""
         return StoredJob(place, runs)
 
-    def failed(self, place: Place, error: str) -> xr.Dataset:
-        """Refuse: nothing is done here that could fail."""
-        raise NotImplementedError
-
     def request(self) -> Mapping[str, Any]:
         """Return what the parts were asked for."""
         return self.marker["request"]

@@ -95,11 +95,10 @@ class RunSweep(Sweep):
 
     @abstractmethod
     def job(self, place: Place, runs: range) -> Any:
-        """Return the job of some runs, with its place and its name."""
+        """Return the job of some runs, with its place and its name.
 
-    @abstractmethod
-    def failed(self, place: Place, error: str) -> xr.Dataset:
-        """Return the node of a policy that failed."""
+        One that can fail has the method ``failed``, which returns the node of that.
+        """
 
     # --- Cutting and joining ---------------------------------------------------------
 
@@ -174,10 +173,11 @@ class RunSweep(Sweep):
         found: dict[Place, xr.Dataset] = {}
         for place in self.places:
             own = [each for each in finished if each.job.place == place]
-            failures = [each.failure for each in own if each.failure is not None]
+            failures = [each for each in own if each.failure is not None]
             if failures:
-                text = f"{type(failures[0]).__name__}: {failures[0]}"
-                found[place] = self.failed(place, text)
+                job, failure = failures[0].job, failures[0].failure
+                text = f"{type(failure).__name__}: {failure}"
+                found[place] = job.failed(text, self.num_runs)
             elif own:
                 found[place] = nodes.join_chunks([each.value for each in own])
         attributes = self.attributes() | {"created": now()}
