@@ -1,10 +1,13 @@
-"""What a question of a study costs, and the replay of a long one."""
+"""What a question of a study costs, the replay of a long one, and what is idle."""
 
 import random
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
+from bayesduel.limits import PATIENCE
 from bayesduel.studies import Study
 
 POLICIES = (
@@ -19,6 +22,11 @@ POLICIES = (
 )
 QUESTIONS = 100
 EVENTS = 10**5
+
+EASY = ((0.5, 0.9, 0.9, 0.9), (0.1, 0.5, 0.8, 0.8), (0.1, 0.2, 0.5, 0.7))
+"""The upper part of a matrix of four arms that are told apart soon."""
+
+JUMPING = ("d-ts+", "rd-ts", "rcs", "rmed2", "rmed1", "ccb", "rucb", "ecw-rmed")
 
 
 def vote(study, rng):
@@ -76,6 +84,30 @@ def replay(folder, policy):
         )
 
 
+def idle_rounds(folder, policy, num_questions=300):
+    """Print how many rounds a policy exploits between two questions, later on.
+
+    More than ``PATIENCE`` of them could not be stepped through.
+    """
+    rng, idle = random.Random(1), [0]
+    path = folder / f"idle-{policy}.study"
+    with Study.create(path, [*"0123"], policy, seed=3) as study:
+        for _ in range(num_questions):
+            (ticket,) = study.ask()
+            idle.append(study.status().idle_rounds)
+            left, right = int(ticket.left), int(ticket.right)
+            wins = EASY[left][right] if left < right else 1 - EASY[right][left]
+            study.tell(ticket, "left" if rng.random() < wins else "right")
+    waits = [after - before for before, after in pairwise(idle)]
+    late = waits[num_questions // 2 :]
+    share = sum(rounds > PATIENCE for rounds in late) / len(late)
+    print(
+        f"{policy:12} idle rounds: median {median(late):.2g}, most {max(late):.2g},"
+        f" above {PATIENCE} in {share:.0%}",
+        flush=True,
+    )
+
+
 def main():
     """Print all of it."""
     with tempfile.TemporaryDirectory() as name:
@@ -84,3 +116,5 @@ def main():
                 questions(Path(name), policy, num_arms)
         for policy in ("balanced", "d-ts+"):
             replay(Path(name), policy)
+        for policy in JUMPING:
+            idle_rounds(Path(name), policy)
