@@ -15,9 +15,9 @@ from bayesduel.plots.curves import regret
 from bayesduel.plots.style import (
     Look,
     StyledFigure,
-    font_style,
+    light_grid,
     looks,
-    styled,
+    new_figure,
     width_in_inches,
 )
 from theory.arguments import shown
@@ -163,13 +163,7 @@ def _side_by_side(
 ) -> StyledFigure:
     columns = len(panels) if inches >= 5.0 else 1
     rows = -(-len(panels) // columns)
-    style = font_style(inches)
-    with styled(style):
-        figure = StyledFigure(
-            style=style,
-            figsize=(inches, rows * max(2.5, 0.62 * inches / columns)),
-            layout="constrained",
-        )
+    with new_figure(inches, rows * max(2.5, 0.62 * inches / columns)) as figure:
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         labels = [
             _undelayed(text, found[0].policy)[0]
@@ -179,8 +173,7 @@ def _side_by_side(
         look = looks(list(dict.fromkeys(labels)))
         for axes, each in zip(grid, panels, strict=True):
             axes.set_title(each.panel.label, fontweight="bold")
-            axes.grid(axis="y", color="#E4E4E4", linewidth=0.5)
-            axes.set_axisbelow(True)
+            light_grid(axes, "y")
             draw(axes, each, look, notion)
         handles, names = grid[0].get_legend_handles_labels()
         if handles:

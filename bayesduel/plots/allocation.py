@@ -18,7 +18,7 @@ from bayesduel.plots.style import (
     StyledFigure,
     check_height,
     font_style,
-    styled,
+    new_figure,
     width_in_inches,
 )
 from theory import arguments
@@ -127,10 +127,7 @@ def allocation(
         "axes.spines.right": True,
         "axes.spines.top": True,
     }
-    with styled(style):
-        figure = StyledFigure(
-            style=style, figsize=(inches, height or tall), layout="constrained"
-        )
+    with new_figure(inches, height or tall, style) as figure:
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         images = [
             _draw(axes, panel, checked, order, first=index == 0 or not side_by_side)

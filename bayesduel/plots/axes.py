@@ -16,7 +16,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from bayesduel.plots.labels import spread
 from bayesduel.plots.lines import BANDS, Line, Panel
-from bayesduel.plots.style import FAINT, INK, Look, StyledFigure
+from bayesduel.plots.style import FAINT, INK, Look, StyledFigure, light_grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,10 +34,12 @@ __all__ = [
     "head_panel",
     "label_ends",
     "notion_label",
+    "panel_grid",
     "place_at_ends",
     "runs_text",
     "scale_axes",
     "scale_regret",
+    "usual_columns",
     "wrap_label",
 ]
 
@@ -64,6 +66,42 @@ _NOTIONS = {
     "topk": "top-k",
     "topk_means": "top-k",
 }
+
+
+TWO_COLUMNS = 5.0
+"""Inches from which on a figure has room for two panels side by side."""
+
+
+def usual_columns(count: int, inches: float) -> int:
+    """Return how many of so many panels stand side by side, unless told."""
+    return min(count, 2 if inches >= TWO_COLUMNS else 1)
+
+
+def panel_grid(
+    figure: StyledFigure,
+    count: int,
+    columns: int,
+    *,
+    x_label: str,
+    y_label: str,
+    share: bool = False,
+) -> list[Axes]:
+    """Return the axes of so many panels, labelled at the left and at the bottom.
+
+    Row by row. With ``share`` all have one scale, and its numbers stand there only.
+    """
+    rows = -(-count // columns)
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
+    panels, beyond = grid.ravel()[:count], grid.ravel()[count:]
+    for axes in beyond:
+        axes.remove()
+    for index, axes in enumerate(panels):
+        if index % columns == 0:
+            axes.set_ylabel(y_label)
+        if index + columns >= count:
+            axes.set_xlabel(x_label)
+            axes.tick_params(labelbottom=True)
+    return list(panels)
 
 
 def notion_label(notion: str) -> str:
@@ -150,8 +188,7 @@ def scale_regret(axes: Axes, panel: Panel, *, log_y: bool) -> None:
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         if panel.top < 10:
             axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axes.grid(axis="y", color="#E4E4E4", linewidth=0.5)
-    axes.set_axisbelow(True)
+    light_grid(axes, "y")
 
 
 def draw_bounds(axes: Axes, bounds: list[DrawnBound]) -> list[Line2D]:
@@ -214,9 +251,7 @@ def head_height(texts: list[str], inches: float) -> float:
     return lines * (0.13 if inches < 3.45 else 0.165) + 0.05
 
 
-def caption_below(
-    figure: StyledFigure, caption: str, look: dict[str, Look], columns: int
-) -> None:
+def caption_below(figure: StyledFigure, caption: str, look: dict[str, Look]) -> None:
     """Write below all panels what the band is, with a legend of policies if given."""
     handles = [
         Line2D(
@@ -233,6 +268,7 @@ def caption_below(
     ]
     # The marker hides the gap between two dashes of a short handle.
     dashed = any(each.line != "-" for each in look.values())
+    columns = 6 if figure.get_figwidth() >= TWO_COLUMNS else 3
     legend = figure.legend(
         handles=handles,
         loc="outside lower center",

@@ -13,7 +13,9 @@ from bayesduel.plots.axes import (
     head_panel,
     label_ends,
     notion_label,
+    panel_grid,
     scale_axes,
+    usual_columns,
 )
 from bayesduel.plots.bound_curves import bounds_of_panel
 from bayesduel.plots.lines import Panel, panels
@@ -21,9 +23,8 @@ from bayesduel.plots.style import (
     Look,
     StyledFigure,
     check_height,
-    font_style,
     looks,
-    styled,
+    new_figure,
     width_in_inches,
 )
 from theory.arguments import integer_from, shown, true_or_false
@@ -131,41 +132,26 @@ def regret(
         for shown in list(drawn.values())[::columns]
     )
     tall = heads + rows * _panel_height(inches / columns, direct) + 0.55
-    style = font_style(inches)
-    with styled(style):
-        figure = StyledFigure(
-            style=style,
-            figsize=(inches, height or tall),
-            layout="constrained",
+    with new_figure(inches, height or tall) as figure:
+        y_label = notion_label(notion)
+        grid = panel_grid(
+            figure, len(groups), columns, x_label="round t", y_label=y_label
         )
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
         look = looks(line.policy for panel in groups for line in panel.lines)
-        for axes, panel in zip(grid, groups, strict=False):
+        for axes, panel in zip(grid, groups, strict=True):
             _draw_panel(axes, panel, look, log_x=log_x, log_y=log_y)
             handles = draw_bounds(axes, drawn[panel.environment])
             head_panel(axes, panel.environment, handles, inches / columns)
-        for axes in grid[len(groups) :]:
-            axes.remove()
-        for index, axes in enumerate(grid[: len(groups)]):
-            if index % columns == 0:
-                axes.set_ylabel(notion_label(notion))
-            if index + columns >= len(groups):
-                axes.set_xlabel("round t")
-        caption_below(
-            figure,
-            band_text(groups, band),
-            {} if direct else look,
-            3 if inches < 5.0 else 6,
-        )
+        caption_below(figure, band_text(groups, band), {} if direct else look)
         if direct:
-            for axes, panel in zip(grid, groups, strict=False):
+            for axes, panel in zip(grid, groups, strict=True):
                 label_ends(figure, axes, panel, look)
     return figure
 
 
 def _columns(columns: int | None, count: int, inches: float) -> int:
     if columns is None:
-        return min(count, 2 if inches >= 5.0 else 1)
+        return usual_columns(count, inches)
     return min(integer_from(columns, 1, "columns"), count)
 
 

@@ -13,14 +13,21 @@ from bayesduel.analysis.audited_rules import (
     share_interval,
 )
 from bayesduel.errors import ArgumentError
-from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
+from bayesduel.plots.axes import (
+    TWO_COLUMNS,
+    caption_below,
+    head_panel,
+    panel_grid,
+    runs_text,
+    wrap_label,
+)
 from bayesduel.plots.style import (
     FAINT,
     StyledFigure,
     check_height,
-    font_style,
+    light_grid,
     looks,
-    styled,
+    new_figure,
     width_in_inches,
 )
 
@@ -79,36 +86,38 @@ def false_stops(
     for each in audit.rules:
         panels.setdefault(each.instance, []).append(each)
     inches, height = width_in_inches(width), check_height(height)
-    columns = 1 if inches < 5.0 else 2 if len(panels) in (2, 4) else min(len(panels), 3)
+    columns = (
+        1
+        if inches < TWO_COLUMNS
+        else 2
+        if len(panels) in (2, 4)
+        else min(len(panels), 3)
+    )
     rows = -(-len(panels) // columns)
-    style = font_style(inches)
+    tall = rows * max(1.9, inches / columns * 0.7) + 0.8
     looked = _looks_of(audit)
-    with styled(style):
-        figure = StyledFigure(
-            style=style,
-            figsize=(inches, height or rows * max(1.9, inches / columns * 0.7) + 0.8),
-            layout="constrained",
+    after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
+    with new_figure(inches, height or tall) as figure:
+        grid = panel_grid(
+            figure,
+            len(panels),
+            columns,
+            x_label=f"votes, looked at after {after}",
+            y_label="studies stopped\nat a wrong arm",
+            share=True,
         )
-        grid = figure.subplots(
-            rows, columns, squeeze=False, sharex=True, sharey=True
-        ).ravel()
         look = looks(each.rule for each in audit.rules)
-        for axes, (name, members) in zip(grid, panels.items(), strict=False):
+        for axes, (name, members) in zip(grid, panels.items(), strict=True):
             _draw(axes, members, looked, look, audit.delta)
             head_panel(axes, name, [], inches / columns)
-        for axes in grid[len(panels) :]:
-            axes.remove()
         most = max(each.row().false_share for each in audit.rules)
         grid[0].set_ylim(-0.02, min(1.02, 1.1 * max(most, audit.delta) + 0.02))
-        _label(grid, len(panels), columns, audit)
         runs = runs_text(each.num_runs for each in audit.rules)
         caption = (
             f"{audit.policy} asks; {runs} of at most {audit.budget:,} votes; bands: "
             f"exact 95 % intervals; gray: the accepted error, {audit.delta:g}"
         )
-        caption_below(
-            figure, wrap_label(caption, inches), look, 3 if inches < 5.0 else 6
-        )
+        caption_below(figure, wrap_label(caption, inches), look)
     return figure
 
 
@@ -148,15 +157,4 @@ def _draw(
     axes.xaxis.set_major_locator(LogLocator(base=10.0))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, decimals=None))
-    axes.grid(color="#E4E4E4", linewidth=0.5)
-    axes.set_axisbelow(True)
-
-
-def _label(grid: np.ndarray, count: int, columns: int, audit: StoppingAudit) -> None:
-    after = "each" if audit.look_every == 1 else f"every {audit.look_every}"
-    for index, axes in enumerate(grid[:count]):
-        if index % columns == 0:
-            axes.set_ylabel("studies stopped\nat a wrong arm")
-        if index + columns >= count:
-            axes.set_xlabel(f"votes, looked at after {after}")
-            axes.tick_params(labelbottom=True)
+    light_grid(axes)

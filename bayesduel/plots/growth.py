@@ -31,9 +31,8 @@ from bayesduel.plots.style import (
     Look,
     StyledFigure,
     check_height,
-    font_style,
     looks,
-    styled,
+    new_figure,
     width_in_inches,
 )
 from theory.arguments import shown
@@ -122,13 +121,8 @@ def slopes(
     start, end = slope_span(measured, from_round, to_round)
     values = [slope(each, start, end, notion) for each in measured]
     theory_bound, note = _bound(bound, panel, notion)
-    style = font_style(inches)
-    with styled(style):
-        figure = StyledFigure(
-            style=style,
-            figsize=(inches, height or inches * (0.58 if inches >= 5.0 else 0.9)),
-            layout="constrained",
-        )
+    tall = inches * (0.58 if inches >= 5.0 else 0.9)
+    with new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
         look = looks(line.policy for line in panel.lines)
         for line in panel.lines:
@@ -144,7 +138,7 @@ def slopes(
         head_panel(axes, panel.environment, handles, inches - 1.6)
         axes.set_xlabel("round t")
         axes.set_ylabel(notion_label(notion))
-        caption_below(figure, caption, {}, 1)
+        caption_below(figure, caption, {})
         _write_slopes(figure, axes, panel, values, look, theory_bound)
     return figure
 

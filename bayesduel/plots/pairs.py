@@ -20,7 +20,7 @@ from bayesduel.plots.style import (
     INK,
     StyledFigure,
     font_style,
-    styled,
+    new_figure,
     width_in_inches,
 )
 from theory.arguments import integer_from, shown
@@ -76,8 +76,7 @@ def heat_map(
     count = len(names)
     # A few arms need no whole page.
     tall = min(0.86 * inches, 0.55 * count + 1.2)
-    with styled(style):
-        figure = StyledFigure(style=style, figsize=(inches, tall), layout="constrained")
+    with new_figure(inches, tall, style) as figure:
         axes = figure.add_subplot()
         image = axes.imshow(chance, cmap="PuOr", norm=Normalize(0.0, 1.0))
         step = -(-count // _MOST_LABELS)
@@ -147,11 +146,7 @@ def pair(
     tied = posterior.data.ties[row, column]
     alone: Any = beta(1.0 + won, 1.0 + lost)
     low, high = np.quantile(draws, [0.5 - probability / 2, 0.5 + probability / 2])
-    style = font_style(inches)
-    with styled(style):
-        figure = StyledFigure(
-            style=style, figsize=(inches, inches * 0.7), layout="constrained"
-        )
+    with new_figure(inches, inches * 0.7) as figure:
         axes = figure.add_subplot()
         reach = (
             min(draws.min(), alone.ppf(1e-3)),
@@ -232,11 +227,9 @@ def predictive_check(
     low, middle, high = np.quantile(shares, [0.05, 0.5, 0.95], axis=0)
     observed = counts[:, 0] / total
     outside = (observed < low) | (observed > high)
-    style = font_style(inches)
     few = len(total) <= _MOST_ROWS
-    with styled(style):
-        tall = 0.15 * len(total) + 1.3 if few else inches * 0.8
-        figure = StyledFigure(style=style, figsize=(inches, tall), layout="constrained")
+    tall = 0.15 * len(total) + 1.3 if few else inches * 0.8
+    with new_figure(inches, tall) as figure:
         axes = figure.add_subplot()
         if few:
             order = np.argsort(middle)

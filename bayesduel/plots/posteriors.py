@@ -14,7 +14,8 @@ from bayesduel.plots.style import (
     INK,
     StyledFigure,
     font_style,
-    styled,
+    light_grid,
+    new_figure,
     width_in_inches,
 )
 from theory.arguments import integer_from, shown
@@ -85,13 +86,9 @@ def forest(
     table = standings(posterior, probability)
     half = standings(posterior, 0.5)
     table, half = (each.isel(arm=slice(0, max_arms)) for each in (table, half))
-    style = font_style(inches)
     count = table.sizes["arm"]
     rows = np.arange(count)
-    with styled(style):
-        figure = StyledFigure(
-            style=style, figsize=(inches, _ROW * count + 0.9), layout="constrained"
-        )
+    with new_figure(inches, _ROW * count + 0.9) as figure:
         axes = figure.add_subplot()
         low, high = table[f"{by}_lower"].values, table[f"{by}_upper"].values
         if by == "score":
@@ -111,8 +108,7 @@ def forest(
         axes.set_yticks(rows, [short_name(name) for name in table["arm"].values])
         axes.set_ylim(count - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x", color="#E4E4E4", linewidth=0.5)
-        axes.set_axisbelow(True)
+        light_grid(axes, "x")
         left_out = posterior.num_arms - count
         more = f"; {left_out} more arms left out" if left_out else ""
         thick = "thick 50 %, thin " if by == "score" else ""
@@ -152,11 +148,8 @@ def winners(
     style = font_style(inches)
     thick = 0.8 / len(senses)
     colors = (_BLUE, _ORANGE, "#009E73")
-    with styled(style):
-        height = max(_ROW, 0.13 * len(senses)) * 1.15 * len(order) + 1.1
-        figure = StyledFigure(
-            style=style, figsize=(inches, height), layout="constrained"
-        )
+    height = max(_ROW, 0.13 * len(senses)) * 1.15 * len(order) + 1.1
+    with new_figure(inches, height, style) as figure:
         axes = figure.add_subplot()
         for index, sense in enumerate(senses):
             place = np.arange(len(order)) + (index - (len(senses) - 1) / 2) * thick

@@ -19,9 +19,9 @@ from bayesduel.plots.style import (
     INK,
     StyledFigure,
     check_height,
-    font_style,
+    light_grid,
     looks,
-    styled,
+    new_figure,
     width_in_inches,
 )
 from theory import ecw_rmed_constant
@@ -98,13 +98,8 @@ def slope_ratios(
     groups = by_environment(result)
     found = [measured for members in groups.values() for measured in members]
     points, left_out = _points(found, from_round, to_round, notion)
-    style = font_style(inches)
-    with styled(style):
-        figure = StyledFigure(
-            style=style,
-            figsize=(inches, height or inches * (0.6 if inches >= 5.0 else 0.95)),
-            layout="constrained",
-        )
+    tall = inches * (0.6 if inches >= 5.0 else 0.95)
+    with new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
         look = looks(each.policy for each in found)
         # Side by side, so that policies of the same slope are all seen.
@@ -116,7 +111,7 @@ def slope_ratios(
         axes.set_xlabel("$C_E / C^*$")
         axes.set_ylabel("slope of regret over $C^*$")
         caption = wrap_label(_caption(points, left_out), inches)
-        caption_below(figure, caption, look, 6 if inches >= 5.0 else 3)
+        caption_below(figure, caption, look)
     return figure
 
 
@@ -203,8 +198,7 @@ def _references(axes: Axes, points: list[_Point]) -> list[Line2D]:
     axes.plot(ends, np.ones(2), **level)
     axes.plot(ends, ends, linestyle=DASHES, **level)
     axes.set_ylim(min(limits[0], 0.8), limits[1])
-    axes.grid(color="#E4E4E4", linewidth=0.5)
-    axes.set_axisbelow(True)
+    light_grid(axes)
     return handles
 
 

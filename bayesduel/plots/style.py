@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 import matplotlib as mpl
 from matplotlib.backend_bases import RendererBase
@@ -23,12 +23,17 @@ from bayesduel.errors import ArgumentError
 from bayesduel.folders import as_path
 from theory.arguments import as_number, items_of, one_of, shown
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = [
     "WIDTHS",
     "StyledFigure",
     "Look",
     "check_height",
+    "light_grid",
     "looks",
+    "new_figure",
     "save",
     "styled",
     "width_in_inches",
@@ -98,6 +103,25 @@ def styled(style: dict[str, Any]) -> Iterator[None]:
     settings: Any = style
     with mpl.rc_context(settings):
         yield
+
+
+@contextmanager
+def new_figure(
+    inches: float, tall: float, style: dict[str, Any] | None = None
+) -> Iterator[StyledFigure]:
+    """Open a figure of this width and height in inches, under its style.
+
+    The style is that of its width unless given.
+    """
+    style = font_style(inches) if style is None else style
+    with styled(style):
+        yield StyledFigure(style=style, figsize=(inches, tall), layout="constrained")
+
+
+def light_grid(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
+    """Draw faint lines at the ticks, below all else."""
+    axes.grid(axis=axis, color="#E4E4E4", linewidth=0.5)
+    axes.set_axisbelow(True)
 
 
 class StyledFigure(Figure):

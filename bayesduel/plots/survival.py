@@ -12,7 +12,9 @@ from bayesduel.plots.axes import (
     caption_below,
     head_panel,
     notion_label,
+    panel_grid,
     runs_text,
+    usual_columns,
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
@@ -21,9 +23,9 @@ from bayesduel.plots.style import (
     FAINT,
     StyledFigure,
     check_height,
-    font_style,
+    light_grid,
     looks,
-    styled,
+    new_figure,
     width_in_inches,
 )
 
@@ -90,29 +92,23 @@ def survival(
     found = [measured for members in groups.values() for measured in members]
     values = {id(each): _final(each, checkpoint, notion) for each in found}
     inches, height = width_in_inches(width), check_height(height)
-    columns = min(len(groups), 2 if inches >= 5.0 else 1)
+    columns = usual_columns(len(groups), inches)
     rows = -(-len(groups) // columns)
-    style = font_style(inches)
-    with styled(style):
-        figure = StyledFigure(
-            style=style,
-            figsize=(inches, height or rows * inches / columns * 0.72 + 0.7),
-            layout="constrained",
+    tall = rows * inches / columns * 0.72 + 0.7
+    with new_figure(inches, height or tall) as figure:
+        grid = panel_grid(
+            figure,
+            len(groups),
+            columns,
+            x_label=notion_label(notion),
+            y_label="share of runs with at least that regret",
         )
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
         look = looks(each.policy for each in found)
-        for axes, (name, members) in zip(grid, groups.items(), strict=False):
+        for axes, (name, members) in zip(grid, groups.items(), strict=True):
             _draw(axes, members, values, look)
             head_panel(axes, name, [], inches / columns)
-        for axes in grid[len(groups) :]:
-            axes.remove()
-        for index, axes in enumerate(grid[: len(groups)]):
-            if index % columns == 0:
-                axes.set_ylabel("share of runs with at least that regret")
-            if index + columns >= len(groups):
-                axes.set_xlabel(notion_label(notion))
         caption = wrap_label(_caption(found, values, checkpoint), inches)
-        caption_below(figure, caption, look, 3 if inches < 5.0 else 6)
+        caption_below(figure, caption, look)
     return figure
 
 
@@ -156,8 +152,7 @@ def _draw(
             linewidth=0.8, zorder=1,
         )  # fmt: skip
         axes.set_xlim(limits)
-    axes.grid(color="#E4E4E4", linewidth=0.5)
-    axes.set_axisbelow(True)
+    light_grid(axes)
 
 
 def _caption(

@@ -20,7 +20,9 @@ from bayesduel.plots.axes import (
     head_panel,
     label_ends,
     notion_label,
+    panel_grid,
     scale_regret,
+    usual_columns,
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
@@ -28,9 +30,8 @@ from bayesduel.plots.style import (
     FAINT,
     StyledFigure,
     check_height,
-    font_style,
     looks,
-    styled,
+    new_figure,
     width_in_inches,
 )
 from bayesduel.plots.sweep_lines import Sweep, sweep_of
@@ -119,31 +120,25 @@ def sweep(
     found = sweep_of(result, parameter, at, notion, band)
     log_x, log_y = _log_x(found, log_x), true_or_false(log_y, "log_y")
     inches, height = width_in_inches(width), check_height(height)
-    columns = min(len(found.panels), 2 if inches >= 5.0 else 1)
+    columns = usual_columns(len(found.panels), inches)
     rows = -(-len(found.panels) // columns)
     direct = len(found.panels) == 1
     share = 0.5 if direct and inches >= 5.0 else 0.66
-    style = font_style(inches)
-    with styled(style):
-        figure = StyledFigure(
-            style=style,
-            figsize=(inches, height or rows * inches / columns * share + 0.7),
-            layout="constrained",
+    tall = rows * inches / columns * share + 0.7
+    with new_figure(inches, height or tall) as figure:
+        grid = panel_grid(
+            figure,
+            len(found.panels),
+            columns,
+            x_label=_axis_label(found),
+            y_label=notion_label(notion),
         )
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
         look = looks(line.policy for panel in found.panels for line in panel.lines)
-        for axes, panel in zip(grid, found.panels, strict=False):
+        for axes, panel in zip(grid, found.panels, strict=True):
             _draw(axes, panel, found, look, log_x=log_x, log_y=log_y)
             head_panel(axes, panel.environment, [], inches / columns)
-        for axes in grid[len(found.panels) :]:
-            axes.remove()
-        for index, axes in enumerate(grid[: len(found.panels)]):
-            if index % columns == 0:
-                axes.set_ylabel(notion_label(notion))
-            if index + columns >= len(found.panels):
-                axes.set_xlabel(_axis_label(found))
         caption = wrap_label(_caption(found, band), inches)
-        caption_below(figure, caption, {} if direct else look, 3 if inches < 5 else 6)
+        caption_below(figure, caption, {} if direct else look)
         if direct:
             label_ends(figure, grid[0], found.panels[0], look)
     return figure

@@ -76,6 +76,12 @@ def is_only_element(passes: PlayLists, element: Int[Array, ""]) -> Bool[Array, "
     return jnp.all(alone) & (passes.place == 0) & jnp.all(passes.upcoming == _ABSENT)
 
 
+def take(passes: PlayLists, in_turn: Bool[Array, ""] | bool = True) -> PlayLists:
+    """Move on from the element to play, unless another is played out of turn."""
+    place = jnp.where(in_turn, passes.place + 1, passes.place)
+    return passes._replace(place=place)
+
+
 def append(
     passes: OnHost[PlayLists] | PlayLists,
     due: Bool[Array | np.ndarray, " M"],

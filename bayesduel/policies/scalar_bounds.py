@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.resolved_rounds import NEVER, last_resolved_round
-from bayesduel.policies.scalar_choices import takes_over
+from bayesduel.policies.scalar_choices import among_largest
 
 NOW_FIELDS = [
     ("alpha", np.float64),
@@ -43,9 +43,11 @@ UPPER_BOUND_FIELDS = [
 """Of ``pairs``, where upper bounds are compared."""
 
 
-def resolve_nothing(state: Any) -> None:
-    """Fill in the bounds of a new state; by the host."""
+def start_bounds(state: Any, *, alpha: float) -> None:
+    """Fill in the bounds of a new state, which resolve no pair; by the host."""
+    state.now["alpha"] = alpha
     state.now["next_expiry"] = NEVER
+    state.now["stale"] = True
     state.arms["expiry"] = NEVER
     state.pairs["eligible"] = ~np.eye(len(state.arms), dtype=bool)
 
@@ -144,10 +146,7 @@ def most_optimistic(state: Any, rng: Generator, champion: int, round_: int) -> i
         pair = state.pairs[i, champion]
         if pair.eligible:
             upper = pair.share + pair.width * root
-            if upper > largest:
-                largest, number = upper, 0
-            if upper == largest:
-                number += 1
-                if takes_over(rng, number):
-                    best = i
+            largest, number, leads = among_largest(rng, upper, largest, number)
+            if leads:
+                best = i
     return best

@@ -18,6 +18,22 @@ def takes_over(rng: Generator, number: int) -> bool:
 
 
 @inlined
+def among_largest(
+    rng: Generator, value: float, largest: float, number: int
+) -> tuple[float, int, bool]:
+    """Compare one more value with the largest of those before it, ties at random.
+
+    Return the largest one now, how many have it, and whether the new one is the one
+    drawn among these.
+    """
+    if value > largest:
+        return value, 1, True
+    if value < largest:
+        return largest, number, False
+    return largest, number + 1, takes_over(rng, number + 1)
+
+
+@inlined
 def count_win(
     state: Any, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import takes_over
+from bayesduel.policies.scalar_choices import among_largest
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _LEFT, _RIGHT = 0, 1
@@ -70,12 +70,9 @@ def _largest_index(arms: Records, rng: Generator, root: float) -> int:
     best, largest, number = 0, -1.0, 0
     for arm in range(arms.size):
         index = arms[arm].share + arms[arm].width * root
-        if index > largest:
-            largest, number = index, 0
-        if index == largest:
-            number += 1
-            if takes_over(rng, number):
-                best = arm
+        largest, number, leads = among_largest(rng, index, largest, number)
+        if leads:
+            best = arm
     return best
 
 
@@ -112,12 +109,9 @@ def recommend(state: SparringKernel, rng: Generator) -> int:
     best, most, number = 0, -1, 0
     for arm in range(state.machines.shape[1]):
         pulls = state.machines[_LEFT, arm].pulls + state.machines[_RIGHT, arm].pulls
-        if pulls > most:
-            most, number = pulls, 0
-        if pulls == most:
-            number += 1
-            if takes_over(rng, number):
-                best = arm
+        most, number, leads = among_largest(rng, pulls, most, number)
+        if leads:
+            best = arm
     return best
 
 

@@ -40,6 +40,7 @@ from bayesduel.policies.play_lists import (
     element_to_play,
     first_pass,
     is_only_element,
+    take,
 )
 from bayesduel.types import Arm, Duel, Outcome, RoundCount
 from theory.copeland_program import (
@@ -137,9 +138,8 @@ class CopelandRMED(Policy):
             explore_rounds=jnp.where(exploits, 0, 1).astype(jnp.int64),
             note=~forced,
         )
-        place = jnp.where(forced, passes.place, passes.place + 1)
         return duel, lists._replace(
-            passes=passes._replace(place=place), asked=add_asked(lists.asked, duel)
+            passes=take(passes, ~forced), asked=add_asked(lists.asked, duel)
         )
 
     def _count_limit(self, asked: Int[Array, "K K"]) -> Float[Array, "K K"]:

@@ -21,7 +21,7 @@ from bayesduel.policies.rmed._scalar_copeland import (
     new_state,
     slack,
 )
-from bayesduel.policies.rmed._scalar_lists import append, take
+from bayesduel.policies.rmed._scalar_lists import append, is_only_element, take
 from bayesduel.policies.rmed._scalar_pairs import find_fewest, lowest
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
@@ -60,7 +60,7 @@ def choose(state: CopelandKernel, rng: Generator, round_: int) -> ScalarDuel:
             return ScalarDuel(first, 0, first, second, True)
     element = elements[now.head].listed
     first, second = elements[element].first, elements[element].second
-    alone = now.num_listed == 1 and now.left_in_pass == 0
+    alone = is_only_element(now)
     take(now, elements)
     if first != second:
         now.is_in_turn = True

@@ -33,6 +33,12 @@ def first_pass(state: Any, elements: Records, count: int) -> None:
 
 
 @inlined
+def is_only_element(now: Any) -> bool:
+    """Say whether a pass of the next element alone is about to begin."""
+    return now.num_listed == 1 and now.left_in_pass == 0
+
+
+@inlined
 def append(now: Any, elements: Records, element: int) -> None:
     """Append an element that is due, unless it is still to come."""
     if not elements[element].is_listed:

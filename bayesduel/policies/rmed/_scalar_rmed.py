@@ -19,6 +19,7 @@ from bayesduel.policies.rmed._scalar_lists import (
     LIST_FIELDS,
     append,
     first_pass,
+    is_only_element,
     take,
 )
 from bayesduel.policies.rmed._scalar_pairs import (
@@ -133,8 +134,7 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> ScalarDuel:
         now.is_in_turn = True
         take(now, arms)
         return ScalarDuel(arm, 0, arm, opponent, True)
-    begins_alone = now.num_listed == 1 and now.left_in_pass == 0
-    rounds = _self_duels(state, round_) if begins_alone else 1
+    rounds = _self_duels(state, round_) if is_only_element(now) else 1
     take(now, arms)
     _append_arms_due(state, round_ + rounds - 1)
     return ScalarDuel(arm, rounds, arm, arm, False)

@@ -30,6 +30,7 @@ from bayesduel.policies.play_lists import (
     element_to_play,
     first_pass,
     is_only_element,
+    take,
 )
 from bayesduel.policies.registry import register
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
@@ -118,8 +119,7 @@ class RMED1(Policy):
             explore_rounds=jnp.where(exploits, 0, 1).astype(jnp.int64),
             note=~extra,
         )
-        place = jnp.where(extra, passes.place, passes.place + 1)
-        return duel, state._replace(passes=passes._replace(place=place))
+        return duel, state._replace(passes=take(passes, ~extra))
 
     def _out_of_turn(
         self, state: State, passes: PlayLists, round_: RoundCount

@@ -18,6 +18,7 @@ from bayesduel.policies.play_lists import (
     element_to_play,
     first_pass,
     is_only_element,
+    take,
 )
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed.rmed1 import (
@@ -142,8 +143,7 @@ class ChoiceBandits(SubsetPolicy):
             exploits = alone & (anchor == best) & is_only_element(passes, best)
             stretch = rounds_until_entry(needed, best, round_)
             offer = offer._replace(rounds=jnp.where(exploits, stretch, 1))
-        passes = passes._replace(place=passes.place + 1)
-        return offer, state._replace(passes=passes)
+        return offer, state._replace(passes=take(passes))
 
     def update(
         self,

@@ -22,7 +22,7 @@ from bayesduel.policies.scalar_bounds import (
     count_duel,
     let_expire,
     most_optimistic,
-    resolve_nothing,
+    start_bounds,
     start_upper_bounds,
 )
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
@@ -95,11 +95,9 @@ def kernel(
             pairs=np.zeros(square, dtype=_PAIR),
             tails=small_tail_table(),
         )
-        state.now["alpha"] = alpha
         state.now["any_may_stand_in"] = any_may_stand_in
-        state.now["stale"] = True
         state.pairs["prior"] = prior_in_order(prior, order)
-        resolve_nothing(state)
+        start_bounds(state, alpha=alpha)
         start_upper_bounds(state)
         return state
 

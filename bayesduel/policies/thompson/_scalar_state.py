@@ -17,7 +17,7 @@ from bayesduel.policies.scalar_bounds import (
     NOW_FIELDS,
     PAIR_FIELDS,
     refresh_bounds,
-    resolve_nothing,
+    start_bounds,
 )
 from bayesduel.posteriors.beta_tails import small_tail_table
 from bayesduel.posteriors.scalar_betas import rates_above_half, smaller_half_tail
@@ -132,12 +132,11 @@ def new_state(
         bits=new_bits(num_arms),
         tails=small_tail_table(),
     )
-    state.now["alpha"] = alpha
     state.now["elimination"] = elimination
     state.now["ties_by_regret"] = ties_by_regret
     state.now["form"] = form
     state.pairs["prior"] = prior
-    resolve_nothing(state)
+    start_bounds(state, alpha=alpha)
     return state
 
 
@@ -150,7 +149,6 @@ def start(state: DoubleThompsonKernel) -> None:
             state.trails[i, j], state.trails[j, i] = -1, 1
             state.arms[i].votes += 1
             refresh_tail(state, i, j)
-    state.now[0].stale = True
 
 
 @compiled

@@ -20,13 +20,13 @@ from bayesduel.policies.scalar_bounds import (
     UPPER_BOUND_FIELDS,
     count_duel,
     let_expire,
-    resolve_nothing,
+    start_bounds,
     start_upper_bounds,
 )
 from bayesduel.policies.scalar_choices import (
+    among_largest,
     place_by_weight,
     recommend_most_beaten,
-    takes_over,
 )
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.policies.ucb._believed_signs import CHECK, LOYALTY, RIVALS
@@ -89,9 +89,7 @@ def kernel(*, alpha: float) -> ScalarKernel:
             arms=np.zeros(num_arms, dtype=_ARM),
             pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
         )
-        state.now["alpha"] = alpha
-        state.now["stale"] = True
-        resolve_nothing(state)
+        start_bounds(state, alpha=alpha)
         start_upper_bounds(state)
         return state
 
@@ -211,12 +209,9 @@ def _most_optimistic(
         pair = pairs[arm, champion]
         if pair.resolved_until == 0 and arm != champion:
             upper = pair.share + pair.width * root
-            if upper > largest:
-                largest, number = upper, 0
-            if upper == largest:
-                number += 1
-                if takes_over(rng, number):
-                    best = arm
+            largest, number, leads = among_largest(rng, upper, largest, number)
+            if leads:
+                best = arm
     return best
 
 

@@ -17,7 +17,7 @@ from bayesduel.policies.scalar_bounds import (
     count_duel,
     let_expire,
     most_optimistic,
-    resolve_nothing,
+    start_bounds,
     start_upper_bounds,
 )
 from bayesduel.policies.scalar_choices import recommend_most_beaten
@@ -67,10 +67,8 @@ def kernel(*, alpha: float) -> ScalarKernel:
             arms=np.zeros(num_arms, dtype=_ARM),
             pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
         )
-        state.now["alpha"] = alpha
         state.now["hypothesis"] = _NOBODY
-        state.now["stale"] = True
-        resolve_nothing(state)
+        start_bounds(state, alpha=alpha)
         start_upper_bounds(state)
         return state
 
