@@ -31,6 +31,7 @@ _BLUE, _ORANGE = "#0072B2", "#D55E00"
 _ROW = 0.19
 """Inches per arm."""
 _LONGEST_NAME = 28
+_LAST_KEPT = 12
 _SMALLEST_SHARE = 0.01
 _MOST_BARS = 15
 _SENSES = {
@@ -186,8 +187,11 @@ def _middle(table: xr.Dataset) -> float:
 
 def short_name(name: str) -> str:
     """Return a name that leaves room for the figure; $ is no mathematics."""
-    text = str(name).replace("$", r"\$")
-    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+    text = str(name)
+    if len(text) > _LONGEST_NAME:
+        # Long names often begin alike and differ at the end.
+        text = f"{text[: _LONGEST_NAME - _LAST_KEPT - 1]}…{text[-_LAST_KEPT:]}"
+    return text.replace("$", r"\$")
 
 
 def _caption(figure: StyledFigure, posterior: Posterior, words: str) -> None:

@@ -147,7 +147,7 @@ class KeptAudit:
         ]
         if self.votes_since:
             more = "more" if self.votes_since > 0 else "fewer"
-            parts.append(f"there are {abs(self.votes_since):,} votes {more} now")
+            parts.append(f"votes since then: {abs(self.votes_since):,} {more}")
         return "; ".join(parts)
 
     def stale_words(self) -> str:

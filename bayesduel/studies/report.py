@@ -34,7 +34,9 @@ h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
 table { border-collapse: collapse; } th { text-align: left; }
 th, td { padding: .2em .8em .2em 0; border-bottom: 1px solid #ddd;
          vertical-align: top; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums;
+                       white-space: nowrap; }
+.wide { overflow-x: auto; } .wide td:first-child { min-width: 8em; }
 img { max-width: 100%; } .small { color: #666; font-size: .85em; }
 """
 
@@ -73,7 +75,7 @@ def report_html(
             '<p class="small">Below: the error probabilities by which the rules '
             f"decide; the gray line is {status.delta:g}.</p>",
         ]
-    parts += ["<h2>Who answered</h2>", _judges(state), _small_print(status)]
+    parts += [_judges(state), _small_print(status)]
     body = "\n".join(parts)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -90,9 +92,9 @@ def _summary(status: StudyStatus) -> str:
         f" Retired: {escape(', '.join(status.retired))}." if status.retired else ""
     )
     return (
-        f"<p>{len(status.arms)} arms; {status.votes}{budget} votes and "
-        f"{status.imported} imported ones, {status.ties} of them ties; "
-        f"{status.skipped} questions skipped, {status.out} open. "
+        f"<p>Arms: {len(status.arms)}. Votes: {status.votes}{budget}; imported: "
+        f"{status.imported}; ties among both: {status.ties}. Questions skipped: "
+        f"{status.skipped}; open: {status.out}. "
         f"In front: <strong>{leader}</strong>.{retired}</p>"
     )
 
@@ -194,11 +196,14 @@ def _judges(state: StudyState) -> str:
             name = question.judge or "(not said)"
             names[name] = None
             said[name, question.answer] += 1
+    if not names:
+        return ""
     words = ("left", "right", "tie", "skip")
     rows = [
         [escape(name), *(str(said[name, word]) for word in words)] for name in names
     ]
-    return _table(["judge", *words], rows, numbers=True)
+    table = _table(["judge", *words], rows, numbers=True)
+    return f"<h2>Who answered</h2>\n{table}"
 
 
 def _small_print(status: StudyStatus) -> str:
@@ -224,4 +229,5 @@ def _table(
         )
 
     body = "".join(f"<tr>{line(row, 'td')}</tr>\n" for row in rows)
-    return f"<table>\n<tr>{line(heads, 'th')}</tr>\n{body}</table>"
+    table = f"<table>\n<tr>{line(heads, 'th')}</tr>\n{body}</table>"
+    return f'<div class="wide">{table}</div>'

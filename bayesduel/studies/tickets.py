@@ -9,7 +9,7 @@ from typing import Any
 from bayesduel.errors import StudyError, checked_as
 from bayesduel.studies._state import Question, StudyState
 from bayesduel.votes.checks import labels_of
-from theory.arguments import integer_from
+from theory.arguments import whole_number
 
 __all__ = ["LEASE", "Ticket", "checked_context", "checked_judge", "question_of",
            "ticket_of"]  # fmt: skip
@@ -69,12 +69,15 @@ def ticket_of(state: StudyState, question: Question) -> Ticket:
 
 def question_of(state: StudyState, ticket: Ticket | int) -> Question:
     """Return the question that a ticket, or a number, is about."""
-    number = ticket.number if isinstance(ticket, Ticket) else ticket
+    given = ticket.number if isinstance(ticket, Ticket) else ticket
     most = len(state.questions)
     if not most:
         raise StudyError("ticket: nothing was asked yet; ask first")
-    found = checked_as(StudyError, integer_from, number, 1, "ticket", most)
-    return state.questions[found]
+    number = whole_number(given)
+    if number is None or not 1 <= number <= most:
+        rule = f"must be the number of a question that was asked, 1 to {most}"
+        raise StudyError.of("ticket", rule, given)
+    return state.questions[number]
 
 
 def checked_judge(judge: Any) -> str | None:

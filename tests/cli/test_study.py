@@ -78,7 +78,7 @@ def test_the_status_is_a_table_and_the_rules(run, file):
             study.tell(ticket, "left" if arms[0] < arms[1] else "right")
     result = run("status", file)
     assert result.exit_code == 0, result.output
-    assert "drinks.study: 90 votes" in result.stdout
+    assert "drinks.study; votes: 90," in result.stdout
     rows = [line.split() for line in result.stdout.splitlines()]
     assert [row[0] for row in rows if row and row[0] in ARMS] == ARMS
     assert ["anytime", "stop:", "tea"] in [row[:3] for row in rows]
@@ -115,7 +115,7 @@ def test_a_page_holds_everything_and_runs_nothing(run, file, tmp_path):
     assert not re.findall(r'(?:src|href)="(?!data:image/svg)', page)
     assert page.count("data:image/svg+xml;base64,") == 3
     assert "default-src 'none'" in page
-    for words in ("May I stop?", "Standings", "Who met whom", "Over the votes"):
+    for words in ("May I stop?", "Standings", "Who met whom", "Who answered"):
         assert words in page
     again = run("report", file)
     assert again.exit_code == 2
@@ -128,6 +128,7 @@ def test_a_page_before_the_first_vote(run, file, tmp_path):
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "nobody yet" in page
     assert "base64" not in page
+    assert "Who answered" not in page
 
 
 LEFT, RIGHT = "\x1b[D", "\x1b[C"

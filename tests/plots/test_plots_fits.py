@@ -9,6 +9,7 @@ from bayesduel import plots
 from bayesduel.errors import FitError
 from bayesduel.inference import fit, standings
 from bayesduel.models import PairwiseBeta
+from bayesduel.plots.posteriors import short_name
 from bayesduel.votes import Comparisons, Rankings
 
 NAMES = ("tea", "coffee", "milk", "water")
@@ -27,6 +28,22 @@ def caption(figure):
 
 def labels(axis):
     return [each.get_text() for each in axis.get_ticklabels()]
+
+
+def test_long_names_that_begin_alike_are_told_apart():
+    names = [f"a very long slogan that costs $5, in its version {n}" for n in "abc"]
+    votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]], arm_names=names)
+    posterior = fit(PairwiseBeta(), votes, num_draws=400)
+    for figure in (plots.forest(posterior), plots.heat_map(posterior)):
+        written = labels(figure.axes[0].yaxis)
+        assert len(set(written)) == 3
+        assert all(len(each) <= 28 for each in written)
+
+
+def test_a_dollar_at_the_cut_of_a_name_is_no_mathematics():
+    for place in range(40):
+        name = short_name("x" * place + "$" + "y" * (40 - place))
+        assert name.count("\\") == name.count("$") == name.count(r"\$")
 
 
 def test_forest_shows_the_table():

@@ -146,7 +146,7 @@ def test_an_audit_of_other_arms_is_said_to_be_old(make):
     (ticket,) = study.ask()
     study.tell(ticket, "left")
     assert study.status().audit.votes_since == 1
-    assert "1 votes more now" in " ".join(study.status().audit_words("x.study"))
+    assert "votes since then: 1 more" in " ".join(study.status().audit_words("x.study"))
     study.add_arm("juice")
     study.retire_arm("tea")
     kept = study.status().audit

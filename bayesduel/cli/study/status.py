@@ -85,8 +85,8 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     headers, table = fitting_table(
         screen, _HEADERS, _OPTIONAL, lambda kept: _standings(found.standings, kept)
     )
-    out = f"{found.out} questions out, {found.stale} of them stale"
-    title = f"{name}: {found.votes} votes and {found.imported} imported; {out}"
+    votes = f"votes: {found.votes}, imported: {found.imported}"
+    title = f"{name}; {votes}; questions out: {found.out}, stale: {found.stale}"
     intervals = f"; intervals hold {probability:.0%}" if "interval" in headers else ""
     captions = [f"score: {found.score}{intervals}"]
     winners = [head for head in ("Condorcet", "Copeland", "Borda") if head in headers]
