@@ -19,6 +19,8 @@ __all__ = ["FORMAT", "Event", "EventLog"]
 FORMAT = 1
 """Version of the layout of the file and of its events."""
 
+_MAKE_IT = "make it with Study.create or bayesduel study new"
+
 _APPLICATION = 0x62644475
 """Tells SQLite's own tools, and us, what the file is."""
 
@@ -119,8 +121,7 @@ class EventLog:
         path = as_path("path", path, StudyError)
         if not path.is_file():
             rule = "must be the file of a study, and is no file"
-            remedy = "make it with Study.create"
-            raise StudyError.of("path", rule, str(path), remedy=remedy)
+            raise StudyError.of("path", rule, str(path), remedy=_MAKE_IT)
         log = cls(path)
         try:
             with _said(path):
@@ -136,7 +137,7 @@ class EventLog:
             rule = f"is of format {version}, and this version reads format {FORMAT}"
             remedy = "update bayesduel"
         else:
-            rule, remedy = "must be the file of a study", "make it with Study.create"
+            rule, remedy = "must be the file of a study", _MAKE_IT
         raise StudyError.of("path", rule, str(path), remedy=remedy)
 
     def _number(self, pragma: str) -> int:

@@ -157,13 +157,39 @@ def test_a_judge_votes_with_one_key_each(run, file, monkeypatch):
     result = run("vote", file, "--judge", "Ada")
     assert result.exit_code == 0, result.output
     assert answers(file) == ["left", "right", "tie", "skip", None]
-    assert "4 answers stored" in result.stderr
+    assert "answers stored: 4" in result.stderr
     assert result.stderr.count("q: quit") == 6
 
 
 def test_who_has_no_name_leaves_no_question_open(run, file, monkeypatch):
     keys(monkeypatch, LEFT, "q")
     run("vote", file)
+    with Study.open(file) as study:
+        assert study.open_tickets() == []
+        assert study.comparisons().num_votes == 1
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "words"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (OSError("No such device"), 2, "no terminal to vote at; answer with study ask"),
+    ],
+)
+def test_an_end_at_any_key_leaves_no_question_open(
+    run, file, monkeypatch, raised, code, words
+):
+    def getchar():
+        if pressed:
+            raise raised
+        pressed.append(LEFT)
+        return LEFT
+
+    pressed = []
+    monkeypatch.setattr("typer.getchar", getchar)
+    result = run("vote", file)
+    assert result.exit_code == code
+    assert words in result.stderr and "answers stored: 1" in result.stderr
     with Study.open(file) as study:
         assert study.open_tickets() == []
         assert study.comparisons().num_votes == 1

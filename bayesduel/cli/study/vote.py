@@ -49,16 +49,18 @@ def vote(
     files = None if texts is None else ArmFiles(texts, file, "texts")
     with opened(file) as study:
         sitting = Sitting(study, judge)
-        while (ticket := sitting.next()) is not None:
-            _show(ticket, files, sitting.num_answered)
-            word = _pressed()
-            if word == "quit":
-                sitting.leave()
-                break
-            _do(sitting, ticket, word)
-        else:
-            say(study.resting)
-    say(f"{sitting.num_answered} answers stored")
+        try:
+            while (ticket := sitting.next()) is not None:
+                _show(ticket, files, sitting.num_answered)
+                word = _pressed()
+                if word == "quit":
+                    break
+                _do(sitting, ticket, word)
+            else:
+                say(study.resting)
+        finally:
+            sitting.leave()
+            say(f"answers stored: {sitting.num_answered}")
 
 
 def _do(sitting: Sitting, ticket: Ticket, word: str) -> None:
@@ -79,11 +81,16 @@ def _do(sitting: Sitting, ticket: Ticket, word: str) -> None:
 
 def _pressed() -> str:
     """Return what the next key that means something means."""
+    from bayesduel.errors import StudyError
+
     while True:
         try:
             key = typer.getchar()
         except EOFError:
             return "quit"
+        except OSError as error:
+            remedy = "answer with study ask and tell, or study serve-stdin"
+            raise StudyError(f"no terminal to vote at; {remedy}") from error
         if not key:
             return "quit"
         word = _KEYS.get(key, _KEYS.get(key.lower(), ""))
