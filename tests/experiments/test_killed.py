@@ -49,7 +49,7 @@ def in_child(action):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are copied by fork")
 @pytest.mark.parametrize(
-    "kills", [3, pytest.param(100 if NIGHTLY else 30, marks=pytest.mark.slow)]
+    "kills", [3, pytest.param(100 if NIGHTLY else 15, marks=pytest.mark.slow)]
 )
 def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch, kills):
     monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 3)

@@ -20,7 +20,7 @@ from tests.policies.instances import CONDORCET
 from tests.policies.subsets import subset_driving
 from theory import REGRET_NOTIONS
 
-REQUEST = {"num_runs": 9, "horizon": 3000, "seed": 3}
+REQUEST = {"num_runs": 10, "horizon": 3000, "seed": 3}
 SLOW = pytest.mark.slow
 
 
@@ -75,27 +75,30 @@ CASES = [
 
 @pytest.mark.parametrize(("environment", "policies"), CASES)
 def test_same_file_however_runs_are_cut(file_of, environment, policies):
+    # Jobs of ten, four and two runs: each size takes a program of its own.
     whole = file_of("whole", environment, policies)
     assert file_of("again", environment, policies) == whole
     assert file_of("cut", environment, policies, size=4) == whole
     file_of("resumed", environment, policies, size=2, stop=3)
-    assert file_of("resumed", environment, policies, size=5, resume=True) == whole
+    assert file_of("resumed", environment, policies, size=4, resume=True) == whole
     # What is complete is read from results.nc and written again.
     assert file_of("resumed", environment, policies, resume=True) == whole
     file_of("grown", environment, policies[:1], num_runs=4)
-    assert file_of("grown", environment, policies, resume=True) == whole
+    assert file_of("grown", environment, policies, size=4, resume=True) == whole
 
 
-# Programs of the tests of the contract, which are compiled once for both.
-WHOLE = {
+# A job is as large as what the tests of the contract play, and so has their program,
+# which is compiled once for both. That runs do not depend on their company is asked of
+# every policy there, in other programs.
+REQUESTS = {
     policies.names: {
         "environment": CONDORCET,
-        "num_runs": driving.NUM_RUNS,
+        "size": driving.FEW_RUNS,
         "lanes": driving.NUM_LANES,
     },
     policies.subset_names: {
         "environment": subset_driving.WORLD,
-        "num_runs": subset_driving.NUM_RUNS,
+        "size": subset_driving.NUM_RUNS,
         "lanes": subset_driving.NUM_LANES,
         "regret": subset_driving.NOTIONS,
     },
@@ -113,18 +116,18 @@ def has_learnt(node):
 
 
 @SLOW
-@pytest.mark.parametrize("names", WHOLE, ids=["duels", "subsets"])
+@pytest.mark.parametrize("names", REQUESTS, ids=["duels", "subsets"])
 def test_same_file_of_every_policy(file_of, tmp_path, names):
-    """At once here, or one run after the other in halves, which two processes take.
+    """Both jobs of each policy here, or in two processes.
 
     Those are interrupted when all is done but the file, which resume makes of parts.
     """
-    request = WHOLE[names] | {"policies": names(), "horizon": SHORT}
-    halves = request | {"lanes": 1, "size": request["num_runs"] // 2}
-    whole = file_of("whole", **request)
-    file_of("halves", **halves, jobs=2, stop="end")
-    resumed = file_of("halves", **halves, resume=True)
-    one, two = (results.load(tmp_path / name) for name in ("whole", "halves"))
+    request = REQUESTS[names] | {"policies": names(), "horizon": SHORT}
+    request["num_runs"] = 2 * request["size"]
+    whole = file_of("here", **request)
+    file_of("processes", **request, jobs=2, stop="end")
+    resumed = file_of("processes", **request, resume=True)
+    one, two = (results.load(tmp_path / name) for name in ("here", "processes"))
     nodes = {node.path: node for node in one.subtree if "regret" in node}
     assert len(nodes) == len(names())
     assert [path for path in nodes if not has_learnt(nodes[path])] == []

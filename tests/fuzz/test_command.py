@@ -299,7 +299,7 @@ def test_a_sample_of_lines(here, line):
 
 
 @pytest.mark.slow
-@settings(SAMPLE, max_examples=4000)
+@settings(SAMPLE, max_examples=2500)
 @given(line=lines())
 def test_lines(here, line):
     check(line)

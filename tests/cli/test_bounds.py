@@ -1,0 +1,213 @@
+"""The command ``bounds``."""
+
+import csv
+import json
+
+import pytest
+
+import theory
+from tests.folders import visible
+
+BOUND_KEYS = [
+    "num_arms", "copeland_winners", "copeland_lower_bound",
+    "copeland_lower_bound_winner", "ecw_rmed", "ecw_rmed_winner",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "winners", "lower", "efficient"),
+    [
+        ("cyclic", [0], 27.548665, 49.663496),
+        ("gap", [0], 11.024943, 1252.510763),
+        ("multisol", [0, 1, 2], 3.242630, 3.242630),
+        ("mslr5-condorcet", [0], 66.769318, 66.769318),
+    ],
+)
+def test_bounds_json(run, name, winners, lower, efficient):
+    result = run("bounds", name, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert list(found) == BOUND_KEYS
+    assert found["copeland_winners"] == winners
+    assert found["copeland_lower_bound"] == pytest.approx(lower, rel=1e-6)
+    assert found["ecw_rmed"] == pytest.approx(efficient, rel=1e-6)
+    assert found["copeland_lower_bound_winner"] == 0
+    assert found["ecw_rmed_winner"] == 0
+
+
+def test_bounds_of_a_tied_matrix_are_null_with_the_reason_elsewhere(run):
+    result = run("bounds", "arxiv", "--json")
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert found["num_arms"] == 6
+    assert found["copeland_winners"] == [0]
+    assert [found[key] for key in BOUND_KEYS[2:]] == [None] * 4
+    assert "not defined (tie between 3 and 5)" in result.stderr
+
+
+def test_bounds_tables(run):
+    result = run("bounds", "gap")
+    assert result.exit_code == 0, result.output
+    printed = " ".join(result.stdout.split())
+    for words in ("11.0249", "1252.51", "winner", "duels", "natural log T",
+                  "CCB", "150000", "order only", "bayesduel",
+                  "RMED1; RUCB", "not defined (the theorem needs"):  # fmt: skip
+        assert words in printed
+    condorcet = run("bounds", "mslr5-condorcet").stdout
+    assert "11.1531" in condorcet
+    assert "condorcet_mean" in condorcet
+    missing = [x for x in condorcet.splitlines() if "not defined" in x]
+    assert [x.partition(":")[0] for x in missing] == ["SCOMP", "SCOMP2"]
+    # Duels of the pair (0, 1): 1 / KL(0.535, 1/2).
+    assert "407.83" in condorcet
+
+
+def test_bounds_of_naming_a_winner(run, tmp_path):
+    plain = json.loads(run("bounds", "cyclic", "--identify", "--json").stdout)
+    assert plain["identification_bound"] == pytest.approx(78.5706, rel=1e-5)
+    assert plain["winner"] == 0 and abs(plain["relative_gap"]) <= 1e-8
+    assert sum(row["cost"] for row in plain["allocation"]) == pytest.approx(
+        plain["identification_bound"]
+    )
+    assert sum(way["multiplier"] for way in plain["active"]) == pytest.approx(
+        plain["identification_bound"]
+    )
+    path = tmp_path / "prices.csv"
+    path.write_text("a,b,c,d\n0,1,1,5\n1,0,1,1\n1,1,0,inf\n5,1,inf,0\n")
+    result = run("bounds", "cyclic", "--identify", "--verify", "--prices", path)
+    assert result.exit_code == 0, result.output
+    printed = " ".join(result.stdout.split())
+    assert "Naming arm 0 costs T* = 300.698 at least" in printed
+    assert "0 3 0.600 5 49.66 82.6%" in printed
+    assert "certified: relative gap" in printed and "log(1/delta)" in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--prices", "p.csv"], "--prices: needs --identify"),
+        (["--identify", "--out", "x"], "--out: does not go with --identify; --json"),
+        (["--identify", "--solver", "cvxpy"], "--solver: does not go with --identify"),
+        (["--identify", "--submatrices", 3], "--submatrices: does not go with"),
+        (["--identify", "--size", 3], "--size: needs --submatrices N"),
+        (["--identify", "--prices", "none.csv"], "none.csv does not exist"),
+    ],
+)
+def test_options_that_do_not_go_with_naming_a_winner(run, options, said):
+    result = run("bounds", "gap", *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_bounds_by_the_program_as_it_reads(run):
+    plain = json.loads(run("bounds", "gap", "--json").stdout)
+    result = run("bounds", "gap", "--solver", "cvxpy", "--verify", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["copeland_lower_bound"] == pytest.approx(
+        plain["copeland_lower_bound"], rel=1e-8
+    )
+    unknown = run("bounds", "gap", "--solver", "simplex")
+    assert unknown.exit_code == 2
+    assert "simplex" in unknown.stderr
+
+
+def test_bound_that_grows_with_a_power_of_t_says_so(run, monkeypatch):
+    steep = theory.RegretBound(
+        name="steep",
+        log_coefficient=0.0,
+        kind="upper",
+        regret="copeland",
+        power_terms=(theory.PowerTerm(2.0, 0.25, 1.0),),
+    )
+    monkeypatch.setattr(
+        "theory.theorems.catalog._CATALOG",
+        {
+            "steep": theory.Theorem(
+                "steep", "", lambda matrix: steep, {}, theory.PreferenceMatrix
+            )
+        },
+    )
+    (row,) = [x for x in run("bounds", "gap").stdout.splitlines() if "steep" in x]
+    assert "2 T^0.25 log T" in row
+
+
+def test_bounds_of_long_allocations(run):
+    short = run("bounds", "sushi").stdout
+    assert "left out: 1 of 21 pairs" in short
+    assert "CW regret" in short
+    whole = run("bounds", "sushi", "--all").stdout
+    assert "left out" not in whole
+    assert len(whole.splitlines()) == len(short.splitlines())
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_allocations_fit_the_terminal(run, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    printed = run("bounds", "sushi").stdout
+    assert max(map(len, printed.splitlines())) <= columns
+    allocations = printed.partition("Allocations that attain")[2]
+    assert "…" not in allocations
+    assert ("CW regret" in allocations) == (columns == 200)
+    # The pair (0, 3) duels half as often under the optimal program.
+    assert "10.24" in allocations and "20.47" in allocations
+
+
+def test_bounds_are_saved_as_json_csv_and_figure(run, tmp_path):
+    out = tmp_path / "out"
+    result = run("bounds", "gap", "--json", "--out", out)
+    assert result.exit_code == 0, result.output
+    names = visible(out)
+    assert names == {"bounds.json", "allocation.csv", "allocation.png",
+                     "allocation.svg"}  # fmt: skip
+    assert (out / "allocation.png").read_bytes().startswith(b"\x89PNG")
+    printed = json.loads(result.stdout)
+    assert list(printed) == BOUND_KEYS
+    saved = json.loads((out / "bounds.json").read_text())
+    tables = saved.pop("allocations")
+    assert saved == printed
+    with (out / "allocation.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for program, key in (("CW", "copeland_lower_bound"), ("ECW", "ecw_rmed")):
+        own = [row for row in rows if row["program"] == program]
+        assert len(own) == len(tables[program]) == 10
+        total = sum(float(row["regret_per_log_round"]) for row in own)
+        assert total == pytest.approx(printed[key], rel=1e-9)
+        for row, record in zip(own, tables[program], strict=True):
+            assert (row["first"], row["second"]) == (
+                str(record["first"]), str(record["second"]),
+            )  # fmt: skip
+            assert float(row["evidence"]) == record["evidence"]
+    assert run("bounds", "gap", "--out", out).exit_code == 2
+    assert run("bounds", "gap", "--out", out, "--overwrite", "-q").stderr == ""
+    tied = run("bounds", "arxiv", "--out", tmp_path / "tied")
+    assert tied.exit_code == 0, tied.output
+    assert visible(tmp_path / "tied") == {"bounds.json"}
+    assert (
+        json.loads((tmp_path / "tied" / "bounds.json").read_text())["allocations"] == {}
+    )
+
+
+def test_bounds_of_a_file(run, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("0.5,0.7\n0.3,0.5\n")
+    found = json.loads(run("bounds", path, "--json").stdout)
+    assert found["num_arms"] == 2
+    assert found["copeland_winners"] == [0]
+    wrong = run("bounds", tmp_path / "none.csv")
+    assert wrong.exit_code == 2
+    assert "does not exist" in wrong.stderr
+    unknown = run("bounds", "gapp", "--json")
+    assert unknown.exit_code == 2
+    assert "did you mean gap" in unknown.stderr
+    assert unknown.stdout == ""
+
+
+def test_repair_is_offered_and_works(run, tmp_path):
+    path = tmp_path / "rounded.csv"
+    path.write_text("0.5,0.7004\n0.3,0.5\n")
+    refused = run("bounds", path, "--json")
+    assert refused.exit_code == 2
+    assert "--repair" in refused.stderr
+    repaired = run("bounds", path, "--json", "--repair")
+    assert repaired.exit_code == 0, repaired.stderr
