@@ -12,7 +12,14 @@ from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.votes.checks import arm_names_of
-from theory.arguments import integer_from, number_that, seed_of, share_of, width_of
+from theory.arguments import (
+    integer_from,
+    number_that,
+    seed_of,
+    share_of,
+    shown,
+    width_of,
+)
 
 __all__ = ["MODELS", "RULES", "Settings", "checked_name"]
 
@@ -136,7 +143,8 @@ def checked_arm(name: Any, known: Iterable[str], argument: str = "name") -> int:
     names = list(known)
     if name not in names:
         rule = "must be an arm of the study"
-        remedy = near_names(str(name), names).removesuffix(" ")
+        near = near_names(str(name), names).removesuffix(" ")
+        remedy = near or f"name one of {shown(names)}, or add it first"
         raise StudyError.of(argument, rule, name, remedy=remedy)
     return names.index(name)
 

@@ -280,7 +280,9 @@ def test_votes_from_a_file_count(make, tmp_path):
     assert study.status().ties == 3
     assert_replays(study)
     path.write_text("left,right,winner\ntea,beer,left\n")
-    with pytest.raises(StudyError, match="votes must be an arm of the study"):
+    with pytest.raises(
+        StudyError, match="votes must be an arm of the study, got 'beer'; name one of"
+    ):
         study.import_votes(path)
     halves = votes.with_split_ties()
     with pytest.raises(StudyError, match="must hold whole votes"):
