@@ -50,7 +50,7 @@ def _read(arrays):
     state = reference(arrays)
     _change(state, 1, 2)
     _change(state, 2, 3)
-    row = state.pairs[2]["share"]
+    row = state.pairs[2].share
     part = state.numbers[1:4]
     sizes = (state.numbers.size, state.pairs.size, state.signs.size, row.size)
     return sizes, state.pairs.shape, state.signs.strides, part[-1], row[3], len(part)

@@ -165,7 +165,7 @@ def _add_up(sums: Float[np.ndarray, " K"], number: int) -> None:
 @compiled
 def _sum_superiors(state: CopelandKernel, arm: int) -> None:
     """Add up the smallest evidence on the superiors of an arm."""
-    sums, number = state.pairs[arm]["superior_sum"], 0
+    sums, number = state.pairs[arm].superior_sum, 0
     for other in range(state.arms.size):
         if state.pairs[arm, other].gap < 0.0:
             number += 1
@@ -177,7 +177,7 @@ def _sum_superiors(state: CopelandKernel, arm: int) -> None:
 @inlined
 def _sum_inferiors(state: CopelandKernel, winner: int) -> int:
     """Add up the smallest evidence on the inferiors of a winner; count them."""
-    sums, number = state.arms["inferior_sum"], 0
+    sums, number = state.arms.inferior_sum, 0
     for other in range(state.arms.size):
         if state.pairs[winner, other].gap > 0.0:
             number += 1
@@ -200,14 +200,14 @@ def slack(state: CopelandKernel, winner: int) -> float:
     """
     now, arms = state.now[0], state.arms
     inferiors = _sum_inferiors(state, winner)
-    y = arms["inferior_sum"]
+    y = arms.inferior_sum
     least = math.inf
     for rival in range(arms.size):
         if rival == winner:
             continue
         if not arms[rival].has_sums:
             _sum_superiors(state, rival)
-        z = state.pairs[rival]["superior_sum"]
+        z = state.pairs[rival].superior_sum
         superiors = arms[rival].losses
         beaten = state.pairs[winner, rival].gap > 0.0
         pair = state.pairs[winner, rival].evidence

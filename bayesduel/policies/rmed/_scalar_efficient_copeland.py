@@ -156,7 +156,7 @@ def _cheapest_winner(state: CopelandKernel) -> int:
             number += 1
             arms[arm].program_cost = _solve(state, arm)
     if number > 1:
-        last, winner = winner, lowest(arms["program_cost"])
+        last, winner = winner, lowest(arms.program_cost)
         if winner != last:
             _solve(state, winner)
     return winner

@@ -222,7 +222,7 @@ def _target(state: RMEDKernel, arm: int) -> int:
             regret = state.pairs[best, arm].gap + state.pairs[best, other].gap
             regret = max(regret, now.numerator_floor)
             arms[other].cost = regret / row[other].divergence
-    return lowest(arms["cost"]) if found else _NOBODY
+    return lowest(arms.cost) if found else _NOBODY
 
 
 @inlined
@@ -278,7 +278,7 @@ def update(
     count_duel(state, first, second, won)
     _refresh_evidence_against(state, first)
     _refresh_evidence_against(state, second)
-    state.now[0].best = lowest(state.arms["against"])
+    state.now[0].best = lowest(state.arms.against)
     is_last = state.now[0].sweeps_left == 0 and not state.now[0].is_in_turn
     if state.now[0].rule == _RMED2FH and is_last:
         for arm in range(state.arms.size):
