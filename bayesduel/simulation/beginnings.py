@@ -1,5 +1,7 @@
 """How runs begin: their keys and the order of their arms, whatever the policy."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,6 +13,12 @@ from bayesduel.types import RunKey
 
 _INIT = 2**32 - 1
 """What is folded in instead of an event number when a run starts."""
+
+HARDLY_OPTIMIZED = {"xla_backend_optimization_level": 0}
+"""Options of programs that run for a moment: they compile in half of the time."""
+
+_AT_ONCE = 256
+"""Runs whose beginnings are computed together."""
 
 
 def run_keys(key: RunKey, number: UInt32[Array, ""]) -> tuple[RunKey, RunKey, RunKey]:
@@ -28,18 +36,20 @@ def orders_and_words(
 ) -> tuple[Int[np.ndarray, "run K"], UInt32[np.ndarray, "run W"]]:
     """Return the order of the arms in every run, and the words of its key.
 
-    One program serves all policies.
+    One program serves all policies, and any number of runs.
     """
-    # Close numbers of runs share it, too.
-    padded = 2 ** max(3, (len(runs) - 1).bit_length())
     with jax.enable_x64(True):
-        numbers = jnp.arange(padded, dtype=jnp.uint32) + jnp.uint32(runs.start)
-        traced = jax.tree.map(jnp.asarray, environment)
-        orders, words = _of_runs(traced, jax.random.key(seed), numbers)
-    return np.asarray(orders)[: len(runs)], np.asarray(words)[: len(runs)]
+        traced, key = jax.tree.map(jnp.asarray, environment), jax.random.key(seed)
+        numbers = np.arange(_AT_ONCE, dtype=np.uint32)
+        blocks = [
+            _of_runs(traced, key, numbers + np.uint32(first))
+            for first in runs[::_AT_ONCE]
+        ]
+    orders, words = map(np.concatenate, zip(*blocks, strict=True))
+    return orders[: len(runs)], words[: len(runs)]
 
 
-@jax.jit
+@partial(jax.jit, compiler_options=HARDLY_OPTIMIZED)
 def _of_runs(
     environment: Environment, key: Array, numbers: Array
 ) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from jax import Array, lax
 from jaxtyping import Bool, Int, UInt32
 
 from bayesduel.policies.base import Policy
-from bayesduel.simulation.beginnings import run_keys
+from bayesduel.simulation.beginnings import HARDLY_OPTIMIZED, run_keys
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.trailing_vmap import map_lanes
 from bayesduel.types import Action, Batch, RoundCount, RunKey, State
@@ -117,7 +117,7 @@ def vmap_last(function: Callable[..., Any]) -> Callable[..., Any]:
     return jax.vmap(function, in_axes=-1, out_axes=-1)
 
 
-@partial(jax.jit, static_argnums=(1, 2))
+@partial(jax.jit, static_argnums=(1, 2), compiler_options=HARDLY_OPTIMIZED)
 def start(inputs: LoopInputs, num_rows: int, num_lanes: int) -> Carry:
     """Put the first runs into lanes and make room for the results of ``num_rows``."""
     lanes = new_lanes(inputs, jnp.arange(num_lanes, dtype=jnp.int32))
