@@ -160,6 +160,22 @@ def shared_dir() -> Path:
 
 
 @pytest.fixture
+def hardly_optimized(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Compile twice as fast what then runs several times slower, here and in children.
+
+    For slow tests of many programs that run for a moment.
+    """
+    import jax
+
+    monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+    option = "jax_disable_most_optimizations"
+    before = jax.config.read(option)
+    jax.config.update(option, True)
+    yield
+    jax.config.update(option, before)
+
+
+@pytest.fixture
 def strict_jax() -> Iterator[None]:
     """Let JAX refuse mixed dtypes and a key that is used twice.
 

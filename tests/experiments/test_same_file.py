@@ -20,6 +20,8 @@ from tests.policies.instances import CONDORCET
 from tests.policies.subsets import subset_driving
 from theory import REGRET_NOTIONS
 
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
+
 REQUEST = {"num_runs": 10, "horizon": 3000, "seed": 3}
 SLOW = pytest.mark.slow
 

@@ -284,7 +284,7 @@ def check(line: list[str]) -> None:
 
 
 SAMPLE = settings(
-    max_examples=200,
+    max_examples=100,
     derandomize=True,
     database=None,
     deadline=None,

@@ -25,6 +25,8 @@ from tests.policies.instances import (
 )
 from tests.policies.laws import features, rejected, same_law, self_duels
 
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
+
 FALSE_ALARM = 1e-5
 """Of one test of a law."""
 
@@ -268,7 +270,7 @@ def assert_same_runs(records, here, others, there):
         np.testing.assert_array_equal(ours[here], theirs[there])
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", QUICK_CASES)
 def test_runs_do_not_depend_on_their_chunk(name):
     later = simulate_runs(policies.get(name), CONDORCET, runs=range(3, 3 + FEW_RUNS))
     assert_same_runs(later, slice(-3), runs_of(name), slice(3, None))
@@ -306,7 +308,7 @@ def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
     np.testing.assert_array_equal(plays[:, columns], expected)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", QUICK_CASES)
 def test_same_seed_same_runs_another_seed_others(name):
     again = simulate_few(policies.get(name), CONDORCET)
     np.testing.assert_array_equal(plays_of(again), plays_of(runs_of(name)))

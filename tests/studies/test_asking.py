@@ -10,6 +10,8 @@ from bayesduel.studies._settings import RULES
 from bayesduel.votes import Comparisons
 from tests.studies.helpers import DRINKS, assert_replays
 
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
+
 FEW = ("rmed1", "sparring", "pcomp", "rucb")
 """With notes, by steps, in bulk, and by look-ahead; the others take long to compile."""
 

@@ -20,6 +20,8 @@ from tests.policies.subsets.subset_driving import (
     simulate_offers,
 )
 
+pytestmark = pytest.mark.usefixtures("hardly_optimized")
+
 NAMES = policies.subset_names()
 
 ONE_ARM = {"maxmin-ucb", "choice-bandits"}
