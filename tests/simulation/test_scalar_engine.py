@@ -94,6 +94,15 @@ def test_arms_have_the_labels_of_the_other_engine(shuffle):
     assert len({*map(tuple, seeds)}) == 11
 
 
+def test_beginnings_do_not_depend_on_how_many_are_computed_together():
+    environment = PairwiseEnvironment(CONDORCET)
+    whole = orders_and_words(environment, range(600), 7)
+    part = orders_and_words(environment, range(250, 300), 7)
+    for all_runs, some in zip(whole, part, strict=True):
+        np.testing.assert_array_equal(all_runs[250:300], some)
+        assert len(all_runs) == 600
+
+
 def test_results_have_the_layout_of_the_other_engine(wandering):
     ours = simulate_runs(policies.get("d-ts"))
     assert ours.info.keys() == wandering.info.keys() == set()
