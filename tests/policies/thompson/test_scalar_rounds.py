@@ -36,6 +36,7 @@ from tests.policies.laws import (
     two_sample_chi_square,
 )
 from tests.policies.thompson.oracle import ALPHA, Round
+from tests.policies.thompson.round_states import states as states_of_jax
 from tests.policies.thompson.test_rounds import (
     LONGEST,
     duel_of_round,
@@ -45,7 +46,6 @@ from tests.policies.thompson.test_rounds import (
     p_of_next_duel,
     p_of_waiting,
 )
-from tests.policies.thompson.test_rounds import states as states_of_jax
 from theory.divergences import kl_to_half as kl_of_arrays
 
 FALSE_ALARM = 1e-5

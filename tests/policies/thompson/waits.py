@@ -1,0 +1,84 @@
+"""What the rounds before a duel of different arms are held to, in single states.
+
+The chance that a round teaches something is summed up over all signs of the sample,
+from the rule alone: which flips are relevant does not enter. The rounds before the
+first duel of different arms are geometric with that chance, so its survival function,
+at what a policy drew, is uniform (with an independent uniform for the jump at an
+integer). Where the waiting is cut, by a change of the sets or because enough was asked,
+the rest of it is drawn: without memory, the law stays uniform.
+"""
+
+import jax
+import numpy as np
+from scipy import special, stats
+
+from tests.compiling import quick_jit
+from tests.policies.random_states import LATEST, told_state
+
+FALSE_ALARM = 1e-5
+"""Of one test, all its comparisons together."""
+
+
+def tails(wins):
+    """P(theta_ij > 1/2), (n, K, K), accurate in both tails; 0 if i = j."""
+    chance = special.betainc(np.swapaxes(wins, 1, 2) + 1.0, wins + 1.0, 0.5)
+    return np.where(np.eye(wins.shape[1], dtype=bool), 0.0, chance)
+
+
+def sign_patterns(chance):
+    """Return the votes of all sign patterns, (S, K), and their chances, (n, S)."""
+    num_arms = chance.shape[1]
+    votes = np.zeros((1, num_arms), dtype=int)
+    weight = np.ones((len(chance), 1))
+    for i, j in zip(*np.triu_indices(num_arms, 1), strict=True):
+        arms = np.arange(num_arms)
+        votes = np.concatenate([votes + (arms == i), votes + (arms == j)])
+        weight = np.concatenate(
+            [weight * chance[:, i, j, None], weight * chance[:, j, i, None]], axis=1
+        )
+    return votes, weight
+
+
+def windows(rounds, last):
+    """Return the rounds from ``rounds`` to ``last``, at least and at most.
+
+    Late in a run logarithms of neighboring rounds are hardly told apart.
+    """
+    blur = np.where((last > 10**9) & (last < LATEST), last // 10**13 + 1, 0)
+    return np.maximum(last - rounds - blur + 1, 1), last - rounds + blur + 1
+
+
+def log_stay(differ, same):
+    """Log of the chance of a self-duel, from whichever of the two is accurate."""
+    with np.errstate(divide="ignore"):
+        return np.where(differ < 0.5, np.log1p(-np.minimum(differ, 0.5)), np.log(same))
+
+
+def uniforms_of(waited, happened, log_stay, rng):
+    """Return the randomized survival function of the rounds waited."""
+    with np.errstate(invalid="ignore"):
+        reached = np.where(waited > 0, waited * log_stay, 0.0)
+    inside = rng.random(len(waited))
+    step = np.where(happened, -np.expm1(log_stay), 1.0)
+    return np.exp(reached) * (1.0 - inside * step)
+
+
+tell_all = quick_jit(jax.vmap(told_state, in_axes=(None, 0, 0)))
+
+
+def p_values(uniforms, chance):
+    """Kolmogorov-Smirnov in all states and by the chance of a duel; longest waits."""
+    found = {}
+    groups = {
+        "all": np.ones(len(chance), dtype=bool),
+        "rare": chance < 1e-6,
+        "seldom": (chance >= 1e-6) & (chance < 0.1),
+        "usual": (chance >= 0.1) & (chance < 1 - 1e-9),
+        "sure": chance >= 1 - 1e-9,
+    }
+    for group, members in groups.items():
+        if members.sum() >= 20:
+            found[group] = stats.kstest(uniforms[members], "uniform").pvalue
+            # The longest wait of all, for what it is likely.
+            found[group, "longest"] = min(1, uniforms[members].min() * members.sum())
+    return found
