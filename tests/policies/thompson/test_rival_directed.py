@@ -21,7 +21,7 @@ from bayesduel.policies.thompson._rival_worlds import (
 from bayesduel.policies.thompson.rival_directed import expected_divergence
 from tests.compiling import quick_jit
 from tests.policies.laws import chi_square
-from tests.policies.random_states import LATEST, told_state
+from tests.policies.random_states import LATEST, tell
 from tests.reference import RivalDirected
 
 FALSE_ALARM = 1e-5
@@ -190,7 +190,7 @@ def test_a_round_has_the_law_of_the_twin(options):
     number, p_values = 3_000, []
     with jax.enable_x64(True):
         for index in range(12):
-            state = told_state(policy, jnp.asarray(random_wins(4, index)), jnp.int64(9))
+            state = tell(policy, jnp.asarray(random_wins(4, index)), jnp.int64(9))
             twin = twin_of(random_wins(4, index), int(state.leader), index, **options)
             keys = jax.random.split(jax.random.key(index), number)
             duels = answers(policy, keys, state)
@@ -198,6 +198,13 @@ def test_a_round_has_the_law_of_the_twin(options):
             p_values.append(chi_square(*waiting_counts(twin.explores(), waits)))
             p_values.append(chi_square(*pair_counts(twin, duels)))
     assert min(p_values) > FALSE_ALARM / len(p_values)
+
+
+@quick_jit
+def leaders(policy, keys, state):
+    """Draw a leader by every key."""
+    draw = jax.vmap(policy._leader, in_axes=(0, None, None))
+    return draw(keys, state.beliefs, state.divergence)
 
 
 @quick_jit
@@ -257,10 +264,9 @@ def test_the_cheapest_of_the_best_leads():
         for index in range(30):
             wins = random_wins(5, index)
             marked = twin_of(wins).cheapest_leaders()
-            state = told_state(policy, jnp.asarray(wins), jnp.int64(1))
-            draw = jax.vmap(policy._leader, in_axes=(0, None, None))
+            state = tell(policy, jnp.asarray(wins), jnp.int64(1))
             keys = jax.random.split(jax.random.key(index), 200)
-            drawn = np.asarray(draw(keys, state.beliefs, state.divergence))
+            drawn = np.asarray(leaders(policy, keys, state))
             np.testing.assert_array_equal(
                 np.isin(np.arange(5), drawn), marked, err_msg=str(index)
             )
