@@ -10,12 +10,11 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
 
 import bayesduel
-from bayesduel.cli import app
 from bayesduel.experiments.owned_folder import OwnedFolder
 from tests import fake_results as fake
+from tests.command_line import invoke
 
 
 @dataclass
@@ -87,6 +86,6 @@ def run(monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
 
     def runs(*arguments):
-        return CliRunner().invoke(app, [str(each) for each in arguments])
+        return invoke([str(each) for each in arguments])
 
     return runs

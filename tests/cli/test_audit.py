@@ -3,10 +3,9 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from bayesduel.cli import app
 from bayesduel.studies import Study
+from tests.command_line import invoke
 
 
 @pytest.fixture
@@ -16,7 +15,7 @@ def run(monkeypatch):
 
     def runs(*arguments):
         words = ["audit-stopping", *map(str, arguments), "-q"]
-        return CliRunner().invoke(app, words)
+        return invoke(words)
 
     return runs
 

@@ -6,21 +6,18 @@ import json
 import pytest
 
 import bayesduel
+from tests.command_line import invoke
 from tests.folders import REQUEST, WHOLE, visible
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """Return a folder that ``bayesduel compare`` has filled, and what it printed."""
-    from typer.testing import CliRunner
-
-    from bayesduel.cli import app
-
     folder = tmp_path_factory.mktemp("compare") / "out"
     arguments = ["compare", "-e", "cyclic", "-p", "rucb", "--runs", "6", "--horizon",
                  "3000", "--seed", "4", "--jobs", "1", "--regret", "weak", "--json",
                  "--out", str(folder)]  # fmt: skip
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(arguments)
     assert result.exit_code == 0, result.output
     return folder, arguments, json.loads(result.stdout)
 

@@ -6,10 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
-from bayesduel.cli import app
 from bayesduel.studies import Study
+from tests.command_line import invoke
 
 ARMS = ["tea", "coffee", "<b>milk</b>"]
 
@@ -21,7 +20,7 @@ def run(monkeypatch):
 
     def runs(*arguments, typed=None):
         words = ["study", *map(str, arguments)]
-        return CliRunner().invoke(app, words, input=typed)
+        return invoke(words, input=typed)
 
     return runs
 

@@ -10,6 +10,7 @@ from bayesduel import policies
 from bayesduel.errors import AssumptionWarning
 from bayesduel.instances import choice
 from tests.cli.test_compare import KEYS
+from tests.command_line import invoke
 from tests.folders import WHOLE, visible
 
 BASIC = ("compare", "-e", "camera", "-p", "cucb", "--horizon", "1e4")
@@ -135,15 +136,11 @@ def test_worlds_are_listed(run):
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     """Return a folder that ``bayesduel compare`` has filled, and what it printed."""
-    from typer.testing import CliRunner
-
-    from bayesduel.cli import app
-
     folder = tmp_path_factory.mktemp("compare") / "out"
     arguments = ["compare", "-e", "camera", "-p", "random-subsets", "--runs", "4",
                  "--horizon", "400", "--jobs", "1", "--json", "--regret", "no-choice",
                  "--out", str(folder)]  # fmt: skip
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(arguments)
     assert result.exit_code == 0, result.output
     return folder, json.loads(result.stdout)
 

@@ -19,11 +19,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from bayesduel.cli import app
 from bayesduel.experiments import Experiment
 from bayesduel.papers import reproducing
+from tests.command_line import invoke
 from tests.fuzz.fuzzing import limited
 
 WORDS = [
@@ -268,7 +267,7 @@ def check(line: list[str]) -> None:
     """Run the command line once."""
     text = "bayesduel " + " ".join(map(repr, line))[:400]
     with limited(text), nothing_runs(), warnings.catch_warnings():
-        result = CliRunner().invoke(app, line)
+        result = invoke(line)
     error = result.exception
     if isinstance(error, StartedError) or result.exit_code == 0:
         return
@@ -285,10 +284,7 @@ def check(line: list[str]) -> None:
 
 SAMPLE = settings(
     max_examples=100,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

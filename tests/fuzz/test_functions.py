@@ -294,7 +294,7 @@ def check_bayesduel(call: tuple[str, Callable[[], Any]]) -> None:
 
 
 THEORY, BAYESDUEL = of_theory(), of_bayesduel()
-SAMPLE = settings(max_examples=200, derandomize=True, database=None, deadline=None)
+SAMPLE = settings(max_examples=200)
 EVERYTHING = settings(SAMPLE, max_examples=3000)
 
 

@@ -172,7 +172,7 @@ def test_the_first_values_are_right(name):
         target.function(**arguments)
 
 
-SAMPLE = settings(max_examples=60, derandomize=True, database=None, deadline=None)
+SAMPLE = settings(max_examples=60)
 
 
 @SAMPLE

@@ -6,14 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from bayesduel import papers, policies
-from bayesduel.cli import app
 from bayesduel.experiments import running
 from bayesduel.papers import recipes, reproducing
 from bayesduel.papers.reproducing import reproduce
 from tests import fake_results as fake
+from tests.command_line import invoke
 from tests.figures import all_text
 from tests.folders import visible
 from theory import PreferenceMatrix
@@ -53,7 +52,7 @@ def simulator(monkeypatch):
 def run(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("TERM", "dumb")
-    return lambda *arguments: CliRunner().invoke(app, [str(each) for each in arguments])
+    return lambda *arguments: invoke([str(each) for each in arguments])
 
 
 @pytest.fixture

@@ -8,13 +8,12 @@ import sys
 from http.client import RemoteDisconnected
 
 import pytest
-from typer.testing import CliRunner
 
-from bayesduel.cli import app
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
 from bayesduel.studies.judges.arm_files import ArmFiles
 from bayesduel.studies.judges.page import JudgePage
+from tests.command_line import invoke
 from tests.studies.helpers import DRINKS
 from tests.studies.serving import PATIENCE, TOKEN, Client, command, served
 
@@ -308,7 +307,7 @@ def test_tokens_are_random_and_long(study):
 def test_the_extra_is_named_where_it_is_missing(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "bayesduel.studies.judges.page")
-    result = CliRunner().invoke(app, ["study", "page", str(study.path)])
+    result = invoke(["study", "page", str(study.path)])
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "needs uvicorn; pip install 'bayesduel[page]'" in result.stderr
@@ -317,7 +316,7 @@ def test_the_extra_is_named_where_it_is_missing(study, monkeypatch):
 def test_wrong_options_are_one_line(study):
     for port, words in ((70_000, "must be at most 65535"), (-1, "at least 0")):
         arguments = ["study", "page", str(study.path), "--port", str(port)]
-        result = CliRunner().invoke(app, arguments)
+        result = invoke(arguments)
         assert result.exit_code == 2
         assert words in result.stderr
         assert result.stderr.count("\n") == 1
@@ -338,9 +337,7 @@ def test_killed_between_answer_and_reply_it_has_stored_the_answer(study):
         status, found = client.post("answer", number=number, answer="left")
         assert (status, found["answered"]) == (200, 1)
         assert found["question"]["number"] == 2
-        other = CliRunner().invoke(
-            app, ["study", "page", str(path), "--port", str(port)]
-        )
+        other = invoke(["study", "page", str(path), "--port", str(port)])
         assert other.exit_code == 2
         assert f"--port: {port} cannot be had" in other.stderr
         process.send_signal(signal.SIGINT)
