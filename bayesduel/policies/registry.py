@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class Entry:
     default: Any
     theorems: tuple[Callable[..., Any], ...]
 
-    @property
+    @cached_property
     def family(self) -> str:
         """Folder of the policy; empty for one outside of all."""
         parts = type(self.default).__module__.split(".")

@@ -137,8 +137,11 @@ class Recipe:
     @property
     def missing(self) -> tuple[str, ...]:
         """Policies without which the figure cannot be drawn, and that are not there."""
-        needed = (each for panel in self.panels for each in panel.policies)
-        return tuple(dict.fromkeys(each for each in needed if not _is_known(each)))
+        from bayesduel import policies
+
+        known = {*policies.names(), *policies.subset_names()}
+        needed = dict.fromkeys(each for panel in self.panels for each in panel.policies)
+        return tuple(each for each in needed if each.partition(":")[0] not in known)
 
 
 def names() -> tuple[str, ...]:
@@ -222,10 +225,3 @@ def _claim(data: dict[str, Any], panels: tuple[Panel, ...]) -> Claim:
     if "arms" in data:
         data["arms"] = tuple(data["arms"])
     return Claim(panels=keys, **lists, **data)
-
-
-def _is_known(text: str) -> bool:
-    from bayesduel import policies
-
-    known = (*policies.names(), *policies.subset_names())
-    return text.partition(":")[0] in known
