@@ -110,7 +110,6 @@ def killed(path: str, pid: int, heard: int, moment: int) -> int:
     with Study.open(path) as study:
         for each in lost(study, told):
             print(f"moment {moment}: {each}")
-        assert_replays(study)
     return len(told)
 
 
