@@ -67,10 +67,18 @@ class _Program(NamedTuple):
     horizon: RoundCount
 
 
+@jax.jit
+def _asked(
+    policy: Policy, key: RunKey, state: State, round_: RoundCount
+) -> tuple[Duel, State]:
+    """Let the policy choose; traced once, for its shapes and for the program."""
+    return policy.choose(key, state, round_)
+
+
 def _choose(program: _Program, machine: Machine, move: Move) -> Machine:
     """Let the policy choose, within its horizon."""
     key = _key_of(program, machine, move, 0)
-    duel, state = program.policy.choose(key, machine.state, machine.round + 1)
+    duel, state = _asked(program.policy, key, machine.state, machine.round + 1)
     left = program.horizon - machine.round
     exploit = jnp.minimum(duel.exploit_rounds, left)
     explore = jnp.minimum(duel.explore_rounds, left - exploit)
@@ -224,10 +232,12 @@ class PlayedPolicy:
 
     def _first(self, key: RunKey) -> Machine:
         policy, num_arms = self._program.policy, len(self.positions)
-        state = policy.init(key, num_arms, self._program.horizon)
-        duel, _ = jax.eval_shape(policy.choose, key, state, jnp.int64(1))
+        state = jax.tree.map(
+            jnp.asarray, policy.init(key, num_arms, self._program.horizon)
+        )
+        duel, _ = jax.eval_shape(_asked, policy, key, state, jnp.int64(1))
         return Machine(
-            state=jax.tree.map(jnp.asarray, state),
+            state=state,
             round=jnp.int64(0),
             steps=jnp.int32(0),
             duel=jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), duel),
