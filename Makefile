@@ -32,15 +32,16 @@ demo: venv ## Run a small experiment and draw its regret beside the lower bound
 	@$(BIN)/bayesduel demo
 
 # Most of the time goes into compiling programs that run for a moment: hardly optimized,
-# they compile in half of the time.
+# they compile in half of the time. Those of slow tests run longer: level 1 of XLA saves
+# a quarter of the time of compiling their loops and costs nothing on so few arms. Fast
+# tests, which overrule the level, name it as well, for a program is only found again
+# under the same flags, and slow tests of many short programs compile them alike.
+test test-slow: export XLA_FLAGS := $(XLA_FLAGS) --xla_backend_optimization_level=1
 test: export JAX_DISABLE_MOST_OPTIMIZATIONS := 1
 test: venv ## Run the tests, without the slow ones
 	@$(PYTEST) -m "not slow" $(ARGS)
 
-# They run longer. Level 1 of XLA saves a quarter of the time of compiling their loops
-# and costs nothing on so few arms; level 0 makes them run several times as long.
 # pytest ends with code 5 when it has selected no test.
-test-slow: export XLA_FLAGS := $(XLA_FLAGS) --xla_backend_optimization_level=1
 test-slow: venv ## Run the slow tests
 	@$(PYTEST) -m slow $(ARGS) || { code=$$?; test $$code -eq 5 \
 		&& echo "no slow test in this selection" || exit $$code; }
