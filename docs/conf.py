@@ -1,6 +1,7 @@
 """Configuration of the documentation."""
 
 import inspect
+import logging
 import os
 import shutil
 import socket
@@ -8,6 +9,9 @@ import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from jupyter_cache import get_cache
+from jupyter_cache.executors import load_executor
 
 project = "bayesduel"
 author = "The bayesduel authors"
@@ -101,6 +105,21 @@ def _without_imported_names(app, what, name, obj, skip, options):  # noqa: PLR09
     return skip
 
 
+def _execute_notebooks(app):
+    """Execute the notebooks side by side; Sphinx reads one page after the other.
+
+    It finds them in the cache, and executes again what failed, to say why.
+    """
+    cache = get_cache(nb_execution_cache_path)
+    for path in sorted((_HERE / "notebooks").glob("*.ipynb")):
+        cache.add_nb_to_project(str(path))
+    logger = logging.getLogger("jupyter_cache")
+    logger.setLevel(logging.WARNING)
+    executor = load_executor("local-parallel", cache, logger)
+    executor.run_and_cache(timeout=nb_execution_timeout)
+
+
 def setup(app):
     """Connect the handlers above."""
+    app.connect("builder-inited", _execute_notebooks)
     app.connect("autodoc-skip-member", _without_imported_names)
