@@ -105,21 +105,27 @@ def _without_imported_names(app, what, name, obj, skip, options):  # noqa: PLR09
     return skip
 
 
-def _execute_notebooks(app):
+def _execute_notebooks(app, env, docnames):
     """Execute the notebooks side by side; Sphinx reads one page after the other.
 
     It finds them in the cache, and executes again what failed, to say why.
     """
-    cache = get_cache(nb_execution_cache_path)
-    for path in sorted((_HERE / "notebooks").glob("*.ipynb")):
-        cache.add_nb_to_project(str(path))
+    pages = [str(env.doc2path(name)) for name in docnames]
+    notebooks = sorted(page for page in pages if page.endswith(".ipynb"))
+    if not notebooks or app.config.nb_execution_mode != "cache":
+        return
+    cache = get_cache(app.config.nb_execution_cache_path)
+    for notebook in notebooks:
+        cache.add_nb_to_project(notebook)
     logger = logging.getLogger("jupyter_cache")
     logger.setLevel(logging.WARNING)
     executor = load_executor("local-parallel", cache, logger)
-    executor.run_and_cache(timeout=nb_execution_timeout)
+    executor.run_and_cache(
+        filter_uris=notebooks, timeout=app.config.nb_execution_timeout
+    )
 
 
 def setup(app):
     """Connect the handlers above."""
-    app.connect("builder-inited", _execute_notebooks)
+    app.connect("env-before-read-docs", _execute_notebooks)
     app.connect("autodoc-skip-member", _without_imported_names)
