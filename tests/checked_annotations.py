@@ -202,10 +202,12 @@ def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _resolved(thing: Any, module_name: str) -> dict[str, Any]:
     module = sys.modules[module_name]
+    # Before Python 3.12.4 `get_type_hints` knows no type parameters.
+    own = {each.__name__: each for each in getattr(thing, "__type_params__", ())}
     try:
-        return get_type_hints(thing, vars(module), include_extras=True)
+        return get_type_hints(thing, vars(module), own, include_extras=True)
     except NameError:
-        return get_type_hints(thing, _names_of(module), include_extras=True)
+        return get_type_hints(thing, _names_of(module), own, include_extras=True)
 
 
 def _names_of(module: ModuleType) -> dict[str, Any]:
