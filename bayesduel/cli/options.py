@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -31,24 +31,30 @@ def flag(*names: str, help: str, **options: Any) -> Any:  # noqa: A002, ANN401
 
 def integer_option(*names: str, least: int | None = None, **options: Any) -> Any:  # noqa: ANN401
     """Return an option for a whole number; see :func:`bayesduel.cli.parse.integer`."""
-    return typer.Option(
-        *names, parser=partial(_read, parse.integer, least=least), **options
-    )
+    parser = _parser(parse.integer, least=least)
+    return typer.Option(*names, parser=parser, **options)
 
 
 def number_option(*names: str, **options: Any) -> Any:  # noqa: ANN401
     """Return an option for a number; see :func:`bayesduel.cli.parse.number`."""
-    return typer.Option(*names, parser=partial(_read, parse.number), **options)
+    return typer.Option(*names, parser=_parser(parse.number), **options)
 
 
-def _read(reader: Any, value: Any, **rule: Any) -> Any:  # noqa: ANN401
-    """Read what was typed; a default is no text, and stays as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return reader(value, **rule)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
+def _parser(reader: Callable[..., Any], **rule: Any) -> Callable[[Any], Any]:  # noqa: ANN401
+    """Read what was typed; a default is no text, and stays as it is.
+
+    A function, because Typer 0.16 asks for its name.
+    """
+
+    def read(value: Any) -> Any:  # noqa: ANN401
+        if not isinstance(value, str):
+            return value
+        try:
+            return reader(value, **rule)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+
+    return read
 
 
 seed_option = integer_option(
