@@ -12,6 +12,7 @@ from jaxtyping import Float, Int, Real
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.draws import standard_exponential, standard_normal
 from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE
 
 _COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in SERIES])
@@ -101,11 +102,11 @@ def offset_above_half(first: int, second: int, rng: Generator) -> float:
         curvature, peak = a + b, 0.0
     scale = 1.0 / math.sqrt(curvature)
     while True:
-        normal = rng.standard_normal()
+        normal = standard_normal(rng)
         step = scale * (normal if lead > 0 else abs(normal))
         angle = peak + step
         if 0.0 < angle < 0.5 * math.pi:
-            sine, waits = math.sin(angle), rng.standard_exponential()
+            sine, waits = math.sin(angle), standard_exponential(rng)
             # Between the peak, where it is a + b, and here, the curvature is largest
             # at an end: as a rule that decides without a logarithm.
             largest = max(a + b, a / (1.0 + sine) + b / (1.0 - sine))
@@ -129,9 +130,9 @@ def _fallen(a: float, b: float, lead: int, sine: float) -> float:
 def _steep_offset(first: int, second: int, rng: Generator) -> float:
     rate = 2.0 * (second - first)
     while True:
-        offset = rng.standard_exponential() / rate
+        offset = standard_exponential(rng) / rate
         if offset < 0.5:
             up, down = math.log1p(2.0 * offset), math.log1p(-2.0 * offset)
             excess = (first - 1) * up + (second - 1) * down + rate * offset
-            if -rng.standard_exponential() <= excess:
+            if -standard_exponential(rng) <= excess:
                 return offset

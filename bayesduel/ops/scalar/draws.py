@@ -7,14 +7,21 @@ the probability is exact, whatever its size.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int, UInt16
+from numba.np.random.distributions import (
+    random_standard_exponential,
+    random_standard_normal,
+)
 from numba.np.random.generator_core import next_uint64
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
+
+_exponential: Any = compiled(random_standard_exponential)
+_normal: Any = compiled(random_standard_normal)
 
 _LEAST_WORDS = 1024
 """Words of 16 bits that are drawn together, at least."""
@@ -65,6 +72,22 @@ def happens(word: int, threshold: int, remainder: float, rng: Generator) -> bool
 
 
 @inlined
+def standard_exponential(rng: Generator) -> float:
+    """Return what ``rng.standard_exponential()`` does, compiled as a part.
+
+    Numba compiles the method apart and in several forms, which took a twentieth of the
+    time of compiling D-TS.
+    """
+    return _exponential(rng.bit_generator)
+
+
+@inlined
+def standard_normal(rng: Generator) -> float:
+    """Return what ``rng.standard_normal()`` does, compiled as a part."""
+    return _normal(rng.bit_generator)
+
+
+@inlined
 def truncated_exponential(rng: Generator, total: float) -> float:
     """Draw a standard exponential variable below ``total``."""
     return -math.log1p(rng.random() * math.expm1(-total))
@@ -83,7 +106,7 @@ def waiting_time(rng: Generator, hazard: float, rounds: int) -> tuple[int, bool]
     Say, too, whether one that is not comes after them: ``waiting_time_at_rate`` of
     ``ops.sampling``, for a hazard from 0 on.
     """
-    waits = rng.standard_exponential()
+    waits = standard_exponential(rng)
     if waits >= hazard * rounds:
         return rounds, False
     return min(rounds - 1, int(waits / hazard)), True
