@@ -58,7 +58,9 @@ def imports_of(source: str, files=FILES) -> set[str]:
     return found & set(files)
 
 
-GRAPH = {name: imports_of(path.read_text()) - {name} for name, path in FILES.items()}
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    return {name: imports_of(path.read_text()) - {name} for name, path in FILES.items()}
 
 
 def floor(module: str) -> str:
@@ -103,12 +105,12 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
     return found
 
 
-def test_no_room_uses_what_stands_above_it():
-    assert upward(GRAPH) == []
+def test_no_room_uses_what_stands_above_it(graph):
+    assert upward(graph) == []
 
 
-def test_no_circle_of_imports():
-    assert circles(GRAPH) == []
+def test_no_circle_of_imports(graph):
+    assert circles(graph) == []
 
 
 def test_every_room_has_a_floor():
