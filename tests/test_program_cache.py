@@ -103,7 +103,7 @@ def test_processes_share_the_folder(tmp_path):
             stderr=subprocess.PIPE,
             text=True,
         )
-        for _ in range(4)
+        for _ in range(2)
     ]
     for each in running:
         out, err = each.communicate(timeout=120)

@@ -128,11 +128,16 @@ def test_intervals_of_all_and_of_nothing():
 @pytest.mark.parametrize(
     "policy",
     [
-        "d-ts+",
         "balanced",
         *(
             pytest.param(policy, marks=pytest.mark.slow)
-            for policy in ("rd-ts:cost=duels", "rucb", "track-and-stop", "rmed1")
+            for policy in (
+                "d-ts+",
+                "rd-ts:cost=duels",
+                "rucb",
+                "track-and-stop",
+                "rmed1",
+            )
         ),
     ],
 )

@@ -133,6 +133,7 @@ def two_workers(out, finished):
         process.communicate()
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(whole, tmp_path):
     """Ctrl-C reaches the whole group of processes, and all of them end."""
     out, wanted = tmp_path / "out", 2

@@ -55,7 +55,10 @@ def content(out):
     return (out / results.FILE_NAME).read_bytes()
 
 
-@pytest.mark.parametrize("count", [1, 2, 4, 9])
+@pytest.mark.parametrize(
+    "count",
+    [4, *(pytest.param(count, marks=pytest.mark.slow) for count in (1, 2, 9))],
+)
 def test_parts_are_joined_to_the_whole(compare, whole, tmp_path, count):
     out = tmp_path / "out"
     done = [compare(out, part=f"{number}/{count}") for number in range(count, 0, -1)]

@@ -60,10 +60,23 @@ def _double_precision():
         yield
 
 
-each_model = pytest.mark.parametrize("model", MODELS, ids=name_of)
+FULL = (MODELS[3], MODELS[7])
+"""With all options of their classes."""
 
 
-@each_model
+def with_slow(kept):
+    """Return all models; those that are not kept among the fast tests are slow."""
+    return pytest.mark.parametrize(
+        "model",
+        [
+            pytest.param(model, marks=[pytest.mark.slow] * (model not in kept))
+            for model in MODELS
+        ],
+        ids=name_of,
+    )
+
+
+@with_slow(kept=(MODELS[0], *FULL))
 @pytest.mark.usefixtures("_double_precision")
 def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
     """At points near and far; the automatic derivatives are JAX's."""
@@ -99,18 +112,7 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
     assert not named
 
 
-FULL = (MODELS[3], MODELS[7])
-"""With all options of their classes."""
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        pytest.param(model, marks=[pytest.mark.slow] * (model not in FULL))
-        for model in MODELS
-    ],
-    ids=name_of,
-)
+@with_slow(kept=FULL[:1])
 @pytest.mark.usefixtures("_double_precision")
 def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
     arrays = arrays_of(model)
@@ -129,7 +131,7 @@ def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
     np.testing.assert_allclose(law.log_density, expected.log_density, rtol=1e-12)
 
 
-@pytest.mark.parametrize("model", FULL, ids=name_of)
+@with_slow(kept=FULL[:1])
 def test_draws_agree_with_those_of_the_numpyro_density(model):
     """The same law, targets by NumPy and by JAX: one set of proposals, one answer."""
     arrays = arrays_of(model)
@@ -149,6 +151,7 @@ def test_draws_agree_with_those_of_the_numpyro_density(model):
     )
 
 
+@pytest.mark.slow
 def test_posterior_agrees_with_nuts():
     model = BradleyTerry(zero_sum=True, ties=True, order_effect=True)
     reference = fit(model, VOTES, method="nuts", num_draws=1500, num_warmup=500)

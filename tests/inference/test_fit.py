@@ -60,7 +60,9 @@ def test_the_comparison_with_the_grid_can_fail():
     assert worst_disagreement(flipped, grid_means()) < FALSE_ALARM
 
 
-@pytest.mark.parametrize("method", ["laplace", "svi"])
+@pytest.mark.parametrize(
+    "method", ["laplace", pytest.param("svi", marks=pytest.mark.slow)]
+)
 def test_approximations_are_corrected_by_their_weights(method):
     """Importance weights turn approximate draws into exact means: both the draws and
     their weights are right."""

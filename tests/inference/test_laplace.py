@@ -66,8 +66,8 @@ def test_mode_and_curvature_of_bradley_terry():
     "model",
     [
         BradleyTerry(prior_scale=100.0),
-        Thurstone(prior_scale=100.0),
-        BradleyTerry(learn_scale=True),
+        pytest.param(Thurstone(prior_scale=100.0), marks=pytest.mark.slow),
+        pytest.param(BradleyTerry(learn_scale=True), marks=pytest.mark.slow),
     ],
     ids=["bradley-terry", "thurstone", "learned scale"],
 )

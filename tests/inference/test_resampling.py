@@ -33,7 +33,9 @@ def exact_logits():
     return mean, np.sqrt(polygamma(1, won) + polygamma(1, lost))
 
 
-@pytest.mark.parametrize("method", ["laplace", "svi"])
+@pytest.mark.parametrize(
+    "method", ["laplace", pytest.param("svi", marks=pytest.mark.slow)]
+)
 def test_resampled_draws_have_the_moments_of_the_posterior(method):
     found = fit(PairwiseBeta(), LOPSIDED, method=method, num_draws=2000)
     assert found.correction is not None and found.correction.resampled

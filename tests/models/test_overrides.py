@@ -74,7 +74,16 @@ class Lapsing(BradleyTerry):
 OVERRIDES = [Wide(), HeavyTerry(), HeavyThurstone(), Tight(), Nudged(), Lapsing()]
 
 
-@pytest.mark.parametrize("model", OVERRIDES, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(
+            model, marks=[pytest.mark.slow] * isinstance(model, Wide | HeavyThurstone)
+        )
+        for model in OVERRIDES
+    ],
+    ids=lambda model: type(model).__name__,
+)
 def test_laplace_is_that_of_the_density_itself(model):
     """Mode and curvature against automatic differentiation of the NumPyro model."""
     with jax.enable_x64(True):

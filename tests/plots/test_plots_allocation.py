@@ -96,8 +96,21 @@ def test_units_and_marks_are_named():
     assert any("superior" in text for text in legend)
 
 
-@pytest.mark.parametrize("width", ["column", "full", 4.0, 9.0])
-@pytest.mark.parametrize("name", ["gap", "sushi"])
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        ("gap", "full"),
+        ("sushi", "column"),
+        *(
+            pytest.param(name, width, marks=pytest.mark.slow)
+            for name, widths in (
+                ("gap", ("column", 4.0, 9.0)),
+                ("sushi", ("full", 4.0, 9.0)),
+            )
+            for width in widths
+        ),
+    ],
+)
 def test_everything_is_inside_the_figure(name, width):
     figure = plots.allocation(bayesduel.load(name), width=width)
     figure.draw_without_rendering()

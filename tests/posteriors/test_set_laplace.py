@@ -101,7 +101,10 @@ def told(posterior, counts, nobody):
 
 
 @pytest.mark.parametrize("votes", [LOPSIDED, np.zeros((6, 4))], ids=["votes", "none"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name",
+    ["logit", *(pytest.param(name, marks=pytest.mark.slow) for name in [*MODELS][1:])],
+)
 @pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
 def test_state_is_that_of_a_fit(name, votes):
     choice_model, no_choice = MODELS[name]

@@ -102,7 +102,16 @@ def check_against_published(case: str, num_runs: int, horizon: int, seed: int) -
         assert abs(mean - row[0]) < allowed, (case, step, mean, row, allowed)
 
 
-@pytest.mark.parametrize("case", PUBLISHED)
+EVERY_TWIN = ("mslr5 d-ts+", "mslr5 rmed1", "mslr5 rucb", "gap ecw-rmed", "cyclic d-ts")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=[pytest.mark.slow] * (case not in EVERY_TWIN))
+        for case in PUBLISHED
+    ],
+)
 def test_published_regret_early(case):
     check_against_published(case, num_runs=40, horizon=300, seed=11)
 

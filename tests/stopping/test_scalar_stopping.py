@@ -72,7 +72,7 @@ def test_bets_after_very_many_duels():
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("num_arms", [2, 3, 4, 7])
+@pytest.mark.parametrize("num_arms", [2, 3, 4, pytest.param(7, marks=pytest.mark.slow)])
 def test_they_stop_where_rules_on_counts_do(name, num_arms):
     rule, rng = RULES[name], np.random.default_rng(2100 + num_arms)
     named = 0
@@ -132,7 +132,7 @@ def answers_of(rule, matrix, num_runs, horizon):
     return records.info["answer"]
 
 
-@pytest.mark.parametrize("width", [0.0, 0.05])
+@pytest.mark.parametrize("width", [0.05, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_wrong_names_are_rare(width):
     """Arm 2 wins by a hair, or by a hair more than the width: the others are wrong."""
     away = 0.005 + width

@@ -157,7 +157,10 @@ def cutting_planes(matrix, arm):
         assert len(sets) < 10_000, pairs
 
 
-@pytest.mark.parametrize("num_arms", range(8, 17, 2))
+@pytest.mark.parametrize(
+    "num_arms",
+    [8, 12, *(pytest.param(count, marks=pytest.mark.slow) for count in (10, 14, 16))],
+)
 def test_forms_agree_beyond_enumeration(num_arms):
     rng = np.random.default_rng(num_arms)
     for noise in (0.5, 2.0):

@@ -121,7 +121,7 @@ def test_efficient_constraints_imply_all_others(seed, num_arms):
         assert candidate_slack(x / efficient, gaps, arm) >= 1 - 1e-12
 
 
-@pytest.mark.parametrize("num_arms", [2, 5, 9])
+@pytest.mark.parametrize("num_arms", [2, 5, pytest.param(9, marks=pytest.mark.slow)])
 def test_same_numbers_under_jit_and_vmap(num_arms):
     rng = np.random.default_rng(num_arms)
     gaps = np.stack([gaps_of(random_matrix(rng, num_arms)) for _ in range(16)])

@@ -194,7 +194,10 @@ def test_sorting_and_counting_agree():
                 assert np.array_equal(x, other[1])
 
 
-@pytest.mark.parametrize("num_arms", [2, 3, 5, 8])
+@pytest.mark.parametrize(
+    "num_arms",
+    [2, 5, *(pytest.param(count, marks=pytest.mark.slow) for count in (3, 8))],
+)
 def test_same_numbers_under_jit_and_vmap(num_arms):
     rng = np.random.default_rng(num_arms)
     batch = [random_gaps(rng, num_arms, grid=[0.1, 0.2, 0.45]) for _ in range(12)]
