@@ -1,6 +1,7 @@
 """Every NumPyro model against the same formula written down in NumPy and SciPy."""
 
 import itertools
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +20,7 @@ from bayesduel.models import (
     Thurstone,
 )
 from bayesduel.votes import Choices, Comparisons, Rankings
+from tests.compiling import quick_jit
 
 UTILITY = np.array([0.7, -0.4, 1.3, -2.1])
 VOTES = Comparisons.from_rows(
@@ -49,7 +51,9 @@ def rows_of(votes):
 def logs(model, data, **values):
     with jax.enable_x64(True):
         values = {name: jnp.asarray(value) for name, value in values.items()}
-        return np.asarray(log_probabilities(model, as_jax(model.arrays(data)), values))
+        arrays = as_jax(model.arrays(data))
+        # One program, where each operation would be compiled by itself.
+        return np.asarray(quick_jit(partial(log_probabilities, model, arrays))(values))
 
 
 def test_bradley_terry():

@@ -15,6 +15,7 @@ from bayesduel.posteriors.beta_tails import (
     half_tail_rates_of_beta,
     smaller_half_tail,
 )
+from tests.compiling import quick_jit
 
 RELATIVE_ERROR = 5e-12
 SMALLEST_CHECKED = 1e-30
@@ -30,7 +31,7 @@ def _double_precision():
 def computed(wins, losses):
     """Evaluate the tails in one call, as float64."""
     counts = [jnp.asarray(np.asarray(each), dtype=jnp.int32) for each in (wins, losses)]
-    tails = smaller_half_tail(*counts)
+    tails = quick_jit(smaller_half_tail)(*counts)
     assert tails.dtype == np.float64
     return np.asarray(tails)
 
@@ -154,7 +155,7 @@ def test_tail_does_not_ask_who_leads():
 
 def rates(wins, losses):
     counts = (jnp.asarray(np.asarray(each), dtype=jnp.int32) for each in (wins, losses))
-    above, below = half_tail_rates(*counts)
+    above, below = quick_jit(half_tail_rates)(*counts)
     return np.asarray(above), np.asarray(below)
 
 
@@ -217,7 +218,8 @@ REAL = [
 
 def test_rates_of_real_parameters_match_multiple_precision():
     first, second = (jnp.asarray(each) for each in zip(*REAL, strict=True))
-    above, below = (np.asarray(each) for each in half_tail_rates_of_beta(first, second))
+    found = quick_jit(half_tail_rates_of_beta)(first, second)
+    above, below = (np.asarray(each) for each in found)
     for (a, b), rate_above, rate_below in zip(REAL, above, below, strict=True):
         with mpmath.workdps(40):
             lower, upper = (
@@ -233,5 +235,5 @@ def test_rates_of_real_parameters_match_multiple_precision():
 def test_rates_of_integers_agree_under_both_dtypes():
     wins, losses = COUNTS
     whole = rates(wins, losses)
-    real = half_tail_rates_of_beta(jnp.asarray(wins + 1.0), jnp.asarray(losses + 1.0))
+    real = quick_jit(half_tail_rates_of_beta)(wins + 1.0, losses + 1.0)
     np.testing.assert_allclose(real, whole, rtol=1e-11)

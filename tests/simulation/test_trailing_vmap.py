@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jax import lax
 
 from bayesduel.simulation import trailing_vmap
-from tests.compiling import names_in
+from tests.compiling import names_in, quick_jit
 
 NUM_LANES = 3
 """No other axis below is that long, so a confused axis cannot pass unnoticed."""
@@ -43,8 +43,11 @@ def check(function, *arguments, num_lanes=NUM_LANES, contains=()):
         arguments = jax.tree.map(jnp.asarray, arguments)
         missing = {*contains} - operations(function, *arguments)
         assert not missing, f"the test does not meet {missing}"
-        expected = jax.vmap(function, in_axes=-1, out_axes=-1)(*arguments)
-        found = jax.jit(trailing_vmap.map_lanes(function, num_lanes))(*arguments)
+        one = jax.vmap(function, in_axes=-1, out_axes=-1)
+        other = trailing_vmap.map_lanes(function, num_lanes)
+        # One program: by itself, each operation of the first would be another.
+        both = quick_jit(lambda *lanes: (one(*lanes), other(*lanes)))
+        expected, found = both(*arguments)
         assert jax.tree.structure(found) == jax.tree.structure(expected)
         for ours, theirs in zip(
             jax.tree.leaves(found), jax.tree.leaves(expected), strict=True
