@@ -233,10 +233,12 @@ def _ranked(
     """Rank truths (simulation, ...) among draws (simulation, draw, ...)."""
     with jax.enable_x64(True):
         stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *simulated)
-        likelihood = partial(jax.vmap(partial(_log_likelihood, model)), stacked)
-        truths[LOG_LIKELIHOOD] = np.asarray(likelihood(as_jax(truths)))
-        every = jax.vmap(likelihood, in_axes=1, out_axes=1)
-        draws[LOG_LIKELIHOOD] = np.asarray(every(as_jax(draws)))
+        likelihood = jax.vmap(partial(_log_likelihood, model))
+        every = jax.vmap(likelihood, in_axes=(None, 1), out_axes=1)
+        truths[LOG_LIKELIHOOD] = np.asarray(
+            jax.jit(likelihood)(stacked, as_jax(truths))
+        )
+        draws[LOG_LIKELIHOOD] = np.asarray(jax.jit(every)(stacked, as_jax(draws)))
     ranks = {
         name: np.sum(draws[name] < values[:, None], axis=1)
         for name, values in truths.items()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
+from bayesduel import plots
 from tests.folders import visible
 
 VOTES = """left,right,winner,times
@@ -113,6 +114,12 @@ def test_everything_is_saved(run, votes, tmp_path):
     assert run(*arguments, "--overwrite", "-q").exit_code == 0
 
 
+@pytest.fixture
+def _without_figures(monkeypatch):
+    monkeypatch.setattr(plots, "save", lambda *_: [])
+
+
+@pytest.mark.usefixtures("_without_figures")
 def test_what_belongs_to_no_arm_is_printed_and_saved(run, votes, tmp_path):
     out = tmp_path / "out"
     arguments = ("fit", votes, "--weight", "times", "--order-effect", "--draws", "100")
@@ -130,6 +137,7 @@ def test_what_belongs_to_no_arm_is_printed_and_saved(run, votes, tmp_path):
     assert "| log_tie |" in (out / "standings.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("_without_figures")
 def test_the_log_likelihood_is_saved_on_request(run, votes, tmp_path):
     sizes = {}
     arguments = ("fit", votes, "--weight", "times", "--model", "beta", "-q")

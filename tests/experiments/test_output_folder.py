@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -50,24 +51,39 @@ class Interrupting:
         return self.plain(*arguments, **options)
 
 
-@pytest.fixture
-def interrupted(calls, monkeypatch, tmp_path):
-    """Return a folder that holds three of four jobs."""
-    out = tmp_path / "out"
-    with monkeypatch.context() as patch:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Return a folder that holds three of four jobs, and one that holds everything."""
+    parts, whole, calls = *map(tmp_path_factory.mktemp, ("parts", "whole")), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_sweep, "RUNS_PER_JOB", 64)
         patch.setattr(driver, "run_chunk", Interrupting(calls, 3))
         with pytest.raises(KeyboardInterrupt):
-            compare(out)
-    assert len(parts_of(out)) == 3
-    assert not (out / "results.nc").exists()
-    del calls[:]
-    return out
+            compare(parts)
+        assert len(parts_of(parts)) == 3
+        assert not (parts / "results.nc").exists()
+        shutil.copytree(parts, whole, dirs_exist_ok=True)
+        patch.setattr(driver, "run_chunk", instant_run_chunk(calls))
+        compare(whole, resume=True)
+    return {"parts": parts, "whole": whole}
+
+
+@pytest.fixture
+def interrupted(calls, written, tmp_path):
+    """Return a folder that holds three of four jobs."""
+    return shutil.copytree(written["parts"], tmp_path / "out")
+
+
+@pytest.fixture(params=["parts", "whole"])
+def begun(request, calls, written, tmp_path):
+    """Return a folder that was interrupted, as it is and when it was completed."""
+    return shutil.copytree(written[request.param], tmp_path / "out")
 
 
 # Which folders may be written to
 
 
-@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("kind", [str, pytest.param(Path, marks=pytest.mark.slow)])
 def test_a_new_or_empty_folder(calls, tmp_path, kind):
     for out in (tmp_path / "new" / "deep", tmp_path / "empty"):
         out.mkdir(parents=True) if out.name == "empty" else None
@@ -180,7 +196,11 @@ def test_resuming_in_an_empty_folder_starts(calls, tmp_path):
     assert len(calls) == 4
 
 
-@pytest.mark.parametrize("damage", ["half", "empty", "text", "other", "bit"])
+@pytest.mark.parametrize(
+    "damage",
+    ["half", "bit", *(pytest.param(each, marks=pytest.mark.slow)
+                      for each in ("empty", "text", "other"))],
+)  # fmt: skip
 def test_a_damaged_part_is_simulated_again(calls, interrupted, damage):
     file = parts_of(interrupted)[0]
     content = file.read_bytes()
@@ -255,13 +275,9 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("complete", [False, True], ids=["parts", "whole"])
-def test_resuming_another_request_is_refused(calls, interrupted, change, complete):
+def test_resuming_another_request_is_refused(calls, begun, change):
     options, words = CHANGES[change]
-    if complete:
-        compare(interrupted, resume=True)
-    del calls[:]
-    before = {each: each.stat().st_mtime_ns for each in interrupted.rglob("*.nc")}
+    before = {each: each.stat().st_mtime_ns for each in begun.rglob("*.nc")}
     matrix = bayesduel.load("cyclic")
     if change == "matrix":
         values = np.array(matrix.values)
@@ -269,33 +285,28 @@ def test_resuming_another_request_is_refused(calls, interrupted, change, complet
         matrix = bayesduel.instances.load("cyclic").__class__(values, name="cyclic")
     policies = [Wanderer(2.0), Scripted()] if change == "parameters" else POLICIES
     with pytest.raises(OutputFolderError) as raised:
-        compare(interrupted, policies, matrix, resume=True, **options)
+        compare(begun, policies, matrix, resume=True, **options)
     assert words in str(raised.value)
-    for word in ("Wanderer on cyclic", "overwrite", str(interrupted)):
+    for word in ("Wanderer on cyclic", "overwrite", str(begun)):
         assert word in str(raised.value)
     assert not calls
-    assert before == {
-        each: each.stat().st_mtime_ns for each in interrupted.rglob("*.nc")
-    }
+    assert before == {each: each.stat().st_mtime_ns for each in begun.rglob("*.nc")}
 
 
-@pytest.mark.parametrize("complete", [False, True], ids=["parts", "whole"])
-def test_resuming_never_drops_what_was_not_asked_for(calls, interrupted, complete):
+def test_resuming_never_drops_what_was_not_asked_for(calls, begun):
     """A policy, a matrix or runs that the new request leaves out are not deleted."""
-    if complete:
-        compare(interrupted, resume=True)
-    del calls[:]
+    complete = not parts_of(begun)
     for options, words in (
         ({"policies": [Scripted()]}, "Wanderer on cyclic"),
         ({"matrix": "gap"}, "on cyclic"),
         ({"num_runs": 30}, "run 99" if complete else "run "),
     ):
         with pytest.raises(OutputFolderError) as raised:
-            compare(interrupted, resume=True, **options)
+            compare(begun, resume=True, **options)
         assert words in str(raised.value)
         assert "overwrite" in str(raised.value)
     assert not calls
-    same_tree(compare(interrupted, resume=True), compare(None))
+    same_tree(compare(begun, resume=True), compare(None))
 
 
 def test_other_results_are_not_replaced_by_resuming(calls, tmp_path):
@@ -310,16 +321,12 @@ def test_other_results_are_not_replaced_by_resuming(calls, tmp_path):
     assert results.load(tmp_path).attrs["policy"] == "Wanderer"
 
 
-@pytest.mark.parametrize("complete", [False, True], ids=["parts", "whole"])
-def test_a_request_may_grow(calls, interrupted, complete):
+def test_a_request_may_grow(calls, begun):
     """More policies, matrices and runs keep what is there."""
-    if complete:
-        compare(interrupted, resume=True)
-    del calls[:]
     more = [*POLICIES, Broken()]
-    resumed = compare(interrupted, more, ["cyclic", "gap"], resume=True, num_runs=150)
+    resumed = compare(begun, more, ["cyclic", "gap"], resume=True, num_runs=150)
     same_tree(resumed, compare(None, more, ["cyclic", "gap"], num_runs=150))
-    same_tree(results.load(interrupted), resumed)
+    same_tree(results.load(begun), resumed)
     for node in resumed["cyclic"].children.values():
         assert "error" in node.attrs or not np.isnan(node["regret"].values).any()
 

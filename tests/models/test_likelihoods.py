@@ -228,8 +228,8 @@ def test_joint_density_is_prior_times_likelihood(name):
     with jax.enable_x64(True):
         latent = latent_of(model, as_jax(model.arrays(DECIDED)))
         assert latent.size == len(point)
-        found = float(latent.log_density(jax.numpy.asarray(point)))
-        named = np.asarray(latent.named(jax.numpy.asarray(point))["utility"])
+        found = float(quick_jit(latent.log_density)(point))
+        named = np.asarray(quick_jit(latent.named)(point)["utility"])
     assert np.isclose(found, log_prior + log_votes, rtol=1e-12)
     np.testing.assert_allclose(named, utility, rtol=1e-12)
 
@@ -243,8 +243,8 @@ def test_zero_sum_utilities_have_the_conditional_prior():
         latent = latent_of(model, as_jax(model.arrays(empty)))
         assert latent.size == 3
         points = jax.random.normal(jax.random.key(0), (5, 3))
-        found = [float(latent.log_density(point)) for point in points]
-        utility = np.stack([latent.named(point)["utility"] for point in points])
+        found = np.asarray(quick_jit(jax.vmap(latent.log_density))(points))
+        utility = np.asarray(quick_jit(jax.vmap(latent.named))(points)["utility"])
     np.testing.assert_allclose(utility.sum(axis=1), 0.0, atol=1e-12)
     votes = log_expit(utility[:, 0] - utility[:, 1])
     expected = votes - np.sum(utility**2, axis=1) / (2 * 1.5**2)

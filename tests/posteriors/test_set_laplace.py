@@ -91,7 +91,7 @@ def told(posterior, counts, nobody):
     model = posterior.over(4, 2, no_choice=nobody is not None)
     update = quick_jit(model.update)
     with jax.enable_x64(True):
-        state = model.init()
+        state = quick_jit(model.init)()
         for row, subset in enumerate(all_sets(4, 2)):
             outcome = counts[row].astype(float)
             if nobody is not None:
@@ -123,8 +123,9 @@ def test_state_is_that_of_a_fit(name, votes):
     )
     np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
     with jax.enable_x64(True):
-        utility = np.asarray(model.utilities(state))
-        draws = np.asarray(model.sample_utilities(jax.random.key(5), state, 4000))
+        utility = np.asarray(quick_jit(model.utilities)(state))
+        sample = quick_jit(model.sample_utilities, static_argnums=2)
+        draws = np.asarray(sample(jax.random.key(5), state, 4000))
     np.testing.assert_allclose(utility, found.mode, atol=1e-6)
     # Coordinates are utilities here, so that their law is the normal one.
     scale = np.sqrt(np.diag(theirs))

@@ -268,6 +268,7 @@ def test_off_keeps_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow  # As for other programs: tests/test_program_cache.py.
 def test_a_folder_that_cannot_be_made_is_done_without(tmp_path):
     taken = tmp_path / "file"
     taken.write_text("")

@@ -25,6 +25,7 @@ from bayesduel.instances import choice
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation._subset_draws import count_winners, rounds_until_no_choice
 from bayesduel.types import Offer
+from tests.compiling import quick_jit
 from tests.policies.laws import chi_square
 from tests.policies.subsets.subset_driving import simulate_offers
 from theory.choice.tables import ChoiceTable
@@ -247,8 +248,9 @@ def test_independent_rewards_are_shares_of_the_largest(in_bulk):
 def test_large_counts_keep_their_total():
     with jax.enable_x64(True):
         chances = jnp.array([0.2, 0.0, 0.5, 0.3, 1e-9])
+        count = quick_jit(count_winners)
         for number in (0, 1, 64, 65, 10**12):
-            counts = count_winners(jax.random.key(3), chances, jnp.int64(number))
+            counts = count(jax.random.key(3), chances, jnp.int64(number))
             assert float(counts.sum()) == number and float(counts[1]) == 0
 
 
