@@ -157,7 +157,11 @@ def test_the_log_likelihood_is_saved_on_request(run, votes, tmp_path):
 
 @pytest.mark.parametrize(
     ("model", "score"),
-    [("bradley-terry", "utility"), ("thurstone", "utility"), ("beta", "P(win)")],
+    [
+        ("bradley-terry", "utility"),
+        ("beta", "P(win)"),
+        pytest.param("thurstone", "utility", marks=pytest.mark.slow),
+    ],
 )
 def test_a_table_loads_nothing_heavy(votes, model, score):
     """In a fresh interpreter: any of them takes longer to import than a fit takes."""

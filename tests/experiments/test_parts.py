@@ -70,7 +70,9 @@ def test_parts_are_joined_to_the_whole(compare, whole, tmp_path, count):
     assert content(out) == whole
 
 
-@pytest.mark.parametrize("order", [(1, 2, 3), (3, 1, 2)])
+@pytest.mark.parametrize(
+    "order", [(3, 1, 2), pytest.param((1, 2, 3), marks=pytest.mark.slow)]
+)
 def test_merge_gives_the_whole_and_needs_nothing_but_the_folder(
     compare, whole, tmp_path, order
 ):

@@ -120,7 +120,13 @@ def sample(number, chance, size, batch=0):
 
 @pytest.mark.parametrize(
     ("number", "chance"),
-    [(1, 0.3), (7, 0.5), (20, 0.5), (30, 0.8), (10**12, 3e-12), *LAWS[1:6]],
+    [
+        *[(1, 0.3), (7, 0.5), (30, 0.8), (10**12, 3e-12), *LAWS[1:3]],
+        *(
+            pytest.param(*law, marks=pytest.mark.slow)
+            for law in ((20, 0.5), *LAWS[3:6])
+        ),
+    ],
 )
 def test_law_of_the_draws(number, chance):
     drawn = sample(number, chance, 200_000)

@@ -22,7 +22,7 @@ def test_the_fake_can_tell_runs_apart(wandering):
 
 
 @pytest.mark.parametrize(
-    "num_lanes", [1, 8, 100, pytest.param(7, marks=SLOW), pytest.param(33, marks=SLOW)]
+    "num_lanes", [8, 100, *(pytest.param(lanes, marks=SLOW) for lanes in (1, 7, 33))]
 )
 def test_number_of_lanes(wandering, num_lanes):
     same(simulate_runs(Wanderer(), num_lanes=num_lanes), wandering)
