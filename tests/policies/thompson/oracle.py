@@ -188,13 +188,30 @@ class Round:
 
     def rounds_with_same_sets(self, most):
         """Count the rounds from this one on that have its sets, at most ``most``."""
-        for ahead in range(1, most):
-            later = replace(self, index=self.index + ahead)
-            if np.any(later.candidates != self.candidates) or np.any(
-                later.eligible != self.eligible
-            ):
-                return ahead
-        return most
+        if not self.elimination:
+            return most
+        return self._first_other_sets(0, most - 1) or most
+
+    def _first_other_sets(self, low, high):
+        """Return the first round of (low, high] ahead with other sets, or None.
+
+        Bounds widen from round to round: a side of 1/2 that one has reached it keeps.
+        So nothing changes between two rounds whose bounds are on the same sides.
+        """
+        sides = [
+            [each > 0.5 for each in relative_bounds(self.wins, self.index + k, ALPHA)]
+            for k in (low, high)
+        ]
+        if np.array_equal(*sides):
+            return None
+        if high > low + 1:
+            middle = (low + high) // 2
+            found = self._first_other_sets(low, middle)
+            return found or self._first_other_sets(middle, high)
+        later = replace(self, index=self.index + high)
+        same = np.array_equal(later.candidates, self.candidates)
+        same &= np.array_equal(later.eligible, self.eligible)
+        return None if same else high
 
     def sample(self, num_draws, rng, *, regret_ties):
         """Draw (first, second) with every Beta of the text; one row per draw."""

@@ -51,7 +51,11 @@ from theory.divergences import kl_to_half as kl_of_arrays
 FALSE_ALARM = 1e-5
 """Of all p-values of one test together."""
 
+SLOW = pytest.mark.slow
+
 NUM_DRAWS = 50_000
+NUM_RULE_DRAWS = 15_000
+"""Of the rule with all its Beta draws, which cost more than those of the kernel."""
 
 
 def ask(arrays, rng, duels, round_, found):
@@ -157,7 +161,7 @@ def test_round_of_dts_plus_has_the_law_of_the_rule(form, num_arms):
     for index, each in enumerate(states(num_arms)):
         first, second = duel_of_round(answers("d-ts+", each, form)[0])
         rng = np.random.default_rng([52, index])
-        rule = each.sample(NUM_DRAWS, rng, regret_ties=True)
+        rule = each.sample(NUM_RULE_DRAWS, rng, regret_ties=True)
         p_values.append(
             two_sample_chi_square(
                 pair_table(first, second, num_arms), pair_table(*rule.T, num_arms)
@@ -177,7 +181,7 @@ def test_rounds_of_lopsided_counts(name, form):
     each = Round(wins, 600)
     first, second = duel_of_round(answers(name, each, form)[0])
     rng = np.random.default_rng(71)
-    rule = each.sample(NUM_DRAWS, rng, regret_ties=name == "d-ts+")
+    rule = each.sample(NUM_RULE_DRAWS, rng, regret_ties=name == "d-ts+")
     p_value = two_sample_chi_square(
         pair_table(first, second, 5), pair_table(*rule.T, 5)
     )
@@ -262,7 +266,7 @@ def test_rounds_after_few_duels(num_duels, name, form):
     first, second = duel_of_round(answers(name, each, form)[0])
     rng = np.random.default_rng(78)
     each = replace(each, elimination=name != "pure-d-ts")
-    rule = each.sample(NUM_DRAWS, rng, regret_ties=name == "d-ts+")
+    rule = each.sample(NUM_RULE_DRAWS, rng, regret_ties=name == "d-ts+")
     p_value = two_sample_chi_square(
         pair_table(first, second, 7), pair_table(*rule.T, 7)
     )
@@ -280,14 +284,21 @@ def many_arms():
     return Round(won + (duels - won).T, 16_000)
 
 
+@cache
+def rule_of_many_arms(name, count):
+    """Draw from the rule: 780 Betas a round."""
+    rng = np.random.default_rng(76)
+    return many_arms().sample(count, rng, regret_ties=name == "d-ts+")
+
+
 @FORMS
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
 def test_rounds_of_many_arms(name, form, monkeypatch):
     monkeypatch.setattr("tests.policies.thompson.test_rounds.MOST_DUELS", 16_000)
-    each, count = many_arms(), 15_000
+    each, count = many_arms(), 6_000
     assert 3 < each.candidates.sum() < 30
     first, second = duel_of_round(answers(name, each, form)[0])
-    rule = each.sample(count, np.random.default_rng(76), regret_ties=name == "d-ts+")
+    rule = rule_of_many_arms(name, count)
     p_values = [
         two_sample_chi_square(*(np.bincount(arms, minlength=40) for arms in both))
         for both in ((first, rule[:, 0]), (second, rule[:, 1]))
@@ -307,6 +318,11 @@ def test_a_wrong_law_is_noticed():
     assert min(p_values) < 1e-9
 
 
+@cache
+def drawing_above_half():
+    return standalone(offset_above_half)
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [(1, 1), (2, 1), (1, 2), (3, 2), (5, 5), (4, 9), (2, 40), (40, 2), (300, 290),
@@ -314,7 +330,7 @@ def test_a_wrong_law_is_noticed():
 )  # fmt: skip
 def test_offsets_above_half_have_their_law(first, second):
     rng = np.random.default_rng([72, first, second])
-    draw = standalone(offset_above_half)
+    draw = drawing_above_half()
     drawn = np.array([draw(first, second, rng) for _ in range(4000)])
     law = stats.beta(first, second)
     # In terms of the mirrored law, whose small tails have all their digits.
@@ -347,8 +363,17 @@ def plays_of(name, form, matrix, seed, num_runs=600):
     ).ledger["plays"]
 
 
-@pytest.mark.parametrize("matrix", MATRICES)
-@pytest.mark.parametrize("name", ["d-ts", "d-ts+", "pure-d-ts"])
+NAMES = ("d-ts", "d-ts+", "pure-d-ts")
+
+
+@pytest.mark.parametrize(
+    ("name", "matrix"),
+    [
+        pytest.param(name, matrix, marks=[SLOW] * (turn != place))
+        for turn, name in enumerate(NAMES)
+        for place, matrix in enumerate(MATRICES)
+    ],
+)
 def test_all_forms_have_the_same_law(name, matrix):
     """Look-ahead draws one champion per stretch: self-duels agree in their mean."""
     values = MATRICES[matrix]
