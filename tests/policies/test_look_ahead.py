@@ -111,8 +111,8 @@ def disagreements(name, matrix, ours, theirs):
     return rejected(p_values, FALSE_ALARM)
 
 
-def late_cases(names):
-    """One matrix for every policy in turn, all of them for D-TS.
+def late_cases(names, thorough=("d-ts",)):
+    """One matrix for every policy in turn, all of them for some.
 
     Early rounds are compared on all.
     """
@@ -120,17 +120,18 @@ def late_cases(names):
         (name, matrix)
         for turn, name in enumerate(names)
         for index, matrix in enumerate(MATRICES)
-        if name == "d-ts" or (turn - index) % 3 == 0
+        if name in thorough or (turn - index) % 3 == 0
     ]
 
 
-VARIANTS = {"pure-d-ts", "rmed2", "rmed2fh", "bt-ts"}
-"""Forms of another policy of the list; of BT-TS there are laws in its own tests."""
+VARIANTS = {"d-ts+", "pure-d-ts", "rmed2", "rmed2fh", "bt-ts", "rd-ts"}
+"""Forms of another policy of the list; of BT-TS and RD-TS, whose twin is the slowest,
+there are laws of single rounds in their own tests, as of D-TS."""
 
 
 def early_cases():
     """Every policy on every matrix; the twins are slow, so quickly on one in turn."""
-    quick = {(n, m) for n, m in late_cases(TWINS) if n not in VARIANTS}
+    quick = {(n, m) for n, m in late_cases(TWINS, ()) if n not in VARIANTS}
     return [
         pytest.param(*case, marks=[pytest.mark.slow] * (case not in quick))
         for case in product(TWINS, MATRICES)

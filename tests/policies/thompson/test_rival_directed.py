@@ -1,5 +1,6 @@
 """RD-TS, state by state, against the list of all worlds of a rival."""
 
+from functools import partial
 from itertools import product
 
 import jax
@@ -36,6 +37,8 @@ OPTIONS = [
     {"pairs": "gradient"},
     {"pairs": "gradient", "flips_only": False, "prior": 1},
 ]
+QUICK = (OPTIONS[0], OPTIONS[4], OPTIONS[5])
+"""The usual form, one with other numbers, and one that no kernel plays."""
 
 
 def random_wins(num_arms, index):
@@ -67,14 +70,22 @@ def twin_of(wins, leader=None, seed=0, **options):
     return twin
 
 
+chances = quick_jit(dethroning_chances)
+slopes_of = quick_jit(dethroning_slopes)
+
+
+@partial(quick_jit, static_argnames="flips_only")
+def signs_of(chance, is_ahead, leader, *, flips_only):
+    pairs = signs_of_pairs(chance, is_ahead, flips_only=flips_only)
+    return decisive_signs(pairs, leader)
+
+
 def decisive(wins, leader, prior=5, *, flips_only=True):
     """Return the signs that the policy would work with."""
     counts = wins + prior
     chance = stats.beta.sf(0.5, counts, counts.T) * (1 - np.eye(len(wins)))
-    pairs = signs_of_pairs(
-        jnp.asarray(chance), jnp.asarray(wins > wins.T), flips_only=flips_only
-    )
-    return decisive_signs(pairs, jnp.int32(leader))
+    given = jnp.asarray(chance), jnp.asarray(wins > wins.T), jnp.int32(leader)
+    return signs_of(*given, flips_only=flips_only)
 
 
 def worlds_as_rows(twin, rival):
@@ -98,7 +109,7 @@ def test_chances_are_sums_over_worlds(num_arms, flips_only):
         for index in range(15):
             twin = twin_of(random_wins(num_arms, index), flips_only=flips_only)
             signs = decisive(twin.wins, twin.leader, flips_only=flips_only)
-            found = dethroning_chances(signs, jnp.int32(twin.leader))
+            found = chances(signs, jnp.int32(twin.leader))
             expected = [
                 sum(weight for weight, _ in twin.worlds.get(rival, []))
                 for rival in range(num_arms)
@@ -146,19 +157,19 @@ def test_slopes_are_derivatives(num_arms):
         for index in range(10):
             twin = twin_of(random_wins(num_arms, index), flips_only=False)
             signs = decisive(twin.wins, twin.leader, flips_only=False)
-            slopes = np.asarray(dethroning_slopes(signs))
+            slopes = np.asarray(slopes_of(signs))
+            leader, rivals = jnp.int32(twin.leader), np.arange(num_arms) != twin.leader
+            before = np.asarray(chances(signs, leader))
             for row in range(2 * num_arms + 1):
+                moves = np.zeros((2 * num_arms + 1, 1))
+                moves[row] = step
                 moved = signs._replace(
-                    favorable=signs.favorable.at[row].add(step),
-                    unfavorable=signs.unfavorable.at[row].add(-step),
+                    favorable=jnp.asarray(np.asarray(signs.favorable) + moves),
+                    unfavorable=jnp.asarray(np.asarray(signs.unfavorable) - moves),
                 )
-                leader = jnp.int32(twin.leader)
-                gain = dethroning_chances(moved, leader) - dethroning_chances(
-                    signs, leader
-                )
-                rivals = np.arange(num_arms) != twin.leader
+                gain = np.asarray(chances(moved, leader)) - before
                 np.testing.assert_allclose(
-                    slopes[row, rivals], np.asarray(gain)[rivals] / step, atol=1e-13
+                    slopes[row, rivals], gain[rivals] / step, atol=1e-13
                 )
 
 
@@ -183,7 +194,14 @@ def test_divergence_is_the_mean_over_the_posterior(won, lost):
     assert found == pytest.approx(inside, rel=1e-7)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(each, marks=[pytest.mark.slow] * (each not in QUICK))
+        for each in OPTIONS
+    ],
+    ids=str,
+)
 def test_a_round_has_the_law_of_the_twin(options):
     """The pair of a round that explores, and how often it does, in 12 states."""
     policy = policies.get("rd-ts", **options)

@@ -1,6 +1,10 @@
-"""The kernel of RD-TS: what it keeps up to date is what one would find anew."""
+"""The kernel of RD-TS: what it keeps up to date, and the law of its rounds."""
 
+import inspect
+from functools import cache
 from itertools import product
+from types import SimpleNamespace
+from zlib import crc32
 
 import jax
 import jax.numpy as jnp
@@ -20,10 +24,24 @@ from bayesduel.policies.thompson._rival_worlds import (
     signs_of_pairs,
 )
 from bayesduel.policies.thompson.rival_directed import expected_divergence
+from bayesduel.simulation.scalar.programs import kept
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
-from tests.policies.laws import features, rejected, same_law, same_mean, self_duels
-from tests.policies.thompson.test_rival_directed import twin_of
+from tests.policies.laws import (
+    chi_square,
+    features,
+    rejected,
+    same_law,
+    same_mean,
+    self_duels,
+)
+from tests.policies.thompson.test_rival_directed import (
+    pair_counts,
+    random_wins,
+    twin_of,
+    waiting_counts,
+)
+from tests.policies.thompson.test_scalar_rounds import ask
 
 FALSE_ALARM = 1e-5
 """Of one test, all features together."""
@@ -103,6 +121,60 @@ def test_the_leader_is_one_of_the_cheapest():
     assert several >= 2
 
 
+NUM_DRAWS = 50_000
+
+
+@cache
+def asking():
+    return kept(ask, f"ask-rival-{crc32(inspect.getsource(ask).encode()):x}")
+
+
+def round_of_kernel(wins, **options):
+    """Ask the kernel for the round after some duels, often; return its leader, too."""
+    state = policies.get("rd-ts", **options).scalar_kernel().new_state(
+        np.arange(len(wins)), 10**6
+    )  # fmt: skip
+    winners = np.argwhere(wins)
+    duels = np.repeat(winners, wins[tuple(winners.T)], axis=0)
+    found = np.zeros((NUM_DRAWS, 5), dtype=np.int64)
+    asking()(state, np.random.default_rng(82), duels, len(duels) + 1, found)
+    _, idle, first, second, explores = found.T
+    own = explores == 1
+    duels = SimpleNamespace(first=first[own], second=second[own])
+    return int(state.now["leader"][0]), idle, duels
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"flips_only": False}, {"cost": "duels"},
+     {"eta": 1.0, "floor": 0.5, "prior": 1, "doubts": 0.5, "c": 10.0}],
+    ids=str,
+)  # fmt: skip
+def test_a_round_has_the_law_of_the_twin(options):
+    """The pair of a round that explores, and how often it does, in 12 states."""
+    p_values = []
+    for index in range(12):
+        wins = random_wins(4, index)
+        leader, idle, duels = round_of_kernel(wins, **options)
+        twin = twin_of(wins, leader, index, **options)
+        p_values.append(chi_square(*waiting_counts(twin.explores(), idle)))
+        p_values.append(chi_square(*pair_counts(twin, duels)))
+    assert min(p_values) > FALSE_ALARM / len(p_values), p_values
+
+
+def test_another_rate_is_noticed():
+    """Negative control: exploring a tenth less; another weight of past duels."""
+    for wrong in ({"c": 4.5}, {"eta": 0.3}):
+        p_values = []
+        for index in range(12):
+            wins = random_wins(4, index)
+            leader, idle, duels = round_of_kernel(wins, **wrong)
+            twin = twin_of(wins, leader, index)
+            p_values.append(chi_square(*waiting_counts(twin.explores(), idle)))
+            p_values.append(chi_square(*pair_counts(twin, duels)))
+        assert min(p_values) < 1e-9, wrong
+
+
 def test_digamma():
     """To 1e-14 of 1, from the smallest parameters on."""
     points = np.concatenate([np.linspace(1, 30, 117), np.geomspace(30, 1e9, 50)])
@@ -116,16 +188,11 @@ OPTIONS = [
     {"cost": "duels"},
     {"doubts": 0.5, "prior": 1, "c": 10.0, "eta": 1.0},
 ]
-QUICK = ("cyclic", OPTIONS[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("matrix", "options"),
-    [
-        pytest.param(*case, marks=[pytest.mark.slow] * (case != QUICK))
-        for case in product(MATRICES, OPTIONS)
-    ],
-    ids=str,
+    ("matrix", "options"), list(product(MATRICES, OPTIONS)), ids=str
 )
 def test_kernel_has_the_law_of_the_compiled_loop(matrix, options):
     policy = policies.get("rd-ts", **options)
