@@ -17,6 +17,7 @@ from bayesduel.policies import DoubleThompson
 from bayesduel.policies.thompson._sampled_rounds import SampledRounds
 from bayesduel.posteriors import HMC, Laplace, PairPosterior
 from bayesduel.types import Outcome
+from tests.compiling import quick_jit
 from tests.posteriors.models_of_ones_own import InNumPy, ShownFirst
 
 ERRORS = 4.3
@@ -140,12 +141,13 @@ def test_utilities_choose_as_matrices_do(elimination):
         found = []
         for kind in (Laplace, Matrices):
             rule = SampledRounds(kind(), elimination, by_regret=False, at_once=40)
-            state = rule.init(jax.random.key(0), 4)
+            state = quick_jit(partial(rule.init, num_arms=4))(jax.random.key(0))
+            tell = quick_jit(rule.update)
             for i, j in zip(*np.triu_indices(4, 1), strict=True):
                 duel = policies.base.one_round(jnp.int32(i), jnp.int32(j))
                 rounds = jnp.int64(wins[i, j] + wins[j, i])
                 votes = Outcome(jnp.int64(0), rounds, jnp.int64(wins[i, j]))
-                state = rule.update(jax.random.key(1), state, duel, votes, 0.51)
+                state = tell(jax.random.key(1), state, duel, votes, 0.51)
             key = jax.random.key(7)
             if kind is Laplace:  # Matrices need a key for ties as well.
                 key = jax.random.split(key)[0]

@@ -36,6 +36,7 @@ def played(policy, rounds, num_arms=4):
     key = jax.random.key(0)
     with jax.enable_x64(True):
         state = policy.init(key, num_arms, jnp.int64(1000))
+        update = quick_jit(policy.update)
         for first, second, wins, number in rounds:
             duel = Duel(
                 champion=jnp.int32(0),
@@ -49,7 +50,7 @@ def played(policy, rounds, num_arms=4):
                 rounds=jnp.int64(number),
                 wins=jnp.int64(wins),
             )
-            state = policy.update(key, state, jnp.int64(1), duel, outcome)
+            state = update(key, state, jnp.int64(1), duel, outcome)
         return jax.tree.map(np.asarray, state)
 
 
@@ -164,7 +165,9 @@ ORDER = np.array([[0, 9, 30], [7, 0, 12], [8, 9, 0]])
 """One pair is decided: arm 2 may not be first."""
 
 
-@pytest.mark.parametrize("look_ahead", [False, True])
+@pytest.mark.parametrize(
+    "look_ahead", [pytest.param(False, marks=pytest.mark.slow), True]
+)
 def test_bounds_restrict_a_round_as_the_rule_says(look_ahead):
     policy = policies.get("bt-ts", elimination=True, look_ahead=look_ahead)
     p_values, tables = [], []
@@ -197,7 +200,9 @@ def test_double_thompson_over_a_scale_is_that_policy():
     assert one == other and one.label == "BT-TS"
     chains = policies.get("d-ts", posterior="bradley-terry-hmc")
     with jax.enable_x64(True):
-        state = chains.init(jax.random.key(0), 3, jnp.int64(9))
+        state = jax.eval_shape(
+            lambda key: chains.init(key, 3, jnp.int64(9)), jax.random.key(0)
+        )
     assert state.beliefs.walkers.shape == (2, 3)
     with pytest.raises(PolicyParameterError, match="posterior must be one of beta"):
         policies.get("d-ts", posterior="normal").check(3, 9)

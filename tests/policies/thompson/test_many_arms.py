@@ -59,7 +59,9 @@ def test_uniforms_of_pairs_are_mirrored(num_arms):
 
 
 @pytest.mark.parametrize(
-    "wins", [0 * WINS, WINS, LATE], ids=["nothing", "early", "late"]
+    "wins",
+    [0 * WINS, pytest.param(WINS, marks=pytest.mark.slow), LATE],
+    ids=["nothing", "early", "late"],
 )
 @pytest.mark.usefixtures("few_are_many")
 def test_rounds_of_many_arms_have_the_law_of_the_rule(wins):

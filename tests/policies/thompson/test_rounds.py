@@ -230,7 +230,7 @@ def test_round_of_dts_has_its_exact_law(name, num_arms, num_draws):
 
 @SIZES
 @pytest.mark.parametrize("num_arms", QUICK_ARMS)
-@pytest.mark.parametrize("name", [*WITH_PURE, "d-ts+"])
+@pytest.mark.parametrize("name", [*WITH_PURE, pytest.param("d-ts+", marks=SLOW)])
 def test_waiting_time_is_geometric(name, num_arms, num_draws):
     p_values = []
     for each in states(num_arms, name):
@@ -252,6 +252,10 @@ def test_duel_after_the_stretch_has_its_exact_law(name, num_arms, num_draws):
     assert min(p_values) > FALSE_ALARM / NUM_STATES, p_values
 
 
+# Kernels play D-TS+ on a CPU, and have the law of its rounds in tests of their own.
+
+
+@SLOW
 @SIZES
 @pytest.mark.parametrize("num_arms", QUICK_ARMS)
 def test_round_of_dts_plus_has_the_law_of_the_rule(num_arms, num_draws):
@@ -270,6 +274,7 @@ def test_round_of_dts_plus_has_the_law_of_the_rule(num_arms, num_draws):
     assert min(p_values) > FALSE_ALARM / NUM_STATES, p_values
 
 
+@SLOW
 @SIZES
 @pytest.mark.parametrize("num_arms", QUICK_ARMS)
 def test_informative_duel_of_dts_plus_has_the_law_of_the_rule(num_arms, num_draws):
@@ -314,6 +319,7 @@ def test_wrong_rate_is_rejected():
     assert min(p_values) < FALSE_ALARM / NUM_STATES
 
 
+@SLOW
 def test_ties_at_random_are_rejected_for_dts_plus():
     """D-TS+ does not have the law of D-TS."""
     p_values = []

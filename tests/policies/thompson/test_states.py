@@ -146,7 +146,7 @@ class Waits:
                 self.rounds,
                 self.most,
                 keys,
-                questions=1 if losing else MOST_QUESTIONS,
+                questions=1 if losing and number > 10_000 else MOST_QUESTIONS,
             )
         self.waited, self.happened, self.claimed = map(np.asarray, found)
         self.rng = rng
@@ -190,13 +190,8 @@ def test_waits_for_a_duel_of_different_arms_are_geometric(name, num_arms, number
     assert np.all(found.claimed <= found.longest)
 
 
-PLUS_SIZES = [
-    (4, 3_000),
-    pytest.param(3, 100_000, marks=SLOW),
-]
-
-
-@pytest.mark.parametrize(("num_arms", "number"), PLUS_SIZES)
+@pytest.mark.slow
+@pytest.mark.parametrize(("num_arms", "number"), [(4, 3_000), (3, 100_000)])
 def test_waits_of_dts_plus_are_geometric(num_arms, number):
     """Where a tie can matter, its waits lie between those of all ways to break it."""
     found = waits("d-ts+", num_arms, number)
@@ -212,11 +207,15 @@ def test_waits_of_dts_plus_are_geometric(num_arms, number):
 
 
 @pytest.mark.parametrize(
-    "name", ["d-ts", "d-ts+", pytest.param("pure-d-ts", marks=SLOW)]
+    ("name", "number"),
+    [
+        ("d-ts", 3_000),  # By the program of the waits above.
+        *(pytest.param(n, 20_000, marks=SLOW) for n in ("d-ts", "d-ts+", "pure-d-ts")),
+    ],
 )
-def test_a_leader_with_a_sure_superior_is_not_idle(name):
+def test_a_leader_with_a_sure_superior_is_not_idle(name, number):
     """The chances of a flip and of a success add up to next to 1, rarely above it."""
-    found = waits(name, 4, 20_000, losing=True)
+    found = waits(name, 4, number, losing=True)
     p = p_values(found.uniforms(1), found.differ[1])
     if name == "d-ts+":
         # The longest waits are no longer than with the ties broken the slowest way.

@@ -103,6 +103,7 @@ def test_waits_of_rcs_are_geometric(fallback, num_arms, number):
     assert min(p.values()) > FALSE_ALARM / len(p), p
 
 
+@SLOW
 @pytest.mark.parametrize(("num_arms", "number"), ONCE)
 def test_waits_of_ccb_are_geometric(num_arms, number):
     """By the sets that the policy holds after it was asked, which then do not move."""
