@@ -15,7 +15,13 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.simulation import driver
-from tests.policies.driving import CHECKPOINTS, FEW_RUNS, play, simulate_runs
+from tests.policies.driving import (
+    CHECKPOINTS,
+    FEW_RUNS,
+    NUM_RUNS,
+    play,
+    simulate_runs,
+)
 from tests.policies.instances import (
     CONDORCET,
     DECISIVE,
@@ -32,20 +38,36 @@ FALSE_ALARM = 1e-5
 
 NAMES = policies.names()
 
-VARIANTS = {"multisbm", "pure-d-ts", "rmed2", "rmed2fh", "savage-copeland", "scomp"}
+KERNELS = [name for name in NAMES if policies.get(name).scalar_kernel()]
+
+VARIANTS = {
+    "multisbm", "pure-d-ts", "rmed2", "rmed2fh", "savage-copeland", "scomp", "scomp2",
+}  # fmt: skip
 """Policies that share nearly all of their code with another one of the list."""
 
-CASES = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name in VARIANTS)) for name in NAMES
-]
-QUICK_CASES = [
-    pytest.param(
-        name,
-        marks=[pytest.mark.slow] * (name in VARIANTS or policies.get(name).assisted),
-    )
-    for name in NAMES
-]
+PLAYED_ELSEWHERE = {"cw-rmed"}
+"""Its programs take seconds: ``test_duel_by_duel`` and ``rmed`` play it quickly."""
+
+PLAYED_IN_JAX = {"self-sparring", "savage", "d-ts+"}
+"""Policies that are played alone quickly. Of the others every duel is compared with a
+twin, or the law of their rounds, or they are played by a kernel."""
+
+TWO_ARMS_IN_JAX = {"sup-klucb", "interleaved-filter", "doubler"}
+"""One for each kind of rule, and soon compiled."""
+
+
+def slowly(names):
+    """Return all policies, with these left to the slow tests."""
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in names)) for name in NAMES
+    ]
+
+
+CASES = slowly(VARIANTS | PLAYED_ELSEWHERE)
+QUICK_CASES = slowly(VARIANTS | {n for n in NAMES if policies.get(n).assisted})
 """Without those that wait for the host, which takes most of the time of all."""
+
+CASES_IN_JAX = slowly(VARIANTS | PLAYED_ELSEWHERE | ({*NAMES} - PLAYED_IN_JAX))
 
 FEW = range(5)
 """Runs of the program with a single lane."""
@@ -174,7 +196,7 @@ def played_alone(name):
         return jax.tree.map(lambda *leaves: np.stack(leaves), *played)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES_IN_JAX)
 def test_duels_are_well_formed(name):
     """Arms are indices wherever they are asked to play."""
     events = played_alone(name).events
@@ -191,7 +213,7 @@ def test_duels_are_well_formed(name):
         assert events.explore_rounds.max() == 1
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES_IN_JAX)
 def test_all_rounds_are_played_and_no_more(name):
     played = played_alone(name)
     assert played.rounds.tolist() == [HORIZON] * len(MATRICES)
@@ -199,13 +221,10 @@ def test_all_rounds_are_played_and_no_more(name):
     assert rounds.sum(axis=1).tolist() == [HORIZON] * len(MATRICES)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", CASES_IN_JAX)
 def test_recommendation_is_an_arm(name):
     recommendation = played_alone(name).recommendation
     assert recommendation.min() >= 0 and recommendation.max() < 4
-
-
-KERNELS = [name for name in NAMES if policies.get(name).scalar_kernel()]
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -218,13 +237,7 @@ def test_two_arms_of_a_kernel(name):
     assert np.mean(records.recommendation == 0) > 0.9
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in VARIANTS | {*KERNELS}))
-        for name in NAMES
-    ],
-)
+@pytest.mark.parametrize("name", slowly({*NAMES} - TWO_ARMS_IN_JAX))
 def test_two_arms(name):
     """The same in JAX, where two arms take a program of their own."""
     rng = np.random.default_rng(32)
@@ -357,15 +370,19 @@ def test_hyperparameters_reach_the_program(name):
 @pytest.mark.parametrize("name", QUICK_CASES)
 def test_relabeled_arms_permute_the_law(name):
     """Arms are shuffled in each run, so their order must not matter."""
+    # Few of what takes long: 64 runs already tell arms apart that are not put back.
+    runs = range(NUM_RUNS if name in KERNELS else 2 * FEW_RUNS)
     order = np.array([2, 0, 3, 1])
     instance = clear_instance(name)
     matrix = INSTANCES[instance]
-    relabeled = simulate_runs(policies.get(name), matrix[np.ix_(order, order)], seed=2)
+    relabeled = simulate_runs(
+        policies.get(name), matrix[np.ix_(order, order)], seed=2, runs=runs
+    )
     own = plays_of(relabeled)
     both = own + np.swapaxes(np.triu(own, 1), 2, 3)
     back = np.argsort(order)
     original = np.triu(both[:, :, back][:, :, :, back])
-    ours = plays_of(simulate_runs(policies.get(name), matrix))
+    ours = plays_of(simulate_runs(policies.get(name), matrix, runs=runs))
     found = {**features(original, matrix), **self_duels(original)}
     expected = {**features(ours, matrix), **self_duels(ours)}
     assert not rejected(same_law(found, expected), FALSE_ALARM)

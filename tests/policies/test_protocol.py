@@ -13,6 +13,7 @@ from bayesduel.types import Outcome
 from tests.policies.forms import forms
 
 FORMS = [form for name in policies.names() for form in forms(name)]
+DEFAULTS = [policies.get(name) for name in policies.names()]
 
 
 def one_exchange(policy, key, num_arms=4):
@@ -49,12 +50,18 @@ def test_state_keeps_structure_shapes_and_dtypes(policy):
         assert each.dtype == np.int32
 
 
-@pytest.mark.parametrize("policy", FORMS, ids=repr)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(form, marks=[pytest.mark.slow] * (form not in DEFAULTS))
+        for form in FORMS
+    ],
+    ids=repr,
+)
 def test_dtypes_never_mix_and_keys_serve_once(policy, strict_jax):
     """Checked while tracing; rank promotion is refused in all tests."""
     with jax.enable_x64(True):
-        keys = jax.random.split(jax.random.key(0), 2)
-        jax.jit(jax.vmap(lambda key: one_exchange(policy, key))).trace(keys)
+        jax.jit(lambda key: one_exchange(policy, key)).trace(jax.random.key(0))
 
 
 def test_a_key_used_twice_is_noticed(strict_jax):
