@@ -187,7 +187,8 @@ STOPPING = (
 )
 SLOW = pytest.mark.slow
 SIZES = [
-    *((name, 4, 2_000) for name in ("rucb", "rmed1", "ecw-rmed")),
+    ("rucb", 4, 2_000),
+    *(pytest.param(name, 4, 2_000, marks=SLOW) for name in ("rmed1", "ecw-rmed")),
     *(
         pytest.param(name, num_arms, 100_000, marks=SLOW)
         for name, num_arms in (
@@ -244,6 +245,7 @@ def test_stretches_of_rucb_end_with_the_first_bound_at_one_half(num_arms, number
     assert np.all(found.next_look[clear, 0] != found.next_look[clear, 1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("num_arms", "number"), LARGE)
 def test_stretches_of_rmed1_end_with_the_first_arm_let_in(num_arms, number):
     """The first round t with I_j - I* <= log t + f(K) is still a self-duel."""

@@ -33,7 +33,7 @@ def assert_long(lengths):
     assert np.mean(lengths) > 50 and np.max(lengths) > 500
 
 
-@pytest.mark.parametrize("scale", [0.5, 48.0])
+@pytest.mark.parametrize("scale", [0.5, pytest.param(48.0, marks=pytest.mark.slow)])
 def test_epochs_of_exploration_are_those_of_the_twin(scale):
     """Its rounds with a choice, then the one without, if the horizon leaves room."""
     policy = policies.get("mnl-ee", scale=scale)

@@ -29,7 +29,8 @@ def duels_of(policy, matrix, rounds, seed, **options):
 
 
 @pytest.mark.parametrize(
-    "name", ["rucb", "sparring", pytest.param("d-ts", marks=pytest.mark.slow)]
+    "name",
+    ["rucb", *(pytest.param(n, marks=pytest.mark.slow) for n in ("sparring", "d-ts"))],
 )
 def test_both_engines_play_the_same_law(name):
     matrix = MATRICES["condorcet"]
