@@ -29,6 +29,9 @@ ONE_ARM = {"maxmin-ucb", "choice-bandits"}
 
 SLOW_TO_COMPILE = {"logit-ts"}
 
+PLAYED_ELSEWHERE = {"cucb", "combucb1", "mnl-ee", "escb"}
+"""``test_twins`` and ``test_long_stretches`` compare their sets one by one."""
+
 ONE_OF_A_KIND = {"ucb-no-order", "mnl-ts", "stagewise", "maxmin-ucb", "choice-bandits"}
 """One for each kind of state: counts, epochs, stages, comparisons, lists."""
 
@@ -40,7 +43,7 @@ def slowly(names):
     ]
 
 
-PLAYED = slowly(SLOW_TO_COMPILE)
+PLAYED = slowly(SLOW_TO_COMPILE | PLAYED_ELSEWHERE)
 KINDS = slowly(set(NAMES) - ONE_OF_A_KIND)
 
 
@@ -62,7 +65,18 @@ def one_exchange(policy, key):
     return offer, start, chosen, after, policy.recommend(keys[3], after)
 
 
-@pytest.mark.parametrize("policy", FORMS, ids=lambda each: each.label)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(
+            form,
+            marks=[pytest.mark.slow]
+            * (form.name in SLOW_TO_COMPILE and form != policies.get(form.name)),
+        )
+        for form in FORMS
+    ],
+    ids=lambda each: each.label,
+)
 def test_dtypes_and_shapes_stay(policy, strict_jax):
     with jax.enable_x64(True):
         offer, *states, best = jax.eval_shape(
