@@ -139,9 +139,7 @@ def twin_plays(name, num_runs=150):
     return np.stack(plays), np.array(batches)
 
 
-@pytest.mark.parametrize(
-    "name", ["pcomp", "scomp2", pytest.param("scomp", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("name", ["pcomp", "scomp2", pytest.param("scomp", marks=SLOW)])
 def test_runs_have_the_law_of_the_twin(name):
     records = runs_of(name)
     plays, batches = twin_plays(name)
@@ -166,9 +164,10 @@ def test_seeds_are_drawn_one_by_one():
         policy = policies.get("scomp", seed_power=power)
         with jax.enable_x64(True):
             keys = jax.random.split(jax.random.key(55), 4000)
-            states = jax.vmap(lambda key, p=policy: p.init(key, 4, jnp.int64(100)))(
-                keys
+            begin = quick_jit(
+                jax.vmap(lambda p, k: p.init(k, 4, jnp.int64(100)), (None, 0))
             )
+            states = begin(policy, keys)
         seeds = np.asarray(states.seeds)
         counts = np.bincount(seeds.sum(axis=1), minlength=5)
         law = np.array([1, 4, 6, 4, 1]) * chance ** np.arange(5)
@@ -180,9 +179,13 @@ def test_seeds_are_drawn_one_by_one():
 # How many batches, and what they cost
 
 
+QUICK = [name if name != "scomp" else pytest.param(name, marks=SLOW) for name in TWINS]
+"""SCOMP shares its code with SCOMP2; its duels are compared one by one."""
+
+
 @pytest.mark.parametrize("num_batches", [1, 2, 3, 7, 16])
 @pytest.mark.parametrize("elimination", ["kl", pytest.param("hoeffding", marks=SLOW)])
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", QUICK)
 def test_no_more_batches_than_the_theorem_allows(name, elimination, num_batches):
     records = runs_of(name, elimination=elimination, num_batches=num_batches)
     batches = records.info["batches"]
@@ -194,7 +197,7 @@ def test_no_more_batches_than_the_theorem_allows(name, elimination, num_batches)
         assert batches.max() >= num_batches
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", QUICK)
 def test_a_batch_costs_one_event_per_pair(name):
     records = runs_of(name)
     assert np.all(records.events <= 6 * records.info["batches"])
@@ -280,7 +283,7 @@ def test_regret_of_pcomp_keeps_to_the_theorem(num_batches):
     assert regret.mean() <= bound
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", QUICK)
 def test_longest_horizon(name):
     """Products of pairs and duels must not overflow."""
     grid = (1000, 10**9, 2**62)
@@ -296,10 +299,13 @@ def test_asked_again_before_the_outcomes_arrive():
     """With delayed feedback a finished list is followed by self-duels."""
     policy = policies.get("pcomp", num_batches=2)
     with jax.enable_x64(True):
-        state = policy.init(jax.random.key(59), 3, jnp.int64(100))
+        state = quick_jit(lambda key: policy.init(key, 3, jnp.int64(100)))(
+            jax.random.key(59)
+        )
+        choose = quick_jit(policy.choose)
         duels = []
         for round_ in range(1, 6):
-            duel, state = policy.choose(jax.random.key(60), state, jnp.int64(round_))
+            duel, state = choose(jax.random.key(60), state, jnp.int64(round_))
             duels.append(duel)
     pairs = [(int(d.first), int(d.second), int(d.explore_rounds)) for d in duels]
     assert pairs == [(0, 1, 10), (0, 2, 10), (1, 2, 10), (0, 0, 0), (0, 0, 0)]

@@ -95,7 +95,7 @@ SLOW = pytest.mark.slow
     ("elimination", "overflow"),
     [
         ("kl", "truncate"),
-        ("hoeffding", "truncate"),
+        pytest.param("hoeffding", "truncate", marks=SLOW),
         pytest.param("kl", "commit", marks=SLOW),
         pytest.param("hoeffding", "commit", marks=SLOW),
     ],

@@ -153,8 +153,19 @@ def differences(policy, **options):
     return found, exploited
 
 
-@pytest.mark.parametrize("look_ahead", [False, True], ids=["step", "look-ahead"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("form", "look_ahead"),
+    [
+        pytest.param(
+            form,
+            look_ahead,
+            id=f"{form}-{'look-ahead' if look_ahead else 'step'}",
+            marks=[pytest.mark.slow] * (not look_ahead and form != "anytime"),
+        )
+        for form in FORMS
+        for look_ahead in (False, True)
+    ],
+)
 def test_duels_are_those_of_the_twin(form, look_ahead):
     policy = policies.get("scb", look_ahead=look_ahead, **FORMS[form])
     found, exploited = differences(policy, **FORMS[form])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from tests.compiling import quick_jit
 from tests.policies.instances import MATRICES
 from tests.policies.replaying import impossible_duels
 from tests.reference import PARWiS, simulate
@@ -35,18 +36,24 @@ def test_every_duel_is_one_of_the_twin(num_arms):
     assert strays == [None] * 3
 
 
+@quick_jit
+def recommended(policy, keys, wins):
+    """Ask for the best arm after some wins, by every key."""
+    state = policy.init(jax.random.key(0), len(wins), jnp.int64(100))
+    known = state._replace(wins=wins)
+    return jax.vmap(policy.recommend, in_axes=(0, None))(keys, known)
+
+
 @pytest.mark.parametrize("matrix", ["condorcet", "two winners"])
 def test_recommendation_is_that_of_the_twin(matrix):
     policy = policies.get("parwis")
     rng = np.random.default_rng(2320)
     with jax.enable_x64(True):
-        state = policy.init(jax.random.key(0), 4, jnp.int64(100))
         keys = jax.random.split(jax.random.key(1), 40)
         for _ in range(4):
             twin = PARWiS(4, np.random.default_rng(0))
             simulate(twin, MATRICES[matrix], 12, [12], rng)
-            known = state._replace(wins=jnp.asarray(twin.wins, dtype=jnp.int32))
-            arms = jax.vmap(policy.recommend, in_axes=(0, None))(keys, known)
+            arms = recommended(policy, keys, jnp.asarray(twin.wins, dtype=jnp.int32))
             best = twin.scores(twin.wins)[1:]
             best = np.flatnonzero(best >= best.max() * (1 - 1e-9))
             assert set(arms.tolist()) == set(best.tolist())
@@ -55,8 +62,7 @@ def test_recommendation_is_that_of_the_twin(matrix):
 def test_before_any_duel_every_arm_is_recommended():
     policy = policies.get("parwis")
     with jax.enable_x64(True):
-        state = policy.init(jax.random.key(0), 3, jnp.int64(100))
         keys = jax.random.split(jax.random.key(2), 60)
-        arms = jax.vmap(policy.recommend, in_axes=(0, None))(keys, state)
+        arms = recommended(policy, keys, jnp.zeros((3, 3), dtype=jnp.int32))
     # Misses an arm with probability 3 (2/3)^60 < 1e-9.
     assert set(arms.tolist()) == {0, 1, 2}

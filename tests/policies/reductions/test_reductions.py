@@ -12,6 +12,7 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.reductions.bandit_machines import Machine, advance_ucb
 from bayesduel.types import Duel, Outcome
+from tests.compiling import quick_jit
 from tests.policies.driving import duels_round_by_round, simulate_runs
 from tests.policies.instances import DECISIVE, TWO_WINNERS
 from tests.policies.laws import features, rejected, same_law, self_duels
@@ -34,10 +35,19 @@ FORMS = {
     "random": ({}, RandomPairs),
     "random distinct": ({"distinct": True}, partial(RandomPairs, distinct=True)),
 }
-QUICK = [
-    each if " " not in each else pytest.param(each, marks=pytest.mark.slow)
-    for each in FORMS
+QUICK = ("sparring", "doubler", "random")
+"""The rest are other forms of these, or compared duel by duel below."""
+
+EARLY = [
+    pytest.param(
+        form,
+        matrix,
+        marks=[pytest.mark.slow] * (form not in QUICK or turn % 2 != place),
+    )
+    for turn, form in enumerate(FORMS)
+    for place, matrix in enumerate(MATRICES)
 ]
+"""All forms on all matrices; quickly, each on one in turn."""
 
 
 def policy_of(form):
@@ -71,8 +81,7 @@ def disagreements(matrix, ours, theirs):
     return rejected(same_law(one, other), FALSE_ALARM)
 
 
-@pytest.mark.parametrize("matrix", MATRICES)
-@pytest.mark.parametrize("form", QUICK)
+@pytest.mark.parametrize(("form", "matrix"), EARLY)
 def test_early_rounds_have_the_law_of_the_twin(form, matrix):
     ours = plays_of(policy_of(form), matrix, CHECKPOINTS, seed=81)
     theirs = twin_plays(form, matrix, CHECKPOINTS, 100)
@@ -137,19 +146,33 @@ def test_every_arm_has_the_largest_index_of_the_twin(form):
                 assert second in best_of(twin.machine)
 
 
+@partial(quick_jit, static_argnames="num_arms")
+def begun(policy, num_arms):
+    return policy.init(jax.random.key(0), num_arms, jnp.int64(100))
+
+
+@quick_jit
+def chosen(policy, keys, state, round_):
+    """Ask for the duel of a round by every key."""
+    choose = jax.vmap(policy.choose, in_axes=(0, None, None))
+    return choose(keys, state, round_)[0]
+
+
+@quick_jit
+def recommended(policy, keys, state):
+    return jax.vmap(policy.recommend, in_axes=(0, None))(keys, state)
+
+
 def test_doubler_draws_from_the_last_epoch():
     """Left arms by their frequency, not by their presence."""
     policy = policies.get("doubler")
     with jax.enable_x64(True):
-        state = policy.init(jax.random.key(0), 4, jnp.int64(100))
-        state = state._replace(
-            left=jnp.array([1, 0, 6, 1], dtype=jnp.int32),
-            right=jnp.array([3, 2, 1, 0], dtype=jnp.int32),
+        state = begun(policy, 4)._replace(
+            left=jnp.asarray(np.array([1, 0, 6, 1], dtype=np.int32)),
+            right=jnp.asarray(np.array([3, 2, 1, 0], dtype=np.int32)),
         )
         keys = jax.random.split(jax.random.key(1), 2000)
-        duels, _ = jax.vmap(policy.choose, in_axes=(0, None, None))(
-            keys, state, jnp.int64(21)
-        )
+        duels = chosen(policy, keys, state, jnp.int64(21))
     counts = np.bincount(duels.first, minlength=4)
     assert counts[1] == 0
     assert stats.chisquare(counts[[0, 2, 3]], [250, 1500, 250]).pvalue > FALSE_ALARM
@@ -167,13 +190,12 @@ def test_doubler_draws_from_the_last_epoch():
 def test_doubler_recommends_from_the_last_complete_epoch(left, right, expected):
     policy = policies.get("doubler")
     with jax.enable_x64(True):
-        state = policy.init(jax.random.key(0), 3, jnp.int64(100))
-        state = state._replace(
-            left=jnp.array(left, dtype=jnp.int32),
-            right=jnp.array(right, dtype=jnp.int32),
+        state = begun(policy, 3)._replace(
+            left=jnp.asarray(np.array(left, dtype=np.int32)),
+            right=jnp.asarray(np.array(right, dtype=np.int32)),
         )
         keys = jax.random.split(jax.random.key(1), 40)
-        arms = jax.vmap(policy.recommend, in_axes=(0, None))(keys, state)
+        arms = recommended(policy, keys, state)
     assert set(arms.tolist()) == expected
 
 
@@ -221,13 +243,14 @@ def test_unpulled_arms_come_first_in_random_order():
 def test_the_coin_of_a_self_duel_is_fed(name):
     policy = policies.get(name)
     with jax.enable_x64(True):
-        start = policy.init(jax.random.key(0), 3, jnp.int64(100))
+        start = begun(policy, 3)
+        update = quick_jit(policy.update)
         one, arm = jnp.int64(1), jnp.int32(2)
         duel = Duel(arm, 0 * one, arm, arm, one)
         sums = []
         for wins in (0, 1):
             outcome = Outcome(0 * one, one, wins * one)
-            after = policy.update(jax.random.key(0), start, one, duel, outcome)
+            after = update(jax.random.key(0), start, one, duel, outcome)
             if name == "sparring":
                 sums.append((int(after.left.gains[2]), int(after.right.gains[2])))
             elif name == "multisbm":
@@ -244,11 +267,8 @@ def test_random_pairs_are_uniform():
     ):
         policy = policies.get("random", **options)
         with jax.enable_x64(True):
-            state = policy.init(jax.random.key(0), 4, jnp.int64(1))
             keys = jax.random.split(jax.random.key(84), 8000)
-            duels, _ = jax.vmap(policy.choose, in_axes=(0, None, None))(
-                keys, state, jnp.int64(1)
-            )
+            duels = chosen(policy, keys, begun(policy, 4), jnp.int64(1))
         counts = np.zeros((4, 4))
         np.add.at(counts, (duels.first, duels.second), 1)
         drawn = chances > 0
