@@ -10,17 +10,20 @@ import theory
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, ProgramError
 from bayesduel.policies.rmed import copeland_winner
-from tests.policies.driving import FEW_RUNS, simulate_runs
+from tests.policies.driving import simulate_runs
 from tests.policies.instances import CYCLIC
 
 RESOLVE_EVERY = 1000
 """Longer than the runs, so that only a change of sides solves anew."""
 
+RUNS = range(16)
+"""One a lane: in each of them programs are solved in dozens of rounds."""
+
 
 @cache
 def runs_of(resolve_every=1):
     policy = policies.get("cw-rmed", resolve_every=resolve_every)
-    return simulate_runs(policy, CYCLIC, runs=range(FEW_RUNS))
+    return simulate_runs(policy, CYCLIC, runs=RUNS)
 
 
 def test_programs_are_counted_and_few_are_solved():
@@ -58,7 +61,7 @@ def test_a_program_that_fails_costs_no_run(monkeypatch):
 
     monkeypatch.setattr(copeland_winner, "optimal_basis", often_failing)
     policy = policies.get("cw-rmed")
-    records = simulate_runs(policy, CYCLIC, runs=range(FEW_RUNS))
+    records = simulate_runs(policy, CYCLIC, runs=RUNS)
     failed = records.info["programs_failed"] > 0
     assert 3 <= failed.sum() <= failed.size - 3, failed.sum()
     assert records.finished.all()

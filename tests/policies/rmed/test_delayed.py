@@ -143,11 +143,11 @@ URGENT = ["ecw-rmed", slow("rmed2")]
 
 @pytest.mark.parametrize("name", URGENT)
 def test_no_pair_fills_a_block(name):
-    """Told every 1000 rounds: a rare pair is drawn until it is not rare any more.
+    """Told every 500 rounds: a rare pair is drawn until it is not rare any more.
 
     And where outcomes asked for a single pair, their winner meets itself in between.
     """
-    matrix, every = np.array(published.ARITHMETIC), 1000
+    matrix, every = np.array(published.ARITHMETIC), 500
     policy = DelayedFeedback(policies.get(name), every)
     records = simulate_runs(
         policy,

@@ -18,9 +18,9 @@ from bayesduel import policies
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.simulation.scalar.programs import kept
-from bayesduel.types import Duel, Outcome
 from tests.compiling import quick_jit
 from tests.policies.laws import pair_table, two_sample_chi_square
+from tests.policies.random_states import tell
 from tests.reference import CopelandConfidenceBound, RelativeConfidenceSampling
 
 FALSE_ALARM = 1e-5
@@ -49,14 +49,7 @@ COUNTS = {
 
 def state_of(policy, wins):
     """Tell a policy the counts, pair by pair; no self-duels."""
-    state = policy.init(jax.random.key(0), len(wins), jnp.int64(2**40))
-    for i, j in zip(*np.triu_indices(len(wins), 1), strict=True):
-        duels = jnp.int64(wins[i, j] + wins[j, i])
-        none = jnp.int64(0)
-        duel = Duel(jnp.int32(0), none, jnp.int32(i), jnp.int32(j), duels)
-        outcome = Outcome(none, duels, jnp.int64(wins[i, j]))
-        state = policy.update(jax.random.key(0), state, jnp.int64(1), duel, outcome)
-    return state
+    return tell(policy, jnp.asarray(wins), jnp.int64(1))
 
 
 @quick_jit
@@ -97,7 +90,9 @@ def twin_pairs(twin, wins, index, prepare):
 REIGNS = {"never": [0, 0, 0, 0], "longest": [90, 5, 3, 7], "shortest": [2, 5, 2, 9]}
 
 
-@pytest.mark.parametrize("fallback", ["least", "random"])
+@pytest.mark.parametrize(
+    "fallback", ["least", pytest.param("random", marks=pytest.mark.slow)]
+)
 def test_round_of_rcs_has_the_law_of_the_rule(fallback):
     """Also where the fallback may pick the sure winner, and where it may not."""
     policy = policies.get("rcs", fallback=fallback)
@@ -152,7 +147,26 @@ def convince(twin, potential, beaten_by, losses):
     twin.losses = losses
 
 
-@pytest.mark.parametrize("look_ahead", [False, True], ids=["step", "look-ahead"])
+@cache
+def rule_of_ccb(name, belief):
+    """Return what the twin plays in a state: pairs, and superiors as numbers."""
+    wins, sets = wins_of(COUNTS[name]), BELIEFS[belief]
+    twin = CopelandConfidenceBound(4, np.random.default_rng(76))
+    twin.wins[:] = wins
+    played, believed = np.zeros((4, 4)), []
+    for _ in range(NUM_DRAWS):
+        twin.rounds = int(wins.sum()) + 39
+        convince(twin, *sets)
+        played[twin.choose()] += 1
+        believed.append([sum(2**arm for arm in each) for each in twin.beaten_by])
+    return played, np.array(believed), twin
+
+
+@pytest.mark.parametrize(
+    "look_ahead",
+    [pytest.param(False, marks=pytest.mark.slow), True],
+    ids=["step", "look-ahead"],
+)
 def test_round_of_ccb_has_the_law_of_the_rule(look_ahead):
     policy = policies.get("ccb", look_ahead=look_ahead)
     p_values, longest = {}, 0
@@ -164,10 +178,7 @@ def test_round_of_ccb_has_the_law_of_the_rule(look_ahead):
             for belief, sets in BELIEFS.items():
                 state = believing(told, *sets)
                 ours, stretch = pairs_of_round(policy, state, index)
-                twin = CopelandConfidenceBound(4, np.random.default_rng(72))
-                theirs = twin_pairs(
-                    twin, wins, index, lambda twin, sets=sets: convince(twin, *sets)
-                )
+                theirs, *_ = rule_of_ccb(name, belief)
                 p_values[name, belief] = two_sample_chi_square(ours, theirs)
                 longest = max(longest, stretch.max())
     assert min(p_values.values()) > FALSE_ALARM / len(p_values), p_values
@@ -187,7 +198,8 @@ def tables_of(*superiors):
 def test_beliefs_of_ccb_have_the_law_of_the_rule():
     """Which superiors are kept, out of more than needed, row by row and jointly."""
     policy = policies.get("ccb")
-    wins = wins_of(COUNTS["sure winner, others sure"])
+    counts = "sure winner, others sure"
+    wins = wins_of(COUNTS[counts])
     index = int(wins.sum()) + 40
     codes = 2 ** np.arange(4)
     for belief, sets in BELIEFS.items():
@@ -196,15 +208,8 @@ def test_beliefs_of_ccb_have_the_law_of_the_rule():
             keys = jax.random.split(jax.random.key(73), NUM_DRAWS)
             after = ask_state(policy, state, jnp.int64(index), keys)
         ours = np.asarray(after.beliefs.superiors) @ codes
-        theirs = []
-        twin = CopelandConfidenceBound(4, np.random.default_rng(74))
-        twin.wins[:] = wins
-        for _ in range(NUM_DRAWS):
-            twin.rounds = index - 1
-            convince(twin, *sets)
-            twin.choose()
-            theirs.append([sum(codes[list(each)]) for each in twin.beaten_by])
-        tables = tables_of(ours, np.array(theirs))
+        _, theirs, twin = rule_of_ccb(counts, belief)
+        tables = tables_of(ours, theirs)
         assert all(np.all(each > 0) for each in tables)
         assert two_sample_chi_square(*tables) > FALSE_ALARM, belief
         assert np.all(np.asarray(after.beliefs.losses) == twin.losses)
@@ -263,16 +268,9 @@ def test_round_of_the_kernel_of_ccb_has_the_law_of_the_rule(name, belief):
     superiors = np.zeros((4 * NUM_DRAWS, 4), dtype=np.int64)
     asking()(state, np.random.default_rng(75), wins, beliefs, index, found, superiors)
     assert (found[:, 2].max() > 10) == ("sure winner" in name)
-    twin = CopelandConfidenceBound(4, np.random.default_rng(76))
-    twin.wins[:] = wins
-    played, believed = np.zeros((4, 4)), []
-    for _ in range(NUM_DRAWS):
-        twin.rounds = index - 1
-        convince(twin, *sets)
-        played[twin.choose()] += 1
-        believed.append([sum(2**arm for arm in each) for each in twin.beaten_by])
+    played, believed, _ = rule_of_ccb(name, belief)
     p_values = [
         two_sample_chi_square(pair_table(found[:, 0], found[:, 1], 4), played),
-        two_sample_chi_square(*tables_of(superiors, np.array(believed))),
+        two_sample_chi_square(*tables_of(superiors, believed)),
     ]
     assert min(p_values) > FALSE_ALARM / (2 * len(COUNTS) * len(BELIEFS))

@@ -105,10 +105,10 @@ def test_absorption_is_one_stretch():
 def locked_arms(sweep, **options):
     """Mark the arm that a run plays against itself from the sweep to the horizon."""
     policy = policies.get("sup-klucb", **options)
-    records = simulate_runs(policy, CONDORCET, checkpoints=(sweep, 700), seed=74)
+    records = simulate_runs(policy, CONDORCET, checkpoints=(sweep, 400), seed=74)
     plays = records.ledger["plays"]
     assert np.all(plays[:, 0] == sweep // 10 * np.triu(np.ones((4, 4), dtype=int)))
-    return np.diagonal(plays[:, 1] - plays[:, 0], axis1=1, axis2=2) == 700 - sweep
+    return np.diagonal(plays[:, 1] - plays[:, 0], axis1=1, axis2=2) == 400 - sweep
 
 
 def test_it_locks_on_an_arm_that_sweeps_its_first_duels():
