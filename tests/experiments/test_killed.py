@@ -22,7 +22,7 @@ from bayesduel.experiments.stored import run_sweep
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 POLICIES = [Wanderer(), Scripted()]
 REQUEST = {"num_runs": 24, "horizon": 1000, "seed": 5}

@@ -22,7 +22,7 @@ from bayesduel.errors import (
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.folders import check_folder, read_checked, read_marker
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def claim(path, **options):
