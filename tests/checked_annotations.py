@@ -240,13 +240,22 @@ def _execute(statement: ast.stmt, names: dict[str, Any]) -> None:
         exec(compile(ast.Module([statement], []), "TYPE_CHECKING", "exec"), names)
 
 
+def without_alias(hint: Any) -> Any:
+    """Return what an alias stands for; ``NDArray[...]`` is one since NumPy 2.5."""
+    while isinstance(hint, TypeAliasType):
+        hint = hint.__value__
+    origin = get_origin(hint)
+    if isinstance(origin, TypeAliasType):
+        return without_alias(origin.__value__[get_args(hint)])
+    return hint
+
+
 def array_part(hint: Any) -> Any:
     """Return what a hint says of arrays alone, `Any` where it says nothing.
 
     Records are NamedTuples and dataclasses of ours that have arrays among their fields.
     """
-    if isinstance(hint, TypeAliasType):
-        return array_part(hint.__value__)
+    hint = without_alias(hint)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return _array_part_of_union(arguments)

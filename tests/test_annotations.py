@@ -23,7 +23,12 @@ from bayesduel.ops.masks import symmetric_matrix, upper_triangle
 from bayesduel.policies.base import Policy
 from bayesduel.posteriors.base import PairPosterior
 from bayesduel.posteriors.beta_pairs import BetaPairs, PairBeliefs
-from tests.checked_annotations import checks_arrays, hints_of, is_checked
+from tests.checked_annotations import (
+    checks_arrays,
+    hints_of,
+    is_checked,
+    without_alias,
+)
 from theory.choice.rules import logit_choice
 
 MODULES = [
@@ -177,10 +182,10 @@ ARRAY_LIKE = {"ArrayLike", "AnyArrayLike"}
 
 def bare_arrays(hint):
     """Yield the arrays without a shape inside a hint."""
-    if isinstance(hint, TypeAliasType):
-        if hint.__name__ not in ARRAY_LIKE:
-            yield from bare_arrays(hint.__value__)
-    elif hint in (np.ndarray, jax.Array) or get_origin(hint) is np.ndarray:
+    if isinstance(hint, TypeAliasType) and hint.__name__ in ARRAY_LIKE:
+        return
+    hint = without_alias(hint)
+    if hint in (np.ndarray, jax.Array) or get_origin(hint) is np.ndarray:
         yield hint
     elif isinstance(hint, list | tuple):
         for each in hint:

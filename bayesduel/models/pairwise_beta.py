@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Float64
 from numpy.typing import NDArray
 
 from bayesduel.models.argument_checks import check_flag, check_prior, check_tie_prior
@@ -45,7 +45,7 @@ class BetaPosterior(NamedTuple):
             draws["tie_share"] = _betas(rng, self.tie, self.no_tie, num_draws)
         return draws
 
-    def expected_information(self) -> NDArray[np.float64]:
+    def expected_information(self) -> Float64[np.ndarray, " pair"]:
         """Return what one more vote on each pair would teach, in nats.
 
         H(E[p]) - E[H(p)]; with ties, that of the share of ties, and that of theta in

@@ -13,7 +13,7 @@ from bayesduel.analysis.measurements import Measurement, measurements
 from theory.arguments import shown
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from jaxtyping import Float64, Int64
 
     from bayesduel.analysis.measurements import Result
 
@@ -38,10 +38,10 @@ class Line:
     """
 
     policy: str
-    rounds: NDArray[np.int64 | np.float64]
-    mean: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    rounds: Int64[np.ndarray, " point"] | Float64[np.ndarray, " point"]
+    mean: Float64[np.ndarray, " point"]
+    low: Float64[np.ndarray, " point"]
+    high: Float64[np.ndarray, " point"]
     num_runs: int
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Of the policy, by name."""

@@ -5,7 +5,7 @@ from typing import Any
 from unicodedata import normalize
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float64, Int64, Shaped
 from numpy.typing import ArrayLike, NDArray
 
 from bayesduel.errors import ComparisonDataError, checked_as, near_names
@@ -109,7 +109,10 @@ def numbers_of(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
 
 
 def check_each(
-    name: str, numbers: NDArray[Any], fits: NDArray[np.bool_], rule: str
+    name: str,
+    numbers: Shaped[np.ndarray, "*shape"],
+    fits: Bool[np.ndarray, "*shape"],
+    rule: str,
 ) -> None:
     """Raise if an entry of an array does not fit; the first one is named."""
     if not np.all(fits):
@@ -260,7 +263,7 @@ def check_lengths(**columns: Sized) -> None:
 
 
 def check_one_each(
-    name: str, values: NDArray[np.float64], number: int, things: str
+    name: str, values: Float64[np.ndarray, "..."], number: int, things: str
 ) -> None:
     """Raise unless there is one value for each of some things."""
     if values.shape != (number,):

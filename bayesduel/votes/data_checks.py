@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float64
 from numpy.typing import NDArray
 
 from bayesduel.errors import ComparisonDataError
@@ -46,7 +47,7 @@ def check_comparisons(data: Any) -> None:
 
 def covariates_of(
     values: Any, names: Any, arm_names: tuple[str, ...]
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+) -> tuple[Float64[np.ndarray, "arm covariate"], tuple[str, ...]]:
     """Return a table with a row per arm, and the names of its columns."""
     values, columns = rows_by_name("covariates", values, arm_names)
     names = columns if names is None else labels_of("names", names)
