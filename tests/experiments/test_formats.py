@@ -39,6 +39,19 @@ def test_zarr_holds_the_same_as_netcdf(tmp_path):
     assert found.equals(other)
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_zarr_keeps_the_order_of_environments_and_policies(tmp_path, lazy):
+    environments, policies = ["sushi", "cyclic"], ["rucb", "d-ts", "rcs"]
+    request = {"num_runs": 2, "horizon": 100, "seed": 3}
+    tree = bayesduel.compare(
+        environments, policies, out=tmp_path, format="zarr", **request
+    )
+    assert [*tree.children] == environments
+    found = results.load(tmp_path, lazy=lazy)
+    assert [node.path for node in found.subtree] == [node.path for node in tree.subtree]
+    found.close()
+
+
 def test_the_same_request_is_the_same_zarr_file(tmp_path, monkeypatch):
     compare(tmp_path / "one", format="zarr")
     monkeypatch.setattr("bayesduel.experiments.stored.run_sweep.RUNS_PER_JOB", 3)

@@ -6,6 +6,7 @@ it is unpacked to.
 """
 
 import zipfile
+from collections.abc import Callable, Iterable
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
@@ -46,7 +47,7 @@ def to_bytes(tree: xr.DataTree) -> memoryview:
     )
     file = BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        for name in sorted(contents):
+        for name in sorted(contents, key=_place(nodes)):
             # Chunks are compressed already.
             archive.writestr(zipfile.ZipInfo(name, _EPOCH), contents[name].to_bytes())
     return file.getbuffer()
@@ -57,19 +58,48 @@ def from_bytes(data: bytes) -> xr.DataTree:
     zarr = require_zarr()
     buffer = zarr.core.buffer.default_buffer_prototype().buffer
     with zipfile.ZipFile(BytesIO(data)) as archive:
-        contents = {
-            name: buffer.from_bytes(archive.read(name)) for name in archive.namelist()
-        }
+        names = archive.namelist()
+        contents = {name: buffer.from_bytes(archive.read(name)) for name in names}
     store = zarr.storage.MemoryStore(contents, read_only=True)
     with xr.open_datatree(store, engine="zarr", chunks=None) as opened:
-        return opened.load()
+        return _in_order(opened.load(), names)
 
 
 def opened(file: Path) -> xr.DataTree:
     """Open a file, with variables that are read when they are computed."""
     zarr = require_zarr()
+    with zipfile.ZipFile(file) as archive:
+        names = archive.namelist()
     store = zarr.storage.ZipStore(file, mode="r")
-    return xr.open_datatree(store, engine="zarr", chunks={})
+    return _in_order(xr.open_datatree(store, engine="zarr", chunks={}), names)
+
+
+def _place(paths: Iterable[str]) -> Callable[[str], tuple[int, str]]:
+    """Return a key that sorts names in the archive by their node, in its order."""
+    places = {path.strip("/"): place for place, path in enumerate(paths)}
+
+    def place(name: str) -> tuple[int, str]:
+        node = name
+        while node not in places:
+            node = node.rpartition("/")[0]
+        return places[node], name
+
+    return place
+
+
+def _in_order(tree: xr.DataTree, names: Iterable[str]) -> xr.DataTree:
+    """Bring the children of all nodes into the order of their names in the archive.
+
+    Zarr knows no order of its groups: they come sorted, or as they were found first.
+    """
+    mark = "/.zgroup"
+    found = [name.removesuffix(mark) for name in names if name.endswith(mark)]
+    places = {f"/{path}": place for place, path in enumerate(found)}
+    for node in [*tree.subtree]:
+        children = sorted(node.children.items(), key=lambda it: places[it[1].path])
+        if children:
+            node.children = dict(children)
+    return tree
 
 
 def require_zarr() -> ModuleType:
