@@ -82,7 +82,9 @@ def test_waiting_time_is_that_of_exact_logarithms(rounds):
         elif exact < rounds * (1 - 1e-12):
             assert comes
             assert got < rounds
-            off = float(exact) * 1e-14 + 1e-9
+            # Two logarithms, of which that of XLA is off by up to 2.7e-14 of itself
+            # before jaxlib 0.11.1. That of a rounded 1 - chance: by 1e-16 / chance.
+            off = float(exact) * 6e-14 + 1e-9
             assert float(exact) - 1 - off <= got <= float(exact) + off
             ends += 1
     assert ends > 0

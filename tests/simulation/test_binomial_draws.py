@@ -85,7 +85,8 @@ def test_ratio_of_two_probabilities(number):
             top = log_probability(int(mode))
             expected = [float(log_probability(int(mode + x)) - top) for x in away]
         precision = max(3e-14, 3e-15 * deviation)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=precision)
+        # The logarithm of XLA is off by up to 2.7e-14 of itself before jaxlib 0.11.1.
+        np.testing.assert_allclose(found, expected, rtol=6e-14, atol=precision)
 
 
 @pytest.mark.parametrize(("number", "chance"), LAWS)
