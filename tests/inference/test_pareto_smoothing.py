@@ -1,5 +1,7 @@
 """Pareto smoothing, number by number as ArviZ has it."""
 
+from importlib.metadata import version
+
 import numpy as np
 import pytest
 from arviz_stats.base import array_stats
@@ -10,6 +12,9 @@ from bayesduel.inference._pareto_smoothing import (
     smoothed_log_weights,
     tail_length,
 )
+
+FITS_EVERY_TAIL = version("arviz-stats").startswith("1.0.")
+"""Even one whose lower quarter is equal, as one of five draws is: no law has that."""
 
 
 def random_logs(rng, kind, number):
@@ -48,6 +53,8 @@ def test_weights_and_k_are_those_of_arviz(kind):
                 smoothed_log_weights(logs)
             continue
         found, own = smoothed_log_weights(logs)
+        if FITS_EVERY_TAIL and not np.isfinite(own):
+            continue
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(own, k, rtol=1e-10, atol=1e-10)
         finite += bool(np.isfinite(own))
