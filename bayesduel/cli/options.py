@@ -43,7 +43,7 @@ def number_option(*names: str, **options: Any) -> Any:  # noqa: ANN401
 def _parser(reader: Callable[..., Any], **rule: Any) -> Callable[[Any], Any]:  # noqa: ANN401
     """Return what reads what was typed; a default is no text, and stays as it is.
 
-    A function and no partial, because Typer 0.16 asks for its name.
+    A function and no partial, because Typer 0.18 asks for its name.
     """
 
     def read(value: Any) -> Any:  # noqa: ANN401
