@@ -36,8 +36,9 @@ demo: venv ## Run a small experiment and draw its regret beside the lower bound
 # a quarter of the time of compiling their loops and costs nothing on so few arms. Fast
 # tests, which overrule the level, name it as well, for a program is only found again
 # under the same flags, and slow tests of many short programs compile them alike.
-test test-slow: export XLA_FLAGS := $(XLA_FLAGS) --xla_backend_optimization_level=1
-test: export JAX_DISABLE_MOST_OPTIMIZATIONS := 1
+FAST := test test-oldest test-newest
+$(FAST) test-slow: export XLA_FLAGS := $(XLA_FLAGS) --xla_backend_optimization_level=1
+$(FAST): export JAX_DISABLE_MOST_OPTIMIZATIONS := 1
 test: venv ## Run the tests, without the slow ones
 	@$(PYTEST) -m "not slow" $(ARGS)
 
@@ -78,19 +79,20 @@ constraints: venv ## Pin the newest versions that fit pyproject.toml
 
 # An environment of its own, .venv.oldest or .venv.newest, without constraints.txt.
 other_venv = uv=$$(sh tools/bootstrap.sh uv) && \
-	$$uv venv --quiet --clear --no-project --python $(BIN)/python .venv.$(1) && \
+	$$uv venv --quiet --clear --no-project --python "$(3)" .venv.$(1) && \
 	$$uv pip install --quiet --python .venv.$(1)/bin/python --editable '.[distributed,page,zarr]' \
 		--group test --group build --resolution $(2)
 other_pytest = .venv.$(1)/bin/python -m pytest -n $(WORKERS) --dist worksteal \
 	-m "not slow" $(ARGS)
 
-# Old releases may warn about what they use themselves.
+# Old releases may warn about what they use themselves, and know no newer Python.
 test-oldest: venv ## Run the tests with the oldest versions that pyproject.toml allows
-	@$(call other_venv,oldest,lowest-direct)
+	@$(call other_venv,oldest,lowest-direct,$$(BAYESDUEL_PYTHON=3.12 \
+		sh tools/bootstrap.sh python))
 	@$(call other_pytest,oldest) -W ignore
 
 test-newest: venv ## Run the tests with the newest versions there are
-	@$(call other_venv,newest,highest)
+	@$(call other_venv,newest,highest,$(BIN)/python)
 	@$(call other_pytest,newest)
 
 clean: ## Remove what tests, builds and caches leave behind

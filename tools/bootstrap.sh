@@ -2,7 +2,7 @@
 # Make or repair the project's private environment, .venv. Called by every `make`
 # target; with nothing to do it ends in a few hundredths of a second.
 #
-# `bootstrap.sh uv` prints the uv to use instead.
+# `bootstrap.sh uv` prints the uv to use instead, `bootstrap.sh python` the interpreter.
 #
 # Needs: a POSIX shell, a package index, and either uv or some python3 with venv.
 # Writes: .venv and .tools in the checkout, and uv's cache.
@@ -232,6 +232,13 @@ main() {
         python=$(find_python) || python=
         find_uv
         echo "$uv"
+        exit 0
+    fi
+    if [ "${1:-}" = python ]; then
+        find_python && exit 0
+        python=
+        find_uv
+        fetch_python || die "no Python ${BAYESDUEL_PYTHON:-3.12 or newer} to be had"
         exit 0
     fi
     ! finished || exit 0
