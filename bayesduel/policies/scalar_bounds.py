@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.resolved_rounds import NEVER, last_resolved_round
 from bayesduel.policies.scalar_choices import among_largest
 
@@ -87,7 +87,7 @@ def refresh_bounds(state: Any, one: int, other: int, round_: int) -> None:
     was_first = 0 < before == now.next_expiry
     for arm in (one, other):
         if 0 < before == arms[arm].expiry:
-            arms[arm].expiry = _first_expiry(pairs, arm)
+            _find_expiry(state, arm)
         elif until > 0:
             arms[arm].expiry = min(arms[arm].expiry, until)
     if was_first:
@@ -99,13 +99,13 @@ def refresh_bounds(state: Any, one: int, other: int, round_: int) -> None:
 
 
 @inlined
-def _first_expiry(pairs: Records, arm: int) -> int:
-    found = NEVER
-    for other in range(len(pairs)):
-        until = pairs[arm, other].resolved_until
-        if 0 < until < found:
-            found = until
-    return found
+def _find_expiry(state: Any, arm: int) -> None:
+    """Find the last round at which the resolved pairs of an arm all still are."""
+    state.arms[arm].expiry = NEVER
+    for other in range(state.arms.size):
+        until = state.pairs[arm, other].resolved_until
+        if 0 < until < state.arms[arm].expiry:
+            state.arms[arm].expiry = until
 
 
 @compiled

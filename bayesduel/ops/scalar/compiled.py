@@ -12,7 +12,11 @@ from typing import Any
 
 from numba import njit
 
-from bayesduel.ops.scalar.parts import InlinedPartCompiler, PartCompiler
+from bayesduel.ops.scalar.pipelines import (
+    InlinedPartCompiler,
+    PartCompiler,
+    ProgramCompiler,
+)
 
 type Records = Any
 """A NumPy array with named fields, of which the static checker knows nothing."""
@@ -21,20 +25,16 @@ OPTIONS: Any = {
     "error_model": "numpy",
     "nogil": True,
     "_nrt": False,
-    "no_rewrites": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": ProgramCompiler,
 }
-"""Divisions do not raise, as in NumPy; other threads of Python go on meanwhile.
-
-Numba's rewrites are left out, an eighth of the time of compiling: they fuse expressions
-of whole arrays, which no kernel has, and drop branches, which LLVM drops, too. Without
-them ``array["field"]`` is not understood: compiled code writes ``array.field``.
-"""
+"""Divisions do not raise, as in NumPy; other threads of Python go on meanwhile; Python
+calls what is compiled, and no other language."""
 
 PART_OPTIONS: Any = {
     **OPTIONS,
-    "pipeline_class": PartCompiler,
     "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
+    "pipeline_class": PartCompiler,
 }
 """Of what compiled code calls, and Python cannot: it becomes code with its callers."""
 
@@ -55,7 +55,7 @@ def standalone(part: Any) -> Any:
 
 
 def _part[Function: Callable[..., Any]](
-    function: Function, compiler: type[PartCompiler]
+    function: Function, compiler: type[ProgramCompiler]
 ) -> Function:
     # A checked or otherwise wrapped function is no function for Numba.
     options = {**PART_OPTIONS, "pipeline_class": compiler}

@@ -179,9 +179,8 @@ def _challenger(
     state: CopelandConfidenceBoundKernel, rng: Generator, champion: int, round_: int
 ) -> int:
     """Return the arm most optimistic against the champion (line 8)."""
-    best = _NOBODY
-    if rng.random() < RIVALS:
-        best = _most_optimistic(state, rng, champion, round_, True)
+    among_rivals = rng.random() < RIVALS
+    best = _most_optimistic(state, rng, champion, round_, among_rivals)
     if best == _NOBODY:
         best = _most_optimistic(state, rng, champion, round_, False)
     return best

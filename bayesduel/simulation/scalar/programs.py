@@ -33,8 +33,7 @@ def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     only ask whether the file of the function is the same, and two processes that
     compile it for two kernels at once could mix them up.
     """
-    options: Any = {**OPTIONS, "no_cfunc_wrapper": True}
-    compiled: Any = njit(**options)(inspect.unwrap(function))
+    compiled: Any = njit(**OPTIONS)(inspect.unwrap(function))
     folder = kernel_folder(name)
     if folder is not None:
         settings: Any = config
