@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import standard_exponential, standard_normal
-from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE
+from bayesduel.posteriors.beta_tails import SERIES, small_tail_table
 
 _COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in SERIES])
 """One row per power of 1 / nu, from the constant coefficient on."""
@@ -25,18 +25,29 @@ _LARGEST_DELTA = 0.27
 """Beyond this the tail is below 1e-33 (``beta_tails``)."""
 
 
+_TABLE_SIZE = 1024
+"""More duels than in the table of ``beta_tails``, which is a part of each program of
+JAX: a tail from the table takes a fifth of the time of one from the expansion."""
+
+
+def tail_table() -> Float[np.ndarray, "F N"]:
+    """Return the table of ``smaller_half_tail``."""
+    return small_tail_table(_TABLE_SIZE)
+
+
 def prior_in_order(
     prior: Real[np.ndarray, "*shape"], order: Int[np.ndarray, " K"]
 ) -> Real[np.ndarray, "K K"]:
     """Return pseudo-wins, one number or a table, as a table for arms in this order."""
-    table = np.broadcast_to(prior, (len(order), len(order)))
-    return table[np.ix_(order, order)]
+    if prior.ndim == 0:
+        return np.full((len(order), len(order)), prior)
+    return prior[order[:, None], order]
 
 
 @compiled
 def smaller_half_tail(fewer: int, duels: int, table: Float[np.ndarray, "F N"]) -> float:
     """P(Bin(duels + 1, 1/2) <= fewer), for at most half of the duels; below 1/2."""
-    if duels < TABLE_SIZE:
+    if duels < table.shape[1]:
         return table[fewer, duels]
     size = duels + 2.0
     delta = min((0.5 * duels - fewer) / size, _LARGEST_DELTA)

@@ -13,6 +13,7 @@ from bayesduel.posteriors.beta_tails import (
     TABLE_SIZE,
     half_tail_rates,
     half_tail_rates_of_beta,
+    small_tail_table,
     smaller_half_tail,
 )
 from tests.compiling import quick_jit
@@ -79,6 +80,16 @@ def check_against_integers(*numbers_of_duels):
 def test_whole_table_is_exact():
     """Every pair of counts with fewer than TABLE_SIZE duels, down to 1e-30."""
     assert check_against_integers(*range(TABLE_SIZE)) > 20_000
+
+
+def test_table_is_off_by_one_rounding_per_duel():
+    size = 2 * TABLE_SIZE
+    table = small_tail_table(size)
+    for duels in range(0, size, 7):
+        exact = np.array([w / 2 ** (duels + 1) for w in exact_tails(duels)])
+        found = table[: len(exact), duels]
+        np.testing.assert_allclose(found, exact, rtol=(duels + 1) * 2.0**-53, atol=0)
+        assert np.all(table[len(exact) :, duels] == 0.5)
 
 
 def test_expansion_matches_integers():

@@ -27,11 +27,11 @@ from bayesduel.policies.scalar_bounds import (
 )
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
-from bayesduel.posteriors.beta_tails import small_tail_table
 from bayesduel.posteriors.scalar_betas import (
     prior_in_order,
     rates_above_half,
     smaller_half_tail,
+    tail_table,
 )
 
 _NOBODY = -1
@@ -93,7 +93,7 @@ def kernel(
             now=np.zeros(1, dtype=_NOW),
             arms=np.zeros(len(order), dtype=_ARM),
             pairs=np.zeros(square, dtype=_PAIR),
-            tails=small_tail_table(),
+            tails=tail_table(),
         )
         state.now["any_may_stand_in"] = any_may_stand_in
         state.pairs["prior"] = prior_in_order(prior, order)

@@ -13,8 +13,7 @@ from jaxtyping import Float, Int
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.digamma import digamma
-from bayesduel.posteriors.beta_tails import small_tail_table
-from bayesduel.posteriors.scalar_betas import smaller_half_tail
+from bayesduel.posteriors.scalar_betas import smaller_half_tail, tail_table
 
 _NOW = np.dtype(
     [
@@ -100,7 +99,7 @@ def new_state(
         spare=np.zeros((padded, num_arms + 1)),
         tails=np.zeros((2 * num_arms, num_arms + 1)),
         flipped=np.zeros(2 * num_arms, dtype=_FLIPPED),
-        table=small_tail_table(),
+        table=tail_table(),
     )
     state.now["c"], state.now["eta"], state.now["floor"] = c, eta, floor
     state.now["flips_only"], state.now["doubts"] = flips_only, doubts

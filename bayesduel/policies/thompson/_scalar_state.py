@@ -19,8 +19,11 @@ from bayesduel.policies.scalar_bounds import (
     refresh_bounds,
     start_bounds,
 )
-from bayesduel.posteriors.beta_tails import small_tail_table
-from bayesduel.posteriors.scalar_betas import rates_above_half, smaller_half_tail
+from bayesduel.posteriors.scalar_betas import (
+    rates_above_half,
+    smaller_half_tail,
+    tail_table,
+)
 
 EITHER, STEP, LOOK_AHEAD = 0, 1, 2
 """Forms: step or look ahead, whichever is faster, or always the one."""
@@ -130,7 +133,7 @@ def new_state(
         sampled_votes=np.zeros(num_arms, dtype=np.int16),
         upset_tails=np.zeros(square),
         bits=new_bits(num_arms),
-        tails=small_tail_table(),
+        tails=tail_table(),
     )
     state.now["elimination"] = elimination
     state.now["ties_by_regret"] = ties_by_regret
