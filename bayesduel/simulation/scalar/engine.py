@@ -17,7 +17,7 @@ from bayesduel.policies.scalar_kernel import ScalarKernel
 from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
-from bayesduel.simulation.scalar.loop import Problem, Record, new_record
+from bayesduel.simulation.scalar.loop import Problem, Record, new_progress, new_record
 from bayesduel.simulation.scalar.programs import program, telling_program
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
@@ -77,20 +77,22 @@ def run_chunk(
     name = "-".join(filter(None, (kernel.name, ends.name)))
     play = program(name)
     problem = Problem(preference, orders[0], grid)
+    rng = np.random.Generator(np.random.SFC64(0))
     # No events: this compiles, and prepares a state that is thrown away.
     play(
         kernel.new_state(orders[0], horizon),
-        _generator(seeds[0]),
+        rng,
         problem,
-        new_record(ledger[0], ends),
+        new_record(ledger[0], new_progress(1), ends),
         0,
     )
     compiled = time.perf_counter()
     segments = _Segments(segment_seconds, len(runs), horizon, on_progress)
-    records, infos = [], []
+    found, infos = new_progress(len(runs)), []
     for row, order in enumerate(orders):
-        state, record = kernel.new_state(order, horizon), new_record(ledger[row], ends)
-        rng = _generator(seeds[row])
+        state = kernel.new_state(order, horizon)
+        record = new_record(ledger[row], found[row : row + 1], ends)
+        _begin_anew(rng, seeds[row])
         if variations.preferences is not None:
             preference = np.ascontiguousarray(variations.preferences[row])
         if variations.votes is not None:
@@ -101,9 +103,7 @@ def run_chunk(
         segments.play(play, inputs, record, event_limit)
         if record.progress["played"][0] < horizon:
             raise SimulationError(_stuck(runs[row], record, event_limit))
-        records.append(record.progress[0])
         infos.append(kernel.info(state))
-    found = np.array(records)
     info = {name: np.array([each[name] for each in infos]) for name in infos[0]}
     if stopping is not None:
         info |= {"stopped_at": found["stopped_at"], "answer": found["answer"]}
@@ -118,9 +118,12 @@ def run_chunk(
     )
 
 
-def _generator(seed: UInt32[np.ndarray, " W"]) -> np.random.Generator:
-    """Return the generator of a run, of which NumPy's SFC64 is the fastest."""
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed)))
+def _begin_anew(rng: np.random.Generator, seed: UInt32[np.ndarray, " W"]) -> None:
+    """Seed the generator, of NumPy's SFC64, as the fastest; compiled code knows it.
+
+    To make another one known to compiled code takes as long as 50 duels.
+    """
+    rng.bit_generator.state = np.random.SFC64(np.random.SeedSequence(seed)).state
 
 
 def _stuck(run: int, record: Record, event_limit: int) -> str:

@@ -54,12 +54,22 @@ class Record(NamedTuple):
     """What says after every duel whether to stop."""
 
 
-def new_record(
-    ledger: Int[np.ndarray, "C K K"], stopping: ScalarStopping = NEVER_STOPS
-) -> Record:
-    """Return the record of a run before its first round, which fills ``ledger``."""
-    progress = np.zeros(1, dtype=_PROGRESS)
+def new_progress(num_runs: int) -> Records:
+    """Return how far runs are before their first rounds."""
+    progress = np.zeros(num_runs, dtype=_PROGRESS)
     progress["stopped_at"] = progress["answer"] = -1
+    return progress
+
+
+def new_record(
+    ledger: Int[np.ndarray, "C K K"],
+    progress: Records,
+    stopping: ScalarStopping = NEVER_STOPS,
+) -> Record:
+    """Return the record of a run before its first round.
+
+    It fills ``ledger`` and ``progress``, one of ``new_progress``.
+    """
     return Record(
         progress=progress,
         plays=np.zeros(ledger.shape[1:], dtype=np.int64),
