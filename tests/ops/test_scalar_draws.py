@@ -2,9 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from bayesduel.ops.scalar.compiled import standalone
-from bayesduel.ops.scalar.draws import standard_exponential, standard_normal
+from bayesduel.ops.scalar.draws import (
+    standard_exponential,
+    standard_normal,
+    waiting_time_and_level,
+)
 
 DRAWS = 2_000
 """Enough for the rare branches of both tables, which one draw in a hundred takes."""
@@ -18,3 +23,33 @@ def test_draws_are_those_of_the_generator(part):
     wanted = getattr(numpys, part.py_func.__name__)(DRAWS)
     np.testing.assert_allclose(found, wanted, rtol=1e-14)
     assert ours.random() == numpys.random()
+
+
+FALSE_ALARM = 1e-6
+
+LEVELS = 20_000
+
+
+@pytest.mark.parametrize("hazard", [3.0, 0.3, 1e-3, 1e-5])
+def test_level_is_exponential_below_the_hazard_and_says_nothing_of_the_wait(hazard):
+    """Waits of up to 300,000 rounds, of which the longer ones draw it anew.
+
+    The joint law of four parts of the waiting time and ten of the level is that of two
+    independent variables.
+    """
+
+    draw = standalone(waiting_time_and_level)
+    rng, rounds = np.random.default_rng(7), int(3 / hazard) + 2
+    draws = [draw(rng, hazard, rounds) for _ in range(LEVELS)]
+    idle, level = np.array([(wait, at) for wait, happens, at in draws if happens]).T
+    assert np.all((level >= 0.0) & (level <= hazard))
+    # Uniform if the level has its law.
+    share = np.expm1(-level) / np.expm1(-hazard)
+    assert stats.kstest(share, "uniform").pvalue > FALSE_ALARM
+    ends = np.unique(np.quantile(idle, [0.25, 0.5, 0.75]))
+    table, *_ = np.histogram2d(
+        np.searchsorted(ends, idle), share, bins=(np.arange(len(ends) + 2), 10)
+    )
+    table = table[table.sum(axis=1) > 0]
+    assert len(table) > 1
+    assert stats.chi2_contingency(table).pvalue > FALSE_ALARM

@@ -27,6 +27,10 @@ _LEAST_WORDS = 1024
 """Words of 16 bits that are drawn together, at least."""
 
 
+_MANY_ROUNDS = 4096
+"""Rounds that take 12 of the 53 bits of a waiting time."""
+
+
 class Bits(NamedTuple):
     """Words of 16 random bits that are still to be used."""
 
@@ -106,7 +110,34 @@ def waiting_time(rng: Generator, hazard: float, rounds: int) -> tuple[int, bool]
     Say, too, whether one that is not comes after them: ``waiting_time_at_rate`` of
     ``ops.sampling``, for a hazard from 0 on.
     """
+    idle, happens, _ = _waiting_time(rng, hazard, rounds)
+    return idle, happens
+
+
+@inlined
+def waiting_time_and_level(
+    rng: Generator, hazard: float, rounds: int
+) -> tuple[int, bool, float]:
+    """Draw, besides, an exponential variable below ``hazard``, which says why.
+
+    The exponential variable of a waiting time forgets what it has passed: what is left
+    of it is a further one, independent of the rounds, unless these were so many that
+    they took too many of its digits.
+    """
+    idle, happens, left = _waiting_time(rng, hazard, rounds)
+    if idle < _MANY_ROUNDS or not happens:
+        return idle, happens, left
+    return idle, happens, truncated_exponential(rng, hazard)
+
+
+@inlined
+def _waiting_time(
+    rng: Generator, hazard: float, rounds: int
+) -> tuple[int, bool, float]:
+    """Return the idle rounds, whether another one comes, and what is left then."""
     waits = standard_exponential(rng)
     if waits >= hazard * rounds:
-        return rounds, False
-    return min(rounds - 1, int(waits / hazard)), True
+        return rounds, False, 0.0
+    passed = waits / hazard
+    idle = min(rounds - 1, int(passed))
+    return idle, True, min(passed - idle, 1.0) * hazard

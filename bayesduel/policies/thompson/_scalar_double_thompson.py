@@ -17,7 +17,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.draws import truncated_exponential, waiting_time
+from bayesduel.ops.scalar.draws import truncated_exponential, waiting_time_and_level
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import let_expire
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
@@ -82,23 +82,22 @@ def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> ScalarDu
         let_expire(state, round_)
     if now.stale:
         find_sets(state)
-    kind, idle, upset_rate, success_rate = _what_comes(state, rng, round_)
+    kind, idle, level = _what_comes(state, rng, round_)
     first = champion = state.arms[0].leader
     if kind != _ANY and now.num_leaders > 1:
         champion = _champion(state, rng, kind, idle)
         first = champion
         if kind == _BY_SUCCESS:
-            first = _first_to_lose(state, rng, champion, success_rate)
+            first, level = _first_to_lose(state, rng, champion, level)
             if first < 0:
                 return ScalarDuel(champion, idle, champion, champion, True)
     if kind == _NOTHING:
         return ScalarDuel(champion, idle, first, first, False)
     if kind == _BY_SUCCESS:
-        count = successes_given_one(state, rng, first, _column_rate(state, first))
+        count = successes_given_one(state, rng, first, level)
     else:
         if kind == _BY_UPSET:
-            level = truncated_exponential(rng, upset_rate)
-            sample_votes_given(state, rng, min(level, upset_rate))
+            sample_votes_given(state, rng, level)
             first = first_arm(state, rng)
         elif now.num_candidates > 1:
             sample_votes(state, rng)
@@ -112,27 +111,30 @@ def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> ScalarDu
 @inlined
 def _what_comes(
     state: DoubleThompsonKernel, rng: Generator, round_: int
-) -> tuple[int, int, float, float]:
-    """Return the kind of the next round, the idle ones before it, and both rates."""
+) -> tuple[int, int, float]:
+    """Return the kind of the next round, the idle ones before it, and its level.
+
+    The level is an exponential variable below the rate of the kind.
+    """
     now = state.now[0]
     if now.form != LOOK_AHEAD:
         if now.steps_left == 0 and 2 * now.idle_steps < _BLOCK:
             now.steps_left, now.idle_steps = _BLOCK, 0
         if now.form == STEP or now.steps_left > 0:
             now.steps_left -= 1
-            return _ANY, 0, 0.0, 0.0
-    upset_rate, success_rate = rate_of_upsets(state), _success_rate(state)
-    hazard = upset_rate + success_rate
+            return _ANY, 0, 0.0
+    upset_rate = rate_of_upsets(state)
+    hazard = upset_rate + _success_rate(state)
     if now.form != LOOK_AHEAD and hazard > _MOST_HAZARD:
         now.steps_left, now.idle_steps = _BLOCK - 1, 0
-        return _ANY, 0, upset_rate, success_rate
-    idle, happens = waiting_time(rng, hazard, now.next_expiry - round_ + 1)
+        return _ANY, 0, 0.0
+    window = now.next_expiry - round_ + 1
+    idle, happens, level = waiting_time_and_level(rng, hazard, window)
     if not happens:
-        return _NOTHING, idle, upset_rate, success_rate
-    by_upset = False
-    if upset_rate > 0.0:
-        by_upset = rng.random() * math.expm1(-hazard) > math.expm1(-upset_rate)
-    return (_BY_UPSET if by_upset else _BY_SUCCESS), idle, upset_rate, success_rate
+        return _NOTHING, idle, 0.0
+    if level < upset_rate:
+        return _BY_UPSET, idle, level
+    return _BY_SUCCESS, idle, level - upset_rate
 
 
 @compiled
@@ -159,30 +161,25 @@ def _champion(state: DoubleThompsonKernel, rng: Generator, kind: int, idle: int)
 
 @compiled
 def _first_to_lose(
-    state: DoubleThompsonKernel, rng: Generator, champion: int, success_rate: float
-) -> int:
+    state: DoubleThompsonKernel, rng: Generator, champion: int, level: float
+) -> tuple[int, float]:
     """Draw the first arm given that there is no upset and a challenger succeeds.
 
-    D-TS: in proportion to 1 - exp(-rate of its column). D-TS+: -1 if the exponential
+    With it comes an exponential variable below the rate of its column. D-TS: the arm in
+    proportion to 1 - exp(-rate of its column). D-TS+: -1 if the exponential
     variable of all leaders, which is below the largest rate, exceeds that of the
     champion: its column is empty.
     """
     arms, now = state.arms, state.now[0]
     if now.ties_by_regret:
-        level = truncated_exponential(rng, success_rate)
-        return champion if level < _column_rate(state, champion) else -1
+        rank = 0
+        while arms[rank].leader != champion:
+            rank += 1
+        return (champion if level < arms[rank].column_rate else -1), level
     for rank in range(now.num_leaders):
         arms[rank].weight = -math.expm1(-arms[rank].column_rate)
-    return arms[place_by_weight(arms, now.num_leaders, rng)].leader
-
-
-@inlined
-def _column_rate(state: DoubleThompsonKernel, leader: int) -> float:
-    """Return the rate at which some challenger succeeds against a leader."""
-    rank = 0
-    while state.arms[rank].leader != leader:
-        rank += 1
-    return state.arms[rank].column_rate
+    rank = place_by_weight(arms, now.num_leaders, rng)
+    return arms[rank].leader, truncated_exponential(rng, arms[rank].column_rate)
 
 
 @inlined

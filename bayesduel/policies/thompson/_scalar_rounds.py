@@ -15,7 +15,6 @@ from bayesduel.ops.scalar.draws import (
     choose_index,
     happens,
     take_words,
-    truncated_exponential,
 )
 from bayesduel.policies.thompson._scalar_state import DoubleThompsonKernel
 from bayesduel.posteriors.scalar_betas import kl_to_half, offset_above_half
@@ -183,14 +182,13 @@ def successes(state: DoubleThompsonKernel, rng: Generator, first: int) -> int:
 
 @inlined
 def successes_given_one(
-    state: DoubleThompsonKernel, rng: Generator, first: int, column_rate: float
+    state: DoubleThompsonKernel, rng: Generator, first: int, target: float
 ) -> int:
     """As ``successes``, given that there is at least one.
 
-    The first success lies where the running rate passes a truncated exponential
-    variable; those after it are free.
+    The first success lies where the running rate passes ``target``, an exponential
+    variable below the rate of the column; those after it are free.
     """
-    target = truncated_exponential(rng, column_rate)
     running, last, count = 0.0, first, 0
     for i in range(state.arms.size):
         pair = state.pairs[first, i]

@@ -15,7 +15,6 @@ import math
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.draws import truncated_exponential
 from bayesduel.policies.thompson._scalar_rounds import flip
 from bayesduel.policies.thompson._scalar_state import DoubleThompsonKernel
 
@@ -135,22 +134,24 @@ def sample_votes_given(
                 flips = flip(state, rng, i, j)
             _note_flip(state, i, j, flips)
         if conditioned:
+            before = running
             running += arms[i].upset_rate
             found = arms[i].upset_rate > 0.0 and running >= target
             if arms[i].lacking > 1:
                 _flip_listed(state, rng, i, found)
             elif found:
-                _flip_some(state, rng, i)
+                _flip_some(state, rng, i, target - before)
 
 
 @compiled
-def _flip_some(state: DoubleThompsonKernel, rng: Generator, i: int) -> None:
+def _flip_some(
+    state: DoubleThompsonKernel, rng: Generator, i: int, target: float
+) -> None:
     """Flip pairs of an arm given that one of them flips.
 
-    The first lies where the running rate passes a truncated exponential variable.
+    The first lies where the running rate passes ``target``.
     """
-    rate = state.arms[i].upset_rate
-    target = min(truncated_exponential(rng, rate), rate)
+    target = min(target, state.arms[i].upset_rate)
     running, found = 0.0, False
     for j in range(state.arms.size):
         if not _owns(state, i, j):
