@@ -70,19 +70,18 @@ def run_chunk(
     orders = orders.astype(np.int64)
     num_arms = environment.num_arms
     ledger = np.zeros((len(runs), len(checkpoints), num_arms, num_arms), dtype=np.int64)
-    preference = np.ascontiguousarray(environment.preference, dtype=np.float64)
+    preference = np.asarray(environment.preference, dtype=np.float64)
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     horizon = int(grid[-1])
     began = time.perf_counter()
     name = "-".join(filter(None, (kernel.name, ends.name)))
     play = program(name)
-    problem = Problem(preference, orders[0], grid)
     rng = np.random.Generator(np.random.SFC64(0))
     # No events: this compiles, and prepares a state that is thrown away.
     play(
         kernel.new_state(orders[0], horizon),
         rng,
-        problem,
+        Problem(np.array(preference), orders[0], grid),
         new_record(ledger[0], new_progress(1), ends),
         0,
     )
@@ -94,13 +93,13 @@ def run_chunk(
         record = new_record(ledger[row], found[row : row + 1], ends)
         _begin_anew(rng, seeds[row])
         if variations.preferences is not None:
-            preference = np.ascontiguousarray(variations.preferences[row])
+            preference = variations.preferences[row]
         if variations.votes is not None:
             told = rng.permutation(variations.votes)
             told[:, :2] = np.argsort(order)[told[:, :2]]
             telling_program(name)(state, rng, record, told)
-        inputs = state, rng, Problem(preference, order, grid)
-        segments.play(play, inputs, record, event_limit)
+        problem = Problem(preference[order[:, None], order], order, grid)
+        segments.play(play, (state, rng, problem), record, event_limit)
         if record.progress["played"][0] < horizon:
             raise SimulationError(_stuck(runs[row], record, event_limit))
         infos.append(kernel.info(state))

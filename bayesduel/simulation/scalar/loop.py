@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.references import reference
+from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies.scalar_kernel import choose, init, recommend, update
 from bayesduel.stopping.scalar_rules import (
     GO_ON,
@@ -20,7 +21,8 @@ _PROGRESS = np.dtype(
     [
         ("played", np.int64),
         ("events", np.int64),
-        ("next_checkpoint", np.int64),
+        ("next_checkpoint", np.int64),  # Its number, and its round or ``NEVER``.
+        ("next_stop", np.int64),
         ("recommendation", np.int64),
         ("stopped_at", np.int64),
         ("answer", np.int64),
@@ -29,11 +31,12 @@ _PROGRESS = np.dtype(
 
 
 class Problem(NamedTuple):
-    """What stands still in a run. Arms have their original labels."""
+    """What stands still in a run."""
 
     preference: Float[np.ndarray, "K K"]
+    """By positions: the kernel knows arm ``order[position]`` as ``position``."""
+
     order: Int[np.ndarray, " K"]
-    """``order[position]`` is the arm that the kernel knows as ``position``."""
 
     checkpoints: Int[np.ndarray, " C"]
 
@@ -45,10 +48,11 @@ class Record(NamedTuple):
     """One of ``_PROGRESS``."""
 
     plays: Int[np.ndarray, "K K"]
-    """Rounds per pair so far, above the diagonal; self-duels on it."""
+    """Rounds so far, by the positions of the first and of the second arm."""
 
     ledger: Int[np.ndarray, "C K K"]
-    """The same at every checkpoint."""
+    """Rounds at every checkpoint per pair of arms, above the diagonal; self-duels on it.
+    """
 
     stopping: Any
     """What says after every duel whether to stop."""
@@ -90,6 +94,7 @@ def play(
     horizon = problem.checkpoints[-1]
     if run.events == 0:
         init(state, rng)
+    run.next_stop = _round_of_next_checkpoint(problem, record)
     while run.played < horizon and run.events < event_limit:
         run.events += 1
         duel = choose(state, rng, run.played + 1)
@@ -136,23 +141,25 @@ def _stop(problem: Problem, record: Record, arm: int) -> None:
     run.stopped_at = run.played
     run.answer = problem.order[arm] if arm >= 0 else arm
     while run.next_checkpoint < problem.checkpoints.size:
-        _copy_plays(record, run.next_checkpoint)
+        _copy_plays(problem, record, run.next_checkpoint)
         run.next_checkpoint += 1
     run.played = problem.checkpoints[-1]
 
 
 @compiled
-def _copy_plays(record: Record, checkpoint: int) -> None:
-    for i in range(len(record.plays)):
-        for j in range(i, len(record.plays)):
-            record.ledger[checkpoint, i, j] = record.plays[i, j]
+def _copy_plays(problem: Problem, record: Record, checkpoint: int) -> None:
+    """Write down the rounds so far, of the arms that stand at the positions."""
+    order, plays = problem.order, record.plays
+    for i in range(order.size):
+        for j in range(order.size):
+            low, high = min(order[i], order[j]), max(order[i], order[j])
+            record.ledger[checkpoint, low, high] += plays[i, j]
 
 
 @inlined
 def _answer(rng: Generator, problem: Problem, first: int, second: int) -> bool:
     """Draw whether ``first`` beats ``second``."""
-    one, other = problem.order[first], problem.order[second]
-    return bool(rng.random() < problem.preference[one, other])
+    return rng.random() < problem.preference[first, second]
 
 
 @inlined
@@ -161,29 +168,30 @@ def _record_rounds(
 ) -> None:
     """Write down rounds of one pair, and the checkpoints among them."""
     run = record.progress[0]
-    one, other = problem.order[first], problem.order[second]
-    low, high = min(one, other), max(one, other)
     end = run.played + rounds
-    if _passes_checkpoint(problem, record, end):
-        _pass_checkpoints(problem, record, low, high, end)
-    record.plays[low, high] += rounds
+    if run.next_stop <= end:
+        _pass_checkpoints(problem, record, first, second, end)
+    record.plays[first, second] += rounds
     run.played = end
 
 
 @inlined
-def _passes_checkpoint(problem: Problem, record: Record, end: int) -> Any:
+def _round_of_next_checkpoint(problem: Problem, record: Record) -> int:
     place = record.progress[0].next_checkpoint
-    return place < problem.checkpoints.size and problem.checkpoints[place] <= end
+    return problem.checkpoints[place] if place < problem.checkpoints.size else NEVER
 
 
 @compiled
 def _pass_checkpoints(
-    problem: Problem, record: Record, low: int, high: int, end: int
+    problem: Problem, record: Record, first: int, second: int, end: int
 ) -> None:
     """Write down the plays at the checkpoints up to round ``end``."""
     run = record.progress[0]
-    while _passes_checkpoint(problem, record, end):
-        index = run.next_checkpoint
-        _copy_plays(record, index)
-        record.ledger[index, low, high] += problem.checkpoints[index] - run.played
+    one, other = problem.order[first], problem.order[second]
+    low, high = min(one, other), max(one, other)
+    while run.next_stop <= end:
+        _copy_plays(problem, record, run.next_checkpoint)
+        rounds = run.next_stop - run.played
+        record.ledger[run.next_checkpoint, low, high] += rounds
         run.next_checkpoint += 1
+        run.next_stop = _round_of_next_checkpoint(problem, record)
