@@ -20,6 +20,7 @@ in delta^2 on [0, 0.27^2], beyond which the tail is below 1e-33 and counts as 0.
 Measured against exact integers: relative error below 2e-12 for tails above 1e-30.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import jax.numpy as jnp
@@ -82,22 +83,27 @@ SERIES = (
 )
 
 
-@lru_cache(maxsize=2)
-def small_tail_table(size: int = TABLE_SIZE) -> Float[np.ndarray, "F N"]:
-    """Return smaller tails, indexed by (smaller count, number of duels).
+def exact_tails(size: int) -> Iterator[Float[np.ndarray, " F"]]:
+    """Yield, for 0 to ``size`` - 1 duels, the smaller tails of 0 to half of them.
 
     By Pascal's rule: that of n duels is the mean of two of n - 1. Nothing cancels, so
     that each duel adds one rounding at most, and it takes a hundredth of the time of
     the incomplete beta function of a library.
     """
-    table = np.full((size // 2, size), 0.5)
-    # P(Bin(n + 1, 1/2) <= k), k from -1 on: a mean of two of those with n.
-    tails = np.ones(size // 2 + 1)
+    # P(Bin(n + 1, 1/2) <= k), k from -1 on.
+    tails = np.ones(size // 2 + 2)
     tails[0] = 0.0
     for duels in range(size):
         tails[1:] = 0.5 * (tails[1:] + tails[:-1])
-        count = min(duels // 2 + 1, size // 2)
-        table[:count, duels] = tails[1 : count + 1]
+        yield tails[1 : duels // 2 + 2]
+
+
+@lru_cache(maxsize=1)
+def small_tail_table() -> Float[np.ndarray, "F N"]:
+    """Return smaller tails, indexed by (smaller count, number of duels)."""
+    table = np.full((TABLE_SIZE // 2, TABLE_SIZE), 0.5)
+    for duels, tails in enumerate(exact_tails(TABLE_SIZE)):
+        table[: len(tails), duels] = tails
     return table
 
 

@@ -6,6 +6,7 @@ steep density, an exponential proposal.
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float, Int, Real
@@ -13,7 +14,7 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import standard_exponential, standard_normal
-from bayesduel.posteriors.beta_tails import SERIES, small_tail_table
+from bayesduel.posteriors.beta_tails import SERIES, exact_tails
 
 _COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in SERIES])
 """One row per power of 1 / nu, from the constant coefficient on."""
@@ -25,14 +26,22 @@ _LARGEST_DELTA = 0.27
 """Beyond this the tail is below 1e-33 (``beta_tails``)."""
 
 
-_TABLE_SIZE = 1024
-"""More duels than in the table of ``beta_tails``, which is a part of each program of
-JAX: a tail from the table takes a fifth of the time of one from the expansion."""
+_MOST_DUELS, _MOST_BEHIND = 2048, 256
+"""Tails of fewer duels, and of arms that many wins or fewer behind half of them, come
+from a table: it takes a fifth of the time of the expansion."""
 
 
-def tail_table() -> Float[np.ndarray, "F N"]:
-    """Return the table of ``smaller_half_tail``."""
-    return small_tail_table(_TABLE_SIZE)
+@lru_cache(maxsize=1)
+def tail_table() -> Float[np.ndarray, "B N"]:
+    """Return smaller tails by the wins that lack to half of the duels, and the duels.
+
+    In a run the first of these changes slowly, so that neighbors are read.
+    """
+    table = np.zeros((_MOST_BEHIND, _MOST_DUELS))
+    for duels, tails in enumerate(exact_tails(_MOST_DUELS)):
+        nearest = tails[: -_MOST_BEHIND - 1 : -1]
+        table[: len(nearest), duels] = nearest
+    return table
 
 
 def prior_in_order(
@@ -45,10 +54,14 @@ def prior_in_order(
 
 
 @compiled
-def smaller_half_tail(fewer: int, duels: int, table: Float[np.ndarray, "F N"]) -> float:
-    """P(Bin(duels + 1, 1/2) <= fewer), for at most half of the duels; below 1/2."""
-    if duels < table.shape[1]:
-        return table[fewer, duels]
+def smaller_half_tail(fewer: int, duels: int, table: Float[np.ndarray, "B N"]) -> float:
+    """P(Bin(duels + 1, 1/2) <= fewer), for at most half of the duels; below 1/2.
+
+    ``table`` is ``tail_table()``.
+    """
+    behind = duels // 2 - fewer
+    if duels < table.shape[1] and behind < table.shape[0]:
+        return table[behind, duels]
     size = duels + 2.0
     delta = min((0.5 * duels - fewer) / size, _LARGEST_DELTA)
     square = delta * delta

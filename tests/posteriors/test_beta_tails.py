@@ -9,13 +9,15 @@ import mpmath
 import numpy as np
 import pytest
 
+from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.posteriors import scalar_betas
 from bayesduel.posteriors.beta_tails import (
     TABLE_SIZE,
     half_tail_rates,
     half_tail_rates_of_beta,
-    small_tail_table,
     smaller_half_tail,
 )
+from bayesduel.posteriors.beta_tails import exact_tails as table_tails
 from tests.compiling import quick_jit
 
 RELATIVE_ERROR = 5e-12
@@ -82,14 +84,31 @@ def test_whole_table_is_exact():
     assert check_against_integers(*range(TABLE_SIZE)) > 20_000
 
 
-def test_table_is_off_by_one_rounding_per_duel():
-    size = 2 * TABLE_SIZE
-    table = small_tail_table(size)
-    for duels in range(0, size, 7):
-        exact = np.array([w / 2 ** (duels + 1) for w in exact_tails(duels)])
-        found = table[: len(exact), duels]
-        np.testing.assert_allclose(found, exact, rtol=(duels + 1) * 2.0**-53, atol=0)
-        assert np.all(table[len(exact) :, duels] == 0.5)
+def test_tails_are_off_by_one_rounding_per_duel():
+    """Those that tables are made of, for all counts."""
+    for duels, tails in enumerate(table_tails(2 * TABLE_SIZE)):
+        if duels % 7 == 0:
+            exact = np.array([w / 2 ** (duels + 1) for w in exact_tails(duels)])
+            bound = (duels + 1) * 2.0**-53
+            np.testing.assert_allclose(tails, exact, rtol=bound, atol=0)
+    assert duels == 2 * TABLE_SIZE - 1
+
+
+@pytest.mark.parametrize("duels", [0, 1, 2, 511, 512, 1500, 2047, 2048, 2049])
+def test_tails_of_kernels_match_integers(duels):
+    """Read from their table or, beyond its borders, expanded."""
+    tail, table = standalone(scalar_betas.smaller_half_tail), scalar_betas.tail_table()
+    borders = (0, 1, 2, 254, 255, 256, 257, 300)
+    numerators, checked = exact_tails(duels), 0
+    for behind in borders:
+        fewer = duels // 2 - behind
+        if fewer >= 0:
+            error = relative_error(
+                tail(fewer, duels, table), numerators[fewer], duels + 1
+            )
+            assert error < RELATIVE_ERROR or 2**300 * numerators[fewer] < 2**duels
+            checked += 1
+    assert checked == sum(behind <= duels // 2 for behind in borders)
 
 
 def test_expansion_matches_integers():

@@ -76,7 +76,7 @@ class RelativeSamplingKernel(NamedTuple):
     pairs: Records
     """K x K of ``_PAIR``."""
 
-    tails: Float[np.ndarray, "F N"]
+    tails: Float[np.ndarray, "B N"]
 
 
 def kernel(

@@ -74,7 +74,7 @@ class RivalDirectedKernel(NamedTuple):
     """[row, r]: P(the rows from this one on supply r), of the drawn rival."""
 
     flipped: Records
-    table: Float[np.ndarray, "F D"]
+    table: Float[np.ndarray, "B D"]
 
 
 def new_state(

@@ -109,7 +109,7 @@ class DoubleThompsonKernel(NamedTuple):
     """See ``_scalar_upsets``."""
 
     bits: Bits
-    tails: Float[np.ndarray, "F N"]
+    tails: Float[np.ndarray, "B N"]
 
 
 def new_state(

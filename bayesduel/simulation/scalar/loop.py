@@ -8,7 +8,6 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.references import reference
-from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies.scalar_kernel import choose, init, recommend, update
 from bayesduel.stopping.scalar_rules import (
     GO_ON,
@@ -21,13 +20,17 @@ _PROGRESS = np.dtype(
     [
         ("played", np.int64),
         ("events", np.int64),
-        ("next_checkpoint", np.int64),  # Its number, and its round or ``NEVER``.
+        ("next_checkpoint", np.int64),  # Its number, and its round or ``_AFTER_ALL``.
         ("next_stop", np.int64),
         ("recommendation", np.int64),
         ("stopped_at", np.int64),
         ("answer", np.int64),
     ]
 )
+
+
+_AFTER_ALL = 2**63 - 1
+"""A round later than any that a run may end in."""
 
 
 class Problem(NamedTuple):
@@ -51,8 +54,7 @@ class Record(NamedTuple):
     """Rounds so far, by the positions of the first and of the second arm."""
 
     ledger: Int[np.ndarray, "C K K"]
-    """Rounds at every checkpoint per pair of arms, above the diagonal; self-duels on it.
-    """
+    """Rounds at every checkpoint: of arms above the diagonal, of self-duels on it."""
 
     stopping: Any
     """What says after every duel whether to stop."""
@@ -176,9 +178,9 @@ def _record_rounds(
 
 
 @inlined
-def _round_of_next_checkpoint(problem: Problem, record: Record) -> int:
-    place = record.progress[0].next_checkpoint
-    return problem.checkpoints[place] if place < problem.checkpoints.size else NEVER
+def _round_of_next_checkpoint(problem: Problem, record: Record) -> Any:
+    place, checkpoints = record.progress[0].next_checkpoint, problem.checkpoints
+    return checkpoints[place] if place < checkpoints.size else _AFTER_ALL
 
 
 @compiled
