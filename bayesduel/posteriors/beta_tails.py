@@ -83,26 +83,26 @@ SERIES = (
 )
 
 
-def exact_tails(size: int) -> Iterator[Float[np.ndarray, " F"]]:
-    """Yield, for 0 to ``size`` - 1 duels, the smaller tails of 0 to half of them.
+def tails_by_duels(size: int) -> Iterator[Float[np.ndarray, " F"]]:
+    """Yield, for n = 0 to ``size`` - 1 duels, the smaller tails of 0 to n // 2 wins.
 
-    By Pascal's rule: that of n duels is the mean of two of n - 1. Nothing cancels, so
-    that each duel adds one rounding at most, and it takes a hundredth of the time of
-    the incomplete beta function of a library.
+    Each is a float64 array (n // 2 + 1,). By Pascal's rule: a tail of n duels is the
+    mean of two of n - 1. Nothing cancels, so that each duel adds one rounding at most,
+    and it takes a hundredth of the time of the incomplete beta function of a library.
     """
     # P(Bin(n + 1, 1/2) <= k), k from -1 on.
     tails = np.ones(size // 2 + 2)
     tails[0] = 0.0
     for duels in range(size):
         tails[1:] = 0.5 * (tails[1:] + tails[:-1])
-        yield tails[1 : duels // 2 + 2]
+        yield tails[1 : duels // 2 + 2].copy()
 
 
 @lru_cache(maxsize=1)
 def small_tail_table() -> Float[np.ndarray, "F N"]:
     """Return smaller tails, indexed by (smaller count, number of duels)."""
     table = np.full((TABLE_SIZE // 2, TABLE_SIZE), 0.5)
-    for duels, tails in enumerate(exact_tails(TABLE_SIZE)):
+    for duels, tails in enumerate(tails_by_duels(TABLE_SIZE)):
         table[: len(tails), duels] = tails
     return table
 

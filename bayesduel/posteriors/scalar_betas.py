@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import standard_exponential, standard_normal
-from bayesduel.posteriors.beta_tails import SERIES, exact_tails
+from bayesduel.posteriors.beta_tails import SERIES, tails_by_duels
 
 _COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in SERIES])
 """One row per power of 1 / nu, from the constant coefficient on."""
@@ -38,7 +38,7 @@ def tail_table() -> Float[np.ndarray, "B N"]:
     In a run the first of these changes slowly, so that neighbors are read.
     """
     table = np.zeros((_MOST_BEHIND, _MOST_DUELS))
-    for duels, tails in enumerate(exact_tails(_MOST_DUELS)):
+    for duels, tails in enumerate(tails_by_duels(_MOST_DUELS)):
         nearest = tails[: -_MOST_BEHIND - 1 : -1]
         table[: len(nearest), duels] = nearest
     return table

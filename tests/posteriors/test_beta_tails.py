@@ -16,8 +16,8 @@ from bayesduel.posteriors.beta_tails import (
     half_tail_rates,
     half_tail_rates_of_beta,
     smaller_half_tail,
+    tails_by_duels,
 )
-from bayesduel.posteriors.beta_tails import exact_tails as table_tails
 from tests.compiling import quick_jit
 
 RELATIVE_ERROR = 5e-12
@@ -86,7 +86,7 @@ def test_whole_table_is_exact():
 
 def test_tails_are_off_by_one_rounding_per_duel():
     """Those that tables are made of, for all counts."""
-    for duels, tails in enumerate(table_tails(2 * TABLE_SIZE)):
+    for duels, tails in enumerate(tails_by_duels(2 * TABLE_SIZE)):
         if duels % 7 == 0:
             exact = np.array([w / 2 ** (duels + 1) for w in exact_tails(duels)])
             bound = (duels + 1) * 2.0**-53
