@@ -84,7 +84,7 @@ def test_counts_per_pair_and_named_columns(run, tmp_path):
     assert json.loads(named.stdout)["arms"] == json.loads(guessed.stdout)["arms"]
 
 
-def test_everything_is_saved(run, votes, tmp_path):
+def test_everything_is_saved(run, votes, tmp_path, monkeypatch):
     out = tmp_path / "out"
     arguments = ("fit", votes, "--model", "beta", "--draws", "50", "--out", out)
     result = run(*arguments)
@@ -111,6 +111,7 @@ def test_everything_is_saved(run, votes, tmp_path):
         assert tree["observed_data"]["votes"].sum() == 7
     again = run(*arguments)
     assert again.exit_code == 2 and "not empty" in again.stderr
+    monkeypatch.setattr(plots, "save", lambda *_: [])  # They take seconds.
     assert run(*arguments, "--overwrite", "-q").exit_code == 0
 
 
