@@ -62,9 +62,16 @@ def mostly_slow(cases, quick):
 NAMES = ("d-ts", "d-ts+", "pure-d-ts", "rcs")
 EXAMPLE = ("d-ts", "2")
 
+BOTH_FORMS = [
+    case
+    for case in product(NAMES, PRIORS)
+    if "pure-d-ts" not in case or "table" in case
+]
+"""Pure D-TS draws as D-TS does: the most general prior stands for all."""
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "prior"), list(product(NAMES, PRIORS)))
+@pytest.mark.parametrize(("name", "prior"), BOTH_FORMS)
 def test_both_forms_have_the_same_law(name, prior):
     """Counts of pairs, informative duels and regret, of 512 runs each.
 
