@@ -89,18 +89,13 @@ def test_everything_is_saved(run, votes, tmp_path, monkeypatch):
     arguments = ("fit", votes, "--model", "beta", "--draws", "50", "--out", out)
     result = run(*arguments)
     assert result.exit_code == 0, result.output
-    assert visible(out) == {
-        "standings.csv",
-        "standings.json",
-        "standings.md",
-        "fit.nc",
-        *(
-            f"{name}.{kind}"
-            for name in ("forest", "ranks", "winners", "preferences", "best-two",
-                         "check")
-            for kind in ("png", "svg")
-        ),
-    }  # fmt: skip
+    tables = {"standings.csv", "standings.json", "standings.md", "fit.nc"}
+    figures = {
+        f"{name}.{kind}"
+        for name in ("forest", "ranks", "winners", "preferences", "best-two", "check")
+        for kind in ("png", "svg")
+    }
+    assert visible(out) == tables | figures
     with (out / "standings.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     record = json.loads((out / "standings.json").read_text(encoding="utf-8"))
@@ -111,8 +106,18 @@ def test_everything_is_saved(run, votes, tmp_path, monkeypatch):
         assert tree["observed_data"]["votes"].sum() == 7
     again = run(*arguments)
     assert again.exit_code == 2 and "not empty" in again.stderr
-    monkeypatch.setattr(plots, "save", lambda *_: [])  # They take seconds.
+    # The figures take seconds: are all of them asked for once more?
+    drawn = set()
+
+    def note(_, stem, formats):
+        drawn.update(f"{stem.name}.{each}" for each in formats)
+        return []
+
+    monkeypatch.setattr(plots, "save", note)
+    (out / "standings.md").write_text("old", encoding="utf-8")
     assert run(*arguments, "--overwrite", "-q").exit_code == 0
+    assert drawn == figures
+    assert (out / "standings.md").read_text(encoding="utf-8") != "old"
 
 
 @pytest.fixture

@@ -63,9 +63,9 @@ NAMES = ("d-ts", "d-ts+", "pure-d-ts", "rcs")
 EXAMPLE = ("d-ts", "2")
 
 BOTH_FORMS = [
-    case
-    for case in product(NAMES, PRIORS)
-    if "pure-d-ts" not in case or "table" in case
+    (name, prior)
+    for name, prior in product(NAMES, PRIORS)
+    if name != "pure-d-ts" or prior == "table"
 ]
 """Pure D-TS draws as D-TS does: the most general prior stands for all."""
 
