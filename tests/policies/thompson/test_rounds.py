@@ -136,7 +136,7 @@ def ask(policy, duels, index, limit, keys, *, num_arms):
         return champion, idle, first, second, played
 
     # Small batches: all lanes of a batch wait for its slowest.
-    return jax.lax.map(answer, keys, batch_size=100)
+    return jax.lax.map(answer, keys, batch_size=8)
 
 
 @cache

@@ -115,10 +115,17 @@ def wait_for_duel(policy, states, rounds, most, keys, *, questions):
     def one_run(state, round_, most, key):
         no, none = jnp.bool_(False), jnp.int64(0)
         carry = (state, none, no, no, none, round_, most, key)
-        carry = jax.lax.fori_loop(0, questions, ask_once, carry)
+        _, carry = jax.lax.while_loop(
+            lambda numbered: (numbered[0] < questions) & ~numbered[1][2],
+            lambda numbered: (numbered[0] + 1, ask_once(*numbered)),
+            (0, carry),
+        )
         return carry[1], carry[3], carry[4]
 
-    return jax.vmap(one_run)(states, rounds, most, keys)
+    # Small batches: each is asked as often as its longest wait needs.
+    return jax.lax.map(
+        lambda each: one_run(*each), (states, rounds, most, keys), batch_size=25
+    )
 
 
 class Waits:
