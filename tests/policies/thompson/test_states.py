@@ -112,14 +112,18 @@ def wait_for_duel(policy, states, rounds, most, keys, *, questions):
             key,
         )
 
+    def waits_on(numbered):
+        number, (_, _, over, *_) = numbered
+        return (number < questions) & ~over
+
+    def ask_again(numbered):
+        number, carry = numbered
+        return number + 1, ask_once(number, carry)
+
     def one_run(state, round_, most, key):
         no, none = jnp.bool_(False), jnp.int64(0)
         carry = (state, none, no, no, none, round_, most, key)
-        _, carry = jax.lax.while_loop(
-            lambda numbered: (numbered[0] < questions) & ~numbered[1][2],
-            lambda numbered: (numbered[0] + 1, ask_once(*numbered)),
-            (0, carry),
-        )
+        _, carry = jax.lax.while_loop(waits_on, ask_again, (0, carry))
         return carry[1], carry[3], carry[4]
 
     # Small batches: each is asked as often as its longest wait needs.
