@@ -8,14 +8,12 @@ import numpy as np
 from jax import Array
 from jaxtyping import Int, UInt32
 
+from bayesduel.simulation.compiler_options import HARDLY_OPTIMIZED
 from bayesduel.simulation.environment import Environment
 from bayesduel.types import RunKey
 
 _INIT = 2**32 - 1
 """What is folded in instead of an event number when a run starts."""
-
-HARDLY_OPTIMIZED = {"xla_backend_optimization_level": 0}
-"""Options of programs that run for a moment: they compile in half of the time."""
 
 _AT_ONCE = 256
 """Runs whose beginnings are computed together."""

@@ -141,7 +141,7 @@ def run_chunk(
         lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
         began = time.perf_counter()
         carry = start(inputs, _num_rows(len(runs), environment.num_arms), lanes)
-        play = segment_program()
+        play = segment_program(environment.num_arms)
         carry = jax.block_until_ready(play(inputs, carry, np.int64(0)))
         compiled = time.perf_counter()
         carry = _drive(inputs, carry, compiled - began, on_progress)
@@ -241,7 +241,7 @@ def _drive(
     on_progress: Callable[[float], None] | None,
 ) -> Carry:
     """Call segments until nothing moves any more."""
-    play = segment_program()
+    play = segment_program(inputs.environment.num_arms)
     events = 256
     dragging = 0.0
     while True:

@@ -14,7 +14,8 @@ from jax import Array, lax
 from jaxtyping import Bool, Int, UInt32
 
 from bayesduel.policies.base import Policy
-from bayesduel.simulation.beginnings import HARDLY_OPTIMIZED, run_keys
+from bayesduel.simulation.beginnings import run_keys
+from bayesduel.simulation.compiler_options import HARDLY_OPTIMIZED, options_of_loop
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.trailing_vmap import map_lanes
 from bayesduel.types import Action, Batch, RoundCount, RunKey, State
@@ -22,17 +23,9 @@ from bayesduel.types import Action, Batch, RoundCount, RunKey, State
 _ALL_ROUNDS = 2**63 - 1
 """Where nothing is cut."""
 
-NO_ROW = 2**30
-"""Row of a lane that writes nothing."""
-
 _EVENTS_PER_CALL = 2
 """How many events of all lanes take as long as a call of the host. When those that
 wait for it have lost as much, it is called: that costs at most twice the best."""
-
-_WIDE_VECTORS = {"xla_cpu_prefer_vector_width": 512}
-"""LLVM takes half of a vector of AVX-512 by default, since the first CPUs that had them
-were slowed down by them. Lanes fill the whole: an event takes a sixth less time. Every
-entry is computed as before, so that no bit of a result depends on it."""
 
 
 class RunState(NamedTuple):
@@ -143,25 +136,16 @@ def start(inputs: LoopInputs, num_rows: int, num_lanes: int) -> Carry:
     )
 
 
+def segment_program(num_arms: int) -> Callable[..., Carry]:
+    """Return :func:`play_segment`, compiled for so many arms; donates the carry."""
+    return _segment_program(options_of_loop(num_arms))
+
+
 @cache
-def segment_program() -> Callable[..., Carry]:
-    """Return :func:`play_segment`, compiled for this machine; donates the carry."""
+def _segment_program(options: tuple[tuple[str, Any], ...]) -> Callable[..., Carry]:
     return jax.jit(
-        play_segment,
-        donate_argnums=(1,),
-        compiler_options=_known_options(),
+        play_segment, donate_argnums=(1,), compiler_options=dict(options) or None
     )
-
-
-def _known_options() -> dict[str, int] | None:
-    """Ask the compiler of a CPU for wide vectors, if it knows that option."""
-    if jax.default_backend() != "cpu":
-        return None
-    try:
-        jax.jit(jnp.int32, compiler_options=_WIDE_VECTORS).lower(0).compile()
-    except jax.errors.JaxRuntimeError:
-        return None
-    return _WIDE_VECTORS
 
 
 def play_segment(inputs: LoopInputs, carry: Carry, num_events: Int[Array, ""]) -> Carry:
@@ -259,12 +243,8 @@ def _record(
         part = inputs.environment.cut(request, so_far)
         lanes = vmap_last(inputs.environment.record)(before.environment, part)
         values = jax.vmap(inputs.environment.ledger, in_axes=-1)(lanes)
-        # An index past the end is dropped: those lanes have nothing to write.
-        row = jnp.where(due, before.run, NO_ROW)
         ledger = jax.tree.map(
-            lambda buffer, value: buffer.at[row, column].set(value, mode="drop"),
-            ledger,
-            values,
+            partial(_write_rows, which=due, index=(before.run, column)), ledger, values
         )
         return jnp.where(due, index + 1, index), ledger
 
@@ -283,17 +263,17 @@ def _refill(inputs: LoopInputs, carry: Carry) -> Carry:
     def hand_out(carry: Carry) -> Carry:
         lanes = carry.lanes
         done = is_done(lanes)
-        row = jnp.where(done, lanes.run, NO_ROW)
         keys = jax.vmap(jax.random.fold_in)(lanes.key, lanes.event)
         best = vmap_last(inputs.policy.recommend)(keys, lanes.policy)
         info = vmap_last(inputs.policy.info)(lanes.policy)
         old = carry.buffers
-        buffers = old._replace(
-            recommendation=_write_rows(old.recommendation, best, row=row),
-            info=jax.tree.map(partial(_write_rows, row=row), old.info, info),
-            events=old.events.at[row].set(lanes.event, mode="drop"),
-            rounds=old.rounds.at[row].set(lanes.played, mode="drop"),
+        rows = (best, info, lanes.event, lanes.played)
+        written = jax.tree.map(
+            partial(_write_rows, which=done, index=(lanes.run,)),
+            (old.recommendation, old.info, old.events, old.rounds),
+            jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), rows),
         )
+        buffers = Buffers(old.ledger, *written)
         waiting = jnp.cumsum(done, dtype=jnp.int32)
         run = jnp.minimum(carry.next_run + waiting - 1, inputs.num_runs)
         fresh = new_lanes(inputs, run)
@@ -307,9 +287,44 @@ def _refill(inputs: LoopInputs, carry: Carry) -> Carry:
     return lax.while_loop(lambda c: jnp.any(is_done(c.lanes)), hand_out, carry)
 
 
-def _write_rows(buffer: Array, values: Array, *, row: Int[Array, " lane"]) -> Array:
-    """Write one row per lane; an index past the end is dropped."""
-    return buffer.at[row].set(jnp.moveaxis(values, -1, 0), mode="drop")
+def _write_rows(
+    buffer: Array,
+    values: Array,
+    *,
+    which: Bool[Array, " lane"],
+    index: tuple[Int[Array, " lane"], ...],
+) -> Array:
+    """Write the rows of some lanes, each at its own leading indices.
+
+    On a CPU one lane after the other: a scatter keeps XLA from compiling the loop
+    around it as one function, and each operation of an event is then called.
+    """
+    if jax.default_backend() == "cpu":
+        return _write_in_turn(buffer, values, which, index)
+    return _scatter(buffer, values, which, index)
+
+
+def _write_in_turn(
+    buffer: Array, values: Array, which: Array, index: tuple[Array, ...]
+) -> Array:
+    single = (1,) * len(index)
+    rest = (jnp.int32(0),) * (buffer.ndim - len(index))
+
+    def write(lane: Int[Array, ""], buffer: Array) -> Array:
+        start = (*(axis[lane] for axis in index), *rest)
+        new = values[lane].reshape(single + buffer.shape[len(index) :])
+        old = lax.dynamic_slice(buffer, start, new.shape)
+        return lax.dynamic_update_slice(buffer, jnp.where(which[lane], new, old), start)
+
+    return lax.fori_loop(0, which.shape[0], write, buffer)
+
+
+def _scatter(
+    buffer: Array, values: Array, which: Array, index: tuple[Array, ...]
+) -> Array:
+    # What is past the end is dropped.
+    row = jnp.where(which, index[0], buffer.shape[0])
+    return buffer.at[(row, *index[1:])].set(values, mode="drop")
 
 
 def _select(which: Bool[Array, " lane"], one: Any, other: Any) -> Any:

@@ -11,6 +11,7 @@ from jax import Array
 from jaxtyping import Float, Int
 
 from bayesduel.ops.masks import element_of, entry_of, ordered_pair_mask
+from bayesduel.ops.sampling import random_order
 from bayesduel.simulation._binomial_draws import binomial
 from bayesduel.types import Arm, Batch, Duel, Outcome, RoundCount, RunKey, State
 
@@ -53,9 +54,11 @@ class PairwiseEnvironment:
 
     def init(self, rng_key: RunKey) -> PairwiseLane:
         """Return an empty ledger and the run's labels; consumes ``rng_key``."""
-        order = jnp.arange(self.num_arms, dtype=jnp.int32)
-        if self.shuffle:
-            order = jax.random.permutation(rng_key, order)
+        order = (
+            random_order(rng_key, self.num_arms)
+            if self.shuffle
+            else jnp.arange(self.num_arms, dtype=jnp.int32)
+        )
         return PairwiseLane(
             order=order,
             plays=jnp.zeros((self.num_arms, self.num_arms), dtype=jnp.int64),

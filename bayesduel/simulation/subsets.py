@@ -19,6 +19,7 @@ from bayesduel.instances.choice import (
     TableRule,
 )
 from bayesduel.instances.choice.costs import Cost
+from bayesduel.ops.sampling import random_order
 from bayesduel.simulation._subset_draws import (
     count_winners,
     independent_rewards,
@@ -135,9 +136,11 @@ class SubsetEnvironment:
 
     def init(self, rng_key: RunKey) -> SubsetLane:
         """Return an empty ledger and the run's labels; consumes ``rng_key``."""
-        order = jnp.arange(self.num_arms, dtype=jnp.int32)
-        if self.shuffle:
-            order = jax.random.permutation(rng_key, order)
+        order = (
+            random_order(rng_key, self.num_arms)
+            if self.shuffle
+            else jnp.arange(self.num_arms, dtype=jnp.int32)
+        )
         return SubsetLane(
             order=order,
             offers=jnp.zeros(self.num_arms, dtype=jnp.int64),

@@ -7,13 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bayesduel import policies
 from bayesduel.errors import SimulationError
 from bayesduel.simulation import driver, event_loop
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from tests.fake_policies import Asking, Scripted, Wanderer
 from tests.policies.instances import CONDORCET
-from tests.simulation.runs import CHECKPOINTS, RUNS, SLOW, same, simulate_runs
+from tests.simulation.runs import CHECKPOINTS, RUNS, same, simulate_runs
 
 # The host's help
 
@@ -187,34 +186,10 @@ def test_strict_dtypes_and_keys(policy, strict_jax):
         # The check of keys stumbles over a batch of them (a bug of JAX 0.12).
         with jax.debug_key_reuse(False):
             carry = driver.start.lower(inputs, 6, 4).out_info
-            driver.segment_program().lower(inputs, carry, np.int64(9))
+            driver.segment_program(len(CONDORCET)).lower(inputs, carry, np.int64(9))
 
 
 def one_run(inputs, run):
     lane, _ = event_loop._event(inputs, event_loop._new_lane(inputs, run))
     key = jax.random.fold_in(lane.key, lane.event)
     return inputs.policy.recommend(key, lane.policy)
-
-
-@pytest.fixture
-def fresh_program():
-    """Compile anew, and leave nothing of it to other tests."""
-    event_loop.segment_program.cache_clear()
-    yield
-    event_loop.segment_program.cache_clear()
-
-
-@SLOW
-def test_wide_vectors_change_no_bit(fresh_program, monkeypatch):
-    """Each entry is computed as before, only more of them at a time."""
-    policy = policies.get("rucb")
-    wide = simulate_runs(policy)
-    event_loop.segment_program.cache_clear()
-    monkeypatch.setattr(event_loop, "_known_options", lambda: None)
-    same(simulate_runs(policy), wide)
-
-
-def test_an_option_that_the_compiler_does_not_know_is_left_out(monkeypatch):
-    assert event_loop._known_options() in (None, event_loop._WIDE_VECTORS)
-    monkeypatch.setattr(event_loop, "_WIDE_VECTORS", {"xla_cpu_no_such_option": 1})
-    assert event_loop._known_options() is None

@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.ops.masks import materialize
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import (
     Policy,
@@ -133,7 +134,8 @@ class SupKLUCB(Policy):
         if self.mean_cap:
             means = jnp.minimum(means, 1.0 - 0.5 / round_.astype(jnp.float64))
         plays = jnp.maximum(state.plays, 1).astype(jnp.float64)
-        index = kl_upper_log(means, bound / plays)
+        # Once, before it is compared with itself in the draw among ties.
+        (index,) = materialize(kl_upper_log(means, bound / plays))
         tied = index >= jnp.max(index) * (1.0 - _ROUNDING)
         best = choose_among(jax.random.uniform(rng_key, dtype=jnp.float64), tied)
 
