@@ -17,7 +17,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-LONG = {"index.md", "tutorial.md", "posteriors.md", "my_posterior.md"}
+LONG = {
+    "delayed_feedback.md", "index.md", "my_posterior.md", "posteriors.md", "tutorial.md"
+}  # fmt: skip
 
 
 def pages_with_code():

@@ -194,6 +194,7 @@ def test_a_longer_tail_than_the_limit_is_believed():
     )
 
 
+@pytest.mark.slow
 def test_without_any_limit_nothing_is_certain():
     columns = {"A": np.full(5000, 1.0), "B": np.full(5000, 100.0)}
     assert rankings(tree(columns))[0].differences[0].is_certain

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 VOTES = """left,right,winner,times
 tea,milk,left,2
 milk,water,tie,3
@@ -16,6 +18,7 @@ def written(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_coverage_of_the_default_of_fit(run, tmp_path):
     """100 data sets: resampled Laplace intervals hold what they promise."""
     result = run("calibrate", written(tmp_path), "--weight", "times", "--json",

@@ -178,6 +178,7 @@ def by_what_was_said(elpd_i):
     return found
 
 
+@pytest.mark.slow
 def test_models_with_and_without_order_are_compared_vote_by_vote():
     """Standard error of the difference, by hand: equal votes are paired, not places."""
     ordered, plain = shown_both_ways()

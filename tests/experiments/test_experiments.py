@@ -52,6 +52,7 @@ def whole():
     }
 
 
+@pytest.mark.slow
 def test_two_processes_say_what_one_says(whole, tmp_path):
     """Also with the jobs cut otherwise, and with a policy that waits for the host.
 

@@ -48,10 +48,9 @@ def in_child(action):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are copied by fork")
-@pytest.mark.parametrize(
-    "kills", [3, pytest.param(100 if NIGHTLY else 15, marks=pytest.mark.slow)]
-)
-def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch, kills):
+@pytest.mark.slow
+def test_killed_at_any_moment_of_writing(tmp_path, monkeypatch):
+    kills = 100 if NIGHTLY else 15
     monkeypatch.setattr(run_sweep, "RUNS_PER_JOB", 3)
     monkeypatch.setattr(driver, "run_chunk", instant_run_chunk([]))
     begun = time.perf_counter()

@@ -67,7 +67,7 @@ def file_of(tmp_path, monkeypatch):
 
 
 CASES = [
-    pytest.param("cyclic", [Wanderer(), Scripted()], id="fakes"),
+    pytest.param("cyclic", [Wanderer(), Scripted()], id="fakes", marks=SLOW),
     pytest.param("mslr5-condorcet", ["bt-ts"], id="bt-ts", marks=SLOW),
     pytest.param("sushi", ["d-ts+", "ecw-rmed"], id="16 arms", marks=SLOW),
     pytest.param("mslr5-condorcet", ["scomp2", "d-ts:every=50"], id="bulk", marks=SLOW),

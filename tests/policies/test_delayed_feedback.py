@@ -203,7 +203,8 @@ def disagreements(ours, theirs):
     return rejected(same_law(one, other), FALSE_ALARM)
 
 
-@pytest.mark.parametrize("name", ["rucb", slow("d-ts")])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rucb", "d-ts"])
 def test_late_runs_have_the_law_of_the_late_twin(name):
     """And that of D-TS is not the law without a delay; RUCB hardly minds this one."""
     policy = DelayedFeedback(policies.get(name), every=EVERY)

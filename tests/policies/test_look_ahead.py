@@ -124,14 +124,17 @@ def late_cases(names, thorough=("d-ts",)):
     ]
 
 
-VARIANTS = {"d-ts+", "pure-d-ts", "rmed2", "rmed2fh", "bt-ts", "rd-ts"}
-"""Forms of another policy of the list; of BT-TS and RD-TS, whose twin is the slowest,
-there are laws of single rounds in their own tests, as of D-TS."""
+ELSEWHERE = {
+    "bt-ts", "ccb", "d-ts", "d-ts+", "ecw-rmed", "pure-d-ts", "rd-ts", "rmed2",
+    "rmed2fh",
+}  # fmt: skip
+"""Forms of another policy of the list, and those of which their own tests quickly hold
+single rounds to their law, or every duel to the twin."""
 
 
 def early_cases():
     """Every policy on every matrix; the twins are slow, so quickly on one in turn."""
-    quick = {(n, m) for n, m in late_cases(TWINS, ()) if n not in VARIANTS}
+    quick = {(n, m) for n, m in late_cases(TWINS, ()) if n not in ELSEWHERE}
     return [
         pytest.param(*case, marks=[pytest.mark.slow] * (case not in quick))
         for case in product(TWINS, MATRICES)

@@ -127,6 +127,7 @@ def test_names_that_lead_nowhere(module, text, error, words):
         policies.parse(text)
 
 
+@pytest.mark.slow
 def test_the_command_finds_it_in_the_folder_where_it_is_called(module, tmp_path):
     """With workers, which must find it too."""
     code = "from bayesduel.cli import main; main()"

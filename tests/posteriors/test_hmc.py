@@ -43,13 +43,8 @@ def walked(posterior, case):
         return np.asarray(sample(posterior, key, state, CHAINS)), state
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, marks=[pytest.mark.slow] * (case != "lopsided"))
-        for case in CASES
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
 @pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
 def test_state_is_the_posterior_of_a_fit(case):
     """As many chains as draws; each is independent of the others."""

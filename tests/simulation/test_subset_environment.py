@@ -181,9 +181,8 @@ def test_a_set_of_which_somebody_is_always_chosen_is_offered_to_the_end():
     assert np.all(draw(SOMETIMES, (0, 2), 10**6, 200, in_bulk=True, until=True)[0] < 99)
 
 
-@pytest.mark.parametrize(
-    "name", ["mnl-ee", pytest.param("mnl-ts", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mnl-ee", "mnl-ts"])
 def test_an_epoch_without_end_takes_the_rounds_that_are_left(name):
     """Each round shows two arms: offers add up to twice the horizon."""
     records = simulate_offers(

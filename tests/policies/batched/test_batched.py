@@ -139,7 +139,9 @@ def twin_plays(name, num_runs=150):
     return np.stack(plays), np.array(batches)
 
 
-@pytest.mark.parametrize("name", ["pcomp", "scomp2", pytest.param("scomp", marks=SLOW)])
+@pytest.mark.parametrize(
+    "name", ["pcomp", *(pytest.param(each, marks=SLOW) for each in ("scomp", "scomp2"))]
+)
 def test_runs_have_the_law_of_the_twin(name):
     records = runs_of(name)
     plays, batches = twin_plays(name)
@@ -150,6 +152,7 @@ def test_runs_have_the_law_of_the_twin(name):
     assert not rejected(same_law(ours, theirs), FALSE_ALARM)
 
 
+@pytest.mark.slow
 def test_another_threshold_is_noticed():
     """Negative control: radii in place of divergences."""
     records = runs_of("pcomp", elimination="hoeffding")

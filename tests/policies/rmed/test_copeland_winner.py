@@ -35,6 +35,7 @@ def test_programs_are_counted_and_few_are_solved():
     assert not info["programs_failed"].any()
 
 
+@pytest.mark.slow
 def test_resolving_less_often_solves_less_often():
     exact, lazy = (
         runs_of(each).info["programs_solved"].mean() for each in (1, RESOLVE_EVERY)

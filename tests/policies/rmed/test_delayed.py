@@ -138,10 +138,8 @@ def test_a_report_judged_as_another_duel_is_noticed():
     assert sum(each is not None for each in found) >= INSTANCES / 2, found
 
 
-URGENT = ["ecw-rmed", slow("rmed2")]
-
-
-@pytest.mark.parametrize("name", URGENT)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ecw-rmed", "rmed2"])
 def test_no_pair_fills_a_block(name):
     """Told every 500 rounds: a rare pair is drawn until it is not rare any more.
 

@@ -121,12 +121,9 @@ def test_it_locks_on_an_arm_that_sweeps_its_first_duels():
     assert locked[:, 3].any(), "the worst arm, with probability 0.035"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("sweep", "options"),
-    [
-        (200, {"min_plays": 20}),
-        pytest.param(10, {"mean_cap": True}, marks=pytest.mark.slow),
-    ],
+    ("sweep", "options"), [(200, {"min_plays": 20}), (10, {"mean_cap": True})]
 )
 def test_extensions_lock_on_fewer_wrong_arms(sweep, options):
     """Arms 2 and 3, on which one run in nine locks otherwise."""
