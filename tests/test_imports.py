@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HEAVY = {"jax", "jaxlib", "numpyro", "cvxpy", "arviz", "matplotlib", "xarray"}
 
 
@@ -123,6 +125,7 @@ print(found)
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_no_module_starts_a_device_or_changes_jax(tmp_path: Path) -> None:
     """Every module of bayesduel, once JAX and NumPyro are there."""
     code = """

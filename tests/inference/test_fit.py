@@ -188,6 +188,7 @@ def test_expected_information_of_a_beta_pair():
     assert np.all(np.diagonal(found) == 0.0)
 
 
+@pytest.mark.slow
 def test_information_in_closed_form_is_that_of_draws():
     votes = Comparisons.from_votes("aabca", "bbcab", ["a", "b", "tie", "c", "tie"])
     model = PairwiseBeta(prior=0.7, ties=True)

@@ -233,7 +233,17 @@ DUELS = [name for name in recipes.all_names() if not name.startswith("subset")]
 """Figures whose results can be made up by the fake simulator."""
 
 
-@pytest.mark.parametrize("name", DUELS)
+QUICK = {recipes.load(name).kind: name for name in DUELS}
+"""One of each kind."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK.values()))
+        for name in DUELS
+    ],
+)
 def test_every_figure_can_be_drawn(simulator, rankers, name):
     keys = [panel.key for panel in recipes.load(name).panels]
     found = reproduce(

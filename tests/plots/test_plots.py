@@ -178,6 +178,7 @@ def test_figures_leave_the_settings_and_pyplot_alone(tmp_path):
         assert not sys.modules["matplotlib.pyplot"].get_fignums()
 
 
+@pytest.mark.slow
 def test_figures_import_neither_pyplot_nor_scipy_stats():
     code = (
         "import sys\nfrom tests import fake_results as fake\n"

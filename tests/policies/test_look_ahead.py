@@ -125,8 +125,8 @@ def late_cases(names, thorough=("d-ts",)):
 
 
 ELSEWHERE = {
-    "bt-ts", "ccb", "d-ts", "d-ts+", "ecw-rmed", "pure-d-ts", "rd-ts", "rmed2",
-    "rmed2fh",
+    "bt-ts", "ccb", "d-ts", "d-ts+", "ecw-rmed", "pure-d-ts", "rcs", "rd-ts",
+    "rmed2", "rmed2fh",
 }  # fmt: skip
 """Forms of another policy of the list, and those of which their own tests quickly hold
 single rounds to their law, or every duel to the twin."""

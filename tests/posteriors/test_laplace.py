@@ -60,6 +60,7 @@ def test_state_is_that_of_a_fit(name, case):
     np.testing.assert_allclose(ours, theirs, rtol=2e-6, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_covariates_are_those_of_a_fit():
     model = BradleyTerry(covariates=True)
     posterior = Laplace(model, covariates=FEATURES)

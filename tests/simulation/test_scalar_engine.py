@@ -256,6 +256,7 @@ def answer(running):
     return json.loads(out)
 
 
+@pytest.mark.slow
 def test_second_process_compiles_nothing(tmp_path):
     """Of two at once, both compile, or one finds what the other has left."""
     together = [process(BAYESDUEL_CACHE=str(tmp_path)) for _ in range(2)]

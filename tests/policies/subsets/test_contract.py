@@ -29,8 +29,16 @@ ONE_ARM = {"maxmin-ucb", "choice-bandits"}
 
 SLOW_TO_COMPILE = {"logit-ts"}
 
-PLAYED_ELSEWHERE = {"cucb", "combucb1", "mnl-ee", "escb"}
-"""``test_twins`` and ``test_long_stretches`` compare their sets one by one."""
+PLAYED_ELSEWHERE = {
+    "cucb",
+    "combucb1",
+    "mnl-ee",
+    "escb",
+    "choice-bandits",
+    "maxmin-ucb",
+}
+"""``test_twins`` and ``test_long_stretches`` compare their sets one by one, or their
+law."""
 
 ONE_OF_A_KIND = {"ucb-no-order", "mnl-ts", "stagewise", "maxmin-ucb", "choice-bandits"}
 """One for each kind of state: counts, epochs, stages, comparisons, lists."""
@@ -44,7 +52,7 @@ def slowly(names):
 
 
 PLAYED = slowly(SLOW_TO_COMPILE | PLAYED_ELSEWHERE)
-KINDS = slowly(set(NAMES) - ONE_OF_A_KIND)
+KINDS = slowly(PLAYED_ELSEWHERE | set(NAMES) - ONE_OF_A_KIND)
 
 
 FORMS = [form for name in NAMES for form in forms(name)]
@@ -68,11 +76,7 @@ def one_exchange(policy, key):
 @pytest.mark.parametrize(
     "policy",
     [
-        pytest.param(
-            form,
-            marks=[pytest.mark.slow]
-            * (form.name in SLOW_TO_COMPILE and form != policies.get(form.name)),
-        )
+        pytest.param(form, marks=[pytest.mark.slow] * (form.name in SLOW_TO_COMPILE))
         for form in FORMS
     ],
     ids=lambda each: each.label,

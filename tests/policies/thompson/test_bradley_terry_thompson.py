@@ -148,6 +148,7 @@ def test_chains_draw_from_the_exact_posterior():
     assert chi_square(normal, np.outer(best, best)) < FALSE_ALARM
 
 
+@pytest.mark.slow
 def test_the_normal_law_is_close():
     """Less than a tenth of duels differ after nine votes, a hundredth after 183."""
     for wins, share in ((FEW, 0.1), (MANY, 0.01)):

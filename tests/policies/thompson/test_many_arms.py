@@ -60,7 +60,7 @@ def test_uniforms_of_pairs_are_mirrored(num_arms):
 
 @pytest.mark.parametrize(
     "wins",
-    [0 * WINS, pytest.param(WINS, marks=pytest.mark.slow), LATE],
+    [*(pytest.param(each, marks=pytest.mark.slow) for each in (0 * WINS, WINS)), LATE],
     ids=["nothing", "early", "late"],
 )
 @pytest.mark.usefixtures("few_are_many")
