@@ -131,12 +131,9 @@ ROUNDED_ABOVE_ONE = {
 }
 
 
-@pytest.mark.parametrize(
-    "tie_break", [pytest.param("random", marks=pytest.mark.slow), "regret"]
-)
-@pytest.mark.parametrize(
-    "name", ["d-ts", pytest.param("pure-d-ts", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("tie_break", ["random", "regret"])
+@pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
 def test_a_leader_with_a_sure_superior_is_not_idle(name, tie_break):
     """The superior beats the leader in the second sample, but with chance 1e-15."""
     wins, round_ = ROUNDED_ABOVE_ONE[name]
