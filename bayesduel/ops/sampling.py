@@ -58,11 +58,12 @@ def choose_among(
 
 
 def random_order(rng_key: RunKey, size: int) -> Int[Array, " n"]:
-    """Draw an order of ``size`` things; consumes ``rng_key``.
+    """Draw an order of 0, ..., size - 1, int32; consumes ``rng_key``.
 
-    The bits and the order of ``jax.random.permutation``, which sorts them: a sort keeps
-    XLA from compiling a loop around it as one function for a CPU. Equal bits, one pair
-    in 2^32, stay as they are.
+    By comparing 32 random bits for each: ``jax.random.permutation`` sorts the same ones
+    (and, of more than 1,625 things, sorts again), but a sort keeps XLA from compiling a
+    loop around it as one function for a CPU. Two with equal bits, one pair in 2^32, keep
+    their order.
     """
     bits = jax.random.bits(jax.random.split(rng_key)[1], (size,), dtype=jnp.uint32)
     index = jnp.arange(size, dtype=jnp.int32)
