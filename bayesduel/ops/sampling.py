@@ -62,8 +62,8 @@ def random_order(rng_key: RunKey, size: int) -> Int[Array, " n"]:
 
     By comparing 32 random bits for each: ``jax.random.permutation`` sorts the same ones
     (and, of more than 1,625 things, sorts again), but a sort keeps XLA from compiling a
-    loop around it as one function for a CPU. Two with equal bits, one pair in 2^32, keep
-    their order.
+    loop around it as one function for a CPU. Two with equal bits, one pair in 2^32,
+    keep their order.
     """
     bits = jax.random.bits(jax.random.split(rng_key)[1], (size,), dtype=jnp.uint32)
     index = jnp.arange(size, dtype=jnp.int32)
