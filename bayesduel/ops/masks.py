@@ -10,7 +10,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
-from jaxtyping import Bool, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 
 from bayesduel.types import Arm
 
@@ -28,9 +28,22 @@ def materialize[*Values](*values: *Values) -> tuple[*Values]:
     """Compute values once, before they are broadcast.
 
     XLA merges a cheap-looking computation into each consumer; if that is K x K, numbers
-    of one lane are then computed K^2 times. Changes no result.
+    of one lane are then computed K^2 times. It may also round them differently in each,
+    so that a number differs from itself: what is compared with what was computed from
+    it must be computed once.
     """
     return lax.optimization_barrier(values)
+
+
+def mark_largest(
+    values: Float[Array, " n"], among: Bool[Array, " n"] | None = None
+) -> Bool[Array, " n"]:
+    """Mark the entries that have the largest value, of all or of those ``among``."""
+    if among is None:
+        (values,) = materialize(values)
+        return values == jnp.max(values)
+    (values,) = materialize(jnp.where(among, values, -jnp.inf))
+    return among & (values == jnp.max(values))
 
 
 def compute_if[Value](

@@ -10,6 +10,7 @@ from jax import Array
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.errors import AssumptionWarning, SimulationArgumentError
+from bayesduel.ops.masks import materialize
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey, State
@@ -198,6 +199,7 @@ def ranks(values: Float[Array, " n"], uniforms: Float[Array, " n"]) -> Int[Array
 
     By counting: a sort would put the lanes in the wrong order.
     """
+    values, uniforms = materialize(values, uniforms)
     above = values[None, :] > values[:, None]
     tied = values[None, :] == values[:, None]
     first = tied & (uniforms[None, :] > uniforms[:, None])

@@ -1,4 +1,4 @@
-"""Draws from Beta laws whose parameters are at least 1, many at a time.
+"""Draws from Beta and gamma laws whose parameters are at least 1, many at a time.
 
 A Beta is a quotient of gammas, and a gamma of shape a >= 1 comes from a normal x
 (Marsaglia and Tsang 2000): with d = a - 1/3 and v = (1 + x / (3 sqrt d))^3, d v is
@@ -45,12 +45,40 @@ def draw_betas(
     ...     print(round(float(draws.mean()), 1))
     0.8
     """
-    shapes = jnp.concatenate([first.reshape(-1), second.reshape(-1)])
-    gammas = draw_until_accepted(
-        rng_key, _attempt, 2, jnp.ones(shapes.shape, dtype=bool), shapes
-    )
-    one, other = jnp.split(gammas, 2)
-    return (one / (one + other)).reshape(first.shape)
+    one, other = draw_gammas(rng_key, jnp.stack([first, second]))
+    return one / (one + other)
+
+
+def draw_gammas(
+    rng_key: RunKey, shapes: Float[Array, "*entries"]
+) -> Float[Array, "*entries"]:
+    """Draw from gamma laws of scale 1, entry by entry; consumes ``rng_key``.
+
+    Parameters
+    ----------
+    rng_key : key
+        Consumed.
+    shapes : float64
+        Shape parameters, at least 1.
+
+    Returns
+    -------
+    float64
+        Positive, of the same shape.
+
+    Examples
+    --------
+    >>> import jax
+    >>> import jax.numpy as jnp
+    >>> with jax.enable_x64(True):
+    ...     draws = draw_gammas(jax.random.key(0), jnp.full(999, 3.0))
+    ...     print(round(float(draws.mean())))
+    3
+    """
+    flat = shapes.reshape(-1)
+    everywhere = jnp.ones(flat.shape, dtype=bool)
+    drawn = draw_until_accepted(rng_key, _attempt, 2, everywhere, flat)
+    return drawn.reshape(shapes.shape)
 
 
 def _attempt(

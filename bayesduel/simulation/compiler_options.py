@@ -41,13 +41,15 @@ def options_of_loop(num_arms: int) -> tuple[tuple[str, Any], ...]:
         options |= _ONE_FUNCTION
         if not jax.config.read("jax_disable_most_optimizations"):
             options |= _LESS_OPTIMIZED
-    return tuple(option for option in options.items() if _is_known(*option))
+    return _known(tuple(options.items()))
 
 
 @cache
-def _is_known(name: str, value: Any) -> bool:
+def _known(options: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
+    """Return those that the compiler knows: most often all, which one trial tells."""
     try:
-        jax.jit(jnp.int32, compiler_options={name: value}).lower(0).compile()
+        jax.jit(jnp.int32, compiler_options=dict(options)).lower(0).compile()
     except jax.errors.JaxRuntimeError:
-        return False
-    return True
+        alone = [_known((option,)) for option in options] if len(options) > 1 else []
+        return sum(alone, ())
+    return options

@@ -10,24 +10,20 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from bayesduel.errors import SimulationArgumentError, SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy, check_choice
 from bayesduel.program_cache import keep_programs
-from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.event_loop import (
     Carry,
     LoopInputs,
-    is_active,
     segment_program,
     start,
-    vmap_last,
 )
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
@@ -142,15 +138,14 @@ def run_chunk(
         began = time.perf_counter()
         carry = start(inputs, _num_rows(len(runs), environment.num_arms), lanes)
         play = segment_program(environment.num_arms)
-        carry = jax.block_until_ready(play(inputs, carry, np.int64(0)))
+        carry, _ = jax.block_until_ready(play(inputs, carry, np.int64(0)))
         compiled = time.perf_counter()
         carry = _drive(inputs, carry, compiled - began, on_progress)
         _raise_on_status(inputs, carry, runs)
         return _collect(
-            inputs,
+            environment,
             carry,
-            runs,
-            seed,
+            len(runs),
             len(checkpoints),
             run_seconds=time.perf_counter() - compiled,
             compile_seconds=compiled - began,
@@ -222,15 +217,16 @@ def _problem(
     if environment.num_arms <= _FEW_ARMS:
         padding = max(padding, _USUAL_CHECKPOINTS - len(checkpoints))
     padded = np.pad(checkpoints.astype(np.int64), (0, padding), constant_values=NEVER)
+    put = jax.device_put  # Conversions would be compiled, one after the other.
     return LoopInputs(
-        environment=jax.tree.map(jnp.asarray, environment),
+        environment=put(environment),
         policy=jax.tree.map(as_leaf, policy),
         key=jax.random.key(seed),
-        first_run=jnp.uint32(runs.start),
-        checkpoints=jnp.asarray(padded),
-        horizon=jnp.int64(checkpoints[-1]),
-        event_limit=jnp.uint32(EVENT_LIMIT),
-        num_runs=jnp.int32(len(runs)),
+        first_run=put(np.uint32(runs.start)),
+        checkpoints=put(padded),
+        horizon=put(np.int64(checkpoints[-1])),
+        event_limit=put(np.uint32(EVENT_LIMIT)),
+        num_runs=put(np.int32(len(runs))),
     )
 
 
@@ -246,18 +242,17 @@ def _drive(
     dragging = 0.0
     while True:
         began = time.perf_counter()
-        carry = play(inputs, carry, np.int64(events))
-        lanes = carry.lanes
-        if inputs.policy.assisted:
-            carry = _assist(inputs, carry)
-            lanes = carry.lanes
+        carry, standing = play(inputs, carry, np.int64(events))
+        moves, waits = (np.asarray(each) for each in standing)
+        if waits.any():
+            carry = _assist(inputs.policy, carry, waits)
         if on_progress is not None:
             on_progress(_progress(inputs, carry))
-        active = np.asarray(is_active(inputs, lanes))
-        if not active.any():
+        goes_on = moves | waits
+        if not goes_on.any():
             return carry
         seconds = time.perf_counter() - began
-        if np.count_nonzero(active) <= _FEW_LANES:
+        if np.count_nonzero(goes_on) <= _FEW_LANES:
             dragging += seconds
         if dragging >= _PATIENCE * max(compile_seconds, _COMPILE_SECONDS):
             carry = _pack(carry, int(inputs.num_runs))
@@ -282,25 +277,19 @@ def _pack(carry: Carry, num_runs: int) -> Carry:
     )
 
 
-def _assist(inputs: LoopInputs, carry: Carry) -> Carry:
+def _assist(policy: Policy, carry: Carry, waits: Bool[np.ndarray, " lane"]) -> Carry:
     """Serve, on the host, exactly the lanes whose policy waits for it."""
     lanes = carry.lanes
-    asking = vmap_last(inputs.policy.is_waiting)(lanes.policy)
-    asking = np.asarray(asking & (lanes.run < inputs.num_runs))
-    if not asking.any():
-        return carry
     states = jax.tree.map(lambda leaf: np.array(leaf), lanes.policy)
-    for lane in np.flatnonzero(asking):
-        served = inputs.policy.host_step(
+    for lane in np.flatnonzero(waits):
+        served = policy.host_step(
             jax.tree.map(lambda leaf, lane=lane: leaf[..., lane], states)
         )
         for leaf, new in zip(
             jax.tree.leaves(states), jax.tree.leaves(served), strict=True
         ):
             leaf[..., lane] = new
-    return carry._replace(
-        lanes=lanes._replace(policy=jax.tree.map(jnp.asarray, states))
-    )
+    return carry._replace(lanes=lanes._replace(policy=jax.device_put(states)))
 
 
 def _progress(inputs: LoopInputs, carry: Carry) -> float:
@@ -327,22 +316,20 @@ def _raise_on_status(inputs: LoopInputs, carry: Carry, runs: range) -> None:
 
 
 def _collect(
-    inputs: LoopInputs,
+    environment: Environment,
     carry: Carry,
-    runs: range,
-    seed: int,
+    num_runs: int,
     num_checkpoints: int,
     *,
     run_seconds: float,
     compile_seconds: float,
 ) -> RunRecords:
     """Bring the buffers to the host, with the arms' original labels."""
-    orders, _ = orders_and_words(inputs.environment, runs, seed)
-    buffers = jax.tree.map(lambda rows: np.asarray(rows)[: len(runs)], carry.buffers)
-    ledger, recommendation = inputs.environment.with_original_labels(
+    buffers = jax.tree.map(lambda rows: np.asarray(rows)[:num_runs], carry.buffers)
+    ledger, recommendation = environment.with_original_labels(
         {name: values[:, :num_checkpoints] for name, values in buffers.ledger.items()},
         buffers.recommendation,
-        orders,
+        buffers.order,
     )
     return RunRecords(
         ledger=ledger,

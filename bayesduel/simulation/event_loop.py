@@ -15,6 +15,7 @@ from jaxtyping import Bool, Int, UInt32
 
 from bayesduel.policies.base import Policy
 from bayesduel.simulation.beginnings import run_keys
+from bayesduel.simulation.buffer_rows import write_rows
 from bayesduel.simulation.compiler_options import HARDLY_OPTIMIZED, options_of_loop
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.trailing_vmap import map_lanes
@@ -48,6 +49,9 @@ class Buffers(NamedTuple):
     ledger: Any
     """The environment's ledger at each checkpoint, (run, checkpoint, ...)."""
 
+    order: Int[Array, "run K"]
+    """The order of the arms that the environment drew."""
+
     recommendation: Array
     """What the policy recommends, (run, ...)."""
 
@@ -65,6 +69,16 @@ class Carry(NamedTuple):
     lanes: Batch[RunState]
     next_run: Int[Array, ""]
     buffers: Buffers
+
+
+class Standing(NamedTuple):
+    """Which lanes have something left to do after a segment."""
+
+    moves: Bool[Array, " lane"]
+    """With a run to play or to file."""
+
+    waits: Bool[Array, " lane"]
+    """With a run that waits for the host."""
 
 
 class LoopInputs(NamedTuple):
@@ -112,44 +126,68 @@ def vmap_last(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @partial(jax.jit, static_argnums=(1, 2), compiler_options=HARDLY_OPTIMIZED)
 def start(inputs: LoopInputs, num_rows: int, num_lanes: int) -> Carry:
-    """Put the first runs into lanes and make room for the results of ``num_rows``."""
-    lanes = new_lanes(inputs, jnp.arange(num_lanes, dtype=jnp.int32))
-    first = jax.tree.map(lambda leaf: leaf[..., 0], lanes)
-    ledger = inputs.environment.ledger(first.environment)
-    best = inputs.policy.recommend(first.key, first.policy)
+    """Make room for the lanes, all of them idle, and for the results of ``num_rows``.
 
-    def room(values: Any, *rows: int) -> Any:
-        return jax.tree.map(
-            lambda leaf: jnp.zeros((*rows, *leaf.shape), leaf.dtype), values
-        )
+    Only the shapes are taken from how runs begin, which the loop contains: compiling
+    that here as well took a fifth of the time to the first result.
+    """
+    lanes = jax.eval_shape(
+        lambda: new_lanes(inputs, jnp.arange(num_lanes, dtype=jnp.int32))
+    )
 
+    def rows_of(lane: RunState) -> tuple[Any, ...]:
+        best = inputs.policy.recommend(lane.key, lane.policy)
+        ledger = inputs.environment.ledger(lane.environment)
+        return ledger, lane.environment.order, best, inputs.policy.info(lane.policy)
+
+    ledger, *rest = jax.eval_shape(vmap_last(rows_of), lanes)
+
+    def blank(leaf: Any) -> Array:
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+            return jnp.broadcast_to(inputs.key, leaf.shape)
+        return jnp.zeros(leaf.shape, leaf.dtype)
+
+    def room(leaf: Any, *rows: int) -> Array:
+        return jnp.zeros((*rows, *leaf.shape[:-1]), leaf.dtype)
+
+    num_checkpoints = inputs.checkpoints.shape[0]
+    order, recommendation, info = jax.tree.map(lambda leaf: room(leaf, num_rows), rest)
     return Carry(
-        lanes=lanes._replace(run=jnp.minimum(lanes.run, inputs.num_runs)),
-        next_run=jnp.int32(num_lanes),
+        lanes=jax.tree.map(blank, lanes)._replace(
+            run=jnp.broadcast_to(inputs.num_runs, num_lanes)
+        ),
+        next_run=jnp.int32(0),
         buffers=Buffers(
-            ledger=room(ledger, num_rows, inputs.checkpoints.shape[0]),
-            recommendation=room(best, num_rows),
-            info=room(inputs.policy.info(first.policy), num_rows),
+            ledger=jax.tree.map(
+                lambda leaf: room(leaf, num_rows, num_checkpoints), ledger
+            ),
+            order=order,
+            recommendation=recommendation,
+            info=info,
             events=jnp.zeros(num_rows, dtype=jnp.uint32),
             rounds=jnp.zeros(num_rows, dtype=jnp.int64),
         ),
     )
 
 
-def segment_program(num_arms: int) -> Callable[..., Carry]:
+def segment_program(num_arms: int) -> Callable[..., tuple[Carry, Standing]]:
     """Return :func:`play_segment`, compiled for so many arms; donates the carry."""
     return _segment_program(options_of_loop(num_arms))
 
 
 @cache
-def _segment_program(options: tuple[tuple[str, Any], ...]) -> Callable[..., Carry]:
+def _segment_program(
+    options: tuple[tuple[str, Any], ...],
+) -> Callable[..., tuple[Carry, Standing]]:
     return jax.jit(
         play_segment, donate_argnums=(1,), compiler_options=dict(options) or None
     )
 
 
-def play_segment(inputs: LoopInputs, carry: Carry, num_events: Int[Array, ""]) -> Carry:
-    """Let every lane take up to ``num_events`` events.
+def play_segment(
+    inputs: LoopInputs, carry: Carry, num_events: Int[Array, ""]
+) -> tuple[Carry, Standing]:
+    """Let every lane take up to ``num_events`` events, and say how the lanes stand.
 
     Ends before that when nothing moves any more or runs have long waited for the host.
     """
@@ -160,13 +198,14 @@ def play_segment(inputs: LoopInputs, carry: Carry, num_events: Int[Array, ""]) -
         return (
             (count < num_events)
             & (lost <= _EVENTS_PER_CALL * holds)
-            & jnp.any(is_active(inputs, carry.lanes))
+            & (jnp.any(_is_active(inputs, carry.lanes)) | _hands_out(inputs, carry))
         )
 
     def advance(loop: tuple[Array, Array, Carry]) -> tuple[Array, Array, Carry]:
         count, lost, carry = loop
+        carry = _refill(inputs, carry)
         before = carry.lanes
-        active = is_active(inputs, before)
+        active = _is_active(inputs, before)
         if inputs.policy.assisted:
             waits = (before.run < inputs.num_runs) & ~active
             lost += jnp.sum(waits, dtype=jnp.int64)
@@ -179,18 +218,44 @@ def play_segment(inputs: LoopInputs, carry: Carry, num_events: Int[Array, ""]) -
         carry = carry._replace(
             lanes=after, buffers=carry.buffers._replace(ledger=ledger)
         )
-        return count + 1, lost, _refill(inputs, carry)
+        return count + 1, lost, carry
 
     nothing = jnp.zeros_like(num_events)
-    return lax.while_loop(going, advance, (nothing, nothing, carry))[2]
+    carry = lax.while_loop(going, advance, (nothing, nothing, carry))[2]
+    lanes = carry.lanes
+    return carry, Standing(
+        moves=_is_active(inputs, lanes) | _is_done(inputs, lanes),
+        waits=_is_waiting(inputs, lanes),
+    )
 
 
-def is_active(inputs: LoopInputs, lanes: Batch[RunState]) -> Bool[Array, " lane"]:
+def _is_active(inputs: LoopInputs, lanes: Batch[RunState]) -> Bool[Array, " lane"]:
     """Lanes with a run to play, not waiting for the host, not out of event numbers."""
-    active = (lanes.run < inputs.num_runs) & (lanes.event < inputs.event_limit)
-    if inputs.policy.assisted:
-        active &= ~vmap_last(inputs.policy.is_waiting)(lanes.policy)
-    return active
+    numbered = lanes.event < inputs.event_limit
+    return _plays(inputs, lanes) & numbered & ~_is_waiting(inputs, lanes)
+
+
+def _is_waiting(inputs: LoopInputs, lanes: Batch[RunState]) -> Bool[Array, " lane"]:
+    if not inputs.policy.assisted:
+        return jnp.zeros_like(lanes.run, dtype=bool)
+    waits = vmap_last(inputs.policy.is_waiting)(lanes.policy)
+    return _plays(inputs, lanes) & waits
+
+
+def _plays(inputs: LoopInputs, lanes: Batch[RunState]) -> Bool[Array, " lane"]:
+    return (lanes.run < inputs.num_runs) & (lanes.played < inputs.horizon)
+
+
+def _is_done(inputs: LoopInputs, lanes: Batch[RunState]) -> Bool[Array, " lane"]:
+    """Lanes with a run that is finished and still to be filed."""
+    return (lanes.run < inputs.num_runs) & (lanes.played >= inputs.horizon)
+
+
+def _hands_out(inputs: LoopInputs, carry: Carry) -> Bool[Array, ""]:
+    """Say whether a run is to be filed, or to be begun in an idle lane."""
+    idle = carry.lanes.run >= inputs.num_runs
+    begins = idle & (carry.next_run < inputs.num_runs)
+    return jnp.any(begins | _is_done(inputs, carry.lanes))
 
 
 def _event(inputs: LoopInputs, lane: RunState) -> tuple[RunState, Action]:
@@ -244,7 +309,7 @@ def _record(
         lanes = vmap_last(inputs.environment.record)(before.environment, part)
         values = jax.vmap(inputs.environment.ledger, in_axes=-1)(lanes)
         ledger = jax.tree.map(
-            partial(_write_rows, which=due, index=(before.run, column)), ledger, values
+            partial(write_rows, which=due, index=(before.run, column)), ledger, values
         )
         return jnp.where(due, index + 1, index), ledger
 
@@ -255,76 +320,37 @@ def _record(
 
 
 def _refill(inputs: LoopInputs, carry: Carry) -> Carry:
-    """File finished runs and hand their lanes the next ones."""
+    """File finished runs and hand their lanes, and those that are idle, the next ones.
 
-    def is_done(lanes: Batch[RunState]) -> Bool[Array, " lane"]:
-        return (lanes.run < inputs.num_runs) & (lanes.played >= inputs.horizon)
+    Done before an event, so that runs begin in one place of the program.
+    """
 
     def hand_out(carry: Carry) -> Carry:
-        lanes = carry.lanes
-        done = is_done(lanes)
-        keys = jax.vmap(jax.random.fold_in)(lanes.key, lanes.event)
-        best = vmap_last(inputs.policy.recommend)(keys, lanes.policy)
-        info = vmap_last(inputs.policy.info)(lanes.policy)
-        old = carry.buffers
-        rows = (best, info, lanes.event, lanes.played)
-        written = jax.tree.map(
-            partial(_write_rows, which=done, index=(lanes.run,)),
-            (old.recommendation, old.info, old.events, old.rounds),
-            jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), rows),
-        )
-        buffers = Buffers(old.ledger, *written)
-        waiting = jnp.cumsum(done, dtype=jnp.int32)
+        lanes, old = carry.lanes, carry.buffers
+        done = _is_done(inputs, lanes)
+        free = done | (lanes.run >= inputs.num_runs)
+        waiting = jnp.cumsum(free, dtype=jnp.int32)
         run = jnp.minimum(carry.next_run + waiting - 1, inputs.num_runs)
         fresh = new_lanes(inputs, run)
+        # No policy is asked what it recommends in the blank state of an idle lane.
+        states = _select(done, lanes.policy, fresh.policy)
+        keys = jax.vmap(jax.random.fold_in)(lanes.key, lanes.event)
+        best = vmap_last(inputs.policy.recommend)(keys, states)
+        info = vmap_last(inputs.policy.info)(states)
+        rows = (lanes.environment.order, best, info, lanes.event, lanes.played)
+        written = jax.tree.map(
+            partial(write_rows, which=done, index=(lanes.run,)),
+            (old.order, old.recommendation, old.info, old.events, old.rounds),
+            jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), rows),
+        )
         return Carry(
-            lanes=_select(done, fresh, lanes),
-            next_run=carry.next_run + waiting[-1],
-            buffers=buffers,
+            lanes=_select(free, fresh, lanes),
+            next_run=jnp.minimum(carry.next_run + waiting[-1], inputs.num_runs),
+            buffers=Buffers(old.ledger, *written),
         )
 
     # A loop that runs at most once: unlike a conditional it copies nothing when idle.
-    return lax.while_loop(lambda c: jnp.any(is_done(c.lanes)), hand_out, carry)
-
-
-def _write_rows(
-    buffer: Array,
-    values: Array,
-    *,
-    which: Bool[Array, " lane"],
-    index: tuple[Int[Array, " lane"], ...],
-) -> Array:
-    """Write the rows of some lanes, each at its own leading indices.
-
-    On a CPU one lane after the other: a scatter keeps XLA from compiling the loop
-    around it as one function, and each operation of an event is then called.
-    """
-    if jax.default_backend() == "cpu":
-        return _write_in_turn(buffer, values, which, index)
-    return _scatter(buffer, values, which, index)
-
-
-def _write_in_turn(
-    buffer: Array, values: Array, which: Array, index: tuple[Array, ...]
-) -> Array:
-    single = (1,) * len(index)
-    rest = (jnp.int32(0),) * (buffer.ndim - len(index))
-
-    def write(lane: Int[Array, ""], buffer: Array) -> Array:
-        start = (*(axis[lane] for axis in index), *rest)
-        new = values[lane].reshape(single + buffer.shape[len(index) :])
-        old = lax.dynamic_slice(buffer, start, new.shape)
-        return lax.dynamic_update_slice(buffer, jnp.where(which[lane], new, old), start)
-
-    return lax.fori_loop(0, which.shape[0], write, buffer)
-
-
-def _scatter(
-    buffer: Array, values: Array, which: Array, index: tuple[Array, ...]
-) -> Array:
-    # What is past the end is dropped.
-    row = jnp.where(which, index[0], buffer.shape[0])
-    return buffer.at[(row, *index[1:])].set(values, mode="drop")
+    return lax.while_loop(partial(_hands_out, inputs), hand_out, carry)
 
 
 def _select(which: Bool[Array, " lane"], one: Any, other: Any) -> Any:

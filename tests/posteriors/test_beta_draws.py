@@ -1,4 +1,4 @@
-"""Beta draws against their distribution functions."""
+"""Beta and gamma draws against their distribution functions."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.posteriors.beta_draws import draw_betas
+from bayesduel.posteriors.beta_draws import draw_betas, draw_gammas
 
 FALSE_ALARM = 1e-5
 """Of all laws of one test together."""
@@ -35,6 +35,19 @@ def test_draws_have_the_law_of_beta(draws):
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
 
 
+def test_draws_have_the_law_of_gamma():
+    shapes = np.array([1, 1.5, 7, 40, 3e4, 2e9])
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(4), NUM_DRAWS)
+        batched = jax.jit(jax.vmap(lambda key: draw_gammas(key, jnp.asarray(shapes))))
+        samples = np.asarray(batched(keys)).T
+    p_values = [
+        stats.kstest(sample, stats.gamma(shape).cdf).pvalue
+        for sample, shape in zip(samples, shapes, strict=True)
+    ]
+    assert min(p_values) > FALSE_ALARM / len(p_values), p_values
+
+
 def test_entries_are_independent(draws):
     """Also within one entry's two gammas, which share a call of the generator."""
     uniform = [
@@ -57,3 +70,4 @@ def test_shape_is_kept():
     with jax.enable_x64(True):
         ones = jnp.ones((2, 3))
         assert draw_betas(jax.random.key(0), ones, ones).shape == (2, 3)
+        assert draw_gammas(jax.random.key(0), ones).shape == (2, 3)

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.simulation import compiler_options, driver, event_loop
+from bayesduel.ops.masks import materialize
+from bayesduel.simulation import buffer_rows, compiler_options, driver, event_loop
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.subsets import SubsetEnvironment
 from tests.compiling import names_in
+from tests.policies.comparing import compared_with_themselves
 from tests.policies.instances import CONDORCET
 from tests.policies.subsets.subset_driving import NOTIONS, WORLD
 from tests.simulation.runs import RUNS, SLOW, same, simulate_runs
@@ -27,29 +29,68 @@ LEFT_TO_LIBRARIES = {
 """Policies with operations that keep XLA from compiling a loop as one function."""
 
 LIBRARIES = {*set().union(*LEFT_TO_LIBRARIES.values()), "eigh", "scatter-add", "top_k"}
+COMPARED_BY_LIBRARIES = {"logit-ts": 3}
+"""Of JAX, in the derivative of a maximum that ``logsumexp`` throws away."""
+
 QUICK = {"random", "random-subsets"}
 ALL = [*policies.names(), *policies.subset_names()]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[SLOW] * (name not in QUICK)) for name in ALL],
-)
-def test_no_operation_of_an_event_is_left_to_a_library(name):
-    """Neither of the simulator nor, but for those named above, of a policy."""
+def inputs_for(name):
     environment = (
         SubsetEnvironment.from_world(WORLD, NOTIONS)
         if name in policies.subset_names()
         else PairwiseEnvironment(CONDORCET)
     )
+    checkpoints = np.array([10, 30])
+    return driver._problem(environment, policies.get(name), RUNS, checkpoints, 7)
+
+
+every_policy = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[SLOW] * (name not in QUICK)) for name in ALL],
+)
+
+
+@every_policy
+def test_no_operation_of_an_event_is_left_to_a_library(name):
+    """Neither of the simulator nor, but for those named above, of a policy."""
     with jax.enable_x64(True):
-        inputs = driver._problem(
-            environment, policies.get(name), RUNS, np.array([10, 30]), 7
-        )
+        inputs = inputs_for(name)
         carry = driver.start.lower(inputs, 8, 8).out_info
         loop = jax.make_jaxpr(event_loop.play_segment)(inputs, carry, np.int64(9))
     found = names_in(loop.jaxpr) & LIBRARIES
     assert found == LEFT_TO_LIBRARIES.get(name, set())
+
+
+@every_policy
+def test_what_is_compared_with_itself_is_computed_once(name):
+    """As a whole event is one program, XLA may merge anything into a comparison."""
+    with jax.enable_x64(True):
+        inputs = inputs_for(name)
+
+        def event(run):
+            lane = event_loop._new_lane(inputs, run)
+            after, _ = event_loop._event(inputs, lane)
+            best = inputs.policy.recommend(after.key, after.policy)
+            return after, best, inputs.policy.info(after.policy)
+
+        found = compared_with_themselves(jax.make_jaxpr(event)(np.int32(0)).jaxpr)
+    assert len(found) == COMPARED_BY_LIBRARIES.get(name, 0), found
+
+
+@pytest.mark.parametrize("barrier", [True, False])
+def test_a_comparison_with_itself_is_found(barrier):
+    """Negative control: the largest index, as it stood in policies."""
+
+    def largest(wins, plays):
+        index = jnp.where(plays > 0, wins / plays, jnp.inf)
+        (index,) = materialize(index) if barrier else (index,)
+        return index == jnp.max(index), jnp.argmax(index[None, :] > index[:, None])
+
+    program = jax.make_jaxpr(largest)(np.ones(4), np.ones(4))
+    found = compared_with_themselves(program.jaxpr)
+    assert [each.primitive.name for each in found] == [] if barrier else ["eq", "gt"]
 
 
 def written(write, buffer, values, which, index):
@@ -73,7 +114,7 @@ def test_rows_are_written_in_turn_as_by_a_scatter(rest, columns, dtype):
     expected = buffer.copy()
     for lane in np.flatnonzero(which):
         expected[tuple(axis[lane] for axis in index)] = values[lane]
-    for write in (event_loop._write_in_turn, event_loop._scatter):
+    for write in (buffer_rows._write_in_turn, buffer_rows._scatter):
         found = np.asarray(written(write, buffer, values, which, index))
         assert found.dtype == dtype
         np.testing.assert_array_equal(found, expected)

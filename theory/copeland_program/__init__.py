@@ -13,10 +13,11 @@ from theory.copeland_program._basis import (
     empty_basis,
     price_table,
     stays_optimal,
+    tilted_costs,
 )
 from theory.copeland_program._basis_reuse import optimal_basis
 from theory.copeland_program._constraints import superior_sums
-from theory.copeland_program._costs import losses
+from theory.copeland_program._costs import evidence_costs, losses
 from theory.copeland_program._superiors import RankedSuperiors, superiors_by_counting
 
 __all__ = [
@@ -24,10 +25,12 @@ __all__ = [
     "RankedSuperiors",
     "directed_allocation",
     "empty_basis",
+    "evidence_costs",
     "losses",
     "optimal_basis",
     "superiors_by_counting",
     "price_table",
     "stays_optimal",
     "superior_sums",
+    "tilted_costs",
 ]

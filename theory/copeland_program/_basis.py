@@ -116,7 +116,10 @@ def _tilts(num_arms: int) -> NDArray[np.float64]:
 
 
 def price_table(
-    gaps: AnyArrayLike, winner: Int[Any, ""] | int, arms: Int[Any, " R"] | None = None
+    gaps: AnyArrayLike,
+    winner: Int[Any, ""] | int,
+    arms: Int[Any, " R"] | None = None,
+    costs: Float[Any, "R K"] | None = None,
 ) -> PriceTable:
     """Lay out the tilted prices of the program of a winner, in O(K^3) or O(R K^2).
 
@@ -131,19 +134,21 @@ def price_table(
     arms : int32 (R,), optional
         Only the rows of these arms. A duel that leaves all signs as they are changes
         the rows of its two arms.
+    costs : float (R, K), optional
+        `tilted_costs` of these arms, where they are at hand.
     """
     xp, gaps = floating(gaps)
     index = xp.arange(gaps.shape[0], dtype=xp.int32)
-    costs = tilted_costs(gaps, arms)
+    tilted = tilted_costs(gaps, arms) if costs is None else costs
     rows = gaps if arms is None else xp.take(gaps, arms, axis=0)
     is_winner = ((index if arms is None else arms) == winner)[:, None]
     pool = (rows < 0) & ~(index == winner)[None, :] & ~is_winner
     own = is_winner & (rows > 0)
-    ranks = rank_by_counting(costs, pool)
+    ranks = rank_by_counting(tilted, pool)
     upto = pool[:, None, :] & (ranks[:, None, :] <= index[None, :, None])
-    sums = xp.sum(xp.where(upto, costs[:, None, :], 0.0), axis=-1)
+    sums = xp.sum(xp.where(upto, tilted[:, None, :], 0.0), axis=-1)
     exists = index[None, :] < xp.sum(pool, axis=-1, dtype=xp.int32)[:, None]
-    prices = xp.where(exists, sums, 0.0) + xp.where(own, costs, 0.0)
+    prices = xp.where(exists, sums, 0.0) + xp.where(own, tilted, 0.0)
     return PriceTable(prices, ranks, pool, own)
 
 

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
-from bayesduel.ops.masks import column_of, row_of
+from bayesduel.ops.masks import column_of, mark_largest, row_of
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import policy_class
 from bayesduel.policies.batched._batches import (
@@ -85,9 +85,8 @@ class CandidateComparisons(SeededPolicy):
     def _candidate(self, rng_key: RunKey, state: BatchedState) -> Arm:
         """Return the seed whose strongest rival among the seeds is the weakest."""
         worst = _largest_loss(self._leads(state), state)
-        least = jnp.min(jnp.where(state.seeds, worst, jnp.inf))
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-        return choose_among(uniform, state.seeds & (worst == least))
+        return choose_among(uniform, mark_largest(-worst, state.seeds))
 
     def _leads(self, state: BatchedState) -> Float[Array, "K K"]:
         """2 mu_ij - 1: of this batch, or of all duels."""

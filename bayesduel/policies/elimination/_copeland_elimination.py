@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import element_of, ordered_pair_mask
+from bayesduel.ops.masks import element_of, mark_largest, materialize, ordered_pair_mask
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import others_mask
 from bayesduel.types import Arm, Duel, Outcome
@@ -110,7 +110,7 @@ def end_stage(
     over = ~jnp.any(search.pending) & (search.answer == NOBODY)
     stage = search.stage.astype(jnp.float64)
     means = search.rewards.astype(jnp.float64) / stage
-    means = jnp.where(search.remaining, means, 0.0)
+    (means,) = materialize(jnp.where(search.remaining, means, 0.0))
     # The bounds of one stage are monotone in the mean: the best mean has the largest.
     # "u_i < L" and "1 - L <= (1 + eps)(1 - U)" by the divergence, without inverting it.
     width = level / stage
@@ -126,7 +126,7 @@ def end_stage(
     exact = jnp.all(known | ~remaining)
     beaten = jnp.sum(search.signs > 0, axis=1, dtype=jnp.int32).astype(means.dtype)
     score = jnp.where(remaining, jnp.where(exact, beaten, means), -1.0)
-    found = choose_among(tie, score == jnp.max(score))
+    found = choose_among(tie, mark_largest(score))
     alone = jnp.sum(remaining, dtype=jnp.int32) == 1
     answers = alone | close | exact
     after = search._replace(

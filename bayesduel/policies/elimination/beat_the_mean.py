@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import ordered_pair_mask
+from bayesduel.ops.masks import materialize, ordered_pair_mask
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import (
     Policy,
@@ -190,4 +190,5 @@ def _shares(state: BeatTheMeanState) -> tuple[Float[Array, " K"], Int[Array, ""]
     share = wins.astype(jnp.float64) / jnp.maximum(duels, 1).astype(jnp.float64)
     most = jnp.iinfo(duels.dtype).max
     fewest = jnp.min(jnp.where(state.active, duels, most))
-    return jnp.where(duels > 0, share, 0.5), fewest
+    (share,) = materialize(jnp.where(duels > 0, share, 0.5))
+    return share, fewest

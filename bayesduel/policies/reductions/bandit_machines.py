@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float, Int
 
+from bayesduel.ops.masks import mark_largest
 from bayesduel.ops.sampling import choose_among
 from bayesduel.posteriors.beta_arms import ArmCounts, BetaArms
 from bayesduel.types import Arm, RoundCount, RunKey
@@ -48,7 +49,7 @@ def advance_ucb(
     width = jnp.sqrt(0.5 * (alpha + 2.0) * log_pull / pulls)
     means = machine.gains.astype(jnp.float64) / pulls
     index = jnp.where(unpulled, jnp.inf, means + width)
-    return choose_among(uniform, index == jnp.max(index))
+    return choose_among(uniform, mark_largest(index))
 
 
 def advance_thompson(rng_key: RunKey, machine: Machine, posterior: BetaArms) -> Arm:

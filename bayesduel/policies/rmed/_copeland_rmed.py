@@ -13,7 +13,7 @@ import numpy as np
 from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import element_of, with_rows
+from bayesduel.ops.masks import element_of, materialize, with_rows
 from bayesduel.ops.resolved_rounds import (
     is_unresolved,
     last_resolved_round,
@@ -45,6 +45,7 @@ from bayesduel.policies.play_lists import (
 from bayesduel.types import Arm, Duel, Outcome, RoundCount
 from theory.copeland_program import (
     RankedSuperiors,
+    evidence_costs,
     superior_sums,
     superiors_by_counting,
 )
@@ -198,12 +199,14 @@ class CopelandRMED(Policy):
         pairs = add_evidence(lists.pairs, duel, outcome)
         gaps = estimated_gaps(pairs.wins)
         dueled = jnp.stack([duel.first, duel.second])
-        rows = (jnp.take(each, dueled, axis=0) for each in (pairs.evidence, gaps))
+        rows = materialize(
+            *(jnp.take(each, dueled, axis=0) for each in (pairs.evidence, gaps))
+        )
         sums = with_rows(lists.sums, superior_sums(*rows), dueled)
         slack = _slack_of_winners(pairs, gaps, sums)
         passing = _passes_test(pairs, slack, round_)
         passed = jnp.any(passing)
-        superiors = superiors_by_counting(gaps)
+        superiors = superiors_by_counting(gaps, *materialize(evidence_costs(gaps)))
         winner = jnp.where(
             passed,
             jnp.argmax(passing).astype(jnp.int32),

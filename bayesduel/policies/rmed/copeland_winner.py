@@ -9,7 +9,7 @@ from jax import Array
 from jaxtyping import Bool, Float, Int, Shaped
 
 from bayesduel.errors import PolicyParameterError, ProgramError
-from bayesduel.ops.masks import compute_if, with_rows
+from bayesduel.ops.masks import compute_if, materialize, with_rows
 from bayesduel.policies.base import policy_class
 from bayesduel.policies.pair_evidence import estimated_gaps
 from bayesduel.policies.registry import register
@@ -30,6 +30,7 @@ from theory.copeland_program import (
     optimal_basis,
     price_table,
     stays_optimal,
+    tilted_costs,
 )
 from theory.copeland_program.efficient import ecw_evidence
 
@@ -302,7 +303,7 @@ def _with_prices(program: Program, gaps: Float[Array, "K K"], duel: Duel) -> Pro
     """Bring table and blocks up to date with what a duel taught."""
     arms = jnp.stack([duel.first, duel.second])
     winner = jnp.argmin(losses(gaps)).astype(jnp.int32)
-    rows = price_table(gaps, winner, arms)
+    rows = price_table(gaps, winner, arms, *materialize(tilted_costs(gaps, arms)))
     amounts = jnp.take(program.basis.amounts, arms, axis=0)
     above, below = program.basis.signs > 0, program.basis.signs < 0
     changed = jnp.any((above != (gaps > 0)) | (below != (gaps < 0)))

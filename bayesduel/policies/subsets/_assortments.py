@@ -12,6 +12,7 @@ from bayesduel.policies.subset_base import ranks
 class _Search(NamedTuple):
     revenue: Float[Array, ""]
     subset: Bool[Array, " n"]
+    begins: Bool[Array, ""]
     going: Bool[Array, ""]
 
 
@@ -53,11 +54,16 @@ def best_assortment(
         grows = value > search.revenue * (1.0 + 1e-12)
         return _Search(
             revenue=jnp.where(grows, value, search.revenue),
-            subset=jnp.where(grows, subset, search.subset),
-            going=grows,
+            # The first set counts even if it earns nothing.
+            subset=jnp.where(grows | search.begins, subset, search.subset),
+            begins=jnp.bool_(False),
+            going=grows & jnp.all(known) & (size > 0),
         )
 
     start = _Search(
-        jnp.float64(0.0), suggested(jnp.float64(0.0)), jnp.all(known) & (size > 0)
+        revenue=jnp.float64(0.0),
+        subset=jnp.zeros(weights.shape, dtype=bool),
+        begins=jnp.bool_(True),
+        going=jnp.bool_(True),
     )
     return lax.while_loop(lambda search: search.going, advance, start).subset

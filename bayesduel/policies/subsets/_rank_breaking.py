@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import column_of
+from bayesduel.ops.masks import column_of, mark_largest, materialize
 from bayesduel.ops.resolved_rounds import last_resolved_round, log_round
 from bayesduel.policies.base import others_mask
 from bayesduel.policies.confidence_bounds import resolutions, surely_beaten
@@ -25,7 +25,7 @@ def break_ranking(
     ``rewards`` is larger for arms further ahead and 0 for the others; of one round.
     A round without a choice, or a set of one arm, counts nothing.
     """
-    score = jnp.where(offer.subset, rewards.rewards, -1.0)
+    (score,) = materialize(jnp.where(offer.subset, rewards.rewards, -1.0))
     ahead = (score[:, None] > score[None, :]) & (score >= 0.0)[None, :]
     return wins + ahead.astype(wins.dtype)
 
@@ -122,9 +122,8 @@ def build(
         unbeaten = free & ~jnp.any(known.beaten & free[None, :], axis=1)
         rival = free[None, :] & others_mask(num_arms)
         weakest = jnp.min(jnp.where(rival, known.upper, jnp.inf), axis=1)
-        best = free & (weakest == jnp.max(jnp.where(free, weakest, -jnp.inf)))
-        lucky = jnp.max(jnp.where(best, uniforms, -1.0))
-        return jnp.where(jnp.any(unbeaten), unbeaten, best & (uniforms == lucky))
+        lucky = mark_largest(uniforms, mark_largest(weakest, free))
+        return jnp.where(jnp.any(unbeaten), unbeaten, lucky)
 
     def add(now: _Building) -> _Building:
         fresh = ~jnp.any(now.level)
@@ -132,10 +131,8 @@ def build(
         own = jnp.sum(jnp.where(here[:, None], uniforms, 0.0), axis=0)
         level = jnp.where(fresh, candidates(now.free, own), now.level)
         closest = jnp.where(fresh, jnp.inf, now.closest)
-        value = jnp.where(level, closest, -jnp.inf)
-        best = level & (value == jnp.max(value))
-        lucky = jnp.max(jnp.where(best, own, -1.0))
-        arm = jnp.argmax(best & (own == lucky)).astype(jnp.int32)
+        lucky = mark_largest(own, mark_largest(closest, level))
+        arm = jnp.argmax(lucky).astype(jnp.int32)
         chosen = arms == arm
         missing = now.missing - 1
         level = level & ~chosen

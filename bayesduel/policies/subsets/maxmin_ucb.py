@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.ops.masks import mark_largest
 from bayesduel.policies.base import check_above, most_beaten, policy_class
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import (
@@ -119,7 +120,7 @@ class MaxMinUCB(WinsPolicy):
         uniforms = _uniforms(rng_key, state)
         nobody = jnp.all(jnp.any(known.beaten, axis=1))
         subset = build(known, uniforms, state.slots.shape[0], levels=False)
-        anyone = uniforms[0] == jnp.max(uniforms[0])
+        anyone = mark_largest(uniforms[0])
         subset = jnp.where(nobody, anyone, subset)
         offer = one_offer(subset)
         if self.look_ahead:

@@ -24,6 +24,7 @@ from bayesduel.policies.subsets._epochs import (
     no_epochs,
 )
 from bayesduel.policies.subsets.mnl_exploration import best_by_means
+from bayesduel.posteriors.beta_draws import draw_gammas
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey
 
 
@@ -164,5 +165,5 @@ def _beta_weights(rng_key: RunKey, known: EpochState) -> Float[Array, " n"]:
     """Draw v_i = 1/theta_i - 1: a quotient of two Gamma numbers."""
     epochs = known.epochs.astype(jnp.float64) + 1.0
     shapes = jnp.stack([known.purchases + 1.0, epochs])
-    logs = jax.random.loggamma(rng_key, shapes, dtype=jnp.float64)
-    return jnp.exp(logs[0] - logs[1])
+    of_purchases, of_epochs = draw_gammas(rng_key, shapes)
+    return of_purchases / of_epochs

@@ -4,7 +4,12 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import materialize, symmetric_matrix, upper_triangle
+from bayesduel.ops.masks import (
+    mark_largest,
+    materialize,
+    symmetric_matrix,
+    upper_triangle,
+)
 from bayesduel.ops.sampling import choose_among
 from bayesduel.types import Arm
 from theory.divergences import kl_to_half
@@ -65,5 +70,4 @@ def least_estimated_regret(
     (matrix,) = materialize(symmetric_matrix(terms, num_arms))
     regret = jnp.sum(matrix, axis=1)
     tied = sampled_winners(candidates, signs)
-    least = jnp.min(jnp.where(tied, regret, jnp.inf))
-    return choose_among(uniform, tied & (regret == least))
+    return choose_among(uniform, mark_largest(-regret, tied))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import column_of, entry_of, upper_triangle
+from bayesduel.ops.masks import column_of, entry_of, mark_largest, upper_triangle
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.confidence_bounds import uncompared, with_counts
 from bayesduel.policies.pair_counts import add_wins
@@ -111,7 +111,7 @@ class SampledRounds(NamedTuple):
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
         if is_on_a_scale(self.posterior):
             utility = self.posterior.utilities(state.beliefs)
-            return choose_among(uniform, utility == jnp.max(utility))
+            return choose_among(uniform, mark_largest(utility))
         mean = self.posterior.mean(state.beliefs)
         beaten = jnp.sum(mean > 0.5 + _EVEN, axis=1, dtype=jnp.int32)
         best = beaten == jnp.max(beaten)

@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
-from bayesduel.ops.masks import first_marked
+from bayesduel.ops.masks import first_marked, mark_largest
 from bayesduel.ops.sampling import choose_among, choose_weighted, waiting_time
 from bayesduel.policies.base import (
     Policy,
@@ -202,7 +202,7 @@ class RelativeConfidenceSampling(Policy):
         """Return the arm with the largest upper bound against the champion."""
         wins, resolution = state.beliefs.wins, state.resolution
         upper = upper_bounds_around_half(champion, wins, resolution, round_, self.alpha)
-        return choose_among(uniform, upper == jnp.max(upper))
+        return choose_among(uniform, mark_largest(upper))
 
     def update(
         self,
@@ -248,7 +248,7 @@ def _champion_law(
     """
     lost_rate = jnp.sum(beliefs.rate, axis=0)
     beats_all = jnp.exp(-lost_rate)
-    likeliest = first_marked(lost_rate == jnp.min(lost_rate))
+    likeliest = first_marked(mark_largest(-lost_rate))
     nobody = -jnp.expm1(-jnp.min(lost_rate)) - jnp.sum(
         jnp.where(likeliest, 0.0, beats_all)
     )

@@ -10,7 +10,14 @@ from jax import Array
 from jax.scipy.special import digamma
 from jaxtyping import Bool, Float, Num
 
-from bayesduel.ops.masks import column_of, compute_if, entry_of, materialize, row_of
+from bayesduel.ops.masks import (
+    column_of,
+    compute_if,
+    entry_of,
+    mark_largest,
+    materialize,
+    row_of,
+)
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.ops.sampling import choose_among, choose_weighted, waiting_time
 from bayesduel.policies.base import (
@@ -281,10 +288,10 @@ class RivalDirectedThompson(Policy):
         signs = jnp.sign(counts - counts.T).astype(jnp.float64)
         # Twice the losses, since an even pair is half a one; the diagonal counts alike.
         losses = jnp.sum(1.0 - signs, axis=1)
-        fewest = losses == jnp.min(losses)
+        fewest = mark_largest(-losses)
 
         def cheapest() -> Bool[Array, " K"]:
-            prices = self._costs(beliefs) / divergence
+            (prices,) = materialize(self._costs(beliefs) / divergence)
             costs = ecw_costs(signs, superiors_by_counting(signs, prices))
             costs = jnp.where(fewest, costs, jnp.inf)
             least = jnp.min(costs)

@@ -5,6 +5,7 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 
+from bayesduel.ops.masks import mark_largest
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import (
     Policy,
@@ -102,4 +103,4 @@ class SelfSparring(Policy):
         """Return the arm with the largest posterior mean."""
         mean = self.posterior.mean(state)
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-        return choose_among(uniform, mean == jnp.max(mean))
+        return choose_among(uniform, mark_largest(mean))

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import element_of
+from bayesduel.ops.masks import element_of, materialize
 
 REMOVED = -1
 
@@ -34,6 +34,7 @@ def most_groups(num_arms: int, group_size: int) -> int:
 
 def random_groups(uniforms: Float[Array, " K"], group_size: int) -> ArmGroups:
     """Split the arms at random; the last group may be smaller."""
+    (uniforms,) = materialize(uniforms)
     place = jnp.sum(uniforms[None, :] < uniforms[:, None], axis=1, dtype=jnp.int32)
     return ArmGroups(
         label=place // group_size,
@@ -104,7 +105,9 @@ def _merged(
     most = ties.shape[0]
     places = jnp.arange(most, dtype=jnp.int32)
     sizes = group_sizes(label, most)
-    order = jnp.where(places < number, sizes.astype(ties.dtype) + ties, jnp.inf)
+    (order,) = materialize(
+        jnp.where(places < number, sizes.astype(ties.dtype) + ties, jnp.inf)
+    )
     rank = jnp.sum(order[None, :] < order[:, None], axis=1, dtype=jnp.int32)
     at_rank = rank[:, None] == places[None, :]
     ranked = jnp.sum(jnp.where(at_rank, sizes[:, None], 0), axis=0, dtype=jnp.int32)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import column_of, row_of
+from bayesduel.ops.masks import column_of, mark_largest, row_of
 from bayesduel.ops.sampling import choose_among, choose_weighted, waiting_time
 from bayesduel.policies.base import Policy, check_above, most_beaten, policy_class
 from bayesduel.policies.confidence_bounds import (
@@ -183,8 +183,7 @@ class CopelandConfidenceBound(Policy):
         narrow = (draws.rivals < RIVALS) & jnp.any(believed)
         among = jnp.where(narrow, believed, anyone)
         upper = upper_bounds_against(champion, state.wins, round_, self.alpha)
-        upper = jnp.where(among, upper, -1.0)
-        return choose_among(draws.challenger, upper == jnp.max(upper))
+        return choose_among(draws.challenger, mark_largest(upper, among))
 
     def update(
         self,

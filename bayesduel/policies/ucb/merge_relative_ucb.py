@@ -9,6 +9,7 @@ from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.masks import mark_largest
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import (
     Policy,
@@ -173,8 +174,7 @@ class MergeRUCB(Policy):
         arms = jnp.arange(members.shape[0], dtype=jnp.int32)
         rivals = members & (arms != champion)
         upper = upper_bounds_against(champion, wins, late, self.alpha)
-        upper = jnp.where(rivals, upper, -1.0)
-        challenger = choose_among(uniforms[1], rivals & (upper == jnp.max(upper)))
+        challenger = choose_among(uniforms[1], mark_largest(upper, rivals))
         return champion, jnp.where(jnp.any(rivals), challenger, champion)
 
     def update(

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float, Int
 
+from bayesduel.ops.masks import mark_largest
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import (
     Policy,
@@ -148,7 +149,7 @@ class RelativeUCB(Policy):
         upper = upper_bounds_around_half(
             champion, state.wins, state.resolution, round_, self.alpha
         )
-        tied = upper == jnp.max(upper)
+        tied = mark_largest(upper)
         several = jnp.sum(tied, dtype=jnp.int32) > 1
         challenger = choose_among(uniforms[2], tied & ~(several & (arms == champion)))
         return champion, challenger, hypothesis
