@@ -6,6 +6,7 @@ import numpy as np
 from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
+from bayesduel.ops.masks import materialize
 from bayesduel.ops.sampling import cumulative, waiting_time
 from bayesduel.simulation._binomial_draws import binomial
 from bayesduel.types import RoundCount, RunKey
@@ -41,7 +42,9 @@ def ranking(
     of drawing without replacement in proportion to the weights. ``places`` for the
     first arm, one less for each later one, 0 at last.
     """
-    arrival = jnp.where(offered, -jnp.log1p(-uniforms) / weights, jnp.inf)
+    (arrival,) = materialize(
+        jnp.where(offered, -jnp.log1p(-uniforms) / weights, jnp.inf)
+    )
     earlier = jnp.sum(arrival[None, :] < arrival[:, None], axis=1, dtype=jnp.int32)
     return jnp.where(offered, jnp.maximum(places - earlier, 0), 0).astype(jnp.float64)
 

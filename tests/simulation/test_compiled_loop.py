@@ -10,6 +10,7 @@ import pytest
 from bayesduel import policies
 from bayesduel.ops.masks import materialize
 from bayesduel.simulation import buffer_rows, compiler_options, driver, event_loop
+from bayesduel.simulation._subset_draws import ranking
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.subsets import SubsetEnvironment
 from tests.compiling import names_in
@@ -77,6 +78,13 @@ def test_what_is_compared_with_itself_is_computed_once(name):
 
         found = compared_with_themselves(jax.make_jaxpr(event)(np.int32(0)).jaxpr)
     assert len(found) == COMPARED_BY_LIBRARIES.get(name, 0), found
+
+
+def test_a_ranking_compares_times_of_arrival_that_are_computed_once():
+    half = np.full(3, 0.5)
+    with jax.enable_x64(True):
+        program = jax.make_jaxpr(ranking, static_argnums=3)(half, half, half > 0, 2)
+    assert compared_with_themselves(program.jaxpr) == []
 
 
 @pytest.mark.parametrize("barrier", [True, False])
