@@ -3,16 +3,16 @@
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Int, Shaped
 
 
 def write_rows(
-    buffer: Array,
-    values: Array,
+    buffer: Shaped[Array, "run ..."],
+    values: Shaped[Array, "lane ..."],
     *,
     which: Bool[Array, " lane"],
     index: tuple[Int[Array, " lane"], ...],
-) -> Array:
+) -> Shaped[Array, "run ..."]:
     """Write the rows of some lanes, each at its own leading indices.
 
     On a CPU one lane after the other: a scatter keeps XLA from compiling the loop

@@ -35,16 +35,30 @@ COMPARED_BY_LIBRARIES = {"logit-ts": 3}
 
 QUICK = {"random", "random-subsets"}
 ALL = [*policies.names(), *policies.subset_names()]
+VARIANTS = [
+    *(
+        f"{name}:look_ahead=false"
+        for name in ("d-ts", "d-ts+", "rcs", "rucb", "ccb", "scb", "rmed1", "ecw-rmed")
+    ),
+    *("d-ts:tie_break=regret", "d-ts:prior=0.5", "d-ts:prior=0.5,look_ahead=false"),
+    *("pcomp:elimination=kl", "scomp2:elimination=kl", "rcs:fallback=least"),
+    *(
+        "sparring:inner=thompson",
+        "self-sparring:prior=0.5",
+        "mnl-ts:variant=correlated",
+    ),
+]
+"""Settings by which other comparisons are made."""
 
 
 def inputs_for(name):
     environment = (
         SubsetEnvironment.from_world(WORLD, NOTIONS)
-        if name in policies.subset_names()
+        if name.split(":")[0] in policies.subset_names()
         else PairwiseEnvironment(CONDORCET)
     )
     checkpoints = np.array([10, 30])
-    return driver._problem(environment, policies.get(name), RUNS, checkpoints, 7)
+    return driver._problem(environment, policies.parse(name), RUNS, checkpoints, 7)
 
 
 every_policy = pytest.mark.parametrize(
@@ -64,7 +78,10 @@ def test_no_operation_of_an_event_is_left_to_a_library(name):
     assert found == LEFT_TO_LIBRARIES.get(name, set())
 
 
-@every_policy
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[SLOW] * (name not in QUICK)) for name in ALL + VARIANTS],
+)
 def test_what_is_compared_with_itself_is_computed_once(name):
     """As a whole event is one program, XLA may merge anything into a comparison."""
     with jax.enable_x64(True):

@@ -150,7 +150,7 @@ class SampledRounds(NamedTuple):
             arms = jnp.arange(num_arms, dtype=jnp.int32)
             against = jnp.where(allowed, against, -1.0)
             against = jnp.where(arms == first, 0.5, against)
-            second = choose_among(tie[1], against == jnp.max(against))
+            second = choose_among(tie[1], mark_largest(against))
             return first, second
 
         return jax.vmap(one_round)(ties, theta[:number], theta[number:])

@@ -10,7 +10,7 @@ from jax import Array
 from jaxtyping import Float
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.masks import upper_triangle
+from bayesduel.ops.masks import mark_largest, upper_triangle
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import (
     Policy,
@@ -294,7 +294,7 @@ class DoubleThompson(Policy):
         eta = jnp.where(arms == first, 0.5, eta)
         if more_keys:  # Under a prior below 1 several samples may be rounded to 1.
             tie = jax.random.uniform(more_keys.pop(), dtype=jnp.float64)
-            return one_round(first, choose_among(tie, eta == jnp.max(eta)))
+            return one_round(first, choose_among(tie, mark_largest(eta)))
         return one_round(first, jnp.argmax(eta).astype(jnp.int32))
 
     def _jump(
@@ -339,7 +339,7 @@ class DoubleThompson(Policy):
         second = jnp.where(num_successes == 0, first, single)
         if may_tie:
             tie = jax.random.uniform(more_keys.pop(), dtype=jnp.float64)
-            largest = choose_among(tie, contest == jnp.max(contest))
+            largest = choose_among(tie, mark_largest(contest))
         else:
             largest = jnp.argmax(contest).astype(jnp.int32)
         second = jnp.where(jnp.any(contest > 0.0), largest, second)
