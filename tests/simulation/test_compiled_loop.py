@@ -26,6 +26,11 @@ LEFT_TO_LIBRARIES = {
                "triangular_solve"},
     "escb": {"dot_general"},
     "ccb": {"sort"},
+    "ccb:look_ahead=false": {"sort"},
+    "d-ts:look_ahead=false": {"scatter"},
+    "d-ts:prior=0.5,look_ahead=false": {"scatter"},
+    "d-ts+:look_ahead=false": {"scatter"},
+    "rcs:look_ahead=false": {"scatter"},
 }  # fmt: skip
 """Policies with operations that keep XLA from compiling a loop as one function."""
 
@@ -51,50 +56,30 @@ VARIANTS = [
 """Settings by which other comparisons are made."""
 
 
-def inputs_for(name):
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[SLOW] * (name not in QUICK)) for name in ALL + VARIANTS],
+)
+def test_program_of_the_loop(name):
+    """No operation of it is left to a library, and what is compared is computed once.
+
+    But for the policies named above. As all of it is one function, XLA may merge
+    anything into either side of a comparison.
+    """
     environment = (
         SubsetEnvironment.from_world(WORLD, NOTIONS)
         if name.split(":")[0] in policies.subset_names()
         else PairwiseEnvironment(CONDORCET)
     )
-    checkpoints = np.array([10, 30])
-    return driver._problem(environment, policies.parse(name), RUNS, checkpoints, 7)
-
-
-every_policy = pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[SLOW] * (name not in QUICK)) for name in ALL],
-)
-
-
-@every_policy
-def test_no_operation_of_an_event_is_left_to_a_library(name):
-    """Neither of the simulator nor, but for those named above, of a policy."""
+    policy, checkpoints = policies.parse(name), np.array([10, 30])
     with jax.enable_x64(True):
-        inputs = inputs_for(name)
+        inputs = driver._problem(environment, policy, RUNS, checkpoints, 7)
         carry = driver.start.lower(inputs, 8, 8).out_info
         loop = jax.make_jaxpr(event_loop.play_segment)(inputs, carry, np.int64(9))
     found = names_in(loop.jaxpr) & LIBRARIES
     assert found == LEFT_TO_LIBRARIES.get(name, set())
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[SLOW] * (name not in QUICK)) for name in ALL + VARIANTS],
-)
-def test_what_is_compared_with_itself_is_computed_once(name):
-    """As a whole event is one program, XLA may merge anything into a comparison."""
-    with jax.enable_x64(True):
-        inputs = inputs_for(name)
-
-        def event(run):
-            lane = event_loop._new_lane(inputs, run)
-            after, _ = event_loop._event(inputs, lane)
-            best = inputs.policy.recommend(after.key, after.policy)
-            return after, best, inputs.policy.info(after.policy)
-
-        found = compared_with_themselves(jax.make_jaxpr(event)(np.int32(0)).jaxpr)
-    assert len(found) == COMPARED_BY_LIBRARIES.get(name, 0), found
+    twice = compared_with_themselves(loop.jaxpr)
+    assert len(twice) == COMPARED_BY_LIBRARIES.get(name, 0), twice
 
 
 def test_a_ranking_compares_times_of_arrival_that_are_computed_once():
