@@ -38,7 +38,11 @@ def materialize[*Values](*values: *Values) -> tuple[*Values]:
 def mark_largest(
     values: Float[Array, " n"], among: Bool[Array, " n"] | None = None
 ) -> Bool[Array, " n"]:
-    """Mark the entries that have the largest value, of all or of those ``among``."""
+    """Mark all entries that have the largest value, of all or of those ``among``.
+
+    No entry is marked where there is none to choose among. Each value is computed once,
+    so that the largest one is equal to itself.
+    """
     if among is None:
         (values,) = materialize(values)
         return values == jnp.max(values)

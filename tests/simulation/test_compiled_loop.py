@@ -13,8 +13,7 @@ from bayesduel.simulation import buffer_rows, compiler_options, driver, event_lo
 from bayesduel.simulation._subset_draws import ranking
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.subsets import SubsetEnvironment
-from tests.compiling import names_in
-from tests.policies.comparing import compared_with_themselves
+from tests.compiling import compared_with_themselves, names_in
 from tests.policies.instances import CONDORCET
 from tests.policies.subsets.subset_driving import NOTIONS, WORLD
 from tests.simulation.runs import RUNS, SLOW, same, simulate_runs
@@ -100,7 +99,8 @@ def test_a_comparison_with_itself_is_found(barrier):
 
     program = jax.make_jaxpr(largest)(np.ones(4), np.ones(4))
     found = compared_with_themselves(program.jaxpr)
-    assert [each.primitive.name for each in found] == [] if barrier else ["eq", "gt"]
+    expected = [] if barrier else ["eq", "gt"]
+    assert [each.primitive.name for each in found] == expected
 
 
 def written(write, buffer, values, which, index):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import materialize, ordered_pair_mask
+from bayesduel.ops.masks import mark_largest, materialize, ordered_pair_mask
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import (
     Policy,
@@ -163,9 +163,8 @@ class BeatTheMean(Policy):
     def recommend(self, rng_key: RunKey, state: BeatTheMeanState) -> Arm:
         """Return the active arm with the largest share of wins."""
         shares, _ = _shares(state)
-        best = jnp.max(jnp.where(state.active, shares, -1.0))
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-        return choose_among(uniform, state.active & (shares == best))
+        return choose_among(uniform, mark_largest(shares, state.active))
 
     def scalar_kernel(self) -> Any:
         """Return the kernel, where the end is one stretch."""
