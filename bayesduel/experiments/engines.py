@@ -76,48 +76,51 @@ def run_jobs(
     report.expect(len(jobs))
     workers = min(workers, len(jobs))
     waiting = _new_programs_first(jobs)
-    if executor is not None:
-        with _noticed_interrupts() as check_interrupt:
+    with _noticed_interrupts() as check_interrupt:
+        if executor is not None:
             _run_there(
                 executor, _MOST_SENT, waiting, keep, report, check_interrupt, write
             )
-        return
-    if workers <= 1 or try_here:
-        patience = _ENOUGH_WORK if workers > 1 else math.inf
-        with suppress(_TakesLong):
-            _run_here(waiting, keep, report, patience)
-    if waiting:
-        with _noticed_interrupts() as check_interrupt, _processes(workers) as pool:
-            _run_there(pool, workers, waiting, keep, report, check_interrupt)
+            return
+        if workers <= 1 or try_here:
+            patience = _ENOUGH_WORK if workers > 1 else math.inf
+            with suppress(_TakesLong):
+                _run_here(waiting, keep, report, check_interrupt, patience)
+        if waiting:
+            with _processes(workers) as pool:
+                _run_there(pool, workers, waiting, keep, report, check_interrupt)
 
 
 def _run_here(
     waiting: list[Job],
     keep: Callable[[JobResult], None],
     report: "ProgressReport",
+    check_interrupt: Callable[[], None],
     patience: float,
 ) -> None:
     """Take jobs from the list until it is empty, or they last longer than that."""
     end = time.process_time() + patience
     while waiting and time.process_time() < end:
         job = waiting[0]
-        show = report.update(job)
-        if patience < math.inf:
-            show = _impatient(show, end)
-        result = JobResult(job, *_outcome(job, show))
+        hear = _impatient(report.update(job), check_interrupt, end)
+        result = JobResult(job, *_outcome(job, hear))
         del waiting[0]
         report.finished(job)
         keep(result)
+        check_interrupt()
 
 
 def _impatient(
-    show: Callable[[float], None] | None, end: float
+    show: Callable[[float], None] | None,
+    check_interrupt: Callable[[], None],
+    end: float,
 ) -> Callable[[float], None]:
     """Return a report of progress that raises where a job lasts long after ``end``."""
     began = math.inf
 
     def hear(share: float) -> None:
         nonlocal began
+        check_interrupt()
         now = time.process_time()
         if share > 0:
             began = min(began, now)
@@ -284,7 +287,7 @@ def _noticed_interrupts() -> Iterator[Callable[[], None]]:
     That is Ctrl-C, and SIGTERM or SIGHUP where they have a handler that raises (as
     the command installs). An exception raised while a finalizer runs, as when a file
     has just been written, is printed and dropped by Python, and the loop would wait
-    for ever.
+    for ever. The end of the block looks once more: it may have been the last file.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: None
@@ -307,6 +310,7 @@ def _noticed_interrupts() -> Iterator[Callable[[], None]]:
         signal.signal(number, note)
     try:
         yield check
+        check()
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -1,6 +1,8 @@
 """What is done here, and what worker processes are started for."""
 
 import pickle
+import signal
+import sys
 from collections import Counter
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import nullcontext
@@ -183,6 +185,61 @@ def test_an_executor_that_is_gone_ends_the_sweep():
     for executor in (Gone(), Cancelling()):
         with pytest.raises(ExecutorError, match="gone before all jobs were done"):
             run_all(executor)
+
+
+@pytest.fixture
+def drop_interrupt(monkeypatch):
+    """Return a function that is interrupted in a finalizer, where nobody hears it."""
+    dropped = []
+
+    class File:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def drop():
+        File()
+        assert dropped == [KeyboardInterrupt]
+
+    monkeypatch.setattr(
+        sys, "unraisablehook", lambda each: dropped.append(each.exc_type)
+    )
+    plain = signal.getsignal(signal.SIGINT)
+    yield drop
+    assert signal.getsignal(signal.SIGINT) is plain
+
+
+@pytest.mark.parametrize("executor", [None, Lossy({})], ids=["here", "executor"])
+@pytest.mark.parametrize("kept", ["a", "ab", "abc"])
+def test_an_interrupt_that_python_drops_ends_the_sweep(
+    executor, kept, monkeypatch, drop_interrupt
+):
+    monkeypatch.setattr(engines, "_MOST_SENT", 1)
+    found = []
+
+    def keep(result):
+        found.append(result.value)
+        if found == [*kept]:
+            drop_interrupt()
+
+    jobs = [Counted(name, [0.0]) for name in "abc"]
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs, 1, keep, ProgressReport(), executor=executor)
+    assert found == [*kept]
+
+
+def test_an_interrupt_that_python_drops_ends_a_long_job(drop_interrupt):
+    said = []
+
+    class Interrupted(Counted):
+        def run(self, on_progress=None):
+            drop_interrupt()
+            for step in range(1, 11):
+                said.append(step)
+                on_progress(step / 10)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs([Interrupted("a", [0.0])], 1, said.append, ProgressReport())
+    assert said == [1]
 
 
 def test_one_job_of_each_program_comes_first():
