@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.linalg import solve_triangular
 
-from bayesduel.models.pairwise_curvature import Coordinates
+from bayesduel.models.pairwise_curvature import PairCoordinates
 
 if TYPE_CHECKING:
     from bayesduel.inference.normal_law import Law
@@ -74,7 +74,7 @@ def information_of_normal_law(
     return found
 
 
-def _spread(coordinates: Coordinates, law: Law) -> Float64[np.ndarray, "D K"]:
+def _spread(coordinates: PairCoordinates, law: Law) -> Float64[np.ndarray, "D K"]:
     """Return X with X^T X the covariance of the utilities."""
     return _columns(law, coordinates.utilities(np.eye(coordinates.size)))
 

@@ -15,7 +15,6 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Float
 
-from bayesduel.inference.latent import latent_of
 from bayesduel.inference.normal_law import log_normal_density, points_of
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.newton import LaplaceState, Search, Status, Surface, advance
@@ -59,6 +58,9 @@ def laplace(
     LaplaceState
         Never nan: see its ``status``.
     """
+    # NumPyro takes long to import, and a closed form does without.
+    from bayesduel.inference.latent import latent_of
+
     latent = latent_of(model, arrays)
     origin = jnp.zeros(latent.size) if start is None else start
     return newton_mode(
@@ -74,6 +76,7 @@ def newton_mode(
     log_density: Callable[[Float[Array, " D"]], Float[Array, ""]],
     start: Float[Array, " D"],
     *,
+    gradient: Callable[[Float[Array, " D"]], Float[Array, " D"]] | None = None,
     hessian: Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None = None,
     max_iterations: int = 100,
     tolerance: float = 1e-14,
@@ -86,8 +89,8 @@ def newton_mode(
         Of a point (D,).
     start : float (D,)
         First point.
-    hessian : callable, optional
-        Its Hessian in closed form; by automatic differentiation otherwise.
+    gradient, hessian : callable, optional
+        Its derivatives in closed form; by automatic differentiation otherwise.
     max_iterations : int
         Evaluations of the Hessian at most. When they run out, ``mode`` is one step
         ahead of ``factor`` and ``log_density``.
@@ -100,8 +103,13 @@ def newton_mode(
     LaplaceState
         The best point; the status says whether it is a maximum.
     """
+    def slope(point: Float[Array, " D"]) -> tuple[Array, Array]:
+        if gradient is None:
+            return jax.value_and_grad(log_density)(point)
+        return log_density(point), gradient(point)
+
     surface = Surface(
-        slope=jax.value_and_grad(log_density),
+        slope=slope,
         hessian=hessian or jax.hessian(log_density),
         heights=jax.vmap(log_density),
     )

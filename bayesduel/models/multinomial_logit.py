@@ -1,12 +1,12 @@
 """The multinomial logit of choices out of subsets, and the outside option "none"."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from __future__ import annotations
 
-import jax.numpy as jnp
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
 import numpy as np
-from jax import Array
-from jax.scipy.special import logsumexp
 from jaxtyping import Bool, Float
 
 from bayesduel.errors import FitError
@@ -16,20 +16,24 @@ from bayesduel.models.base import (
     check_kind,
     count_votes,
     pairwise,
-    register_arrays,
 )
-from bayesduel.models.utilities import UtilityModel
+from bayesduel.models.choice_curvature import ChoiceDensity
+from bayesduel.models.utilities import UtilityModel, come_from
 from bayesduel.votes.choices import Choices
+
+if TYPE_CHECKING:
+    from jax import Array
 
 NONE = "none"
 """Name of the outside option among the outcomes."""
 
 
-@register_arrays
 @dataclass(frozen=True)
 class OfferedChoices:
-    """Choices as a pytree; the last column is the outside option, where there is one.
+    """Choices as arrays; the last column is the outside option, where there is one.
 
+    A pytree as soon as :mod:`bayesduel.inference.latent` is imported, which everything
+    that traces it does.
     ``offered`` and ``counts`` are (row, K) without and (row, K + 1) with it.
     """
 
@@ -75,6 +79,9 @@ class MultinomialLogit(UtilityModel):
 
     def __call__(self, choices: OfferedChoices) -> Float[Array, "row outcome"]:
         """Run the NumPyro model; return log P(outcome) per row."""
+        import jax.numpy as jnp
+        from jax.scipy.special import logsumexp
+
         utility = self.sample_utilities(choices.num_arms)
         if choices.offered.shape[1] > choices.num_arms:
             utility = jnp.append(utility, 0.0)
@@ -102,6 +109,24 @@ class MultinomialLogit(UtilityModel):
             num_arms=data.num_arms,
         )
 
+    def hessian(
+        self, arrays: OfferedChoices
+    ) -> Callable[[Float[Array, " D"]], Float[Array, "D D"]] | None:
+        """Return the Hessian of the log joint density, or None as ``closed_form``."""
+        density = self.closed_form(arrays)
+        return None if density is None else density.hessian
+
+    def closed_form(self, arrays: OfferedChoices) -> ChoiceDensity | None:
+        """Return the log joint density with its derivatives in closed form, or None.
+
+        None where the scale is learned, and for a subclass that overrides how
+        quantities are sampled or what choices depend on.
+        """
+        homes = (UtilityModel, MultinomialLogit)
+        if self.learn_scale or not come_from(self, _CLOSED_FORM_OF, homes):
+            return None
+        return ChoiceDensity(self, arrays)
+
     def outcomes(self, data: Choices) -> tuple[str, ...]:
         """Return what a choice can be."""
         return (*data.arm_names, NONE) if data.outside else data.arm_names
@@ -109,3 +134,7 @@ class MultinomialLogit(UtilityModel):
     def preference_matrices(self, draws: Draws) -> Float[np.ndarray, "draw K K"]:
         """Return P(i is chosen out of {i, j}, given that one of them is)."""
         return pairwise(sigmoid, self.utilities(draws))
+
+
+_CLOSED_FORM_OF = ("__call__", "sample_utilities", "_normal")
+"""The methods whose density :meth:`MultinomialLogit.closed_form` is."""

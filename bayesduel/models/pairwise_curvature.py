@@ -13,17 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import log, pi, sqrt
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from jaxtyping import Float, Float64
 
 from bayesduel.models.array_modules import Values, namespace
-from bayesduel.models.newton import LaplaceState, Surface, climb
-
-_BLOCK = 2**17
-"""Rows, of all draws together, that are looked at at once: they stay in the cache."""
+from bayesduel.models.closed_density import ClosedDensity, Coordinates
 
 
 class RowDerivatives(NamedTuple):
@@ -73,16 +69,14 @@ class _Model(Protocol):
 
 
 @dataclass(frozen=True)
-class Coordinates:
-    """What the unconstrained coordinates of a point stand for.
+class PairCoordinates(Coordinates):
+    """What the coordinates of a point of a pairwise model stand for.
 
-    Ordered by name, as in :func:`~bayesduel.inference.latent.latent_of`: the advantage
-    of the arm shown first and the tie parameter, where there are any, then the
-    utilities. All of them are normal and independent in the prior.
+    Ordered by name: the advantage of the arm shown first and the tie parameter, where
+    there are any, then the utilities.
     """
 
     model: _Model
-    num_arms: int
 
     @property
     def extras(self) -> int:
@@ -90,44 +84,14 @@ class Coordinates:
         return int(self.model.order_effect) + int(self.model.ties)
 
     @property
-    def size(self) -> int:
-        """Their number D."""
-        return self.extras + self.num_arms - int(self.model.zero_sum)
-
-    @property
     def scales(self) -> Float[np.ndarray, " D"]:
         """Their standard deviations in the prior."""
-        found = np.full(self.size, self.model.prior_scale, dtype=np.float64)
+        found = super().scales
         if self.model.order_effect:
             found[0] = self.model.order_scale
         if self.model.ties:
             found[self.extras - 1] = self.model.tie_scale
         return found
-
-    def utilities(self, points: Values) -> Values:
-        """Return the utilities (..., K) of points (..., D).
-
-        The coordinates of utilities that add up to 0 are those of NumPyro's
-        ``ZeroSumTransform``, which keeps lengths.
-        """
-        rest = points[..., self.extras :]
-        if not self.model.zero_sum:
-            return rest
-        xp = namespace(points)
-        total = xp.sum(rest, axis=-1, keepdims=True)
-        root = sqrt(self.num_arms)
-        shifted = rest - total / (root + self.num_arms)
-        return xp.concatenate([shifted, -total / root], axis=-1)
-
-    def pulled(self, vectors: Values) -> Values:
-        """Apply the transpose of the map to utilities, to vectors (..., K)."""
-        if not self.model.zero_sum:
-            return vectors
-        xp = namespace(vectors)
-        own, last = vectors[..., :-1], vectors[..., -1:]
-        root = sqrt(self.num_arms)
-        total = xp.sum(own, axis=-1, keepdims=True)
-        return own - total / (root + self.num_arms) - last / root
 
     def rows(self, votes: Any, points: Values) -> tuple[Values, Values]:
         """Return difference and tie parameter of every row at points (..., D)."""
@@ -143,7 +107,7 @@ class Coordinates:
 
     def named(self, points: Values) -> dict[str, Values]:
         """Return points (draw, D) as named quantities."""
-        found = {"utility": self.utilities(points)}
+        found = super().named(points)
         if self.model.order_effect:
             found["first_advantage"] = points[:, 0]
         if self.model.ties:
@@ -152,11 +116,8 @@ class Coordinates:
 
 
 @dataclass(frozen=True)
-class PairwiseDensity:
+class PairwiseDensity(ClosedDensity):
     """The log joint density of a stock pairwise model.
-
-    On NumPy arrays; :meth:`log_density`, :meth:`gradient` and :meth:`hessian` of one
-    point inside JAX programs as well.
 
     Attributes
     ----------
@@ -173,40 +134,17 @@ class PairwiseDensity:
     derivatives: Derivatives
 
     @property
-    def coordinates(self) -> Coordinates:
+    def coordinates(self) -> PairCoordinates:
         """What the coordinates of a point are."""
-        return Coordinates(self.model, self.votes.num_arms)
+        return PairCoordinates(self.model, self.votes.num_arms)
 
     @property
-    def size(self) -> int:
-        """D, the number of coordinates."""
-        return self.coordinates.size
+    def num_rows(self) -> int:
+        """Rows of the data."""
+        return len(self.votes.counts)
 
-    def named(self, points: Values) -> dict[str, Any]:
-        """Return the named quantities of points (draw, D)."""
-        return self.coordinates.named(points)
-
-    # Far from the mode chances round to 0, and their logarithms to minus infinity.
-    @np.errstate(all="ignore")
-    def log_densities(
-        self, points: Float[np.ndarray, "draw D"]
-    ) -> Float[np.ndarray, " draw"]:
-        """Return the log joint density of the votes and each point."""
-        coordinates = self.coordinates
-        scales = coordinates.scales
-        found = _log_priors(scales, points)
-        size = max(1, _BLOCK // max(1, len(self.votes.counts)))
-        for start in range(0, len(points), size):
-            part = points[start : start + size]
-            found[start : start + size] += self._log_likelihoods(part)
-        return found
-
-    def log_density(self, point: Values) -> Values:
-        """Return the log joint density of the votes and one point."""
-        found = _log_priors(self.coordinates.scales, point)
-        return found + self._log_likelihoods(point)
-
-    def _log_likelihoods(self, points: Values) -> Values:
+    def log_likelihoods(self, points: Values) -> Values:
+        """Return the log likelihood of points (..., D)."""
         xp = namespace(points)
         difference, tie = self.coordinates.rows(self.votes, points)
         total = xp.zeros(points.shape[:-1], dtype=points.dtype)
@@ -217,13 +155,6 @@ class PairwiseDensity:
             always = xp is np and bool(happened.all())
             total = total + (each if always else xp.where(happened, each, 0)) @ counts
         return total
-
-    @np.errstate(all="ignore")
-    def slope(
-        self, point: Float[np.ndarray, " D"]
-    ) -> tuple[Any, Float64[np.ndarray, " D"]]:
-        """Return the log density and its gradient."""
-        return self.log_densities(point[None])[0], self.gradient(point)
 
     def gradient(self, point: Values) -> Values:
         """Return the gradient (D,)."""
@@ -254,11 +185,6 @@ class PairwiseDensity:
         columns.append(self.coordinates.pulled(self.votes.incidence(by.gap)))
         return xp.concatenate(columns) - point / self.coordinates.scales**2
 
-    def laplace(self, max_iterations: int = 100) -> LaplaceState:
-        """Return the normal law at the mode, found from 0."""
-        surface = Surface(self.slope, self.hessian, self.log_densities)
-        return climb(surface, np.zeros(self.size), max_iterations=max_iterations)
-
 
 def pairwise_hessian(
     model: _Model, votes: Any, derivatives: Derivatives | None
@@ -280,7 +206,7 @@ def pairwise_hessian(
         From unconstrained coordinates (D,), ordered by name (first_advantage, the tie
         parameter, utility), to the Hessian (D, D).
     """
-    coordinates = Coordinates(model, votes.num_arms)
+    coordinates = PairCoordinates(model, votes.num_arms)
     found = derivatives or _automatic(model)
 
     def hessian(point: Values) -> Values:
@@ -313,7 +239,7 @@ def _automatic(model: _Model) -> Derivatives:
 
 
 def _hessian_at(
-    coordinates: Coordinates, votes: Any, derivatives: Derivatives, point: Values
+    coordinates: PairCoordinates, votes: Any, derivatives: Derivatives, point: Values
 ) -> Values:
     difference, tie = coordinates.rows(votes, point)
     by = derivatives(votes.counts, difference, tie)
@@ -321,14 +247,13 @@ def _hessian_at(
 
 
 def _hessian_of(
-    coordinates: Coordinates, votes: Any, by: RowDerivatives, point: Values
+    coordinates: PairCoordinates, votes: Any, by: RowDerivatives, point: Values
 ) -> Values:
     xp = namespace(point)
     model = coordinates.model
     pull = coordinates.pulled
     inner = pull(pull(votes.laplacian(by.gap_gap)).T)
-    precision = xp.asarray(1.0 / np.square(coordinates.scales), dtype=point.dtype)
-    prior = xp.eye(coordinates.size, dtype=point.dtype) * precision[None, :]
+    prior = coordinates.precision(point)
     if not coordinates.extras:
         return inner - prior
     # Rows of the order effect and of the tie parameter, those that there are.
@@ -341,10 +266,3 @@ def _hessian_of(
     square = xp.stack([xp.stack([corner[i][j] for j in kept]) for i in kept])
     side = xp.stack([pull(columns[each]) for each in kept])
     return xp.block([[square, side], [side.T, inner]]) - prior
-
-
-def _log_priors(scales: Float[np.ndarray, " D"], points: Values) -> Values:
-    """Return the log prior density of points (..., D)."""
-    xp = namespace(points)
-    height = np.sum(np.log(scales)) + 0.5 * len(scales) * log(2.0 * pi)
-    return -0.5 * xp.sum(xp.square(points / scales), axis=-1) - height

@@ -283,8 +283,7 @@ class PairwiseUtilityModel(UtilityModel):
 
     def _keeps(self, names: tuple[str, ...]) -> bool:
         """Whether none of the methods is overridden."""
-        return all(_home(self, name) in (UtilityModel, PairwiseUtilityModel)
-                   for name in names)  # fmt: skip
+        return come_from(self, names, (UtilityModel, PairwiseUtilityModel))
 
     @property
     def utility_decides(self) -> bool:
@@ -312,6 +311,13 @@ _OF_ROWS = ("logs_of_rows",)
 """What says that all rows have the law of a vote."""
 
 
-def _home(model: PairwiseUtilityModel, name: str) -> type:
+def come_from(
+    model: UtilityModel, names: tuple[str, ...], homes: tuple[type, ...]
+) -> bool:
+    """Whether none of the methods is overridden beyond these classes."""
+    return all(_home(model, name) in homes for name in names)
+
+
+def _home(model: UtilityModel, name: str) -> type:
     """Return the class that a method of a model comes from."""
     return next(each for each in type(model).__mro__ if name in vars(each))

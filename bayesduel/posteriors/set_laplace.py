@@ -1,8 +1,10 @@
 """The normal law at the mode of a model of choices, followed choice by choice.
 
-NumPyro is imported when such a policy is played: the registry imports this.
+NumPyro is imported where a model without a closed form is played: the registry imports
+this.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
@@ -16,9 +18,11 @@ from jax import Array
 from jaxtyping import Bool, Float
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.inference.laplace_draws import density_of
 from bayesduel.inference.normal_law import points_of
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.multinomial_logit import MultinomialLogit
+from bayesduel.models.newton import LaplaceState
 from bayesduel.models.vote_arrays import with_counts
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors._held_models import check_counts, check_held, hyphenated
@@ -121,13 +125,10 @@ class SetModel:
         outcome: Float[Array, " outcome"],
     ) -> SetBeliefs:
         """Count what was chosen out of a set, and follow the mode."""
-        from bayesduel.inference.laplace import laplace
-
         sets = all_sets(self.num_arms, self.subset_size)
         here = jnp.all(sets == subset[None, :], axis=1)
         counts = state.counts + jnp.where(here[:, None], outcome[None, :], 0.0)
-        arrays = with_counts(_template(*self._key), counts)
-        law = laplace(self.model, arrays, state.mode, max_iterations=_STEPS)
+        law = self._follow(counts, state.mode)
         return SetBeliefs(
             counts=counts,
             mode=jnp.asarray(law.mode),
@@ -150,11 +151,33 @@ class SetModel:
     def _key(self) -> tuple[PreferenceModel, int, int, bool]:
         return self.model, self.num_arms, self.subset_size, self.no_choice
 
-    def _utilities_at(self, points: Float[Array, "draw D"]) -> Float[Array, "draw n"]:
-        from bayesduel.inference.latent import latent_of
+    def _follow(
+        self, counts: Float[Array, "S outcome"], mode: Float[Array, " D"]
+    ) -> LaplaceState:
+        """Return the normal law of so many choices, from the last mode."""
+        from bayesduel.inference.laplace import laplace, newton_mode
 
-        latent = latent_of(self.model, _template(*self._key))
-        named = jax.vmap(latent.named)(points)
+        arrays = with_counts(_template(*self._key), counts)
+        closed = self.model.closed_form(arrays)
+        if closed is None:
+            return laplace(self.model, arrays, mode, max_iterations=_STEPS)
+        return newton_mode(
+            closed.log_density,
+            mode,
+            gradient=closed.gradient,
+            hessian=closed.hessian,
+            max_iterations=_STEPS,
+        )
+
+    def _utilities_at(self, points: Float[Array, "draw D"]) -> Float[Array, "draw n"]:
+        template = _template(*self._key)
+        closed = self.model.closed_form(template)
+        if closed is None:
+            from bayesduel.inference.latent import latent_of
+
+            named = jax.vmap(latent_of(self.model, template).named)(points)
+        else:
+            named = closed.named(points)
         return jnp.asarray(self.model.utilities(named))  # pyright: ignore
 
 
@@ -179,13 +202,12 @@ def _prior(
     model: PreferenceModel, num_arms: int, subset_size: int, no_choice: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mode and factor of the prior, which is computed outside of any program."""
-    from bayesduel.inference.numpyro_models import NumPyroDensity
-
     arrays = _template(model, num_arms, subset_size, no_choice)
     empty = with_counts(arrays, np.zeros_like(arrays.counts))
-    with jax.ensure_compile_time_eval(), jax.enable_x64(True):
-        law = NumPyroDensity(model, empty).laplace()
-        return np.asarray(law.mode), np.asarray(law.factor)
+    # While a program is traced, this thread would compile every operation by itself.
+    with ThreadPoolExecutor(1) as other:
+        law = other.submit(density_of(model, empty).laplace).result()
+    return np.asarray(law.mode), np.asarray(law.factor)
 
 
 def all_sets(num_arms: int, size: int) -> Bool[np.ndarray, "S n"]:

@@ -20,7 +20,7 @@ from tests.simulation.runs import RUNS, SLOW, same, simulate_runs
 
 LEFT_TO_LIBRARIES = {
     "bt-ts": {"cholesky", "triangular_solve"},
-    "logit-ts": {"cholesky", "triangular_solve"},
+    "logit-ts": {"cholesky", "dot_general", "triangular_solve"},
     "parwis": {"custom_linear_solve", "dot_general", "lu", "scatter", "sort",
                "triangular_solve"},
     "escb": {"dot_general"},
