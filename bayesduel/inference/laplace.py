@@ -103,6 +103,7 @@ def newton_mode(
     LaplaceState
         The best point; the status says whether it is a maximum.
     """
+
     def slope(point: Float[Array, " D"]) -> tuple[Array, Array]:
         if gradient is None:
             return jax.value_and_grad(log_density)(point)

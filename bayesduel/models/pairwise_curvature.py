@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from jaxtyping import Float, Float64
+from jaxtyping import Float
 
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.closed_density import ClosedDensity, Coordinates

@@ -21,6 +21,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.inference.laplace_draws import density_of
 from bayesduel.inference.normal_law import points_of
 from bayesduel.models.base import PreferenceModel
+from bayesduel.models.closed_density import ClosedDensity
 from bayesduel.models.multinomial_logit import MultinomialLogit
 from bayesduel.models.newton import LaplaceState
 from bayesduel.models.vote_arrays import with_counts
@@ -158,7 +159,7 @@ class SetModel:
         from bayesduel.inference.laplace import laplace, newton_mode
 
         arrays = with_counts(_template(*self._key), counts)
-        closed = self.model.closed_form(arrays)
+        closed = self._closed_form(arrays)
         if closed is None:
             return laplace(self.model, arrays, mode, max_iterations=_STEPS)
         return newton_mode(
@@ -169,9 +170,14 @@ class SetModel:
             max_iterations=_STEPS,
         )
 
+    def _closed_form(self, arrays: Any) -> ClosedDensity | None:
+        """Return the log density, where its closed form is one for programs, too."""
+        found = self.model.closed_form(arrays)
+        return found if isinstance(found, ClosedDensity) else None
+
     def _utilities_at(self, points: Float[Array, "draw D"]) -> Float[Array, "draw n"]:
         template = _template(*self._key)
-        closed = self.model.closed_form(template)
+        closed = self._closed_form(template)
         if closed is None:
             from bayesduel.inference.latent import latent_of
 

@@ -116,12 +116,12 @@ def _new_lane(inputs: LoopInputs, run: Int[Array, ""]) -> RunState:
 
 def new_lanes(inputs: LoopInputs, runs: Int[Array, " lane"]) -> Batch[RunState]:
     """Put the runs numbered ``runs`` of the chunk at their start, one per lane."""
-    return jax.vmap(partial(_new_lane, inputs), out_axes=-1)(runs)
+    return map_lanes(partial(_new_lane, inputs), runs.shape[0])(runs)
 
 
-def vmap_last(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Map over trailing lanes where speed does not matter."""
-    return jax.vmap(function, in_axes=-1, out_axes=-1)
+def _in_all(lanes: Batch[RunState], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of what belongs to one run as one over all lanes."""
+    return map_lanes(function, lanes.run.shape[0])
 
 
 @partial(jax.jit, static_argnums=(1, 2), compiler_options=HARDLY_OPTIMIZED)
@@ -140,7 +140,7 @@ def start(inputs: LoopInputs, num_rows: int, num_lanes: int) -> Carry:
         ledger = inputs.environment.ledger(lane.environment)
         return ledger, lane.environment.order, best, inputs.policy.info(lane.policy)
 
-    ledger, *rest = jax.eval_shape(vmap_last(rows_of), lanes)
+    ledger, *rest = jax.eval_shape(_in_all(lanes, rows_of), lanes)
 
     def blank(leaf: Any) -> Array:
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
@@ -209,7 +209,7 @@ def play_segment(
         if inputs.policy.assisted:
             waits = (before.run < inputs.num_runs) & ~active
             lost += jnp.sum(waits, dtype=jnp.int64)
-        after, request = map_lanes(partial(_event, inputs), before.run.shape[0])(before)
+        after, request = _in_all(before, partial(_event, inputs))(before)
         after = _select(active, after, before)
         request = inputs.environment.cut(
             request, jnp.where(active, jnp.int64(_ALL_ROUNDS), 0)
@@ -238,7 +238,7 @@ def _is_active(inputs: LoopInputs, lanes: Batch[RunState]) -> Bool[Array, " lane
 def _is_waiting(inputs: LoopInputs, lanes: Batch[RunState]) -> Bool[Array, " lane"]:
     if not inputs.policy.assisted:
         return jnp.zeros_like(lanes.run, dtype=bool)
-    waits = vmap_last(inputs.policy.is_waiting)(lanes.policy)
+    waits = _in_all(lanes, inputs.policy.is_waiting)(lanes.policy)
     return _plays(inputs, lanes) & waits
 
 
@@ -306,7 +306,7 @@ def _record(
         column = jnp.minimum(index, last)
         so_far = inputs.checkpoints[column] - before.played
         part = inputs.environment.cut(request, so_far)
-        lanes = vmap_last(inputs.environment.record)(before.environment, part)
+        lanes = _in_all(before, inputs.environment.record)(before.environment, part)
         values = jax.vmap(inputs.environment.ledger, in_axes=-1)(lanes)
         ledger = jax.tree.map(
             partial(write_rows, which=due, index=(before.run, column)), ledger, values
@@ -334,9 +334,9 @@ def _refill(inputs: LoopInputs, carry: Carry) -> Carry:
         fresh = new_lanes(inputs, run)
         # No policy is asked what it recommends in the blank state of an idle lane.
         states = _select(done, lanes.policy, fresh.policy)
-        keys = jax.vmap(jax.random.fold_in)(lanes.key, lanes.event)
-        best = vmap_last(inputs.policy.recommend)(keys, states)
-        info = vmap_last(inputs.policy.info)(states)
+        keys = _in_all(lanes, jax.random.fold_in)(lanes.key, lanes.event)
+        best = _in_all(lanes, inputs.policy.recommend)(keys, states)
+        info = _in_all(lanes, inputs.policy.info)(states)
         rows = (lanes.environment.order, best, info, lanes.event, lanes.played)
         written = jax.tree.map(
             partial(write_rows, which=done, index=(lanes.run,)),

@@ -20,6 +20,8 @@ import numpy as np
 from jax import Array, lax
 from jax.extend import core as jex_core
 
+from bayesduel.simulation import lane_generators
+
 Batched = tuple[Any, bool]
 """A value, and whether it has the trailing lane axis."""
 
@@ -102,6 +104,8 @@ def _apply(equation: Any, inputs: list[Batched], num_lanes: int) -> list[Batched
         rule = _elementwise
     elif name in _SAME_PARAMETERS:
         rule = _same_parameters
+    elif rule is None:
+        rule = lane_generators.rule_of(equation, inputs)
     result = (rule or _by_vmap)(equation, inputs, num_lanes)
     return [(each, True) for each in result]
 
