@@ -99,6 +99,19 @@ copeland_lower_bound(asked.instances[0])
     assert loaded & HEAVY == {"jax", "jaxlib", "xarray"}
 
 
+def test_fits_in_closed_form_load_neither_jax_nor_numpyro(tmp_path: Path) -> None:
+    code = """
+from bayesduel.inference import fit
+from bayesduel.models import BradleyTerry, MultinomialLogit
+from bayesduel.votes import Choices, Comparisons
+votes = Comparisons.from_wins([[0, 3], [1, 0]])
+choices = Choices.from_subsets([["a", "b"], ["a", "b"]], ["a", "b"])
+for model, data in ((BradleyTerry(), votes), (MultinomialLogit(), choices)):
+    assert fit(model, data, method="laplace", num_draws=50).converged
+"""
+    assert not loaded_by(code, tmp_path) & {"jax", "jaxlib", "numpyro"}
+
+
 def test_import_writes_nothing_and_opens_no_connection(tmp_path: Path) -> None:
     code = """
 import os, sys

@@ -116,7 +116,7 @@ def test_the_command_and_its_workers_killed(tmp_path):
     assert code == 0, errors
     seconds = time.monotonic() - begun
     whole, rng = content(tmp_path / "whole"), random.Random(9)
-    for number in range(100 if NIGHTLY else 4):
+    for number in range(100 if NIGHTLY else 3):
         out = tmp_path / str(number)
         process = command(out)
         time.sleep(rng.uniform(0.3, 1.0) * seconds)

@@ -17,9 +17,14 @@ from bayesduel.inference.latent import latent_of
 from bayesduel.inference.numpyro_models import NumPyroDensity, as_jax
 from bayesduel.inference.seeds import as_key, generator_of, seed_words
 from bayesduel.inference.winners import scores_of, winner_shares
-from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
+from bayesduel.models import (
+    BradleyTerry,
+    MultinomialLogit,
+    PairwiseBeta,
+    Thurstone,
+)
 from bayesduel.models.newton import Status, Surface, climb
-from bayesduel.votes import Comparisons
+from bayesduel.votes import Choices, Comparisons
 from tests.compiling import quick_jit
 from tests.inference.agreement import worst_disagreement
 
@@ -76,11 +81,8 @@ def with_slow(kept):
     )
 
 
-@with_slow(kept=(MODELS[0], *FULL))
-@pytest.mark.usefixtures("_double_precision")
-def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
-    """At points near and far; the automatic derivatives are JAX's."""
-    arrays = arrays_of(model)
+def check_density(model, arrays):
+    """Compare with NumPyro's density, at points near and far, and JAX's derivatives."""
     closed, latent = model.closed_form(arrays), latent_of(model, as_jax(arrays))
     assert closed is not None and closed.size == latent.size
     points = np.random.default_rng(3).normal(size=(5, latent.size))
@@ -110,6 +112,37 @@ def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
     for name, values in quantities.items():
         np.testing.assert_allclose(named.pop(name), values, rtol=1e-12, atol=1e-14)
     assert not named
+
+
+@with_slow(kept=(MODELS[0], *FULL))
+@pytest.mark.usefixtures("_double_precision")
+def test_density_and_derivatives_are_those_of_the_numpyro_model(model):
+    check_density(model, arrays_of(model))
+
+
+@pytest.mark.parametrize(
+    ("model", "none"),
+    [
+        (MultinomialLogit(prior_scale=0.8), [4, 0, 2]),
+        (MultinomialLogit(), None),
+        (MultinomialLogit(zero_sum=True), None),
+    ],
+    ids=["nobody may win", "somebody wins", "zero sum"],
+)
+@pytest.mark.usefixtures("_double_precision")
+def test_density_of_choices_is_that_of_the_numpyro_model(model, none):
+    """With a lopsided set, one without votes and, if nobody may win, one of one arm."""
+    single = [0, 0, 1, int(none is None)]
+    offered = [[1, 1, 0, 1], [1, 1, 1, 1], single, [0, 1, 1, 0]]
+    counts = [[900, 1, 0, 0], [5, 1, 3, 0], [0, 0, 7, 0], [0, 0, 0, 0]]
+    nobody = None if none is None else [*none, 0]
+    arrays = model.arrays(Choices.from_counts(offered, counts, none=nobody))
+    check_density(model, arrays)
+    law = model.closed_form(arrays).laplace()
+    expected = NumPyroDensity(model, arrays).laplace()
+    assert law.status == Status.CONVERGED
+    np.testing.assert_allclose(law.mode, expected.mode, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(law.log_density, expected.log_density, rtol=1e-12)
 
 
 @with_slow(kept=FULL[:1])
@@ -194,6 +227,16 @@ class Several(BradleyTerry):
         return super().logs_of_rows(2.0 * difference, tie)
 
 
+class Sharper(MultinomialLogit):
+    def __call__(self, choices):
+        return super().__call__(choices)
+
+
+class Wider(MultinomialLogit):
+    def _normal(self, num_arms, scale):
+        return super()._normal(num_arms, 2.0 * scale)
+
+
 def test_only_stock_densities_have_a_closed_form():
     arrays = arrays_of(BradleyTerry())
     for model in (
@@ -206,6 +249,10 @@ def test_only_stock_densities_have_a_closed_form():
     ):
         assert model.closed_form(arrays) is None, model
     assert Reversed().closed_form(arrays) is not None
+    choices = MultinomialLogit().arrays(Choices.from_subsets([["a", "b"]], ["a"]))
+    for model in (Sharper(), Wider(), MultinomialLogit(learn_scale=True)):
+        assert model.closed_form(choices) is None, model
+        assert model.hessian(choices) is None, model
     decides = [model.utility_decides for model in (Lapsing(), Reversed(), Thurstone())]
     assert decides == [False, False, True]
     assert BradleyTerry(learn_scale=True).utility_decides

@@ -50,7 +50,7 @@ def test_killed_voters_of_a_policy_lose_nothing(tmp_path, seed):
     """
     path = tmp_path / "drinks.study"
     Study.create(path, DRINKS, "d-ts+", seed=seed).close()
-    assert said_by_voters("kill_policy", path, seed, 25) == ""
+    assert said_by_voters("kill_policy", path, seed, 15) == ""
 
 
 def test_many_writers_at_once(study):
