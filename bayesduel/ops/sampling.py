@@ -4,14 +4,13 @@ Nearly all take ready-made uniforms (one draw per event is far cheaper than a ke
 draw), and all compare, count and sum instead of sorting or scattering.
 """
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.ops.masks import MANY_ARMS
-from bayesduel.types import RoundCount, RunKey
+from bayesduel.types import RoundCount
 
 # Uniforms lie on multiples of 2^-53 below 1; shrinking a target by this keeps it
 # strictly below the total it is compared with, whatever the rounding.
@@ -55,23 +54,6 @@ def choose_among(
 ) -> Int[Array, ""]:
     """Draw a uniform member of a non-empty set."""
     return choose_weighted(uniform, candidates.astype(uniform.dtype))
-
-
-def random_order(rng_key: RunKey, size: int) -> Int[Array, " n"]:
-    """Draw an order of 0, ..., size - 1, int32; consumes ``rng_key``.
-
-    By comparing 32 random bits for each: ``jax.random.permutation`` sorts the same ones
-    (and, of more than 1,625 things, sorts again), but a sort keeps XLA from compiling a
-    loop around it as one function for a CPU. Two with equal bits, one pair in 2^32,
-    keep their order.
-    """
-    bits = jax.random.bits(jax.random.split(rng_key)[1], (size,), dtype=jnp.uint32)
-    index = jnp.arange(size, dtype=jnp.int32)
-    smaller = bits[None, :] < bits[:, None]
-    earlier = (bits[None, :] == bits[:, None]) & (index[None, :] < index[:, None])
-    rank = jnp.sum(smaller | earlier, axis=1, dtype=jnp.int32)
-    here = rank[None, :] == index[:, None]
-    return jnp.sum(jnp.where(here, index[None, :], 0), axis=1, dtype=jnp.int32)
 
 
 def truncated_exponential(

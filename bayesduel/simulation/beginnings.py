@@ -1,58 +1,46 @@
-"""How runs begin: their keys and the order of their arms, whatever the policy."""
+"""How runs begin: their keys and the order of their arms, whatever the policy.
 
-from functools import partial
+A function of seed and number of the run, and of nothing else: in NumPy, so that nothing
+is compiled for it, by the rules of ``jax.random`` for its default generator.
+"""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 from jaxtyping import Int, UInt32
 
-from bayesduel.simulation.compiler_options import HARDLY_OPTIMIZED
+from bayesduel.ops.threefry import Word, threefry
 from bayesduel.simulation.environment import Environment
-from bayesduel.types import RunKey
 
-_INIT = 2**32 - 1
+INIT = 2**32 - 1
 """What is folded in instead of an event number when a run starts."""
-
-_AT_ONCE = 256
-"""Runs whose beginnings are computed together."""
-
-
-def run_keys(key: RunKey, number: UInt32[Array, ""]) -> tuple[RunKey, RunKey, RunKey]:
-    """Return the key of a run by its number, and those of its start.
-
-    These are for the environment and for the policy.
-    """
-    key_run = jax.random.fold_in(key, number)
-    key_environment, key_policy = jax.random.split(jax.random.fold_in(key_run, _INIT))
-    return key_run, key_environment, key_policy
 
 
 def orders_and_words(
     environment: Environment, runs: range, seed: int
 ) -> tuple[Int[np.ndarray, "run K"], UInt32[np.ndarray, "run W"]]:
-    """Return the order of the arms in every run, and the words of its key.
+    """Return the order of the arms in every run (int32), and the words of its key.
 
-    One program serves all policies, and any number of runs.
+    The order of a shuffled environment is drawn by ``split(fold_in(key, INIT))[0]``:
+    arms by 32 random bits each, as ``jax.random.permutation`` sorts them. Two with
+    equal bits, one pair in 2^32, keep their order.
     """
-    with jax.enable_x64(True):
-        traced, key = jax.tree.map(jnp.asarray, environment), jax.random.key(seed)
-        numbers = np.arange(_AT_ONCE, dtype=np.uint32)
-        blocks = [
-            _of_runs(traced, key, numbers + np.uint32(first))
-            for first in runs[::_AT_ONCE]
-        ]
-    orders, words = map(np.concatenate, zip(*blocks, strict=True))
-    return orders[: len(runs)], words[: len(runs)]
+    root = (_row([seed >> 32]), _row([seed & 0xFFFFFFFF]))
+    key = _folded(root, np.arange(runs.start, runs.stop, dtype=np.uint32)[:, None])
+    words = np.concatenate(key, axis=1)
+    num_arms = environment.num_arms
+    if not environment.shuffle:
+        order = np.arange(num_arms, dtype=np.int32)
+        return np.tile(order, (len(runs), 1)), words
+    key_environment = _folded(_folded(key, _row([INIT])), _row([0]))
+    key_bits = _folded(key_environment, _row([1]))
+    high, low = threefry(key_bits, (_row([0]), _row(range(num_arms))))
+    order = np.argsort(high ^ low, axis=1, kind="stable")
+    return order.astype(np.int32), words
 
 
-@partial(jax.jit, compiler_options=HARDLY_OPTIMIZED)
-def _of_runs(
-    environment: Environment, key: Array, numbers: Array
-) -> tuple[Array, Array]:
-    def of_run(number: Array) -> tuple[Array, Array]:
-        key_run, key_environment, _ = run_keys(key, number)
-        return environment.init(key_environment).order, jax.random.key_data(key_run)
+def _folded(key: tuple[Word, Word], number: Word) -> tuple[Word, Word]:
+    """Return ``fold_in(key, number)``, which is ``split(key, n)[number]`` as well."""
+    return threefry(key, (np.zeros_like(number), number))
 
-    return jax.vmap(of_run)(numbers)
+
+def _row(numbers: object) -> UInt32[np.ndarray, "1 n"]:
+    return np.array([*numbers], dtype=np.uint32)[None, :]  # pyright: ignore

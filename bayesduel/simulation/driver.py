@@ -18,6 +18,7 @@ from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy, check_choice
 from bayesduel.program_cache import keep_programs
+from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.event_loop import (
     Carry,
@@ -136,14 +137,14 @@ def run_chunk(
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
         lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
         began = time.perf_counter()
-        carry = start(inputs, _num_rows(len(runs), environment.num_arms), lanes)
+        carry = start(inputs, len(inputs.orders), lanes)
         play = segment_program(environment.num_arms)
         carry, _ = jax.block_until_ready(play(inputs, carry, np.int64(0)))
         compiled = time.perf_counter()
         carry = _drive(inputs, carry, compiled - began, on_progress)
         _raise_on_status(inputs, carry, runs)
         return _collect(
-            environment,
+            inputs,
             carry,
             len(runs),
             len(checkpoints),
@@ -217,12 +218,17 @@ def _problem(
     if environment.num_arms <= _FEW_ARMS:
         padding = max(padding, _USUAL_CHECKPOINTS - len(checkpoints))
     padded = np.pad(checkpoints.astype(np.int64), (0, padding), constant_values=NEVER)
+    rows = _num_rows(len(runs), environment.num_arms) - len(runs)
+    orders, words = (
+        np.pad(each, ((0, rows), (0, 0)))
+        for each in orders_and_words(environment, runs, seed)
+    )
     put = jax.device_put  # Conversions would be compiled, one after the other.
     return LoopInputs(
         environment=put(environment),
         policy=jax.tree.map(as_leaf, policy),
-        key=jax.random.key(seed),
-        first_run=put(np.uint32(runs.start)),
+        orders=put(orders),
+        words=put(words),
         checkpoints=put(padded),
         horizon=put(np.int64(checkpoints[-1])),
         event_limit=put(np.uint32(EVENT_LIMIT)),
@@ -316,7 +322,7 @@ def _raise_on_status(inputs: LoopInputs, carry: Carry, runs: range) -> None:
 
 
 def _collect(
-    environment: Environment,
+    inputs: LoopInputs,
     carry: Carry,
     num_runs: int,
     num_checkpoints: int,
@@ -326,10 +332,10 @@ def _collect(
 ) -> RunRecords:
     """Bring the buffers to the host, with the arms' original labels."""
     buffers = jax.tree.map(lambda rows: np.asarray(rows)[:num_runs], carry.buffers)
-    ledger, recommendation = environment.with_original_labels(
+    ledger, recommendation = inputs.environment.with_original_labels(
         {name: values[:, :num_checkpoints] for name, values in buffers.ledger.items()},
         buffers.recommendation,
-        buffers.order,
+        np.asarray(inputs.orders)[:num_runs],
     )
     return RunRecords(
         ledger=ledger,

@@ -21,8 +21,13 @@ class Environment(Protocol):
         """Number of arms."""
         ...
 
-    def init(self, rng_key: RunKey) -> Any:
-        """Return an empty ledger and the run's labels; consumes ``rng_key``."""
+    @property
+    def shuffle(self) -> bool:
+        """Whether the arms are relabeled at random in each run."""
+        ...
+
+    def init(self, order: Int[Array, " K"]) -> Any:
+        """Return an empty ledger of a run with this order of arms."""
         ...
 
     def init_policy(

@@ -14,7 +14,7 @@ from jax import Array, lax
 from jaxtyping import Bool, Int, UInt32
 
 from bayesduel.policies.base import Policy
-from bayesduel.simulation.beginnings import run_keys
+from bayesduel.simulation.beginnings import INIT
 from bayesduel.simulation.buffer_rows import write_rows
 from bayesduel.simulation.compiler_options import HARDLY_OPTIMIZED, options_of_loop
 from bayesduel.simulation.environment import Environment
@@ -48,9 +48,6 @@ class Buffers(NamedTuple):
 
     ledger: Any
     """The environment's ledger at each checkpoint, (run, checkpoint, ...)."""
-
-    order: Int[Array, "run K"]
-    """The order of the arms that the environment drew."""
 
     recommendation: Array
     """What the policy recommends, (run, ...)."""
@@ -86,8 +83,12 @@ class LoopInputs(NamedTuple):
 
     environment: Environment
     policy: Policy
-    key: RunKey
-    first_run: UInt32[Array, ""]
+    orders: Int[Array, "run K"]
+    """The order of the arms in every run."""
+
+    words: UInt32[Array, "run 2"]
+    """The words of the key of every run."""
+
     checkpoints: Int[Array, " C"]
     horizon: RoundCount
     event_limit: UInt32[Array, ""]
@@ -98,9 +99,13 @@ class LoopInputs(NamedTuple):
 
 def _new_lane(inputs: LoopInputs, run: Int[Array, ""]) -> RunState:
     """Put run number ``run`` of the chunk at its start."""
-    number = inputs.first_run + run.astype(jnp.uint32)
-    key, key_environment, key_policy = run_keys(inputs.key, number)
-    environment = inputs.environment.init(key_environment)
+    order, words = (
+        lax.dynamic_index_in_dim(rows, run, keepdims=False)
+        for rows in (inputs.orders, inputs.words)
+    )
+    key = jax.random.wrap_key_data(words, impl="threefry2x32")
+    key_policy = jax.random.split(jax.random.fold_in(key, INIT))[1]
+    environment = inputs.environment.init(order)
     return RunState(
         run=run,
         key=key,
@@ -138,20 +143,21 @@ def start(inputs: LoopInputs, num_rows: int, num_lanes: int) -> Carry:
     def rows_of(lane: RunState) -> tuple[Any, ...]:
         best = inputs.policy.recommend(lane.key, lane.policy)
         ledger = inputs.environment.ledger(lane.environment)
-        return ledger, lane.environment.order, best, inputs.policy.info(lane.policy)
+        return ledger, best, inputs.policy.info(lane.policy)
 
     ledger, *rest = jax.eval_shape(_in_all(lanes, rows_of), lanes)
 
     def blank(leaf: Any) -> Array:
         if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-            return jnp.broadcast_to(inputs.key, leaf.shape)
+            words = jnp.zeros((*leaf.shape, 2), dtype=jnp.uint32)
+            return jax.random.wrap_key_data(words, impl="threefry2x32")
         return jnp.zeros(leaf.shape, leaf.dtype)
 
     def room(leaf: Any, *rows: int) -> Array:
         return jnp.zeros((*rows, *leaf.shape[:-1]), leaf.dtype)
 
     num_checkpoints = inputs.checkpoints.shape[0]
-    order, recommendation, info = jax.tree.map(lambda leaf: room(leaf, num_rows), rest)
+    recommendation, info = jax.tree.map(lambda leaf: room(leaf, num_rows), rest)
     return Carry(
         lanes=jax.tree.map(blank, lanes)._replace(
             run=jnp.broadcast_to(inputs.num_runs, num_lanes)
@@ -161,7 +167,6 @@ def start(inputs: LoopInputs, num_rows: int, num_lanes: int) -> Carry:
             ledger=jax.tree.map(
                 lambda leaf: room(leaf, num_rows, num_checkpoints), ledger
             ),
-            order=order,
             recommendation=recommendation,
             info=info,
             events=jnp.zeros(num_rows, dtype=jnp.uint32),
@@ -337,10 +342,10 @@ def _refill(inputs: LoopInputs, carry: Carry) -> Carry:
         keys = _in_all(lanes, jax.random.fold_in)(lanes.key, lanes.event)
         best = _in_all(lanes, inputs.policy.recommend)(keys, states)
         info = _in_all(lanes, inputs.policy.info)(states)
-        rows = (lanes.environment.order, best, info, lanes.event, lanes.played)
+        rows = (best, info, lanes.event, lanes.played)
         written = jax.tree.map(
             partial(write_rows, which=done, index=(lanes.run,)),
-            (old.order, old.recommendation, old.info, old.events, old.rounds),
+            (old.recommendation, old.info, old.events, old.rounds),
             jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), rows),
         )
         return Carry(

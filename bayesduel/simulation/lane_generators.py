@@ -1,10 +1,10 @@
 """JAX's generator of random numbers over lanes, with the lane axis last.
 
-The bits are those of ``jax.random``, which its documentation fixes: Threefry-2x32
-(Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011) of the place of
-a number in its array. On a CPU, JAX writes the rounds as a loop of five trips, each of
-which XLA compiles with loops of its own, and lanes come first. Here the 20 rounds are
-one expression along the lanes.
+The bits are those of ``jax.random``, which its documentation fixes: the hash
+:func:`~bayesduel.ops.threefry.threefry` of the place of a number in its array. On a
+CPU, JAX writes the rounds as a loop of five trips, each of which XLA compiles with
+loops of its own, and lanes come first. Here the 20 rounds are one expression along the
+lanes.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,35 +15,20 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
-from jaxtyping import Shaped, UInt32
+from jaxtyping import Shaped
 
-Word = UInt32[Array, "..."]
+from bayesduel.ops.threefry import Word, threefry
 
-_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-_PARITY = np.uint32(0x1BD11BDA)
 _WORD = 32
 
 
 @jax.jit
-def threefry(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Word]:
-    """Return Threefry-2x32 with 20 rounds of counts by keys, which broadcast.
+def _hashed(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Word]:
+    """Return the hash, computed once: XLA would repeat it for everything that reads it.
 
-    Computed once, whatever reads it: XLA would repeat it for every reader. A program of
-    its own, which is traced once for all calls of one shape.
+    A program of its own, which is traced once for all calls of one shape.
     """
-    schedule = (*key, key[0] ^ key[1] ^ _PARITY)
-    one, other = count[0] + schedule[0], count[1] + schedule[1]
-    for group in range(1, 6):
-        for rotation in _ROTATIONS[(group - 1) % 2]:
-            one = one + other
-            left = lax.shift_left(other, jnp.full_like(other, rotation))
-            right = lax.shift_right_logical(
-                other, jnp.full_like(other, _WORD - rotation)
-            )
-            other = (left | right) ^ one
-        one = one + schedule[group % 3]
-        other = other + schedule[(group + 1) % 3] + np.uint32(group)
-    return lax.optimization_barrier((one, other))
+    return lax.optimization_barrier(threefry(key, count))
 
 
 def rule_of(equation: Any, inputs: Sequence[tuple[Any, bool]]) -> Callable | None:
@@ -82,7 +67,7 @@ def _random_fold_in(
     rank = len(equation.outvars[0].aval.shape)
     key = tuple(_fit(word, keys_batched, rank) for word in _words(keys))
     low = _fit(jnp.asarray(data, np.uint32), data_batched, rank)
-    return [_keys(threefry(key, (jnp.zeros_like(low), low)))]
+    return [_keys(_hashed(key, (jnp.zeros_like(low), low)))]
 
 
 def _hashed_places(
@@ -95,7 +80,7 @@ def _hashed_places(
         for word in _words(keys)
     ]
     low = lax.iota(np.uint32, prod(shape)).reshape(*(1,) * own, *shape, 1)
-    return threefry((words[0], words[1]), (jnp.zeros_like(low), low))
+    return _hashed((words[0], words[1]), (jnp.zeros_like(low), low))
 
 
 def _words(keys: Any) -> list[Word]:

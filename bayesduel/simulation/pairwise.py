@@ -11,7 +11,6 @@ from jax import Array
 from jaxtyping import Float, Int
 
 from bayesduel.ops.masks import element_of, entry_of, ordered_pair_mask
-from bayesduel.ops.sampling import random_order
 from bayesduel.simulation._binomial_draws import binomial
 from bayesduel.types import Arm, Batch, Duel, Outcome, RoundCount, RunKey, State
 
@@ -52,13 +51,8 @@ class PairwiseEnvironment:
         """Number of arms K."""
         return self.preference.shape[0]
 
-    def init(self, rng_key: RunKey) -> PairwiseLane:
-        """Return an empty ledger and the run's labels; consumes ``rng_key``."""
-        order = (
-            random_order(rng_key, self.num_arms)
-            if self.shuffle
-            else jnp.arange(self.num_arms, dtype=jnp.int32)
-        )
+    def init(self, order: Int[Array, " K"]) -> PairwiseLane:
+        """Return an empty ledger of a run with this order of arms."""
         return PairwiseLane(
             order=order,
             plays=jnp.zeros((self.num_arms, self.num_arms), dtype=jnp.int64),

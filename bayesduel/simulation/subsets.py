@@ -19,7 +19,6 @@ from bayesduel.instances.choice import (
     TableRule,
 )
 from bayesduel.instances.choice.costs import Cost
-from bayesduel.ops.sampling import random_order
 from bayesduel.simulation._subset_draws import (
     count_winners,
     independent_rewards,
@@ -134,13 +133,8 @@ class SubsetEnvironment:
         """Number of arms n."""
         return self.revenues.shape[0]
 
-    def init(self, rng_key: RunKey) -> SubsetLane:
-        """Return an empty ledger and the run's labels; consumes ``rng_key``."""
-        order = (
-            random_order(rng_key, self.num_arms)
-            if self.shuffle
-            else jnp.arange(self.num_arms, dtype=jnp.int32)
-        )
+    def init(self, order: Int[Array, " n"]) -> SubsetLane:
+        """Return an empty ledger of a run with this order of arms."""
         return SubsetLane(
             order=order,
             offers=jnp.zeros(self.num_arms, dtype=jnp.int64),

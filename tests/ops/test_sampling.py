@@ -6,10 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import scipy.stats
 
 from bayesduel import policies
-from bayesduel.ops.sampling import random_order, waiting_time, waiting_time_at_rate
+from bayesduel.ops.sampling import waiting_time, waiting_time_at_rate
 from tests.compiling import quick_jit
 from tests.policies.driving import simulate_runs
 from tests.policies.random_states import told_state
@@ -89,32 +88,6 @@ def test_waiting_time_is_that_of_exact_logarithms(rounds):
             assert float(exact) - 1 - off <= got <= float(exact) + off
             ends += 1
     assert ends > 0
-
-
-def orders(num_orders, size):
-    keys = jax.random.split(jax.random.key(9), num_orders)
-    return np.asarray(jax.vmap(random_order, (0, None))(keys, size))
-
-
-@pytest.mark.parametrize("size", [1, 2, 5, 300])
-def test_an_order_has_everything_once(size):
-    found = orders(20, size)
-    assert found.dtype == np.int32
-    np.testing.assert_array_equal(np.sort(found), np.tile(np.arange(size), (20, 1)))
-
-
-def test_all_orders_are_equally_likely():
-    """Of four things in 24,000 draws; one false alarm in 10^6."""
-    _, counts = np.unique(orders(24_000, 4), axis=0, return_counts=True)
-    assert counts.size == 24
-    assert scipy.stats.chisquare(counts).pvalue > 1e-6
-
-
-def test_equal_bits_stay_in_place(monkeypatch):
-    bits = jnp.array([7, 3, 7, 3, 0, 2**32 - 1], dtype=jnp.uint32)
-    monkeypatch.setattr(jax.random, "bits", lambda *_, **__: bits)
-    found = random_order(jax.random.key(0), 6)
-    np.testing.assert_array_equal(found, np.argsort(bits, kind="stable"))
 
 
 # Counts in which the chance of a round that is not idle rounds to 1 + 2.2e-16, if the

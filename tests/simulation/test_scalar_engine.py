@@ -16,8 +16,7 @@ from bayesduel.errors import SimulationError
 from bayesduel.policies.base import policy_class
 from bayesduel.policies.thompson._scalar_double_thompson import kernel
 from bayesduel.posteriors.beta_tails import half_tail_rates
-from bayesduel.simulation import driver, event_loop
-from bayesduel.simulation.beginnings import orders_and_words
+from bayesduel.simulation import driver
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.scalar import engine
 from tests.fake_policies import Wanderer
@@ -76,31 +75,6 @@ def test_an_engine_may_be_asked_for(monkeypatch):
         kernel_of(Wanderer(), "scalar")
     with pytest.raises(ValueError, match="engine must be one of auto, scalar, jax"):
         kernel_of(d_ts, "numba")
-
-
-@pytest.mark.parametrize("shuffle", [True, False])
-def test_arms_have_the_labels_of_the_other_engine(shuffle):
-    environment = PairwiseEnvironment(CONDORCET, shuffle)
-    runs = range(5, 16)
-    grid = np.array([10])
-    orders, seeds = orders_and_words(environment, runs, 7)
-    with jax.enable_x64(True):
-        inputs = driver._problem(environment, policies.get("d-ts"), runs, grid, 7)
-        lanes = jax.jit(event_loop.new_lanes)(inputs, jnp.arange(11, dtype=jnp.int32))
-    np.testing.assert_array_equal(orders, np.asarray(lanes.environment.order).T)
-    np.testing.assert_array_equal(
-        seeds, np.asarray(jax.vmap(jax.random.key_data)(lanes.key))
-    )
-    assert len({*map(tuple, seeds)}) == 11
-
-
-def test_beginnings_do_not_depend_on_how_many_are_computed_together():
-    environment = PairwiseEnvironment(CONDORCET)
-    whole = orders_and_words(environment, range(600), 7)
-    part = orders_and_words(environment, range(250, 300), 7)
-    for all_runs, some in zip(whole, part, strict=True):
-        np.testing.assert_array_equal(all_runs[250:300], some)
-        assert len(all_runs) == 600
 
 
 def test_results_have_the_layout_of_the_other_engine(wandering):

@@ -52,7 +52,8 @@ def program(world, in_bulk):
 
     def play(key, offered, rounds, until):
         key_lane, key_play = jax.random.split(key)
-        lane = environment.init(key_lane)
+        arms = jnp.arange(world.num_arms, dtype=jnp.int32)
+        lane = environment.init(jax.random.permutation(key_lane, arms))
         offer = Offer(offered[lane.order], rounds, until)
         _, rewards, played = environment.play(
             key_play, lane, offer, jnp.int64(2**62), in_bulk=in_bulk

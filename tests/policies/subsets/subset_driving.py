@@ -69,7 +69,8 @@ def replay(policy, world, runs, horizon, seed=0, most_events=None) -> list[list[
 def _program(environment, policy, horizon, most_events):
     def one(key):
         key_lane, key_init, key_events = jax.random.split(key, 3)
-        lane = environment.init(key_lane)
+        arms = jnp.arange(environment.num_arms, dtype=jnp.int32)
+        lane = environment.init(jax.random.permutation(key_lane, arms))
         end = jnp.int64(horizon)
 
         def advance(carry, number):

@@ -1,0 +1,95 @@
+"""Keys of runs and orders of arms: by the rules of ``jax.random``, and evenly."""
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.stats
+
+from bayesduel import policies
+from bayesduel.ops.threefry import threefry
+from bayesduel.simulation import beginnings, driver, event_loop
+from bayesduel.simulation.beginnings import orders_and_words
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from tests.policies.instances import CONDORCET
+
+
+def of_arms(number):
+    return PairwiseEnvironment(np.full((number, number), 0.5))
+
+
+@pytest.mark.parametrize(
+    ("num_arms", "seed", "runs"),
+    [
+        (5, 7, range(3, 20)),
+        (1, 0, range(2)),
+        (2, 2**32, range(2**32 - 4, 2**32)),
+        (300, 2**63 - 1, range(2**31 - 2, 2**31 + 3)),
+    ],
+)
+def test_keys_and_orders_are_those_of_jax(num_arms, seed, runs):
+    orders, words = orders_and_words(of_arms(num_arms), runs, seed)
+    assert (orders.dtype, words.dtype) == (np.int32, np.uint32)
+    with jax.enable_x64(True):
+        for number, order, word in zip(runs, orders, words, strict=True):
+            key = jax.random.fold_in(jax.random.key(seed), np.uint32(number))
+            np.testing.assert_array_equal(word, jax.random.key_data(key))
+            begins = jax.random.fold_in(key, beginnings.INIT)
+            key_order, _ = jax.random.split(begins)
+            arms = jnp.arange(num_arms, dtype=jnp.int32)
+            drawn = jax.random.permutation(key_order, arms)
+            np.testing.assert_array_equal(order, drawn)
+    assert len({*map(tuple, words)}) == len(runs)
+
+
+def test_all_orders_are_equally_likely():
+    """Of four arms in 24,000 runs; one false alarm in 10^6."""
+    orders, _ = orders_and_words(of_arms(4), range(24_000), 9)
+    _, counts = np.unique(orders, axis=0, return_counts=True)
+    assert counts.size == 24
+    assert scipy.stats.chisquare(counts).pvalue > 1e-6
+
+
+def test_arms_with_equal_bits_stay_in_place(monkeypatch):
+    """Also of more arms than ``jax.random.permutation`` sorts once."""
+    bits = np.tile(np.uint32([7, 3, 7, 3, 0, 2**32 - 1]), 400)[None, :]
+
+    def few_bits(key, count):
+        if count[1].shape == bits.shape:
+            return bits, np.zeros_like(bits)
+        return threefry(key, count)
+
+    monkeypatch.setattr(beginnings, "threefry", few_bits)
+    orders, _ = orders_and_words(of_arms(bits.size), range(1), 0)
+    np.testing.assert_array_equal(orders, np.argsort(bits, axis=1, kind="stable"))
+
+
+def test_without_shuffling_arms_keep_their_order():
+    shuffled = PairwiseEnvironment(CONDORCET)
+    one, other = (
+        orders_and_words(each, range(5, 16), 7)
+        for each in (shuffled, replace(shuffled, shuffle=False))
+    )
+    np.testing.assert_array_equal(other[0], np.tile(np.arange(len(CONDORCET)), (11, 1)))
+    np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_beginnings_do_not_depend_on_how_many_are_computed_together():
+    whole = orders_and_words(PairwiseEnvironment(CONDORCET), range(600), 7)
+    part = orders_and_words(PairwiseEnvironment(CONDORCET), range(250, 300), 7)
+    for all_runs, some in zip(whole, part, strict=True):
+        np.testing.assert_array_equal(all_runs[250:300], some)
+        assert len(all_runs) == 600
+
+
+def test_lanes_begin_so_whatever_generator_is_the_default_of_jax():
+    environment, runs = PairwiseEnvironment(CONDORCET), range(5, 16)
+    orders, words = orders_and_words(environment, runs, 7)
+    with jax.enable_x64(True), jax.default_prng_impl("rbg"):
+        policy = policies.get("d-ts")
+        inputs = driver._problem(environment, policy, runs, np.array([10]), 7)
+        lanes = event_loop.new_lanes(inputs, jnp.arange(11, dtype=jnp.int32))
+    np.testing.assert_array_equal(lanes.environment.order.T, orders)
+    np.testing.assert_array_equal(jax.random.key_data(lanes.key), words)
