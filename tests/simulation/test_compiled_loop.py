@@ -140,7 +140,17 @@ def test_options_change_no_bit(name, monkeypatch):
         same(simulate(), with_all)
 
 
-def test_an_option_that_the_compiler_does_not_know_is_left_out(monkeypatch):
+@pytest.fixture
+def disable():
+    """Return what asks JAX for hardly any optimization, or no longer."""
+    option = "jax_disable_most_optimizations"
+    before = jax.config.read(option)
+    yield partial(jax.config.update, option)
+    jax.config.update(option, before)
+
+
+def test_an_option_that_the_compiler_does_not_know_is_left_out(monkeypatch, disable):
+    disable(False)
     options_of_loop = compiler_options.options_of_loop
     known, of_many = options_of_loop(16), options_of_loop(17)
     assert {*of_many} < {*known}
@@ -151,12 +161,7 @@ def test_an_option_that_the_compiler_does_not_know_is_left_out(monkeypatch):
 
 
 @pytest.mark.parametrize("disabled", [True, False])
-def test_who_asks_for_hardly_any_optimization_gets_that(disabled):
-    option = "jax_disable_most_optimizations"
-    before = jax.config.read(option)
-    try:
-        jax.config.update(option, disabled)
-        options = dict(compiler_options.options_of_loop(4))
-    finally:
-        jax.config.update(option, before)
+def test_who_asks_for_hardly_any_optimization_gets_that(disabled, disable):
+    disable(disabled)
+    options = dict(compiler_options.options_of_loop(4))
     assert options.get("xla_backend_optimization_level") == (None if disabled else 1)
