@@ -115,7 +115,10 @@ def _impatient(
     check_interrupt: Callable[[], None],
     end: float,
 ) -> Callable[[float], None]:
-    """Return a report of progress that raises where a job lasts long after ``end``."""
+    """Return a report of progress that raises where a job lasts long after ``end``.
+
+    And where there was a signal to end.
+    """
     began = math.inf
 
     def hear(share: float) -> None:

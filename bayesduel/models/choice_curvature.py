@@ -20,7 +20,8 @@ class ChoiceDensity(ClosedDensity):
 
     With counts c_ri of row r, their sum n_r and chances p_ri of the offered arms, the
     gradient of the log likelihood is sum_r (c_r - n_r p_r), and its Hessian
-    -sum_r n_r (diag(p_r) - p_r p_r^T). The utility of the outside option is 0.
+    -sum_r n_r (diag(p_r) - p_r p_r^T) (McFadden 1974). Natural logarithms; the utility
+    of the outside option is 0. What never happened may be impossible.
 
     Attributes
     ----------

@@ -102,7 +102,9 @@ class Coordinates:
 class ClosedDensity(ABC):
     """A log joint density with its derivatives in closed form.
 
-    On NumPy arrays; what takes one point inside JAX programs as well.
+    On NumPy arrays; ``log_density``, ``gradient`` and ``hessian`` of one point inside
+    JAX programs as well. Natural logarithms. Coordinates are unconstrained, ordered by
+    name; one vote is the unit, so that no binomial coefficient enters.
     """
 
     @property

@@ -4,9 +4,6 @@ Automatic differentiation takes a pass over all rows for every arm. But a row de
 the utilities through one difference only, so its share of the Hessian is a number,
 written into four places. With 2,000 arms and 20,000 pairs that is the difference
 between a second and hours.
-
-Everything is written for NumPy arrays and for arrays traced by JAX alike: a fit of a
-stock model needs no JAX, and inside a program the Hessian is the same one.
 """
 
 from __future__ import annotations

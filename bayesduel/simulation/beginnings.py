@@ -16,23 +16,27 @@ INIT = 2**32 - 1
 
 def orders_and_words(
     environment: Environment, runs: range, seed: int
-) -> tuple[Int[np.ndarray, "run K"], UInt32[np.ndarray, "run W"]]:
-    """Return the order of the arms in every run (int32), and the words of its key.
+) -> tuple[Int[np.ndarray, "run K"], UInt32[np.ndarray, "run 2"]]:
+    """Return the order of the arms in every run, and the words of its key.
+
+    Orders are int32 (run, K): the arm at each position. Words are uint32 (run, 2), as
+    ``jax.random.key_data(fold_in(key(seed), number))``; ``seed`` is below 2^63, numbers
+    of runs are below 2^32.
 
     The order of a shuffled environment is drawn by ``split(fold_in(key, INIT))[0]``:
     arms by 32 random bits each, as ``jax.random.permutation`` sorts them. Two with
     equal bits, one pair in 2^32, keep their order.
     """
-    root = (_row([seed >> 32]), _row([seed & 0xFFFFFFFF]))
+    root = (_row(seed >> 32), _row(seed & 0xFFFFFFFF))
     key = _folded(root, np.arange(runs.start, runs.stop, dtype=np.uint32)[:, None])
     words = np.concatenate(key, axis=1)
     num_arms = environment.num_arms
     if not environment.shuffle:
         order = np.arange(num_arms, dtype=np.int32)
         return np.tile(order, (len(runs), 1)), words
-    key_environment = _folded(_folded(key, _row([INIT])), _row([0]))
-    key_bits = _folded(key_environment, _row([1]))
-    high, low = threefry(key_bits, (_row([0]), _row(range(num_arms))))
+    key_environment = _folded(_folded(key, _row(INIT)), _row(0))
+    key_bits = _folded(key_environment, _row(1))
+    high, low = threefry(key_bits, (_row(0), _row(*range(num_arms))))
     order = np.argsort(high ^ low, axis=1, kind="stable")
     return order.astype(np.int32), words
 
@@ -42,5 +46,5 @@ def _folded(key: tuple[Word, Word], number: Word) -> tuple[Word, Word]:
     return threefry(key, (np.zeros_like(number), number))
 
 
-def _row(numbers: object) -> UInt32[np.ndarray, "1 n"]:
-    return np.array([*numbers], dtype=np.uint32)[None, :]  # pyright: ignore
+def _row(*numbers: int) -> UInt32[np.ndarray, "1 n"]:
+    return np.array([numbers], dtype=np.uint32)

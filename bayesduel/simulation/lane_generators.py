@@ -19,8 +19,6 @@ from jaxtyping import Shaped
 
 from bayesduel.ops.threefry import Word, threefry
 
-_WORD = 32
-
 
 @jax.jit
 def _hashed(key: tuple[Word, Word], count: tuple[Word, Word]) -> tuple[Word, Word]:
@@ -48,9 +46,9 @@ def _random_bits(
 ) -> list[Shaped[Array, "..."]]:
     high, low = _hashed_places(*inputs[0], equation.params["shape"])
     width = equation.params["bit_width"]
-    if width == 2 * _WORD:
+    if width == 64:
         wide = lax.convert_element_type(high, np.uint64)
-        return [wide << np.uint64(_WORD) | lax.convert_element_type(low, np.uint64)]
+        return [wide << np.uint64(32) | lax.convert_element_type(low, np.uint64)]
     return [lax.convert_element_type(high ^ low, np.dtype(f"uint{width}"))]
 
 
