@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     )
     from bayesduel.experiments import Experiment, compare, merge, results, simulate
     from bayesduel.instances import load
+    from bayesduel.policies.policy import Duel, Policy
 
     __version__: str
 
 __all__ = [
+    "Duel",
     "Experiment",
+    "Policy",
     "__version__",
     "analysis",
     "compare",
@@ -67,8 +70,10 @@ _MODULES = {
     "votes",
 }
 _FUNCTIONS = {
+    "Duel": "bayesduel.policies",
     "Experiment": "bayesduel.experiments",
     "compare": "bayesduel.experiments",
+    "Policy": "bayesduel.policies",
     "load": "bayesduel.instances",
     "merge": "bayesduel.experiments",
     "simulate": "bayesduel.experiments",

@@ -11,6 +11,7 @@ from bayesduel.errors import SimulationArgumentError
 from bayesduel.limits import PATIENCE
 from bayesduel.policies.base import Policy
 from bayesduel.policies.lookup import parse
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.simulation.driver import EVENT_LIMIT
 from bayesduel.simulation.pairwise import PairwiseEnvironment
@@ -40,7 +41,7 @@ class Decisions(NamedTuple):
 
 
 def asking_kernel(
-    policy: str | Policy, num_arms: int, budget: int, *, rounds: int = 0
+    policy: str | PolicyBase, num_arms: int, budget: int, *, rounds: int = 0
 ) -> ScalarKernel:
     """Return what asks for the informative pairs of a policy, one after the other.
 
@@ -59,7 +60,7 @@ def asking_kernel(
         If no kernel plays the policy.
     """
     if isinstance(policy, str) and policy == "balanced":
-        from bayesduel.policies._scalar_fewest_duels import kernel
+        from bayesduel.policies.identification._scalar_fewest_duels import kernel
 
         return kernel()
     chosen = parse(policy) if isinstance(policy, str) else policy

@@ -28,7 +28,7 @@ from theory.arguments import integer_from, seed_of, share_of, width_of
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float64
 
-    from bayesduel.policies.base import Policy
+    from bayesduel.policies.policy import PolicyBase
 
 __all__ = ["audit_stopping", "right_answers", "usual_rules"]
 
@@ -38,7 +38,7 @@ _MOST_RUNS = 10**7
 
 def audit_stopping(
     instances: Any,
-    policy: str | Policy = "d-ts+",
+    policy: str | PolicyBase = "d-ts+",
     *,
     rules: Mapping[str, StoppingRule] | Sequence[str] | None = None,
     delta: float = 0.05,

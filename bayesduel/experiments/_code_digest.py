@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.policies.base import Policy
+from bayesduel.policies.policy import PolicyBase
 
 _OURS = ("bayesduel", "theory")
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
-def code_digest(policy: Policy) -> str:
+def code_digest(policy: PolicyBase) -> str:
     """Return a digest of what a policy executes; empty for our own policies.
 
     Policies and other objects among its fields are included.

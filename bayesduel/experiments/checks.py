@@ -12,7 +12,7 @@ from bayesduel.experiments.problems import is_instance
 from bayesduel.experiments.results import FILE_NAMES, ZARR
 from bayesduel.experiments.stored.zarr_files import require_zarr
 from bayesduel.limits import LONGEST_HORIZON, MOST_CHECKPOINTS, MOST_JOBS
-from bayesduel.policies.base import Policy
+from bayesduel.policies.policy import PolicyBase
 from theory.arguments import integer_from, seed_of, true_or_false, whole_number
 
 RECORDS = ("plays", "regret", "quantiles")
@@ -29,7 +29,7 @@ def as_sequence(argument: str, value: Any) -> tuple[list[Any], bool]:
 
     A matrix, world, policy or string is one.
     """
-    single = isinstance(value, str | Policy) or is_instance(value)
+    single = isinstance(value, str | PolicyBase) or is_instance(value)
     if single or hasattr(value, "__array__") or _is_nested_numbers(value):
         return [value], False
     return list(several(argument, value)), True

@@ -11,7 +11,7 @@ from bayesduel.experiments import nodes, results
 from bayesduel.experiments.nodes import Configuration
 from bayesduel.experiments.request.toml_text import folder_files
 from bayesduel.experiments.stored.run_sweep import Place, RunSweep, name_of
-from bayesduel.policies.base import Policy
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.version import package_version
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class SimulationJob:
     """Some runs of one policy on one matrix, or in one world of subset choice."""
 
     configuration: Configuration
-    policy: Policy
+    policy: PolicyBase
     runs: range
     num_lanes: int | None = None
 

@@ -30,7 +30,8 @@ from bayesduel.experiments.request.toml_files import (
 from bayesduel.experiments.request.toml_text import to_toml
 from bayesduel.experiments.store import Part, carry_out
 from bayesduel.limits import MOST_RUNS
-from bayesduel.policies.base import Policy, parameters_json
+from bayesduel.policies.base import parameters_json
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.stopping.rules import StoppingRule
 
 
@@ -125,7 +126,7 @@ class Experiment:
     """
 
     instances: tuple[Instance, ...]
-    policies: tuple[Policy, ...]
+    policies: tuple[PolicyBase, ...]
     num_runs: int
     horizon: int
     checkpoints: tuple[int, ...]
@@ -138,7 +139,7 @@ class Experiment:
     def __init__(
         self,
         instances: InstanceLike | Sequence[InstanceLike],
-        policies: Policy | str | Sequence[Policy | str],
+        policies: PolicyBase | str | Sequence[PolicyBase | str],
         *,
         num_runs: int = 100,
         horizon: float = 10**5,
@@ -263,7 +264,7 @@ class Experiment:
         }
 
     @cached_property
-    def configurations(self) -> dict[Place, tuple[Configuration, Policy]]:
+    def configurations(self) -> dict[Place, tuple[Configuration, PolicyBase]]:
         """What the results of each policy on each instance depend on."""
         own = {policy.label: (policy, code_digest(policy)) for policy in self.policies}
         return {

@@ -22,7 +22,7 @@ from bayesduel.errors import (
 )
 from bayesduel.experiments import regret
 from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
-from bayesduel.policies.base import Policy
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.subset_base import SubsetPolicy
 from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import shown
@@ -85,7 +85,7 @@ class Problem(ABC):
         """Raise a ``ValueError`` unless a known notion is defined here."""
 
     @abstractmethod
-    def check_policy(self, policy: Policy, horizon: int) -> None:
+    def check_policy(self, policy: PolicyBase, horizon: int) -> None:
         """Raise where a policy cannot play here; warn outside its theory."""
 
     @abstractmethod
@@ -144,7 +144,7 @@ class PairProblem(Problem):
         """Raise ``InvalidPreferenceError`` where a winner is missing."""
         self.instance.regret_per_pair(notion)
 
-    def check_policy(self, policy: Policy, horizon: int) -> None:
+    def check_policy(self, policy: PolicyBase, horizon: int) -> None:
         """Raise for a policy that offers sets, and for its bad parameters."""
         if isinstance(policy, SubsetPolicy):
             raise SimulationArgumentError.of(
@@ -200,7 +200,7 @@ class SubsetProblem(Problem):
         """Raise ``ChoiceWorldError`` where the feedback defines no such regret."""
         self.instance.check_notion(notion)
 
-    def check_policy(self, policy: Policy, horizon: int) -> None:
+    def check_policy(self, policy: PolicyBase, horizon: int) -> None:
         """Raise for a policy that asks for duels, or cannot read the feedback."""
         if not isinstance(policy, SubsetPolicy):
             listed = ", ".join(policies.subset_names())

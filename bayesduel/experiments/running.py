@@ -14,14 +14,14 @@ from bayesduel.experiments.experiment import Experiment
 from bayesduel.experiments.problems import InstanceLike
 from bayesduel.experiments.stored.run_sweep import now
 from bayesduel.limits import MOST_LANES
-from bayesduel.policies.base import Policy
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.progress import progress_reporter
 from bayesduel.stopping.rules import StoppingRule
 
 
 def simulate(
     environment: InstanceLike,
-    policy: Policy | str,
+    policy: PolicyBase | str,
     *,
     num_runs: int = 100,
     horizon: float = 10**5,
@@ -97,7 +97,7 @@ def simulate(
 
 def compare(
     environments: InstanceLike | Sequence[InstanceLike],
-    policies: Policy | str | Sequence[Policy | str],
+    policies: PolicyBase | str | Sequence[PolicyBase | str],
     *,
     num_runs: int = 100,
     horizon: float = 10**5,

@@ -1,6 +1,6 @@
 """Who asks: one file per algorithm, and a registry by name."""
 
-from bayesduel.policies.base import Policy, parameters
+from bayesduel.policies.base import parameters
 from bayesduel.policies.batched.candidate_comparisons import CandidateComparisons
 from bayesduel.policies.batched.pairwise_comparisons import PairwiseComparisons
 from bayesduel.policies.batched.seeded_comparisons import SeededComparisons
@@ -26,6 +26,7 @@ from bayesduel.policies.lookup import (
     parse,
     subset_names,
 )
+from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.reductions.doubler import Doubler
 from bayesduel.policies.reductions.singleton_machines import MultiSBM
@@ -75,6 +76,7 @@ __all__ = [
     "DelayedFeedback",
     "DoubleThompson",
     "Doubler",
+    "Duel",
     "ExpectedInformation",
     "InterleavedFilter",
     "LogitThompson",

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int, Shaped
 from bayesduel.errors import PolicyParameterError, checked_as
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.registry import own_label, registered_label, registered_name
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.posteriors.base import PairPosterior
 from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
@@ -22,8 +22,8 @@ from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey, Stat
 from theory.arguments import as_number, one_of
 
 
-class Policy:
-    """Decides which arms meet next. A policy is asked, not looped.
+class Policy(PolicyBase):
+    """The form of a policy that JAX plays, many runs side by side.
 
     Subclasses are made by :func:`policy_class`: frozen dataclasses that JAX takes apart
     as pytrees. Numbers are leaves, so a sweep over them does not recompile; fields
@@ -42,22 +42,6 @@ class Policy:
 
     assisted: ClassVar[bool] = False
     """Whether it sometimes waits for the host (``is_waiting``, ``host_step``)."""
-
-    @property
-    def name(self) -> str:
-        """Name in the registry, or that of the class."""
-        return registered_name(self) or type(self).__name__
-
-    @property
-    def label(self) -> str:
-        """Acronym, or title, with the parameters that are not the default ones."""
-        return registered_label(self) or own_label(self)
-
-    def check(self, num_arms: int, horizon: int) -> None:
-        """Raise ``PolicyParameterError`` where a parameter does not fit the problem.
-
-        Called once, on concrete values, before anything is compiled.
-        """
 
     def in_order(self, order: Int[Array, " K"]) -> Self:
         """Return the policy for arms in another order.
@@ -143,7 +127,7 @@ def policy_class[T: type](cls: T) -> T:
     return frozen_pytree(cls)
 
 
-def check_kinds(policy: Policy) -> None:
+def check_kinds(policy: PolicyBase) -> None:
     """Raise where a field of a policy of ours is of another kind than its default.
 
     Before anything else is asked of it: even its label compares fields with defaults.
@@ -160,9 +144,9 @@ def check_kinds(policy: Policy) -> None:
             raise PolicyParameterError.of(name, f"must be {_KINDS[kind]}", value)
 
 
-def check_policy(value: Any) -> Policy:
+def check_policy(value: Any) -> Any:
     """Return ``value`` if it is a policy."""
-    if not isinstance(value, Policy) or not is_dataclass(value):
+    if not isinstance(value, PolicyBase) or not is_dataclass(value):
         rule = "must be a policy, such as policies.get('d-ts')"
         raise PolicyParameterError.of("policy", rule, value)
     return value
@@ -198,7 +182,7 @@ _DTYPES = {
 }
 
 
-def parameters(policy: Policy) -> dict[str, Any]:
+def parameters(policy: PolicyBase) -> dict[str, Any]:
     """Return the fields of a policy as plain Python values.
 
     A policy within a policy becomes a dictionary of its name and its fields.
@@ -212,7 +196,7 @@ def parameters(policy: Policy) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Policy):
+    if isinstance(value, PolicyBase):
         return {"name": value.name, **parameters(value)}
     if is_posterior(value):
         return _plain_posterior(value)
@@ -227,9 +211,16 @@ def _plain_posterior(posterior: Any) -> Any:
     return {"name": posterior.name, **{name: _plain(value) for name, value in found}}
 
 
-def parameters_json(policy: Policy) -> str:
-    """Return the fields of a policy as a JSON object."""
-    return json.dumps(parameters(policy), sort_keys=True)
+def parameters_json(policy: PolicyBase) -> str:
+    """Return the fields of a policy as a JSON object, but for those of no consequence.
+
+    Whether a rule is compiled is a matter of speed.
+    """
+    found = parameters(policy)
+    for each in fields(policy):  # pyright: ignore[reportArgumentType]
+        if not each.metadata.get("law", True):
+            del found[each.name]
+    return json.dumps(found, sort_keys=True)
 
 
 def one_round(first: Arm, second: Arm) -> Duel:

@@ -13,6 +13,7 @@ from bayesduel.policies.base import (
 )
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
+from bayesduel.policies.policy import Policy as Rule
 from bayesduel.policies.registry import entries
 from bayesduel.policies.subset_base import SubsetPolicy
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
@@ -169,7 +170,7 @@ def parse(text: str) -> Policy:
         kind, rest = own_policy(text)
         default = default_of(kind)
         parameters = _parameters(text, rest, default)
-        told = not isinstance(default, SubsetPolicy)
+        told = not isinstance(default, SubsetPolicy | Rule)
         return _changed(kind.__name__, default, parameters, told=told)
     default = known[name].default if name in known else None
     return get(name, **_parameters(text, rest, default))

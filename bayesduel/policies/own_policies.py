@@ -5,9 +5,10 @@ A policy of one's own needs no registration; ``module:Class`` names it.
 
 import importlib
 from dataclasses import MISSING, fields
+from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError
-from bayesduel.policies.base import Policy
+from bayesduel.policies.policy import PolicyBase
 
 
 def is_own_name(text: str) -> bool:
@@ -18,7 +19,7 @@ def is_own_name(text: str) -> bool:
     return all(dotted) and name.isidentifier()
 
 
-def own_policy(text: str) -> tuple[type[Policy], str]:
+def own_policy(text: str) -> tuple[type[PolicyBase], str]:
     """Import the class that ``module:Class`` names; return it and the parameters' text.
 
     Raises
@@ -53,21 +54,20 @@ def own_policy(text: str) -> tuple[type[Policy], str]:
             each
             for each, value in vars(found).items()
             if isinstance(value, type)
-            and issubclass(value, Policy)
+            and issubclass(value, PolicyBase)
             and value.__module__ == module
         ]
         raise UnknownNameError(
             f"{module!r} has no policy {name!r}; it has {', '.join(own) or 'none'}"
         )
-    if not (isinstance(kind, type) and issubclass(kind, Policy)):
+    if not (isinstance(kind, type) and issubclass(kind, PolicyBase)):
         raise PolicyParameterError(
-            f"{text!r} is no policy but {kind!r}; name a subclass of "
-            "bayesduel.policies.base.Policy"
+            f"{text!r} is no policy but {kind!r}; name a subclass of bayesduel.Policy"
         )
     return kind, parameters
 
 
-def default_of(kind: type[Policy]) -> Policy:
+def default_of(kind: type[PolicyBase]) -> Any:
     """Return a policy with all fields at their defaults.
 
     Raises

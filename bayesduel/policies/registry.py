@@ -100,8 +100,7 @@ def register[T: type](
     of the package do::
 
         @policies.register("etc", acronym="ETC")
-        @policy_class
-        class ExploreFirst(Policy):
+        class ExploreFirst(bayesduel.Policy):
             rounds: int = 100
     """
 
@@ -153,6 +152,7 @@ def registered_label(policy: Any) -> str | None:
     changed = [
         text
         for field in fields(policy)
+        if field.metadata.get("law", True)
         for text in _change(
             field.name, getattr(policy, field.name), getattr(entry.default, field.name)
         )
@@ -205,9 +205,8 @@ def own_label(policy: Any) -> str:
 
     Examples
     --------
-    >>> from bayesduel.policies.base import Policy, policy_class
-    >>> @policy_class
-    ... class ExploreFirst(Policy):
+    >>> from bayesduel.policies import Policy
+    >>> class ExploreFirst(Policy):
     ...     title = "ETC"
     ...     rounds: int = 100
     >>> own_label(ExploreFirst()), own_label(ExploreFirst(rounds=50))
@@ -216,7 +215,8 @@ def own_label(policy: Any) -> str:
     changed = [
         f"{field.name}={_text(getattr(policy, field.name))}"
         for field in fields(policy)
-        if not _is_default(getattr(policy, field.name), field)
+        if field.metadata.get("law", True)
+        and not _is_default(getattr(policy, field.name), field)
     ]
     # A title that is inherited is the one of another policy.
     title = vars(type(policy)).get("title") or type(policy).__name__

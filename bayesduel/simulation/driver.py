@@ -17,6 +17,8 @@ from bayesduel.errors import SimulationArgumentError, SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy, check_choice
+from bayesduel.policies.policy import Policy as Rule
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.program_cache import keep_programs
 from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.environment import Environment
@@ -28,6 +30,7 @@ from bayesduel.simulation.event_loop import (
 )
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
+from bayesduel.simulation.run_by_run import run_chunk as run_by_run
 from bayesduel.stopping.rules import StoppingRule
 
 EVENT_LIMIT = 2**31 - 2
@@ -63,7 +66,7 @@ _SEGMENT_SECONDS = 0.5
 
 def run_chunk(
     environment: Environment,
-    policy: Policy,
+    policy: PolicyBase,
     *,
     runs: range,
     checkpoints: Int[np.ndarray, " C"],
@@ -117,6 +120,17 @@ def run_chunk(
     kernel = kernel_for(environment, policy, engine)
     if stopping is not None and kernel is None:
         raise without_kernel(policy)
+    if isinstance(policy, Rule):
+        return run_by_run(
+            environment,  # pyright: ignore[reportArgumentType]
+            policy,
+            runs=runs,
+            checkpoints=checkpoints,
+            seed=seed,
+            event_limit=EVENT_LIMIT,
+            segment_seconds=_SEGMENT_SECONDS,
+            on_progress=on_progress,
+        )
     if kernel is not None:
         # Numba takes half a second to import.
         from bayesduel.simulation.scalar.engine import run_chunk as run_scalar_chunk
@@ -133,7 +147,7 @@ def run_chunk(
             stopping=stopping and stopping.scalar_stopping(),
         )
     with jax.enable_x64(True):
-        inputs = _problem(environment, policy, runs, checkpoints, seed)
+        inputs = _problem(environment, policy, runs, checkpoints, seed)  # pyright: ignore[reportArgumentType]
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
         lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
         began = time.perf_counter()
@@ -153,7 +167,7 @@ def run_chunk(
         )
 
 
-def without_kernel(policy: Policy) -> SimulationArgumentError:
+def without_kernel(policy: PolicyBase) -> SimulationArgumentError:
     """Return the error that runs of a policy cannot be stopped."""
     return SimulationArgumentError.of(
         "stopping",
@@ -163,7 +177,9 @@ def without_kernel(policy: Policy) -> SimulationArgumentError:
     )
 
 
-def kernel_for(environment: Environment, policy: Policy, engine: str = "auto") -> Any:
+def kernel_for(
+    environment: Environment, policy: PolicyBase, engine: str = "auto"
+) -> Any:
     """Return the kernel that plays a policy; None where the loop of JAX does.
 
     A class that inherits from one with a kernel may have changed its rule.
@@ -173,7 +189,7 @@ def kernel_for(environment: Environment, policy: Policy, engine: str = "auto") -
         return None
     has_kernel = "scalar_kernel" in vars(type(policy))
     suits = has_kernel and isinstance(environment, PairwiseEnvironment)
-    kernel = policy.scalar_kernel() if suits else None
+    kernel = policy.scalar_kernel() if suits else None  # pyright: ignore
     if engine == "scalar" and kernel is None:
         raise SimulationArgumentError(
             f"engine must be 'jax' or 'auto' for {policy.label}, which has no kernel, "

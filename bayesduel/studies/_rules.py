@@ -15,8 +15,9 @@ from bayesduel.studies._state import StudyState
 
 if TYPE_CHECKING:
     from bayesduel.inference.posterior import Posterior
-    from bayesduel.policies.base import Policy
-    from bayesduel.studies._played_policy import Machine, PlayedPolicy
+    from bayesduel.policies.policy import PolicyBase
+    from bayesduel.studies._played_policy import PlayedPolicy
+    from bayesduel.studies._played_rule import PlayedRule
 
 __all__ = ["Nothing", "Proposal", "Rule", "check_policy_text", "least_of", "rule_of"]
 
@@ -149,8 +150,8 @@ class PolicyRule:
 
     def __init__(self, settings: Settings) -> None:
         self._policy = check_policy_text(settings)
-        self._played: PlayedPolicy | None = None
-        self._pending: tuple[Machine, int] | None = None
+        self._played: PlayedPolicy | PlayedRule | None = None
+        self._pending: tuple[Any, int] | None = None
 
     def prepare(self, state: StudyState) -> None:
         """Compile, and follow what has happened."""
@@ -159,11 +160,9 @@ class PolicyRule:
         if followed is not known:
             followed.next_duel(state.last + 1)
 
-    def _followed(self, state: StudyState) -> PlayedPolicy:
-        from bayesduel.studies._played_policy import PlayedPolicy
-
+    def _followed(self, state: StudyState) -> PlayedPolicy | PlayedRule:
         if self._played is None or not self._played.is_of(state):
-            self._played = PlayedPolicy(self._policy, state)
+            self._played = _player(self._policy, state)
         self._played.follow(state)
         return self._played
 
@@ -204,6 +203,19 @@ class PolicyRule:
         self._pending = None
 
 
+def _player(policy: PolicyBase, state: StudyState) -> PlayedPolicy | PlayedRule:
+    """Return what follows the events of a study with a policy of either kind."""
+    from bayesduel.policies.policy import Policy
+
+    if isinstance(policy, Policy):
+        from bayesduel.studies._played_rule import PlayedRule
+
+        return PlayedRule(policy, state)
+    from bayesduel.studies._played_policy import PlayedPolicy
+
+    return PlayedPolicy(policy, state)  # pyright: ignore[reportArgumentType]
+
+
 def rule_of(settings: Settings) -> Rule:
     """Return what asks."""
     named = {"information": Information, "balanced": Balanced}
@@ -211,7 +223,7 @@ def rule_of(settings: Settings) -> Rule:
     return PolicyRule(settings) if kind is None else kind()
 
 
-def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy:
+def check_policy_text(settings: Settings, num_arms: int | None = None) -> PolicyBase:
     """Return the policy that a study names.
 
     Raises
@@ -223,12 +235,12 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     from bayesduel import policies
     from bayesduel.limits import LONGEST_HORIZON
 
-    policy = policies.parse(settings.policy)
+    policy: PolicyBase = policies.parse(settings.policy)
     if isinstance(policy, policies.SubsetPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
         raise StudyError.of("policy", rule, settings.policy, remedy=remedy)
-    if policy.needs_horizon and settings.budget is None:
+    if getattr(policy, "needs_horizon", False) and settings.budget is None:
         rule = f"must be given for {policy.label}, which plans for its number of votes"
         raise StudyError.of("budget", rule, None)
     policy.check(num_arms or len(settings.arms), settings.budget or LONGEST_HORIZON)

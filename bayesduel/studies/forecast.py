@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int
 
     from bayesduel.inference.posterior import Posterior
-    from bayesduel.policies.base import Policy
+    from bayesduel.policies.policy import PolicyBase
     from bayesduel.stopping.rules import StoppingRule
     from bayesduel.studies._settings import Settings
 
@@ -208,7 +208,7 @@ def _decisive_share(state: StudyState) -> float:
 class Simulated(NamedTuple):
     """Who asks in simulated studies, and what to say of it."""
 
-    policy: str | Policy
+    policy: str | PolicyBase
     remark: str
 
 

@@ -13,8 +13,9 @@ from bayesduel.experiments.problems import (
     problem_of,
     read_instance,
 )
-from bayesduel.policies.base import Policy, check_kinds
+from bayesduel.policies.base import check_kinds
 from bayesduel.policies.lookup import parse
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.stopping.rules import StoppingRule, check_rule
 
 _TAKEN = ("arm", "best_set", "opponent", "preference")
@@ -26,7 +27,7 @@ def read_stopping(given: Any) -> StoppingRule | None:
     return None if given is None else check_rule("stopping", given)
 
 
-def check_kernel(problem: Problem, policy: Policy, shuffle: bool) -> None:
+def check_kernel(problem: Problem, policy: PolicyBase, shuffle: bool) -> None:
     """Raise unless runs of a policy can be stopped."""
     from bayesduel.simulation.driver import kernel_for, without_kernel
 
@@ -54,7 +55,7 @@ def _read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
     return found, numbered
 
 
-def read_policies(given: Any) -> tuple[Policy, ...]:
+def read_policies(given: Any) -> tuple[PolicyBase, ...]:
     """Return policies under different names."""
     values, numbered = _read_grids("policies", given)
     found = []
@@ -62,7 +63,7 @@ def read_policies(given: Any) -> tuple[Policy, ...]:
         index = position if numbered else None
         with about("policies", value, index):
             policy = parse(value) if isinstance(value, str) else value
-            if not isinstance(policy, Policy):
+            if not isinstance(policy, PolicyBase):
                 raise SimulationArgumentError.of(
                     "policies",
                     "must be a policy or the name of one",

@@ -1,0 +1,167 @@
+"""The protocol of a policy: four functions of one run, in NumPy."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, dataclass_transform
+
+from numpy.random import Generator
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.registry import own_label, registered_label, registered_name
+
+
+class Duel(NamedTuple):
+    """What a policy asks for, where it is more than a pair.
+
+    ``champion`` meets itself for ``idle_rounds`` rounds, in which nothing is learnt;
+    then, if ``explores``, ``first`` meets ``second`` for one round. Only the horizon
+    cuts it short.
+    """
+
+    champion: int
+    idle_rounds: int
+    first: int
+    second: int
+    explores: bool = True
+
+
+class PolicyBase:
+    """What every policy has, whatever plays it: its names, and a check."""
+
+    @property
+    def name(self) -> str:
+        """Name in the registry, or that of the class."""
+        return registered_name(self) or type(self).__name__
+
+    @property
+    def label(self) -> str:
+        """Acronym, with the parameters that are not the default ones.
+
+        Without one, what the class says of itself as ``title``, or its name.
+        """
+        return registered_label(self) or own_label(self)
+
+    def check(self, num_arms: int, horizon: int) -> None:
+        """Raise ``PolicyParameterError`` where a parameter does not fit the problem.
+
+        Called once, on concrete values, before anything is played.
+        """
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class _Frozen(PolicyBase):
+    """What makes frozen dataclasses of its subclasses, without a decorator."""
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        own = cls.__annotations__
+        if "compiled" in vars(cls) and "compiled" not in own:
+            # A class that says only ``compiled = True`` changes the default.
+            cls.__annotations__ = {**own, "compiled": bool}
+            cls.compiled = _compiled(vars(cls)["compiled"])  # pyright: ignore
+        dataclass(frozen=True)(cls)
+
+
+def _compiled(default: bool) -> Any:
+    return field(default=default, kw_only=True, metadata={"law": False})
+
+
+class Policy(_Frozen):
+    """Decides which arms meet next: a rule of one run, as a paper prints it.
+
+    A subclass is a frozen dataclass by itself: its annotated fields are parameters, to
+    be set by name in Python and on the command line. It defines :meth:`start`,
+    :meth:`choose`, :meth:`update` and :meth:`recommend`; that is all. Arms are
+    numbered from 0, and are relabeled at random in each run unless told otherwise.
+
+    Parameters
+    ----------
+    compiled : bool
+        Let Numba compile ``choose``, ``update`` and ``recommend``, which makes a round
+        of the example below some 40 times as fast. They must be written in what Numba knows
+        of Python and NumPy, call no other method, and keep all that changes in
+        ``state``, an array or a tuple of arrays; fields are numbers, words or arrays.
+        It changes no random number, so a run stays the same as long as NumPy and Numba
+        round alike: a sum of eight numbers or more may differ in its last digit. A
+        class that says ``compiled = True`` is compiled unless told otherwise.
+
+    Notes
+    -----
+    ``rng`` is a generator of NumPy, seeded for each run by the seed and the number of
+    the run. ``state`` is whatever :meth:`start` returns; the other methods change it in
+    place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesduel
+    >>> class Greedy(bayesduel.Policy):
+    ...     epsilon: float = 0.1
+    ...
+    ...     def start(self, num_arms, horizon, rng):
+    ...         return np.ones((num_arms, num_arms))
+    ...
+    ...     def choose(self, wins, rng, round_):
+    ...         if rng.random() < self.epsilon:
+    ...             return rng.integers(len(wins)), rng.integers(len(wins))
+    ...         leader = (wins / (wins + wins.T)).sum(axis=1).argmax()
+    ...         return leader, leader
+    ...
+    ...     def update(self, wins, rng, round_, first, second, won):
+    ...         wins[(first, second) if won else (second, first)] += 1
+    ...
+    ...     def recommend(self, wins, rng):
+    ...         return (wins / (wins + wins.T)).sum(axis=1).argmax()
+    >>> Greedy(epsilon=0.2).label
+    'Greedy:epsilon=0.2'
+    >>> result = bayesduel.simulate("cyclic", Greedy(), num_runs=4, horizon=1000)
+    """
+
+    compiled: bool = field(default=False, kw_only=True, metadata={"law": False})
+
+    def start(self, num_arms: int, horizon: int, rng: Generator, /) -> Any:
+        """Return the state before the first round; never compiled."""
+        raise NotImplementedError
+
+    def choose(self, state: Any, rng: Generator, round_: int, /) -> Any:
+        """Return the pair that meets in ``round_``, counted from 1, or a :class:`Duel`.
+
+        The pair of an arm with itself is exploitation: nothing is learnt from it.
+        """
+        raise NotImplementedError
+
+    def update(
+        self,
+        state: Any,
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+        /,
+    ) -> None:
+        """Take in that ``first`` has won or lost against ``second`` in ``round_``.
+
+        Only comparisons of different arms are told.
+        """
+        raise NotImplementedError
+
+    def recommend(self, state: Any, rng: Generator, /) -> Any:
+        """Return the arm that the policy believes to be best."""
+        raise NotImplementedError
+
+
+RULE = ("start", "choose", "update", "recommend")
+"""The functions that make a rule."""
+
+
+def check_rule(policy: Policy) -> None:
+    """Raise where a policy lacks one of the functions that make its rule."""
+    lacking = [
+        name for name in RULE if getattr(type(policy), name) is getattr(Policy, name)
+    ]
+    if lacking:
+        raise PolicyParameterError(
+            f"{type(policy).__name__} must define {', '.join(RULE)}, but has no "
+            f"{' and no '.join(lacking)}; write it as in the example of "
+            "bayesduel.Policy"
+        )

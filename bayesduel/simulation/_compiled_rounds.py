@@ -1,0 +1,153 @@
+"""The loop over rounds and the rule of a policy, compiled by Numba into one program."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.core.errors import NumbaError
+from numba.extending import overload, overload_method
+
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.policy import Duel, Policy
+from bayesduel.simulation import rounds
+
+_OPTIONS: Any = {"error_model": "numpy", "nogil": True}
+
+_RULE_OPTIONS: Any = {**_OPTIONS, "boundscheck": True}
+"""Without, an index outside of an array would overwrite what belongs to others."""
+
+_COMPILED = ("choose", "update", "recommend")
+
+_REMEDY = (
+    "write it in what Numba knows of Python and NumPy (its documentation lists it), or "
+    "leave out compiled=True"
+)
+
+
+@cache
+def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
+    """Return :func:`bayesduel.simulation.rounds.play` with the rule of a class in it.
+
+    It is given the fields of the policy, as :func:`parameters_record` makes them.
+    """
+    rule = {name: njit(**_RULE_OPTIONS)(_plain(kind, name)) for name in _COMPILED}
+    helpers = {"add_rounds": njit(**_OPTIONS)(inspect.unwrap(rounds.add_rounds))}
+    play: Any = njit(**_OPTIONS)(_with_names(rounds.play, rule | helpers))
+
+    def play_compiled(*arguments: Any) -> None:
+        try:
+            play(*arguments)
+        except NumbaError as error:
+            raise _not_compiled(kind, error) from error
+        except KeyError as error:  # Numba's, of a field that a record does not have.
+            name = error.args[0] if error.args else None
+            if name in arguments[0].dtype.names or not hasattr(kind, str(name)):
+                raise
+            raise PolicyParameterError(
+                f"{kind.__name__} cannot be compiled: it reads self.{name}, which is "
+                "no field; make it a field or a function of the module, or leave out "
+                "compiled=True"
+            ) from error
+
+    return play_compiled
+
+
+def parameters_record(policy: Policy) -> np.record:
+    """Return the fields of a policy as Numba reads them: numbers, words and arrays.
+
+    Raises
+    ------
+    PolicyParameterError
+        If one of them is nothing of the kind.
+    """
+    named = [each.name for each in fields(policy)]  # pyright: ignore[reportArgumentType]
+    values = {name: np.asarray(getattr(policy, name)) for name in named}
+    for name, value in values.items():
+        if value.dtype.kind not in "biufU":
+            raise PolicyParameterError.of(
+                f"{type(policy).__name__}: {name}",
+                "must be a number, a word or an array, so that a rule can be compiled",
+                getattr(policy, name),
+                remedy="make it one, or leave out compiled=True",
+            )
+    kinds = [(name, value.dtype, value.shape) for name, value in values.items()]
+    record = np.zeros(1, dtype=kinds)
+    for name, value in values.items():
+        record[name][0] = value
+    return record[0]
+
+
+def _plain(kind: type[Policy], name: str) -> FunctionType:
+    return inspect.unwrap(getattr(kind, name))
+
+
+def _with_names(function: Callable[..., Any], names: dict[str, Any]) -> FunctionType:
+    """Return a function for which some names of its module mean something else."""
+    plain: Any = inspect.unwrap(function)
+    copied = FunctionType(plain.__code__, plain.__globals__ | names, plain.__name__)
+    copied.__module__ = plain.__module__
+    return copied
+
+
+def _not_compiled(kind: type[Policy], error: NumbaError) -> PolicyParameterError:
+    """Say which function Numba cannot compile, in which line, and why in its words."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    lines = [line for line in lines if line and not line.startswith("Failed in")]
+    if "as_duel" in lines[0]:
+        found = lines[1].partition("as_duel")[2]
+        return PolicyParameterError(
+            f"{kind.__name__}: choose must return a pair of arms, or a Duel, got "
+            f"something of the type {found}; return two integers"
+        )
+    calls = [line for line in lines if line.startswith("During: typing of")]
+    inside = [line for line in calls if "simulation/rounds.py" not in line]
+    place = f" (at {inside[-1].partition(' at ')[2]})" if inside else ""
+    return PolicyParameterError(
+        f"{kind.__name__} cannot be compiled, for Numba says: {' '.join(lines[:2])}"
+        f"{place}; {_REMEDY}"
+    )
+
+
+@overload(rounds.as_duel, strict=False)
+def _as_duel(asked: Any) -> Any:
+    kinds: Any = asked if isinstance(asked, types.BaseTuple) else (None,)
+    if not all(isinstance(each, types.Integer | types.Boolean) for each in kinds):
+        return None
+    if isinstance(asked, types.BaseNamedTuple) and len(asked) == len(Duel._fields):
+        return lambda asked: Duel(asked[0], asked[1], asked[2], asked[3], asked[4])
+    if len(asked) == 2:
+        return lambda asked: Duel(asked[0], 0, asked[0], asked[1], True)
+    return None
+
+
+def _know_integers_below() -> None:
+    """Let compiled rules say ``rng.integers(n)``: Numba knows ``integers(0, n)`` only.
+
+    What it knows lies in a private place; without it, a rule has to give both bounds.
+    """
+    try:
+        from numba.np.random.generator_methods import (
+            NumPyRandomGeneratorType_integers as with_both_bounds,
+        )
+    except ImportError:
+        return
+
+    def below(inst, low, high=None, size=None, dtype=np.int64, endpoint=False):  # noqa: ANN001, ANN202
+        return inst.integers(0, low, size, dtype, endpoint)
+
+    # For a CPU, so that it is asked before what Numba has for any target.
+    method: Any = overload_method
+
+    @method(types.NumPyRandomGeneratorType, "integers", target="cpu", strict=False)
+    def integers(inst, low, high=None, size=None, dtype=np.int64, endpoint=False):  # noqa: ANN001, ANN202
+        if high is None or isinstance(high, types.Omitted | types.NoneType):
+            return below
+        return with_both_bounds(inst, low, high, size, dtype, endpoint)
+
+
+_know_integers_below()

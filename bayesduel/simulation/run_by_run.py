@@ -1,0 +1,126 @@
+"""Simulating a chunk of runs of a policy in NumPy, run after run: the host's side."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+
+from bayesduel.errors import BayesduelError, SimulationError
+from bayesduel.policies.policy import Policy, check_rule
+from bayesduel.simulation import rounds
+from bayesduel.simulation.beginnings import orders_and_words
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.records import RunRecords
+from bayesduel.simulation.segments import Segments, begin_anew, new_generator
+
+_FAULTS = {
+    rounds.BAD_ARM: "choose named the arm {wrong}; arms are numbered 0 to {last}",
+    rounds.BAD_IDLE_ROUNDS: "choose asked for {wrong} idle rounds; ask for 0 or more",
+    rounds.BAD_RECOMMENDATION: (
+        "recommend named the arm {wrong}; arms are numbered 0 to {last}"
+    ),
+}
+
+
+def run_chunk(
+    environment: PairwiseEnvironment,
+    policy: Policy,
+    *,
+    runs: range,
+    checkpoints: Int[np.ndarray, " C"],
+    seed: int,
+    event_limit: int,
+    segment_seconds: float,
+    on_progress: Callable[[float], None] | None = None,
+) -> RunRecords:
+    """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
+
+    Raises
+    ------
+    PolicyParameterError
+        If the policy lacks a function, or cannot be compiled though it shall be.
+    SimulationError
+        If it asks for an arm that there is not; names run and round. An exception of
+        the policy itself is raised as it is, with a note that names them.
+    """
+    check_rule(policy)
+    began = time.perf_counter()
+    orders, words = orders_and_words(environment, runs, seed)
+    num_arms, horizon = environment.num_arms, int(checkpoints[-1])
+    grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
+    preference = np.asarray(environment.preference, dtype=np.float64)
+    shape = (num_arms, num_arms)
+    ledger = np.zeros((len(runs), len(grid), *shape), dtype=np.int64)
+    progress = rounds.new_progress(len(runs))
+    rng = new_generator()
+    play, own = _program(policy)
+    with _about(policy, progress[0], runs[0]):
+        # No events: this compiles. The state is thrown away.
+        state = policy.start(num_arms, horizon, rng)
+        nothing = np.zeros(shape, dtype=np.int64), ledger[0], 0
+        play(own, state, rng, preference, grid, progress[0], *nothing)
+    compiled = time.perf_counter()
+    segments = Segments(segment_seconds, len(runs), horizon, event_limit, on_progress)
+    for run, order, seeds, row, plays_at in zip(
+        runs, orders, words, progress, ledger, strict=True
+    ):
+        begin_anew(rng, seeds)
+        mine = np.ascontiguousarray(preference[order[:, None], order])
+        plays = np.zeros(shape, dtype=np.int64)
+        with _about(policy, row, run):
+            state = policy.start(num_arms, horizon, rng)
+            given = (own, state, rng, mine, grid, row, plays, plays_at)
+
+            def go_on(limit: int, given: Any = given, run: int = run) -> Any:
+                play(*given, limit)
+                _raise_on_fault(policy, given[5], run, num_arms)
+                return int(given[5][rounds.EVENTS]), int(given[5][rounds.PLAYED])
+
+            segments.play(run, go_on)
+    found, best = environment.with_original_labels(
+        {"plays": ledger}, progress[:, rounds.RECOMMENDED], orders
+    )
+    return RunRecords(
+        ledger=found,
+        recommendation=best,
+        info={},
+        events=progress[:, rounds.EVENTS].copy(),
+        finished=np.ones(len(runs), dtype=bool),
+        run_seconds=time.perf_counter() - compiled,
+        compile_seconds=compiled - began,
+    )
+
+
+def _program(policy: Policy) -> tuple[Callable[..., None], Any]:
+    """Return what plays a policy, and the form in which that knows it."""
+    if not policy.compiled:
+        return rounds.play, policy
+    # Numba takes half a second to import.
+    from bayesduel.simulation._compiled_rounds import compiled_rounds, parameters_record
+
+    return compiled_rounds(type(policy)), parameters_record(policy)
+
+
+def _raise_on_fault(policy: Policy, row: Any, run: int, num_arms: int) -> None:
+    if row[rounds.FAULT] != rounds.NO_FAULT:
+        said = _FAULTS[int(row[rounds.FAULT])]
+        raise SimulationError(
+            f"{policy.label}: {said.format(wrong=row[rounds.WRONG], last=num_arms - 1)}"
+            f" (round {row[rounds.PLAYED] + 1} of run {run})"
+        )
+
+
+@contextmanager
+def _about(policy: Policy, row: Any, run: int) -> Iterator[None]:
+    """Say of an exception of a policy where it was raised."""
+    try:
+        yield
+    except BayesduelError:
+        raise
+    except Exception as error:
+        where = f"round {row[rounds.PLAYED] + 1} of run {run}"
+        error.add_note(f"raised by {policy.label} in {where}")
+        raise

@@ -1,0 +1,170 @@
+"""Policies in NumPy: classes, names, files of results, studies."""
+
+import json
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayesduel
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError, SimulationError
+from bayesduel.policies.base import parameters, parameters_json
+from bayesduel.studies import Study
+from bayesduel.studies._played_rule import PlayedRule
+from tests.rules import ExploreFirst, Greedy
+
+SOURCE = Path(__file__).parents[1] / "rules.py"
+
+
+def test_fields_are_parameters():
+    policy = Greedy(epsilon=0.2)
+    assert policy == Greedy(0.2) != Greedy()
+    assert policy.label == "Greedy:epsilon=0.2"
+    assert parameters(policy) == {"epsilon": 0.2, "compiled": False}
+    with pytest.raises(FrozenInstanceError):
+        policy.epsilon = 0.3  # pyright: ignore
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        Greedy(delta=1)  # pyright: ignore
+
+
+class Fast(Greedy):
+    compiled = True
+
+
+class Titled(Fast):
+    title = "Very greedy"
+    more: int = 1
+
+
+def test_compiling_is_no_parameter_of_the_rule():
+    assert Fast().compiled
+    assert not Fast(compiled=False).compiled
+    assert Titled(0.2, 3).label == "Very greedy:epsilon=0.2,more=3"
+    assert Titled().compiled
+    assert Greedy(compiled=True).label == "Greedy"
+    assert json.loads(parameters_json(Greedy(compiled=True))) == {"epsilon": 0.1}
+
+
+class Lacking(bayesduel.Policy):
+    def start(self, num_arms, horizon, rng):
+        return 0
+
+
+def test_what_is_lacking_is_said_before_anything_is_played():
+    with pytest.raises(
+        PolicyParameterError, match="no choose and no update and no rec"
+    ):
+        bayesduel.simulate("cyclic", Lacking(), num_runs=1, horizon=10)
+
+
+def test_at_most_eight_members():
+    public = [name for name in dir(bayesduel.Policy) if not name.startswith("_")]
+    rule = ["choose", "recommend", "start", "update"]
+    assert sorted(public) == sorted([*rule, "check", "compiled", "label", "name"])
+
+
+@pytest.fixture
+def rule_file(tmp_path, monkeypatch):
+    """A module of a user, in the folder where the command is called."""
+    (tmp_path / "my_rules.py").write_text(SOURCE.read_text(encoding="utf-8"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    sys.modules.pop("my_rules", None)
+
+
+def test_a_rule_is_named_by_module_and_class(rule_file):
+    policy = policies.parse("my_rules:ExploreFirst:rounds=9,manner=ask again")
+    assert (policy.rounds, policy.manner) == (9, "ask again")
+    assert policies.parse("my_rules:ExploreFirst:compiled=true").compiled
+    with pytest.raises(PolicyParameterError, match="has no parameter 'every'"):
+        policies.parse("my_rules:ExploreFirst:every=10")
+    with pytest.raises(PolicyParameterError, match="has no parameter 'self_duels'"):
+        policies.parse("my_rules:ExploreFirst:self_duels=false")
+
+
+def test_results_go_on_whether_compiled_or_not(rule_file):
+    def kept(num_runs, **options):
+        policy = policies.parse("my_rules:ExploreFirst")
+        policy = type(policy)(**options)
+        return bayesduel.compare(
+            "cyclic", policy, num_runs=num_runs, horizon=100, out="kept", resume=True
+        )
+
+    kept(2)
+    more = kept(4, compiled=True)
+    alone = bayesduel.compare("cyclic", ExploreFirst(), num_runs=4, horizon=100)
+    node, other = (next(iter(tree.leaves)) for tree in (more, alone))
+    assert np.array_equal(node["plays"], other["plays"])
+
+
+def test_a_changed_rule_is_not_gone_on_with(rule_file):
+    def command(*options):
+        words = [str(Path(sys.executable).with_name("bayesduel")), "compare"]
+        return subprocess.run(
+            [*words, "-e", "cyclic", "-p", "my_rules:FirstPair", "--horizon", "100",
+             "--runs", "2", "--out", "kept", *options],
+            capture_output=True, text=True, cwd=rule_file, check=False,
+        )  # fmt: skip
+
+    assert command().returncode == 0
+    path = rule_file / "my_rules.py"
+    path.write_text(path.read_text().replace("return 0, 1", "return 1, 0"))
+    changed = command("--resume")
+    assert changed.returncode == 2
+    assert "the source of the policy has changed" in changed.stderr
+
+
+def test_a_study_asks_what_the_rule_asks_for(rule_file):
+    path, seen = rule_file / "drinks.study", set()
+    with Study.create(path, ["a", "b", "c"], "my_rules:Greedy:epsilon=0.9") as study:
+        for vote in range(12):
+            for ticket in study.ask(1 + vote % 3):
+                assert "Greedy" in ticket.reason
+                seen.add(frozenset((ticket.left, ticket.right)))
+                study.tell(ticket, ("left", "right", "tie")[vote % 3])
+        waiting = study.ask(2)
+        copies = [rule_file / f"{name}.study" for name in ("one", "other")]
+        for copy in copies:
+            study.copy(copy)
+    assert seen == {frozenset(pair) for pair in ("ab", "ac", "bc")}
+    # Whoever follows the same events asks the same next.
+    asked = []
+    for copy in copies:
+        with Study.open(copy) as study:
+            study.tell(waiting[0].number, "left")
+            asked += [(each.left, each.right) for each in study.ask(3)]
+    assert asked[:3] == asked[3:]
+
+
+def test_a_rule_begins_anew_with_the_votes_there_are(rule_file):
+    told = []
+
+    class Listening(Greedy):
+        def update(self, wins, rng, round_, first, second, won):
+            told.append((round_, first, second, won))
+
+    with Study.create(
+        rule_file / "drinks.study", ["a", "b", "c"], "my_rules:FirstPair"
+    ) as study:
+        for _ in range(3):
+            ticket = study.ask(1)[0]
+            study.tell(ticket, "left" if ticket.left == "a" else "right")
+        study.add_arm("d")
+        PlayedRule(Listening(), study._current())
+    assert told == [(1, 0, 1, True), (2, 0, 1, True), (3, 0, 1, True)]
+
+
+def test_a_rule_that_names_no_arm_is_said_to_a_study(rule_file):
+    class Astray(Greedy):
+        def choose(self, wins, rng, round_):
+            return 0, 3
+
+    with Study.create(rule_file / "drinks.study", ["a", "b", "c"], "balanced") as study:
+        rule = PlayedRule(Astray(), study._current())
+        with pytest.raises(SimulationError, match="named the arm 3 in its round 1"):
+            rule.next_duel(1)

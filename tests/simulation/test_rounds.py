@@ -1,0 +1,231 @@
+"""The loop over rounds, of policies in NumPy: in Python and compiled."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel import Duel
+from bayesduel.errors import PolicyParameterError, SimulationError
+from bayesduel.simulation.driver import run_chunk
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from tests.rules import ExploreFirst, FirstPair, Greedy
+
+FALSE_ALARM = 1e-6
+
+LATE = (1, 7, 30, 31, 100, 1000)
+
+
+def matrix(num_arms, seed=0):
+    upper = np.triu(np.random.default_rng(seed).uniform(size=(num_arms, num_arms)), 1)
+    return upper + np.tril(1 - upper.T, -1) + np.eye(num_arms) / 2
+
+
+def played(policy, num_arms=4, *, checkpoints=LATE, runs=range(6), shuffle=True):
+    return run_chunk(
+        PairwiseEnvironment(matrix(num_arms), shuffle=shuffle),
+        policy,
+        runs=runs,
+        checkpoints=np.array(checkpoints),
+        seed=5,
+    )
+
+
+def same(one, other):
+    return np.array_equal(
+        one.ledger["plays"], other.ledger["plays"]
+    ) and np.array_equal(one.recommendation, other.recommendation)
+
+
+@pytest.mark.parametrize("num_arms", [2, 5])
+def test_compiled_runs_are_those_of_python(num_arms):
+    for manner in ("stay", "ask again"):
+        plain, compiled = (
+            played(ExploreFirst(manner=manner, compiled=each), num_arms)
+            for each in (False, True)
+        )
+        assert same(plain, compiled)
+        assert np.array_equal(plain.events, compiled.events)
+        assert len(np.unique(plain.ledger["plays"][:, -1], axis=0)) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_arms", [2, 3, 7])
+def test_the_example_of_the_documentation_compiles_as_it_stands(num_arms):
+    plain, compiled = (played(Greedy(compiled=each), num_arms) for each in (0, 1))
+    assert same(plain, compiled)
+
+
+def test_every_round_is_counted_up_to_every_checkpoint():
+    for policy in (ExploreFirst(), Greedy(), FirstPair()):
+        plays = played(policy).ledger["plays"]
+        assert np.array_equal(plays.sum(axis=(2, 3)), np.tile(LATE, (6, 1)))
+        assert not np.tril(plays, -1).any()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_runs_depend_on_seed_and_number_alone(compiled):
+    policy = ExploreFirst(manner="ask again", compiled=compiled)
+    whole = played(policy).ledger["plays"]
+    later = played(policy, runs=range(4, 6)).ledger["plays"]
+    assert np.array_equal(whole[4:], later)
+    coarse = played(policy, checkpoints=(31, 1000)).ledger["plays"]
+    assert np.array_equal(whole[:, [3, 5]], coarse)
+
+
+def test_a_stretch_is_cut_at_checkpoints_and_at_the_horizon():
+    found = played(ExploreFirst(rounds=30), checkpoints=(30, 100, 1000))
+    idle = np.diff(found.ledger["plays"], axis=1)
+    best = found.recommendation
+    for run, arm in enumerate(best):
+        assert idle[run, :, arm, arm].tolist() == [70, 900]
+        assert idle[run].sum() == 970
+    assert np.array_equal(found.events, np.full(6, 31))
+
+
+def test_arms_are_relabeled_unless_told_otherwise():
+    pairs = np.triu_indices(4, 1)
+    fixed = played(FirstPair(), shuffle=False).ledger["plays"][:, -1]
+    assert np.all(fixed[:, 0, 1] == 1000)
+    shuffled = played(FirstPair(), checkpoints=(1,), runs=range(1200))
+    counts = shuffled.ledger["plays"][:, -1].sum(axis=0)[pairs]
+    assert stats.chisquare(counts).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_answers_come_with_the_probabilities_of_the_matrix(compiled):
+    found = played(
+        FirstPair(compiled=compiled), checkpoints=(1,), runs=range(3000), shuffle=False
+    )
+    wins = int(np.sum(found.recommendation == 0))
+    expected = matrix(4)[0, 1]
+    assert 0.1 < expected < 0.9
+    assert stats.binomtest(wins, 3000, expected).pvalue > FALSE_ALARM
+
+
+def test_preferences_of_0_and_1_are_certain():
+    sure = np.array([[0.5, 1.0], [0.0, 0.5]])
+    found = run_chunk(
+        PairwiseEnvironment(sure),
+        FirstPair(),
+        runs=range(50),
+        checkpoints=np.array([1]),
+        seed=0,
+    )
+    assert np.all(found.recommendation == 0)
+
+
+class Wrong(FirstPair):
+    """Return something else in round 3."""
+
+    what: int = 0
+
+    def choose(self, last, rng, round_):
+        if round_ < 3:
+            return Duel(0, 0, 0, 1, True)
+        if self.what == 0:
+            return Duel(0, 0, 0, 4, True)
+        if self.what == 1:
+            return Duel(-1, 0, 0, 1, True)
+        return Duel(0, -5, 0, 1, True)
+
+    def recommend(self, last, rng):
+        return 9
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_arms_that_are_none_are_named_with_round_and_run(compiled):
+    said = (
+        r"choose named the arm 4; arms are numbered 0 to 3 \(round 3 of run 2\)",
+        r"choose named the arm -1; .* \(round 3 of run 2\)",
+        r"choose asked for -5 idle rounds; .* \(round 3 of run 2\)",
+    )
+    for what, text in enumerate(said):
+        with pytest.raises(SimulationError, match=text):
+            played(Wrong(what=what, compiled=compiled), runs=range(2, 4))
+    with pytest.raises(SimulationError, match="recommend named the arm 9; arms are"):
+        played(Wrong(compiled=compiled), checkpoints=(2,))
+
+
+class Raising(FirstPair):
+    def choose(self, last, rng, round_):
+        if round_ == 30:
+            raise KeyError(round_)
+        return 0, 1
+
+
+def test_an_error_of_the_policy_is_raised_with_round_and_run():
+    with pytest.raises(KeyError) as caught:
+        played(Raising(), runs=range(3, 5))
+    assert caught.value.__notes__ == ["raised by Raising in round 30 of run 3"]
+
+
+class OutOfBounds(FirstPair):
+    def update(self, last, rng, round_, first, second, won):
+        last[round_] = 1
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_index_outside_of_the_state_is_an_error(compiled):
+    with pytest.raises(IndexError):
+        played(OutOfBounds(compiled=compiled))
+
+
+class Triple(FirstPair):
+    def choose(self, last, rng, round_):
+        return 0, 1, 2
+
+
+class Halves(FirstPair):
+    def choose(self, last, rng, round_):
+        return 0.5, 1
+
+
+class Calling(FirstPair):
+    def helper(self):
+        return 0
+
+    def choose(self, last, rng, round_):
+        return self.helper(), 1
+
+
+class Unknown(FirstPair):
+    def recommend(self, last, rng):
+        return open("x")
+
+
+class Listed(FirstPair):
+    table: tuple = ({},)
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (Triple(), "must return a pair of arms, or a Duel, got (0, 1, 2)"),
+        (Halves(), "must return a pair of arms, or a Duel, got (0.5, 1)"),
+        (Triple(compiled=True), "must return a pair of arms, or a Duel, got something"),
+        (Calling(compiled=True), "reads self.helper, which is no field"),
+        (Unknown(compiled=True), "leave out compiled=True"),
+        (Listed(compiled=True), "table must be a number, a word or an array"),
+    ],
+)
+def test_what_is_no_rule_is_said(policy, said):
+    with pytest.raises(PolicyParameterError) as caught:
+        played(policy)
+    assert said in str(caught.value)
+
+
+def test_what_a_compiled_rule_may_not_do_python_may():
+    assert same(played(Calling()), played(FirstPair()))
+    assert same(played(Listed()), played(FirstPair()))
+
+
+def test_compiling_does_without_private_places_of_numba(monkeypatch):
+    import sys
+
+    from bayesduel.simulation import _compiled_rounds
+
+    place = "numba.np.random.generator_methods"
+    monkeypatch.setitem(sys.modules, place, None)
+    _compiled_rounds._know_integers_below()
+    _compiled_rounds.compiled_rounds.cache_clear()
+    assert same(played(ExploreFirst(compiled=True)), played(ExploreFirst()))
