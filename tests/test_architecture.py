@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS = (
     "theory",
     "errors", "lazy", "limits", "literals", "version",
-    "folders", "user_files", "progress", "program_cache", "types", "ops",
+    "folders", "user_files", "progress", "program_cache", "code_digest", "types", "ops",
     "instances", "votes", "models", "inference", "posteriors", "policies",
     "stopping", "simulation", "experiments", "analysis", "diagnostics", "plots",
     "studies", "papers", "cli",

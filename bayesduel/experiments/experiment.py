@@ -9,8 +9,8 @@ from typing import Self
 
 import xarray as xr
 
+from bayesduel.code_digest import code_digest
 from bayesduel.experiments import checks
-from bayesduel.experiments._code_digest import code_digest
 from bayesduel.experiments.comparison import Comparison, Place
 from bayesduel.experiments.nodes import Configuration
 from bayesduel.experiments.problems import Instance, InstanceLike, problem_of

@@ -77,8 +77,8 @@ class Policy(_Frozen):
     ----------
     compiled : bool
         Let Numba compile ``choose``, ``update`` and ``recommend``, which makes a round
-        of the example below some 40 times as fast. They must be written in what Numba knows
-        of Python and NumPy, call no other method, and keep all that changes in
+        of the example below some 40 times as fast. They must be written in what Numba
+        knows of Python and NumPy, call no other method, and keep all that changes in
         ``state``, an array or a tuple of arrays; fields are numbers, words or arrays.
         It changes no random number, so a run stays the same as long as NumPy and Numba
         round alike: a sum of eight numbers or more may differ in its last digit. A

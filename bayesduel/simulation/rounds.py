@@ -1,8 +1,8 @@
 """The loop over rounds: one run of any policy of pairs, in plain Python.
 
-``_compiled_rounds`` hands the same function to Numba, with the functions of a policy
-that can be compiled. Both draw from the same generator of NumPy, so both play the same
-run.
+``scalar.compiled_rounds`` hands the same function to Numba, with the functions of a
+policy that can be compiled. Both draw from the same generator of NumPy, so both play
+the same run.
 """
 
 from operator import index

@@ -51,7 +51,8 @@ def run_chunk(
     orders, words = orders_and_words(environment, runs, seed)
     num_arms, horizon = environment.num_arms, int(checkpoints[-1])
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
-    preference = np.asarray(environment.preference, dtype=np.float64)
+    # A copy: of an array that may not be written to Numba would make another program.
+    preference = np.array(environment.preference, dtype=np.float64, order="C")
     shape = (num_arms, num_arms)
     ledger = np.zeros((len(runs), len(grid), *shape), dtype=np.int64)
     progress = rounds.new_progress(len(runs))
@@ -99,7 +100,10 @@ def _program(policy: Policy) -> tuple[Callable[..., None], Any]:
     if not policy.compiled:
         return rounds.play, policy
     # Numba takes half a second to import.
-    from bayesduel.simulation._compiled_rounds import compiled_rounds, parameters_record
+    from bayesduel.simulation.scalar.compiled_rounds import (
+        compiled_rounds,
+        parameters_record,
+    )
 
     return compiled_rounds(type(policy)), parameters_record(policy)
 

@@ -219,13 +219,33 @@ def test_what_a_compiled_rule_may_not_do_python_may():
     assert same(played(Listed()), played(FirstPair()))
 
 
+def test_compiled_rules_are_kept_by_their_code(tmp_path, monkeypatch):
+    def kept(step):
+        class Stepping(FirstPair):
+            def update(self, last, rng, round_, first, second, won):
+                last[0] += step
+
+        found = played(Stepping(compiled=True), shuffle=False).recommendation
+        return {path.parent for path in tmp_path.rglob("*.nbi")}, found[0]
+
+    monkeypatch.setenv("BAYESDUEL_CACHE", str(tmp_path))
+    one, none_won = kept(0)
+    assert len(one) == 1
+    assert none_won == 0
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
+    assert kept(0) == (one, 0)
+    assert files == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
+    with pytest.raises(SimulationError, match="recommend named the arm 1000"):
+        kept(1)
+
+
 def test_compiling_does_without_private_places_of_numba(monkeypatch):
     import sys
 
-    from bayesduel.simulation import _compiled_rounds
+    from bayesduel.simulation.scalar import compiled_rounds
 
     place = "numba.np.random.generator_methods"
     monkeypatch.setitem(sys.modules, place, None)
-    _compiled_rounds._know_integers_below()
-    _compiled_rounds.compiled_rounds.cache_clear()
+    compiled_rounds._know_integers_below()
+    compiled_rounds.compiled_rounds.cache_clear()
     assert same(played(ExploreFirst(compiled=True)), played(ExploreFirst()))

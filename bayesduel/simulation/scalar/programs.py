@@ -34,6 +34,12 @@ def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     compile it for two kernels at once could mix them up.
     """
     compiled: Any = njit(**OPTIONS)(inspect.unwrap(function))
+    keep_on_disk(compiled, name)
+    return compiled
+
+
+def keep_on_disk(compiled: Any, name: str) -> None:
+    """Let Numba keep what it compiles for a function in the folder ``name``."""
     folder = kernel_folder(name)
     if folder is not None:
         settings: Any = config
@@ -43,4 +49,3 @@ def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         with suppress(OSError, RuntimeError):
             compiled.enable_caching()
         settings.CACHE_DIR = configured
-    return compiled

@@ -17,19 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.policies.policy import PolicyBase
-
 _OURS = ("bayesduel", "theory")
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
-def code_digest(policy: PolicyBase) -> str:
-    """Return a digest of what a policy executes; empty for our own policies.
+def code_digest(policy: Any) -> str:
+    """Return a digest of what a policy, or its class, executes; empty for our own.
 
     Policies and other objects among its fields are included.
     """
     found: dict[str, Any] = {}
-    _visit_value(policy, found)
+    _visit(policy, found)
     if not found:
         return ""
     text = json.dumps(found, sort_keys=True)

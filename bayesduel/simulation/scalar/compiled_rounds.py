@@ -12,9 +12,11 @@ from numba import njit, types
 from numba.core.errors import NumbaError
 from numba.extending import overload, overload_method
 
+from bayesduel.code_digest import code_digest
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import Duel, Policy
-from bayesduel.simulation import rounds
+from bayesduel.simulation.rounds import add_rounds, as_duel, play
+from bayesduel.simulation.scalar.programs import keep_on_disk
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True}
 
@@ -33,15 +35,18 @@ _REMEDY = (
 def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
     """Return :func:`bayesduel.simulation.rounds.play` with the rule of a class in it.
 
-    It is given the fields of the policy, as :func:`parameters_record` makes them.
+    It is given the fields of the policy, as :func:`parameters_record` makes them. What
+    is compiled is kept on disk, by the code of the class and of all that it names.
     """
     rule = {name: njit(**_RULE_OPTIONS)(_plain(kind, name)) for name in _COMPILED}
-    helpers = {"add_rounds": njit(**_OPTIONS)(inspect.unwrap(rounds.add_rounds))}
-    play: Any = njit(**_OPTIONS)(_with_names(rounds.play, rule | helpers))
+    helpers = {"add_rounds": njit(**_OPTIONS)(inspect.unwrap(add_rounds))}
+    program: Any = njit(**_OPTIONS)(_with_names(play, rule | helpers))
+    if digest := code_digest(kind):
+        keep_on_disk(program, f"rule-{digest[:16]}")
 
     def play_compiled(*arguments: Any) -> None:
         try:
-            play(*arguments)
+            program(*arguments)
         except NumbaError as error:
             raise _not_compiled(kind, error) from error
         except KeyError as error:  # Numba's, of a field that a record does not have.
@@ -113,7 +118,7 @@ def _not_compiled(kind: type[Policy], error: NumbaError) -> PolicyParameterError
     )
 
 
-@overload(rounds.as_duel, strict=False)
+@overload(as_duel, strict=False)
 def _as_duel(asked: Any) -> Any:
     kinds: Any = asked if isinstance(asked, types.BaseTuple) else (None,)
     if not all(isinstance(each, types.Integer | types.Boolean) for each in kinds):
