@@ -245,7 +245,7 @@ def test_compiling_does_without_private_places_of_numba(monkeypatch):
     from bayesduel.simulation.scalar import compiled_rounds
 
     place = "numba.np.random.generator_methods"
-    monkeypatch.setitem(sys.modules, place, None)
-    compiled_rounds._know_integers_below()
-    compiled_rounds.compiled_rounds.cache_clear()
+    with monkeypatch.context() as hidden:
+        hidden.setitem(sys.modules, place, None)
+        compiled_rounds._know_integers_below()
     assert same(played(ExploreFirst(compiled=True)), played(ExploreFirst()))
