@@ -4,10 +4,10 @@ Nothing heavy is imported before it is used: JAX, NumPyro, CVXPY and ArviZ cost 
 """
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.experiments.companions import add_maker
+from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
     from bayesduel import (
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
         papers,
         plots,
         policies,
+        posteriors,
+        results,
         stopping,
         studies,
         votes,
     )
-    from bayesduel.experiments import Experiment, compare, merge, results, simulate
+    from bayesduel.experiments import Experiment, compare, merge, simulate
     from bayesduel.instances import load
     from bayesduel.policies.policy import Duel, Policy
 
@@ -47,6 +49,7 @@ __all__ = [
     "papers",
     "plots",
     "policies",
+    "posteriors",
     "results",
     "simulate",
     "stopping",
@@ -54,29 +57,14 @@ __all__ = [
     "votes",
 ]
 
-_MODULES = {
-    "analysis",
-    "diagnostics",
-    "errors",
-    "inference",
-    "instances",
-    "models",
-    "papers",
-    "plots",
-    "policies",
-    "results",
-    "stopping",
-    "studies",
-    "votes",
-}
-_FUNCTIONS = {
-    "Duel": "bayesduel.policies",
-    "Experiment": "bayesduel.experiments",
-    "compare": "bayesduel.experiments",
-    "Policy": "bayesduel.policies",
-    "load": "bayesduel.instances",
-    "merge": "bayesduel.experiments",
-    "simulate": "bayesduel.experiments",
+_HOMES = {
+    "Duel": ".policies",
+    "Experiment": ".experiments",
+    "Policy": ".policies",
+    "compare": ".experiments",
+    "load": ".instances",
+    "merge": ".experiments",
+    "simulate": ".experiments",
 }
 
 
@@ -89,18 +77,15 @@ def _summary_files(tree: Any) -> Mapping[str, bytes]:
 add_maker("summary", _summary_files)
 
 
+_get, _ = lazily(__name__, _HOMES)
+
+
 def __getattr__(name: str) -> Any:
-    if name in _FUNCTIONS:
-        return getattr(import_module(_FUNCTIONS[name]), name)
-    if name in _MODULES:
-        # Results are read where experiments are kept.
-        home = "experiments." if name == "results" else ""
-        return import_module(f"bayesduel.{home}{name}")
     if name == "__version__":
         from bayesduel.version import package_version
 
         return package_version()
-    raise AttributeError(f"module 'bayesduel' has no attribute {name!r}")
+    return _get(name)
 
 
 def __dir__() -> list[str]:

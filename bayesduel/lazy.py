@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -11,7 +12,7 @@ def lazily(
     """Return ``__getattr__`` and ``__dir__`` of a package, to be assigned there.
 
     ``homes`` is the module of every public name, full or below the package
-    (``".fitting"``).
+    (``".fitting"``). Modules of the package are found by themselves.
 
     Examples
     --------
@@ -21,8 +22,10 @@ def lazily(
     """
 
     def get(name: str) -> Any:  # noqa: ANN401
-        if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes[name], package), name)
+        if name in homes:
+            return getattr(import_module(homes[name], package), name)
+        if not name.startswith("_") and find_spec(f".{name}", package) is not None:
+            return import_module(f".{name}", package)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get, lambda: sorted(homes)

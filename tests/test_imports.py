@@ -5,6 +5,7 @@ Each check runs in a fresh interpreter, because this one has already loaded the 
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,27 @@ for module in pkgutil.walk_packages(theory.__path__, "theory."):
     loaded = loaded_by(code, tmp_path)
     above = {"bayesduel", "jax", "jaxlib", "jaxtyping", "numpyro", "arviz", "xarray"}
     assert not loaded & above
+
+
+def test_all_that_is_named_in_texts_is_there_after_one_import(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parent.parent
+    pages = [root / "README.md", *(root / "docs").rglob("*.md")]
+    assert len(pages) > 40
+    dotted = re.compile(r"\b(?:bayesduel|theory)(?:\.[A-Za-z_]\w*)+")
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    names = {name for name in dotted.findall(text) if not name.endswith(".py")}
+    assert {"bayesduel.posteriors", "bayesduel.results.load"} < names
+    code = """
+import sys, bayesduel, theory
+for name in sys.argv[1:]:
+    found = sys.modules[name.partition(".")[0]]
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    if found is None:
+        print(name)
+from bayesduel.results import load
+"""
+    assert run(code, tmp_path, *sorted(names)).split() == []
 
 
 def test_bayesduel_loads_nothing_heavy(tmp_path: Path) -> None:
