@@ -35,7 +35,7 @@ _PROGRAM, _USED = "-cache", "-atime"
 """Suffixes of JAX: a program, and when it was last used, which is written after it."""
 
 _OURS = re.compile(r"jaxlib-[^/]+-[0-9a-f]{12}")
-_IMPORTED = re.compile(r"^from bayesduel\.([\w.]+) import", re.MULTILINE)
+_IMPORTED = re.compile(r"^from ((?:bayesduel|theory)\.[\w.]+) import", re.MULTILINE)
 _KERNELS = re.compile(r"numba-[^/]+-[0-9a-f]{12}")
 
 
@@ -100,7 +100,7 @@ def _kernels() -> str:
             sources[path] = path.read_text(encoding="utf-8")
             # Constants of the modules that it names are compiled into it.
             for module in _IMPORTED.findall(sources[path]):
-                other = root.joinpath(*module.split(".")).with_suffix(".py")
+                other = root.parent.joinpath(*module.split(".")).with_suffix(".py")
                 if other.is_file():
                     sources[other] = other.read_text(encoding="utf-8")
     for path in sorted(sources):

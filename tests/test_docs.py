@@ -96,7 +96,7 @@ def test_the_notebook_on_theory_draws_every_theorem_of_its_policies():
     theorems = [
         name
         for name in theory.__all__
-        if name.startswith(subjects) and name.endswith(("_bound", "_constant"))
+        if name.startswith(subjects) and name.endswith("_bound")
     ]
     assert len(theorems) == 9
     assert not [name for name in theorems if f"theory.{name}(" not in shown]

@@ -85,7 +85,12 @@ from theory.theorems.concentration import (
     unoffered_index_range,
 )
 from theory.theorems.lower_bounds import condorcet_lower_bound
-from theory.theorems.rmed import ecw_kl_sum_bound, ecw_kl_worst_case_bound, rmed1_bound
+from theory.theorems.rmed import (
+    ecw_kl_sum_bound,
+    ecw_kl_worst_case_bound,
+    ecw_rmed_bound,
+    rmed1_bound,
+)
 from theory.theorems.subsets import (
     bounded_reward_order,
     choice_table_bounds,
@@ -153,6 +158,7 @@ __all__ = [
     "ecw_evidence",
     "ecw_kl_sum_bound",
     "ecw_kl_worst_case_bound",
+    "ecw_rmed_bound",
     "ecw_rmed_constant",
     "ecw_slack",
     "find_cycle",

@@ -15,11 +15,9 @@ on p < b are those on 1 - p > c.
 import math
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
+from theory.copeland_program.beta_fraction import incomplete_beta_fraction
 
-_ENOUGH = 1e-13
-_TINY = 1e-300
-_MOST_TERMS = 100_000
-"""More than sqrt(w + l) are never needed, and that only where w / (w + l) is near b."""
+_fraction = compiled(incomplete_beta_fraction)
 
 
 def log_whole(prior: float, bound: float) -> float:
@@ -63,33 +61,3 @@ def log_stake(bet: float, stake: float) -> float:
     if bet > 0.0:
         return bet + math.log(stake + (1.0 - stake) * math.exp(-bet))
     return math.log1p(stake * math.expm1(bet))
-
-
-@compiled
-def _fraction(x: float, y: float, at: float) -> float:
-    """Return x J / (at^x (1 - at)^y), J being the integral from 0 to ``at``.
-
-    By Lentz's method; it converges fast below (x + 1) / (x + y + 2).
-    """
-    c = 1.0
-    d = 1.0 - (x + y) * at / (x + 1.0)
-    d = 1.0 / (d if abs(d) > _TINY else _TINY)
-    found = d
-    for term in range(1, _MOST_TERMS):
-        even = term * (y - term) * at / ((x + 2 * term - 1) * (x + 2 * term))
-        d = 1.0 + even * d
-        c = 1.0 + even / c
-        d = 1.0 / (d if abs(d) > _TINY else _TINY)
-        c = c if abs(c) > _TINY else _TINY
-        found *= d * c
-        odd = -(x + term) * (x + y + term) * at
-        odd /= (x + 2 * term) * (x + 2 * term + 1)
-        d = 1.0 + odd * d
-        c = 1.0 + odd / c
-        d = 1.0 / (d if abs(d) > _TINY else _TINY)
-        c = c if abs(c) > _TINY else _TINY
-        factor = d * c
-        found *= factor
-        if abs(factor - 1.0) < _ENOUGH:
-            break
-    return found

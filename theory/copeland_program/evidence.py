@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.arguments import number_above, number_from
+from theory.copeland_program.beta_fraction import incomplete_beta_fraction
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.validation import square_matrix
@@ -36,6 +37,9 @@ __all__ = ["anytime_evidence", "likelihood_evidence"]
 
 _MOST_DUELS = 10**12
 """Of one pair, either way: beyond, evidence would be off by more than 0.01."""
+_LEAST_TAIL = 1e-150
+"""Below, SciPy's incomplete Beta function loses digits: its logarithm is off by up to
+0.05 at 1e-283, where it has been seen first at 1e-217; below 1e-308 it is 0."""
 # Beyond these the integrals of the bets lose their digits.
 _LEAST_PRIOR, _LARGEST_PRIOR = 0.001, 1000
 
@@ -176,11 +180,18 @@ def _log_bets(
     from scipy.special import betainc, betaln
 
     a, b, rest = wins + prior, losses + prior, 1.0 - bound
-    # P(p > bound) under Beta(a, b); where it underflows the bet is lost.
-    with np.errstate(divide="ignore"):
-        upper = np.log(betainc(b, a, rest))
     whole = betaln(prior, prior) + np.log(betainc(prior, prior, rest))
-    return betaln(a, b) - wins * np.log(bound) - losses * np.log(rest) - whole + upper
+    # P(p > bound) under Beta(a, b).
+    upper = betainc(b, a, rest)
+    is_small = upper < _LEAST_TAIL
+    rates = wins * np.log(bound) + losses * np.log(rest)
+    bets = betaln(a, b) - rates - whole + np.log(np.where(is_small, 1.0, upper))
+    if is_small.any():
+        x, y = b[is_small], a[is_small]
+        fraction = np.vectorize(incomplete_beta_fraction)(x, y, rest)
+        edge = prior * (np.log(bound) + np.log(rest))
+        bets[is_small] = edge + np.log(fraction / x) - whole
+    return bets
 
 
 def _least_over_tournaments(

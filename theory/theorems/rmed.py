@@ -13,9 +13,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.copeland_program.constants import UNIQUE_OPTIMUM, ecw_rmed_constant
+from theory.copeland_program.constants import (
+    UNIQUE_OPTIMUM,
+    cheapest_winners,
+    ecw_rmed_constant,
+)
 from theory.copeland_program.program_data import matrix_without_ties
 from theory.divergences import kl_to_half
+from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix
 from theory.regret_bound import RegretBound
 from theory.theorems._assumptions import (
@@ -26,9 +31,51 @@ from theory.theorems._assumptions import (
 )
 from theory.theorems.catalog import theorem
 
-__all__ = ["ecw_kl_sum_bound", "ecw_kl_worst_case_bound", "rmed1_bound"]
+__all__ = [
+    "ecw_kl_sum_bound",
+    "ecw_kl_worst_case_bound",
+    "ecw_rmed_bound",
+    "rmed1_bound",
+]
 
-theorem("ECW-RMED", policy="ECW-RMED")(ecw_rmed_constant)
+
+@theorem("ECW-RMED", policy="ECW-RMED")
+def ecw_rmed_bound(matrix: PreferenceMatrix | ArrayLike) -> RegretBound:
+    """Bound the regret of ECW-RMED by the constant C_E of the efficient program.
+
+    Parameters
+    ----------
+    matrix : PreferenceMatrix or array-like (K, K), no ties
+
+    Returns
+    -------
+    RegretBound
+        Copeland regret; the value of `theory.ecw_rmed_constant`.
+
+    Raises
+    ------
+    InvalidPreferenceError
+        If several Copeland winners are equally cheap: the theorem asks for one.
+
+    References
+    ----------
+    Komiyama, Honda and Nakagawa (2016), Theorem 4.
+
+    Examples
+    --------
+    >>> bound = ecw_rmed_bound([[0.5, 0.6], [0.4, 0.5]])
+    >>> round(bound.log_coefficient, 4)
+    24.8317
+    """
+    found = ecw_rmed_constant(matrix)
+    equal = cheapest_winners(found.value_by_winner)
+    if len(equal) > 1:
+        raise InvalidPreferenceError(
+            "the theorem needs one best winner; the programs of the winners "
+            f"{', '.join(map(str, equal))} have the same value {found.value:.10g}: "
+            "copeland_lower_bound needs none."
+        )
+    return found.bound
 
 
 @theorem("ECW-RMED, sum over losses", policy="ECW-RMED")

@@ -13,14 +13,14 @@ from bayesduel.policies.rmed._copeland_rmed import (
     recommended,
 )
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
-from theory import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_constant
+from theory import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_bound
 from theory.copeland_program.efficient import ecw_evidence
 
 
 @register(
     "ecw-rmed",
     acronym="ECW-RMED",
-    theorems=(ecw_rmed_constant, ecw_kl_sum_bound, ecw_kl_worst_case_bound),
+    theorems=(ecw_rmed_bound, ecw_kl_sum_bound, ecw_kl_worst_case_bound),
 )
 @policy_class
 class ECWRMED(CopelandRMED):

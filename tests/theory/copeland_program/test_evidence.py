@@ -157,6 +157,25 @@ def test_bets_are_supermartingales_under_the_null(prior, bound):
         assert (p * won + (1 - p) * lost < now).all()
 
 
+@pytest.mark.parametrize(("prior", "bound"), [(0.5, 0.5), (0.001, 0.4), (20.0, 0.55)])
+def test_bets_stay_fair_where_the_tail_underflows(prior, bound):
+    wins, losses = (each.astype(float) for each in np.mgrid[0:40:13, 700:2600:97])
+    now, won, lost = (
+        _log_bets(wins + more, losses + less, prior, bound)
+        for more, less in ((0, 0), (1, 0), (0, 1))
+    )
+    assert np.isfinite(now).all()
+    fair = np.logaddexp(math.log(bound) + won, math.log1p(-bound) + lost)
+    assert fair == pytest.approx(now, abs=1e-9)
+
+
+def test_many_straight_losses_are_never_all_lost():
+    # Of the stake 1/2 the loser keeps what 1/2 + E / 2 is: more than a half.
+    lost = [anytime_evidence([[0, n], [0, 0]])[1] for n in (1000, 1074, 1080, 3000)]
+    assert (np.diff(lost) < 0).all()
+    assert min(lost) > math.log(0.5)
+
+
 def test_a_long_run_of_wins_keeps_its_digits():
     evidence = anytime_evidence([[0, 10**9], [0, 0]], weight=0.5)
     assert evidence[0] == pytest.approx(10**9 * math.log(2), rel=1e-7)

@@ -34,7 +34,7 @@ def test_every_bound_of_one_instance_is_in_the_catalog_and_in_theory():
     }
     assert not {each.__name__ for each in public} - set(theory.__all__)
     listed = {each.function for each in theory.known_theorems()}
-    assert public | {theory.copeland_lower_bound, theory.ecw_rmed_constant} == listed
+    assert public | {theory.copeland_lower_bound} == listed
 
 
 def test_policies_name_their_theorems_and_theorems_their_policies():

@@ -30,6 +30,7 @@ from theory import (
     double_thompson_refined_bound,
     ecw_kl_sum_bound,
     ecw_kl_worst_case_bound,
+    ecw_rmed_bound,
     ecw_rmed_constant,
     rmed1_bound,
 )
@@ -310,3 +311,15 @@ def test_bad_bounds():
     with pytest.raises(ValueError, match=r"remainder must be empty .* got 'O\(K\)'"):
         make_bound(remainder="O(K)")
     assert make_bound(kind="asymptotic upper", remainder="O(K)").remainder
+
+
+def test_the_theorem_on_ecw_rmed_needs_one_best_winner():
+    circle = from_upper([[0, 0.1, -0.1], [0, 0, 0.1], [0, 0, 0]])
+    assert ecw_rmed_constant(circle).value == 0
+    with pytest.raises(InvalidPreferenceError, match="winners 0, 1, 2 have the same v"):
+        ecw_rmed_bound(circle)
+    # Three winners again, that a fourth arm tells apart.
+    gaps = [[0, 0.1, -0.1, 0.4], [0, 0, 0.1, 0.2], [0, 0, 0, 0.3], [0, 0, 0, 0]]
+    found = ecw_rmed_constant(from_upper(gaps))
+    assert len({round(each, 6) for each in found.value_by_winner.values()}) == 3
+    assert ecw_rmed_bound(from_upper(gaps)) == found.bound
