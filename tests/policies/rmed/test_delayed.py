@@ -23,7 +23,9 @@ from tests.reference.delayed_rmed import (
 )
 
 HORIZON = 1500
-INSTANCES = 6
+INSTANCES = 7
+
+CERTAIN = [[0.5, 1, 1, 0.8], [0, 0.5, 1, 0], [0, 0, 0.5, 0.6], [0.2, 1, 0.4, 0.5]]
 
 TWINS = {
     "rmed1": DelayedRMED1,
@@ -36,10 +38,13 @@ TWINS = {
 
 @cache
 def instances():
-    """Random matrices of four arms and outcomes: total orders and tournaments."""
+    """Random matrices of four arms and outcomes: total orders and tournaments.
+
+    And one with preferences of 0 and 1, where lists often end with nothing admitted.
+    """
     rng = np.random.default_rng(50)
     matrices, outcomes = [], []
-    for index in range(INSTANCES):
+    for index in range(INSTANCES - 1):
         widest = (0.08, 0.2, 0.5)[index % 3]
         gaps = np.triu(rng.uniform(0.01, widest, (4, 4)), 1)
         if index >= INSTANCES // 2:
@@ -47,6 +52,8 @@ def instances():
         order = rng.permutation(4)
         matrices.append((0.5 + gaps - gaps.T)[np.ix_(order, order)])
         outcomes.append(random_outcomes(matrices[-1], HORIZON + 2, rng))
+    matrices.append(np.array(CERTAIN))
+    outcomes.append(random_outcomes(matrices[-1], HORIZON + 2, rng))
     return np.stack(matrices), np.stack(outcomes)
 
 
@@ -109,6 +116,7 @@ def slow(*values):
     ("name", "every"),
     [
         ("rmed1", 40),
+        ("rmed1", 100),
         ("ecw-rmed", 40),
         # 7 cuts the initial sweep and most passes, 400 is more than many of them.
         *(slow(name, every) for name in ("rmed1", "ecw-rmed") for every in (7, 400)),
@@ -182,3 +190,23 @@ def test_a_pair_near_one_half_is_drawn_out_of_turn_once_until_it_is_told():
         # The margin 0.4 / log log t is about 0.2: only this pair is that close.
         assert duels[begin] == (0, 1)
         assert duels[begin + 1 : begin + every].count((0, 1)) <= every / 2
+
+
+def test_what_is_still_to_be_played_is_not_admitted():
+    """Another reading of the page, in which it is, asks for other duels."""
+
+    class Eager(DelayedRMED1):
+        def _admit(self, elements):
+            self.last_asked = list(elements)
+            self.following += [each for each in elements if each not in self.following]
+
+    preference, outcomes = (each[-1] for each in instances())
+    found = []
+    for kind in (DelayedRMED1, Eager):
+        rng = np.random.default_rng(0)
+        twin = kind(4, rng, every=100)
+        options = {"return_duels": True}
+        found += [
+            simulate(twin, preference, HORIZON, [HORIZON], rng, outcomes, **options)[1]
+        ]
+    assert found[0] != found[1]
