@@ -89,7 +89,7 @@ def calibrate(
 
     law = preference_model(model, data, prior_scale, order_effect=order_effect)
     law.arrays(data)  # Says what does not fit before anything else is said.
-    name = law.methods[0] if method is Method.auto else method.value
+    name = law.usual_method if method is Method.auto else method.value
     say(f"{votes.name}: {data}; {simulations} data sets by {name}", quiet=quiet)
     found = calibrate_model(
         law,

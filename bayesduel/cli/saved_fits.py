@@ -39,6 +39,7 @@ def as_record(posterior: Posterior, probability: float) -> dict[str, Any]:
         "model": repr(posterior.model),
         "method": posterior.method,
         "converged": posterior.converged,
+        "trusted": not posterior.doubts,
         "votes": posterior.data.num_votes,
         "interval": probability,
         **words,
@@ -112,6 +113,7 @@ def print_standings(
         else "P(win): mean probability of beating another arm"
     )
     captions = [
+        *(f"DOUBTFUL: {each}" for each in posterior.doubts),
         f"{score}; intervals hold {probability:.0%}; P(best): {record['p_best']}",
         f"bayesduel {record['version']}",
     ]

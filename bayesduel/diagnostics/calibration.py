@@ -181,7 +181,7 @@ def calibrate(
     """
     check_model(model)
     check_word("method", method, ("auto", *model.methods))
-    method = model.methods[0] if method == "auto" else method
+    method = model.usual_method if method == "auto" else method
     num_warmup = check_integer("num_warmup", num_warmup, most=MOST_STEPS)
     thinning = check_integer("thinning", thinning)
     num_draws = check_numbers("num_draws", num_draws, thinning)

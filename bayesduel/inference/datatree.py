@@ -146,6 +146,8 @@ def to_datatree(
         "model": repr(posterior.model),
         "inference_method": posterior.inference,
         "sampling_time": posterior.seconds,
+        "trusted": int(not posterior.doubts),
+        "remarks": "; ".join(posterior.remarks),
     }
     if posterior.correction is not None:
         stamp["pareto_k"] = posterior.correction.pareto_k

@@ -32,6 +32,10 @@ _HOMES = {
 """Modules of the methods; JAX is imported by those that need it."""
 
 
+_MOST_FOR_CHAINS = 256
+"""Unknown numbers for which "auto" runs Markov chains where it has to: a minute."""
+
+
 def _sampler(method: str) -> Callable[..., Sampled]:
     home = import_module(f"bayesduel.inference.{_HOMES[method]}")
     return getattr(home, f"sample_{method}")
@@ -61,7 +65,8 @@ def fit(
         stochastic variational inference. Draws of both are resampled by importance,
         which makes them draws from the posterior itself where Pareto k is good; see
         ``extras["correction"]``. nuts: Hamiltonian Monte Carlo, the reference. auto:
-        the first that the model has, exact or laplace.
+        exact where the model has it, else laplace, and nuts where laplace cannot be
+        made to fit (and there are up to 256 unknown numbers), or a scale is learned.
     rng_key : int or typed key
         The same seed gives the same draws. An integer s from 0 to 2^63 - 1 stands for
         ``jax.random.key(s)``, without JAX where no method needs it.
@@ -114,7 +119,7 @@ def fit(
     check_model(model)
     if not isinstance(method, str):
         raise FitError(f"method must be one of {', '.join(_HOMES)}; got {method!r}")
-    name = model.methods[0] if method == "auto" else method
+    name = model.usual_method if method == "auto" else method
     if name not in model.methods:
         known = "" if name in _HOMES else f"there is no method {name!r}; "
         raise FitError(
@@ -131,7 +136,13 @@ def fit(
     seed_words(rng_key)
     remarks = _remarks(model, data)
     began = time.perf_counter()
-    sampled = _sampler(name)(model, arrays, rng_key, num_chains, num_draws, **options)
+    size = num_chains, num_draws
+    sampled = _sampler(name)(model, arrays, rng_key, *size, **options)
+    if method == "auto" and _calls_for_chains(model, sampled):
+        why = "; ".join(sampled.remarks).replace("; use method='nuts'", "")
+        name, options = "nuts", {}
+        sampled = _sampler(name)(model, arrays, rng_key, *size)
+        remarks = (f"drawn by Markov chains, as by method='laplace' {why}", *remarks)
     return Posterior(
         model=model,
         data=data,
@@ -146,6 +157,15 @@ def fit(
         extras=sampled.extras,
         fresh=sampled.fresh,
     )
+
+
+def _calls_for_chains(model: PreferenceModel, sampled: Sampled) -> bool:
+    """Whether draws are in doubt, and chains would have an answer within a minute."""
+    correction, law = (sampled.extras.get(each) for each in ("correction", "laplace"))
+    if correction is None or law is None or "nuts" not in model.methods:
+        return False
+    doubtful = bool(correction.doubts) or not sampled.converged
+    return correction.wanted and doubtful and len(law.mode) <= _MOST_FOR_CHAINS
 
 
 def _check_size(method: str, data: Any, total: int) -> None:

@@ -86,6 +86,16 @@ class Posterior(Fitted):
         return self.extras.get("correction")
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why intervals and probabilities may be wrong; empty where nothing says so.
+
+        They are among the ``remarks``, too. What only chains can tell is said by
+        ``diagnostics.report``.
+        """
+        failed = () if self.converged else ("the method did not converge",)
+        return (*failed, *(self.correction.doubts if self.correction else ()))
+
+    @property
     def inference(self) -> str:
         """The method, and whether its draws were resampled by importance."""
         resampled = self.correction is not None and self.correction.resampled

@@ -32,6 +32,12 @@ LEAST_BLOCK = 1000
 HOPELESS = 0.005
 """Effective share of normal proposals below which no more are made."""
 
+HOPELESS_K = 1.0
+"""Pareto k of a few proposals above which no more are made."""
+
+LEAST_EFFECTIVE = 400
+"""Equal draws that are enough for the quantiles of a posterior."""
+
 _NOTHING = 700.0
 """A log weight this far below the largest one is none."""
 
@@ -45,9 +51,13 @@ class Correction:
 
     Attributes
     ----------
+    wanted : bool
+        Whether the draws were to be resampled by importance.
     resampled : bool
-        Whether the draws were resampled by importance. If not they are draws from the
-        fitted law itself.
+        Whether they were. If not they are draws from the fitted law itself.
+    proposals : str
+        Out of what: "normal", a mixture of the fitted law and one with heavier tails,
+        or "radial", points along rays from the mode.
     pareto_k : float
         Shape of the tail of the weights; inf where there are none to speak of.
     num_proposals : int
@@ -67,7 +77,9 @@ class Correction:
         The ratio, plain over weighted, of the standard deviations that differ most.
     """
 
+    wanted: bool
     resampled: bool
+    proposals: str
     pareto_k: float
     num_proposals: int
     effective_proposals: float
@@ -79,8 +91,30 @@ class Correction:
 
     @property
     def trusted(self) -> bool:
-        """Whether weights can be trusted: see :func:`can_trust`."""
-        return can_trust(self.pareto_k, self.num_proposals, self.largest_weight)
+        """Whether weights can be trusted: see :func:`can_trust`.
+
+        Not where they were wanted, and nothing could be resampled.
+        """
+        good = can_trust(self.pareto_k, self.num_proposals, self.largest_weight)
+        return good and self.resampled >= self.wanted
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What one should know of draws that do not fit the posterior well."""
+        if not self.trusted:
+            return (
+                "the draws are those of a normal law that does not fit the posterior "
+                f"(Pareto k {self.pareto_k:.2f}; means are off by {self.shift:.2f} "
+                "standard deviations or more), and no weights could correct them: "
+                "intervals and probabilities may be far off",
+            )
+        if self.resampled and self.effective_proposals < LEAST_EFFECTIVE:
+            return (
+                f"of {self.num_proposals} proposals only about "
+                f"{self.effective_proposals:.0f} matter, so that intervals and "
+                "probabilities are rough",
+            )
+        return ()
 
 
 def good_k(number: int) -> float:
@@ -143,19 +177,19 @@ def systematic(
 
 
 def largest_shift(
+    fitted: dict[str, Shaped[np.ndarray, "number ..."]],
     values: dict[str, Shaped[np.ndarray, "draw ..."]],
     weights: Float[np.ndarray, " draw"],
-    share: float = 1.0,
 ) -> tuple[float, str, float]:
     """Return the largest shift of a mean by the weights, its name, and the spread.
 
-    As in :class:`Correction`. The first ``share`` of the values is what was drawn from
-    the fitted law. Quantities that do not vary are left out.
+    As in :class:`Correction`. ``fitted`` was drawn from the fitted law, the weights are
+    those of ``values``. Quantities that do not vary are left out.
     """
     worst, name, spread = 0.0, "", 1.0
     for key, each in values.items():
         flat = each.reshape(len(each), -1)
-        own_flat = flat[: round(share * len(flat))]
+        own_flat = fitted[key].reshape(len(fitted[key]), -1)
         plain, weighted = own_flat.mean(axis=0), weights @ flat
         width = np.sqrt(weights @ np.square(flat) - np.square(weighted))
         own = own_flat.std(axis=0)

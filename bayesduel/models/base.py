@@ -57,7 +57,12 @@ class PreferenceModel:
     """The name in words."""
 
     methods: ClassVar[tuple[str, ...]] = ("laplace", "svi", "nuts")
-    """Ways to compute the posterior: first what "auto" means, last the reference."""
+    """Ways to compute the posterior, the quickest one first, last the reference."""
+
+    @property
+    def usual_method(self) -> str:
+        """What "auto" begins with."""
+        return self.methods[0]
 
     @property
     def utility_decides(self) -> bool:

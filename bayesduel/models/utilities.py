@@ -87,6 +87,15 @@ class UtilityModel(PreferenceModel):
             return dist.ZeroSumNormal(scale, event_shape=(num_arms,))
         return dist.Normal(0.0, scale).expand([num_arms]).to_event(1)
 
+    @property
+    def usual_method(self) -> str:
+        """What "auto" begins with.
+
+        The joint mode of a scale and of utilities in its units says little of where
+        the scale is: it grows where there is much room for it.
+        """
+        return "nuts" if self.learn_scale else self.methods[0]
+
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
         check_positive("prior_scale", self.prior_scale)

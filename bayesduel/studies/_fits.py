@@ -34,7 +34,10 @@ def votes_between(state: StudyState) -> Comparisons:
 def fit_votes(
     state: StudyState, numbers: float, least: int, most: int, **options: Any
 ) -> Posterior:
-    """Fit the model of the study, with as many draws as make that many numbers."""
+    """Fit the model of the study, with as many draws as make that many numbers.
+
+    By its quickest method: chains would take seconds for every look.
+    """
     votes = votes_between(state)
     draws = int(np.clip(numbers / votes.num_arms**2, least, most)) // _CHAINS
     model = replace(state.settings.model, ties=votes.has_ties)  # pyright: ignore
@@ -44,6 +47,7 @@ def fit_votes(
         return fit(
             model,
             votes,
+            method=model.methods[0],
             rng_key=state.settings.seed,
             num_chains=_CHAINS,
             num_draws=draws,

@@ -166,7 +166,10 @@ def _standings(status: StudyStatus, probability: float) -> str:
         "others, and to have the largest mean probability of winning. Some arm beats "
         f"all others with probability {status.condorcet_exists:.2f}."
     )
-    return _table(heads, rows, numbers=True) + f'<p class="small">{note}</p>'
+    doubts = "".join(
+        f"<p><strong>Doubtful:</strong> {escape(each)}.</p>" for each in status.doubts
+    )
+    return doubts + _table(heads, rows, numbers=True) + f'<p class="small">{note}</p>'
 
 
 def _figures(state: StudyState, probability: float) -> list[str]:

@@ -128,6 +128,8 @@ class StudyStatus:
         None where it never did.
     forecast : Forecast or None
         Of the votes still needed, where it was asked for.
+    doubts : tuple of str
+        Why standings and the posterior rule may be wrong; mostly empty.
     """
 
     policy: str
@@ -151,6 +153,7 @@ class StudyStatus:
     stopping: tuple[StoppingLine, ...]
     audit: KeptAudit | None = None
     forecast: Forecast | None = None
+    doubts: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -227,6 +230,7 @@ def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
             for line in stopping_of(state, posterior)
         ),
         audit=audit,
+        doubts=posterior.doubts,
     )
 
 

@@ -70,9 +70,11 @@ def test_plain_draws_are_called_what_they_are():
 
 
 def test_bad_weights_are_not_used():
-    """A narrow ridge, far from normal: the draws stay those of the normal law."""
-    wins = np.triu(np.full((12, 12), 1.0), 1)
-    model = BradleyTerry(learn_scale=True, prior_scale=10.0)
+    """Far from normal in 32 dimensions: the draws stay those of the normal law."""
+    wins = np.zeros((32, 32))
+    for step in (1, 2, 4, 8, 16):
+        wins[np.arange(0, 32, 2 * step), np.arange(step, 32, 2 * step)] = 1
+    model = BradleyTerry(prior_scale=20.0)
     found = fit(model, Comparisons.from_wins(wins), method="laplace")
     assert found.correction is not None and not found.correction.resampled
     assert found.correction.pareto_k > 0.7
@@ -134,9 +136,10 @@ def test_largest_shift_names_its_quantity():
         "still": np.ones(4),
         "moved": np.array([[0.0, 0], [0, 2], [0, 0], [0, 2]]),
     }
+    still = {"still": np.ones(4)}
     weights = np.array([0.1, 0.4, 0.1, 0.4])
-    shift, name, spread = largest_shift(values, weights)
+    shift, name, spread = largest_shift(values, values, weights)
     assert (name, shift) == ("moved[1]", pytest.approx(0.6 / 0.8))
     assert spread == pytest.approx(1.0 / 0.8)
-    assert largest_shift({"still": np.ones(4)}, weights) == (0.0, "", 1.0)
+    assert largest_shift(still, still, weights) == (0.0, "", 1.0)
     assert good_k(4000) == pytest.approx(0.7) and good_k(100) == pytest.approx(0.5)

@@ -88,7 +88,8 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     votes = f"votes: {found.votes}, imported: {found.imported}"
     title = f"{name}; {votes}; questions out: {found.out}, stale: {found.stale}"
     intervals = f"; intervals hold {probability:.0%}" if "interval" in headers else ""
-    captions = [f"score: {found.score}{intervals}"]
+    captions = [*(f"DOUBTFUL: {each}" for each in found.doubts)]
+    captions += [f"score: {found.score}{intervals}"]
     winners = [head for head in ("Condorcet", "Copeland", "Borda") if head in headers]
     if winners:
         captions.append(

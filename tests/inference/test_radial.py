@@ -1,0 +1,248 @@
+"""Posteriors that lean far to one side: draws against integrals, and doubts said."""
+
+import json
+from functools import wraps
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import log_expit
+
+from bayesduel.diagnostics import report
+from bayesduel.inference import fit, fitting
+from bayesduel.inference.laplace_draws import density_of
+from bayesduel.inference.radial import radial_points
+from bayesduel.models import BradleyTerry, Thurstone
+from bayesduel.models.newton import LaplaceState
+from bayesduel.studies import Study
+from bayesduel.studies.report import _standings
+from bayesduel.votes import Comparisons
+from tests.command_line import invoke
+
+FALSE_ALARM = 1e-6
+
+UNDEFEATED = Comparisons.from_wins(
+    [[0, 5, 4, 0], [0, 0, 3, 0], [0, 2, 0, 3], [0, 0, 0, 0]], arm_names="ABCD"
+)
+
+
+def knockout(num_arms):
+    """Votes of a knockout: the arm of the lower number goes on."""
+    wins, alive = np.zeros((num_arms, num_arms)), range(num_arms)
+    while len(alive) > 1:
+        wins[alive[::2], alive[1::2]] = 1
+        alive = alive[::2]
+    return Comparisons.from_wins(wins)
+
+
+def exact_difference(won, lost, scale, log_win):
+    """Return points and probabilities of the difference of two utilities."""
+    width = np.sqrt(2.0) * scale
+    points = np.linspace(-6 * width, 6 * width, 400_001)
+    logs = -0.5 * np.square(points / width)
+    logs += won * log_win(points) + lost * log_win(-points)
+    weights = np.exp(logs - logs.max())
+    return points, weights / weights.sum()
+
+
+@pytest.mark.parametrize(
+    ("model", "log_win", "won", "lost"),
+    [
+        (BradleyTerry(prior_scale=30), log_expit, 1, 0),
+        (BradleyTerry(prior_scale=10), log_expit, 5, 0),
+        (BradleyTerry(prior_scale=100), log_expit, 5, 0),
+        (BradleyTerry(prior_scale=50), log_expit, 0, 40),
+        (BradleyTerry(prior_scale=20), log_expit, 30, 1),
+        (BradleyTerry(prior_scale=2), log_expit, 3, 1),
+        (Thurstone(prior_scale=50), lambda x: stats.norm.logcdf(x / 2**0.5), 5, 0),
+    ],
+)
+def test_two_arms_are_those_of_the_integral(model, log_win, won, lost):
+    votes = Comparisons.from_wins([[0, won], [lost, 0]])
+    found = fit(model, votes)
+    assert found.method == "laplace" and found.correction.trusted
+    assert found.doubts == ()
+    utility = found.draws["utility"].reshape(-1, 2)
+    drawn = utility[:, 0] - utility[:, 1]
+    points, weights = exact_difference(won, lost, model.prior_scale, log_win)
+    # The weights of proposals cost precision: as many draws count as they are worth.
+    size = min(len(drawn), found.correction.effective_proposals)
+    limit = stats.norm.isf(FALSE_ALARM / 2)
+    mean = weights @ points
+    spread = np.sqrt(weights @ np.square(points - mean))
+    assert abs(drawn.mean() - mean) < limit * spread / np.sqrt(size)
+    # Of a variance by the fourth moment, as of any mean.
+    squares = np.square(points - mean)
+    error = np.sqrt((weights @ np.square(squares) - spread**4) / size)
+    assert abs(np.square(drawn - mean).mean() - spread**2) < limit * error
+    cumulated = np.cumsum(weights)
+    for share in (0.01, 0.05, 0.5, 0.95, 0.99):
+        quantile = points[np.searchsorted(cumulated, share)]
+        error = np.sqrt(share * (1 - share) / size)
+        assert abs(np.mean(drawn <= quantile) - share) < limit * error + 1e-4
+
+
+def test_of_a_normal_law_points_along_rays_are_its_own():
+    class Normal:
+        """A normal log density of precision L L^T, with its mode at 1."""
+
+        def log_densities(self, points):
+            return 3.0 - 0.5 * np.sum(np.square((points - 1.0) @ factor), axis=1)
+
+    factor = np.array([[2.0, 0, 0], [1.0, 0.5, 0], [-3.0, 1.0, 4.0]])
+    law = LaplaceState(np.ones(3), factor, np.float64(3.0), np.int32(0), np.int32(1))
+    points, log_weight = radial_points(np.random.default_rng(0), Normal(), law, 500)
+    white = np.random.default_rng(0).standard_normal((500, 3))
+    np.testing.assert_allclose((points - 1.0) @ factor, white, atol=1e-8)
+    np.testing.assert_allclose(log_weight, 0.0, atol=1e-6)
+
+
+def test_a_fall_that_never_comes_has_no_weight():
+    class Flat:
+        def log_densities(self, points):
+            return np.where(points[:, 0] > 0, -0.0 * points[:, 0], -1.0 - points[:, 0])
+
+    law = LaplaceState(
+        np.zeros(1), np.eye(1), np.float64(0.0), np.int32(0), np.int32(1)
+    )
+    points, log_weight = radial_points(np.random.default_rng(1), Flat(), law, 200)
+    assert np.all(np.isneginf(log_weight[points[:, 0] > 0]))
+
+
+def test_the_mode_is_found_from_few_lopsided_votes():
+    for scale in (10.0, 100.0):
+        model = BradleyTerry(prior_scale=scale)
+        arrays = model.arrays(Comparisons.from_wins([[0, 5], [0, 0]]))
+        law = density_of(model, arrays).laplace()
+        # 5 / (1 + exp(d)) = u / scale^2 at the mode, with d = 2 u.
+        u = law.mode[0]
+        assert 5 / (1 + np.exp(2 * u)) == pytest.approx(u / scale**2, rel=1e-4)
+
+
+def test_an_undefeated_arm_is_first_with_certainty():
+    found = fit(BradleyTerry(prior_scale=50), UNDEFEATED)
+    assert found.inference == "laplace, resampled"
+    assert found.correction.proposals == "radial"
+    assert report(found, with_loo=False).good
+    utility = found.draws["utility"].reshape(-1, 4)
+    centered = utility[:, 0] - utility.mean(axis=1)
+    assert centered.mean() == pytest.approx(43.5, abs=2.0)
+    assert np.quantile(centered, [0.05, 0.95]) == pytest.approx([11.5, 90.6], rel=0.12)
+    assert found.winner_shares()["copeland"][0] > 0.999
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [BradleyTerry, Thurstone])
+def test_an_undefeated_arm_is_that_of_long_chains(model):
+    near, long = (
+        fit(model(prior_scale=50), UNDEFEATED, method=method, num_draws=4000)
+        for method in ("laplace", "nuts")
+    )
+    shares = np.linspace(0.05, 0.95, 7)
+    one, other = (
+        np.quantile(each.draws["utility"].reshape(-1, 4), shares, axis=0)
+        for each in (near, long)
+    )
+    spread = long.draws["utility"].std(axis=(0, 1))
+    assert np.max(np.abs(one - other) / spread) < 0.2
+
+
+def test_draws_that_nothing_mends_are_said_to_be_doubtful(tmp_path):
+    votes = knockout(64)
+    found = fit(BradleyTerry(prior_scale=10), votes, method="laplace", num_draws=250)
+    correction = found.correction
+    assert not (correction.resampled or correction.trusted)
+    assert any("may be far off; use method='nuts'" in each for each in found.remarks)
+    judged = report(found, with_loo=False)
+    assert not judged.good and "resample=True" not in judged.against()
+    tree = found.to_datatree()
+    assert tree.attrs["trusted"] == 0 and "may be far off" in tree.attrs["remarks"]
+
+
+def test_the_command_says_a_doubt_in_table_and_json(tmp_path):
+    file, wins = tmp_path / "votes.csv", knockout(32).wins
+    rows = "\n".join(f"a{i},a{j}" for i, j in np.argwhere(wins))
+    file.write_text(f"winner,loser\n{rows}\n")
+    words = ["fit", str(file), "--prior-scale", "20", "--method", "laplace"]
+    assert "DOUBTFUL: the draws are those of a normal law" in " ".join(
+        invoke(words).stdout.split()
+    )
+    record = json.loads(invoke([*words, "--json"]).stdout)
+    assert record["converged"] and not record["trusted"]
+    assert any("may be far off" in each for each in record["remarks"])
+
+
+def test_a_study_says_a_doubt(tmp_path):
+    wins = knockout(16).wins
+    names = [f"a{arm}" for arm in range(16)]
+    model = BradleyTerry(prior_scale=200)
+    with Study.create(tmp_path / "cup.study", names, "balanced", model=model) as study:
+        study.import_votes(Comparisons.from_wins(wins, arm_names=names))
+        status = study.status()
+    assert "may be far off" in status.doubts[0]
+    assert "<strong>Doubtful:</strong>" in _standings(status, 0.9)
+
+
+def chains_in_their_place(monkeypatch):
+    """Let the sampler of Markov chains do what the quick one does; count its calls."""
+    called, home = [], fitting._sampler
+
+    def sampler(method):
+        quick = home("laplace" if method == "nuts" else method)
+
+        @wraps(quick)
+        def counted(*given, **options):
+            called.append(method)
+            return quick(*given, **options)
+
+        return counted
+
+    monkeypatch.setattr(fitting, "_sampler", sampler)
+    return called
+
+
+def test_auto_runs_chains_where_nothing_mends_the_draws(monkeypatch):
+    called = chains_in_their_place(monkeypatch)
+    fit(BradleyTerry(prior_scale=50), UNDEFEATED, num_draws=100)
+    assert called == ["laplace"]
+    found = fit(BradleyTerry(prior_scale=20), knockout(32), num_draws=250)
+    assert called[1:] == ["laplace", "nuts"] and found.method == "nuts"
+    said = "drawn by Markov chains, as by method='laplace' the draws are those"
+    assert any(each.startswith(said) for each in found.remarks)
+    # Who asks for a method gets it, and who wants no resampling, too.
+    fit(BradleyTerry(prior_scale=20), knockout(32), method="laplace", num_draws=250)
+    fit(BradleyTerry(prior_scale=20), knockout(32), resample=False, num_draws=250)
+    assert called[3:] == ["laplace", "laplace"]
+
+
+def test_auto_learns_scales_by_chains(monkeypatch):
+    called = chains_in_their_place(monkeypatch)
+    monkeypatch.setattr(fitting, "_calls_for_chains", lambda *given: False)
+    model = BradleyTerry(learn_scale=True)
+    assert fit(model, UNDEFEATED, num_draws=100).method == "nuts"
+    assert called == ["nuts"]
+
+
+@pytest.mark.slow
+def test_a_learned_scale_is_found():
+    rng = np.random.default_rng(4)
+    utility = rng.normal(0.0, 0.18, 12)
+    chance = 1 / (1 + np.exp(utility[None] - utility[:, None]))
+    upper = rng.binomial(40, np.triu(chance, 1))
+    votes = Comparisons.from_wins(np.triu(upper, 1) + np.tril(40 - upper.T, -1))
+    scale = fit(BradleyTerry(learn_scale=True), votes).draws["scale"]
+    low, high = np.quantile(scale, [0.05, 0.95])
+    assert low < utility.std() < high < 0.6
+    laplace = fit(BradleyTerry(learn_scale=True), votes, method="laplace")
+    assert laplace.doubts
+
+
+@pytest.mark.slow
+def test_a_knockout_gets_chains():
+    """P(best) of the champion, of four chains of 1,000 draws; 0.46, 0.72, 0.86."""
+    for scale, expected in ((2, 0.46), (5, 0.72), (10, 0.86)):
+        found = fit(BradleyTerry(prior_scale=scale), knockout(64))
+        share = found.winner_shares()["copeland"][0]
+        # Chains are worth at least 400 draws.
+        error = np.sqrt(expected * (1 - expected) / 400)
+        assert abs(share - expected) < stats.norm.isf(FALSE_ALARM / 2) * error
