@@ -9,9 +9,8 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
-from bayesduel.analysis.anchored_bounds import lower_bound
+from bayesduel.analysis.anchored_bounds import BOUNDED_NOTIONS, lower_bound
 from bayesduel.analysis.slopes import Slope, slope, slope_span
-from bayesduel.analysis.summaries import BOUNDED_NOTIONS
 from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import by_environment

@@ -51,6 +51,8 @@ _LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 INK = "#222222"
 FAINT = "#6E6E6E"
+SHADE = "#F4F4F1"
+"""Of the rounds between which slopes are measured or compared."""
 
 STYLE: dict[str, Any] = {
     "axes.edgecolor": INK,

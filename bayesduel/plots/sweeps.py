@@ -15,6 +15,7 @@ from matplotlib.ticker import (
 
 from bayesduel.plots.axes import (
     band_text,
+    beyond_text,
     caption_below,
     draw_line,
     head_panel,
@@ -23,6 +24,7 @@ from bayesduel.plots.axes import (
     panel_grid,
     scale_regret,
     usual_columns,
+    words_only,
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
@@ -136,7 +138,8 @@ def sweep(
         look = looks(line.policy for panel in found.panels for line in panel.lines)
         for axes, panel in zip(grid, found.panels, strict=True):
             _draw(axes, panel, found, look, log_x=log_x, log_y=log_y)
-            head_panel(axes, panel.environment, [], inches / columns)
+            words = words_only(beyond_text(panel, log_y=log_y))
+            head_panel(axes, panel.environment, words, inches / columns)
         caption = wrap_label(_caption(found, band), inches)
         caption_below(figure, caption, {} if direct else look)
         if direct:
