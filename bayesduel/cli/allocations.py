@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import say
 
 if TYPE_CHECKING:
@@ -220,5 +221,5 @@ def save_allocations(
     from bayesduel import plots
 
     figure = plots.allocation(preference)
-    for path in plots.save(figure, out / "allocation", ("png", "svg")):
+    for path in save_figures({out / "allocation": figure}, quiet=quiet):
         say(f"saved {path}", quiet=quiet)

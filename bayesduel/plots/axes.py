@@ -30,6 +30,7 @@ __all__ = [
     "caption_below",
     "draw_bounds",
     "draw_line",
+    "draw_points",
     "end_text",
     "head_height",
     "head_panel",
@@ -153,6 +154,18 @@ def draw_line(
         markeredgewidth=0.4,
         zorder=3,
     )
+
+
+def draw_points(axes: Axes, line: Line, look: Look) -> None:
+    """Draw means with their bands as bars, and nothing between them."""
+    bars = None
+    if line.has_band:
+        bars = np.stack([line.mean - line.low, line.high - line.mean])
+    axes.errorbar(
+        line.rounds, line.mean, bars, color=look.color, marker=look.marker,
+        linestyle="none", elinewidth=0.9, capsize=2.0, markeredgecolor="white",
+        markeredgewidth=0.4, zorder=3, clip_on=False,
+    )  # fmt: skip
 
 
 def _marked(rounds: np.ndarray, *, log_x: bool) -> list[int]:
@@ -345,10 +358,10 @@ def place_at_ends(
     heading = heading or []
     _align_columns(figure, axes, [*rows, *heading], lead, size)
     figure.draw_without_rendering()
-    ends = np.array([float(line.mean[-1]) for line in panel.lines])
-    pixels = axes.transData.transform(np.column_stack([np.ones_like(ends), ends]))
-    wanted = axes.transAxes.inverted().transform(pixels)[:, 1]
-    wanted = np.minimum(wanted, 1.0)  # Some lines leave the axes at the top.
+    ends = [(float(line.rounds[-1]), float(line.mean[-1])) for line in panel.lines]
+    places = axes.transAxes.inverted().transform(axes.transData.transform(ends))
+    # Some lines leave the axes at the top, some end before the others.
+    ended, wanted = np.minimum(places, 1.0).T
     height = size * figure.dpi * 1.25 / axes.bbox.height
     top = 1.0 - (1.2 if heading else 0.25) * height
     placed = spread(wanted, height, height / 2, top)
@@ -356,11 +369,13 @@ def place_at_ends(
         for text in row:
             text.set_y(1.0 + position * 1.2 * height)
     reach = 0.78 * lead * figure.dpi / axes.bbox.width
-    for row, line, start, end in zip(rows, panel.lines, wanted, placed, strict=True):
+    for row, line, left, start, end in zip(
+        rows, panel.lines, ended, wanted, placed, strict=True
+    ):
         for text in row:
             text.set_y(end)
         axes.plot(
-            [1.0, 1.0 + reach], [start, end], transform=axes.transAxes,
+            [left, 1.0 + reach], [start, end], transform=axes.transAxes,
             color=look[line.policy].color, linewidth=0.6, clip_on=False,
         )  # fmt: skip
 

@@ -50,6 +50,9 @@ class Line:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Of the policy, by name."""
 
+    is_level: bool = False
+    """In a sweep: one value for all of the parameter, measured once."""
+
     @property
     def highest(self) -> float:
         """Largest value that the line or its band reaches."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from matplotlib.colors import Normalize
+from matplotlib.ticker import MaxNLocator
 
 from bayesduel.errors import FitError
 from bayesduel.inference.fitted import check_posterior
@@ -14,6 +15,7 @@ from bayesduel.models.argument_checks import (
     check_probability,
     check_seed,
 )
+from bayesduel.plots.allocation import best_first
 from bayesduel.plots.posteriors import _caption, short_name
 from bayesduel.plots.style import (
     FAINT,
@@ -23,11 +25,13 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
+from theory import PreferenceMatrix
 from theory.arguments import integer_from, shown
+from theory.preferences import as_preference_matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from bayesduel.inference import Posterior
 
@@ -36,20 +40,26 @@ __all__ = ["heat_map", "pair", "predictive_check"]
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
 _WITH_NUMBERS = 12
 _MOST_LABELS = 40
+_SMALLEST = 7.5
+"""Points from one label to the next."""
 _MOST_ROWS = 60
 
 
 def heat_map(
-    posterior: Posterior, *, max_arms: int = 136, width: str | float = "full"
+    posterior: Posterior | PreferenceMatrix | ArrayLike,
+    *,
+    max_arms: int = 136,
+    width: str | float = "full",
 ) -> StyledFigure:
-    """Draw P(row beats column) with numbers of votes, the best arm first.
+    """Draw P(row beats column), of a fit with numbers of votes, the best arm first.
 
     Cells of pairs that were never compared are pale: there only the model speaks.
 
     Parameters
     ----------
-    posterior : Posterior
-        A fit to ``Comparisons``.
+    posterior : Posterior, PreferenceMatrix or array-like (K, K)
+        A fit to ``Comparisons``, or the matrix itself: its arms are ordered by Copeland
+        score, then by Borda score, then by number.
     max_arms : int
         Only the best so many arms.
     width : "full" (7 in), "column" (3.4 in) or float
@@ -60,17 +70,20 @@ def heat_map(
     ------
     FitError
         If the fit is to other data.
-    """
-    from bayesduel.inference import standings
 
-    _check_pairs(posterior, "heat_map")
+    Examples
+    --------
+    >>> import bayesduel
+    >>> figure = bayesduel.plots.heat_map(bayesduel.load("mslr5-condorcet"))
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['0', '1', '2', '3', '4']
+    """
     max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
-    names = standings(posterior)["arm"].values[:max_arms].tolist()
-    order = [posterior.arm_names.index(name) for name in names]
-    square = np.ix_(order, order)
-    chance = posterior.probability_of_beating().values[square]
-    wins, ties = posterior.data.wins, posterior.data.ties
-    votes = (wins + wins.T + ties)[square]
+    fit: Any = posterior
+    if isinstance(posterior, PreferenceMatrix | np.ndarray | list | tuple):
+        fit, (names, chance, votes) = None, _of_matrix(posterior, max_arms)
+    else:
+        names, chance, votes = _of_fit(fit, max_arms)
     np.fill_diagonal(chance, np.nan)
     style = font_style(inches) | {"axes.spines.right": True, "axes.spines.top": True}
     count = len(names)
@@ -78,27 +91,42 @@ def heat_map(
     tall = min(0.86 * inches, 0.55 * count + 1.2)
     with new_figure(inches, tall, style) as figure:
         axes = figure.add_subplot()
-        image = axes.imshow(chance, cmap="PuOr", norm=Normalize(0.0, 1.0))
-        step = -(-count // _MOST_LABELS)
+        # A few arms fill the width, many are square.
+        aspect = "auto" if count <= _WITH_NUMBERS else "equal"
+        image = axes.imshow(
+            chance, cmap="PuOr", norm=Normalize(0.0, 1.0), aspect=aspect
+        )
+        room = 0.7 * 72.0 * inches  # Points for all labels together.
+        step = -(-count // min(_MOST_LABELS, int(room / _SMALLEST)))
         places = np.arange(0, count, step)
         labels = [short_name(names[place]) for place in places]
         axes.set_yticks(places, labels)
-        axes.set_xticks(places, labels, rotation=90)
-        axes.tick_params(length=0, pad=2.0)
-        if count > 20:
-            axes.tick_params(labelsize=max(3.5, 130.0 / min(count, _MOST_LABELS)))
-        unseen = (votes == 0) & ~np.eye(count, dtype=bool)
-        _pale(axes, unseen)
+        usual = style["xtick.labelsize"]
+        is_level = sum(map(len, labels)) * 0.7 * usual < room
+        axes.set_xticks(places, labels, rotation=0 if is_level else 90)
+        axes.tick_params(
+            length=0, pad=2.0, labelsize=min(usual, 0.8 * room / len(places))
+        )
+        axes.set_ylabel("row")
+        axes.set_xlabel("column")
+        unseen = (
+            np.zeros_like(chance, dtype=bool)
+            if votes is None
+            else (votes == 0) & ~np.eye(count, dtype=bool)
+        )
+        _pale(axes, unseen, aspect)
         if count <= _WITH_NUMBERS:
             _write(axes, chance, votes, style["font.size"] - 1.5)
-        figure.colorbar(image, ax=axes, label="P(row beats column)", shrink=0.8)
+        figure.colorbar(image, ax=axes, label="P(row beats column)", pad=0.02)
+        if votes is None:
+            return figure
         seen = f"{int(np.sum(votes > 0)) // 2} of {count * (count - 1) // 2} pairs"
         words = f"{seen} were compared"
         if np.any(unseen):
             words += " (the others pale)"
         if count <= _WITH_NUMBERS:
             words += "; small numbers: votes"
-        _caption(figure, posterior, words)
+        _caption(figure, fit, words)
     return figure
 
 
@@ -123,7 +151,8 @@ def pair(
     one, other : str
         Names of two arms.
     probability : float
-        Of the central interval that is written above.
+        Of the central interval that is written above, beside the chance of winning a
+        vote and the chance that ``one`` is the stronger.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Raises
@@ -146,7 +175,8 @@ def pair(
     tied = posterior.data.ties[row, column]
     alone: Any = beta(1.0 + won, 1.0 + lost)
     low, high = np.quantile(draws, [0.5 - probability / 2, 0.5 + probability / 2])
-    with new_figure(inches, inches * 0.7) as figure:
+    style = font_style(inches)
+    with new_figure(inches, inches * 0.75, style) as figure:
         axes = figure.add_subplot()
         reach = (
             min(draws.min(), alone.ppf(1e-3)),
@@ -158,20 +188,25 @@ def pair(
             label=f"posterior ({posterior.model.title})",
         )  # fmt: skip
         label = f"its votes alone: {won:g} to {lost:g}"
-        label += f", {tied:g} ties" if tied else ""
+        label += f", {tied:g} tie{'' if tied == 1 else 's'}" if tied else ""
         axes.plot(grid, alone.pdf(grid), color=_ORANGE, label=label)
         if reach[0] < 0.5 < reach[1]:
             axes.axvline(0.5, color=INK, linewidth=0.6, linestyle=(0, (1, 1)))
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.set_ylabel("density")
         axes.set_xlim(*reach)
-        axes.set_ylim(0.0, axes.get_ylim()[1] * 1.3)
         axes.set_xlabel(f"P({short_name(one)} beats {short_name(other)})")
-        axes.legend(loc="upper left", borderaxespad=0.0)
-        axes.set_title(
-            f"{probability:.0%} in [{low:.3f}, {high:.3f}], "
-            f"P(> 1/2) = {np.mean(draws > 0.5):.3f}"
+        title = (
+            f"chance of winning {draws.mean():.3f}, {probability:.0%} in "
+            f"[{low:.3f}, {high:.3f}]\n"
+            f"chance of being the stronger (above 1/2) {np.mean(draws > 0.5):.3f}"
         )
+        # Above the axes, where no line can cross it.
+        legend = axes.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), title=title, alignment="left",
+            borderaxespad=0.3, borderpad=0.1,
+        )  # fmt: skip
+        legend.get_title().set_fontsize(style["axes.titlesize"])
     return figure
 
 
@@ -292,24 +327,59 @@ def _by_point(axes: Axes, values: list[NDArray[Any]], outside: NDArray[Any]) -> 
     axes.legend(loc="upper left")
 
 
-def _pale(axes: Axes, mask: NDArray[np.bool_]) -> None:
+def _of_fit(
+    posterior: Posterior, max_arms: int
+) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
+    """Return names, P(row beats column) and votes, the best arm first."""
+    from bayesduel.inference import standings
+
+    _check_pairs(posterior, "heat_map")
+    names = standings(posterior)["arm"].values[:max_arms].tolist()
+    order = [posterior.arm_names.index(name) for name in names]
+    square = np.ix_(order, order)
+    wins, ties = posterior.data.wins, posterior.data.ties
+    chance = posterior.probability_of_beating().values[square]
+    return names, chance, (wins + wins.T + ties)[square]
+
+
+def _of_matrix(
+    given: PreferenceMatrix | ArrayLike, max_arms: int
+) -> tuple[list[str], NDArray[Any], None]:
+    """Return names and P(row beats column), the best arm first; there are no votes."""
+    matrix = as_preference_matrix(given)
+    order = best_first(matrix)[:max_arms]
+    labels = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
+    chance = np.array(matrix.values[np.ix_(order, order)])
+    return [labels[arm] for arm in order], chance, None
+
+
+def _pale(
+    axes: Axes, mask: NDArray[np.bool_], aspect: Literal["auto", "equal"]
+) -> None:
     """Cover the marked cells with a veil."""
     veil = np.ones((*mask.shape, 4))
     veil[..., 3] = np.where(mask, 0.6, 0.0)
-    axes.imshow(veil)
+    axes.imshow(veil, aspect=aspect)
 
 
-def _write(axes: Axes, chance: NDArray[Any], votes: NDArray[Any], size: float) -> None:
+def _write(
+    axes: Axes, chance: NDArray[Any], votes: NDArray[Any] | None, size: float
+) -> None:
     """Write probability and number of votes into every cell."""
     for (i, j), value in np.ndenumerate(chance):
         if i == j:
             continue
-        ink = "white" if abs(value - 0.5) > 0.3 and votes[i, j] else INK
+        seen = votes is None or votes[i, j]
+        ink = "white" if abs(value - 0.5) > 0.3 and seen else INK
         middle: dict[str, Any] = {
             "ha": "center",
             "color": ink,
             "textcoords": "offset points",
         }
+        if votes is None:
+            axes.annotate(f"{value:.2f}", (j, i), (0, 0), va="center", fontsize=size,
+                          **middle)  # fmt: skip
+            continue
         axes.annotate(f"{value:.2f}", (j, i), (0, 1), va="bottom", fontsize=size,
                       **middle)  # fmt: skip
         axes.annotate(f"{votes[i, j]:g}", (j, i), (0, -1), va="top",

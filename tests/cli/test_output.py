@@ -12,6 +12,7 @@ from rich.console import Console
 
 from bayesduel.cli import output
 from bayesduel.cli.tables import new_table
+from bayesduel.plots import fonts
 
 NAMES = ("a-long-name-of-an-arm", "another long name", "東京")
 
@@ -96,3 +97,25 @@ def test_the_command_ends_well_where_names_cannot_be_written(tmp_path, environme
     assert ended.returncode == 0, ended.stderr
     assert "Ålesund" in ended.stdout.decode("cp1252")
     assert b"??" in ended.stdout and b"Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_a_script_without_a_font_is_said_in_one_line(run, tmp_path, monkeypatch, quiet):
+    monkeypatch.setattr(fonts, "_families", dict)
+    votes = tmp_path / "votes.csv"
+    votes.write_text("winner,loser\n東京,Ålesund\nÅlesund,東京\n", "utf-8")
+    arguments = (
+        "fit",
+        votes,
+        "--model",
+        "beta",
+        "--draws",
+        "50",
+        "--out",
+        tmp_path / "x",
+    )
+    result = run(*arguments, *quiet)
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.stderr.split())
+    assert said.count("no installed font has 京東") == (0 if quiet else 1)
+    assert "Glyph" not in said and (not quiet or not said)
