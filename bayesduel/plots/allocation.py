@@ -26,6 +26,7 @@ from bayesduel.plots.style import (
 from theory import arguments
 
 if TYPE_CHECKING:
+    from jaxtyping import Int
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
     from numpy.typing import ArrayLike, NDArray
@@ -163,7 +164,7 @@ def _optima(matrix: PreferenceMatrix) -> dict[str, Optimum]:
     }
 
 
-def best_first(matrix: PreferenceMatrix) -> NDArray[np.intp]:
+def best_first(matrix: PreferenceMatrix) -> Int[np.ndarray, " arm"]:
     """Best Copeland score first, then best Borda score, then smallest number."""
     # Rounded: equal scores must not be told apart by the last bit of a sum.
     borda = np.round(matrix.borda_scores, 12)

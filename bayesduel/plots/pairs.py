@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.colors import Normalize
 from matplotlib.ticker import MaxNLocator
 
 from bayesduel.errors import FitError
-from bayesduel.inference.fitted import check_posterior
 from bayesduel.models.argument_checks import (
     check_integer,
     check_probability,
     check_seed,
 )
-from bayesduel.plots.allocation import best_first
-from bayesduel.plots.posteriors import _caption, short_name
+from bayesduel.plots.posteriors import _caption, check_pairs, short_name
 from bayesduel.plots.style import (
     FAINT,
     INK,
@@ -25,109 +22,20 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory import PreferenceMatrix
-from theory.arguments import integer_from, shown
-from theory.preferences import as_preference_matrix
+from theory.arguments import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from bayesduel.inference import Posterior
 
-__all__ = ["heat_map", "pair", "predictive_check"]
+__all__ = ["pair", "predictive_check"]
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
-_WITH_NUMBERS = 12
-_MOST_LABELS = 40
-_SMALLEST = 7.5
-"""Points from one label to the next."""
 _MOST_ROWS = 60
-
-
-def heat_map(
-    posterior: Posterior | PreferenceMatrix | ArrayLike,
-    *,
-    max_arms: int = 136,
-    width: str | float = "full",
-) -> StyledFigure:
-    """Draw P(row beats column), of a fit with numbers of votes, the best arm first.
-
-    Cells of pairs that were never compared are pale: there only the model speaks.
-
-    Parameters
-    ----------
-    posterior : Posterior, PreferenceMatrix or array-like (K, K)
-        A fit to ``Comparisons``, or the matrix itself: its arms are ordered by Copeland
-        score, then by Borda score, then by number.
-    max_arms : int
-        Only the best so many arms.
-    width : "full" (7 in), "column" (3.4 in) or float
-        Width in inches. Probabilities and numbers of votes are written into the cells
-        of up to twelve arms.
-
-    Raises
-    ------
-    FitError
-        If the fit is to other data.
-
-    Examples
-    --------
-    >>> import bayesduel
-    >>> figure = bayesduel.plots.heat_map(bayesduel.load("mslr5-condorcet"))
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['0', '1', '2', '3', '4']
-    """
-    max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
-    fit: Any = posterior
-    if isinstance(posterior, PreferenceMatrix | np.ndarray | list | tuple):
-        fit, (names, chance, votes) = None, _of_matrix(posterior, max_arms)
-    else:
-        names, chance, votes = _of_fit(fit, max_arms)
-    np.fill_diagonal(chance, np.nan)
-    style = font_style(inches) | {"axes.spines.right": True, "axes.spines.top": True}
-    count = len(names)
-    # A few arms need no whole page.
-    tall = min(0.86 * inches, 0.55 * count + 1.2)
-    with new_figure(inches, tall, style) as figure:
-        axes = figure.add_subplot()
-        # A few arms fill the width, many are square.
-        aspect = "auto" if count <= _WITH_NUMBERS else "equal"
-        image = axes.imshow(
-            chance, cmap="PuOr", norm=Normalize(0.0, 1.0), aspect=aspect
-        )
-        room = 0.7 * 72.0 * inches  # Points for all labels together.
-        step = -(-count // min(_MOST_LABELS, int(room / _SMALLEST)))
-        places = np.arange(0, count, step)
-        labels = [short_name(names[place]) for place in places]
-        axes.set_yticks(places, labels)
-        usual = style["xtick.labelsize"]
-        is_level = sum(map(len, labels)) * 0.7 * usual < room
-        axes.set_xticks(places, labels, rotation=0 if is_level else 90)
-        axes.tick_params(
-            length=0, pad=2.0, labelsize=min(usual, 0.8 * room / len(places))
-        )
-        axes.set_ylabel("row")
-        axes.set_xlabel("column")
-        unseen = (
-            np.zeros_like(chance, dtype=bool)
-            if votes is None
-            else (votes == 0) & ~np.eye(count, dtype=bool)
-        )
-        _pale(axes, unseen, aspect)
-        if count <= _WITH_NUMBERS:
-            _write(axes, chance, votes, style["font.size"] - 1.5)
-        figure.colorbar(image, ax=axes, label="P(row beats column)", pad=0.02)
-        if votes is None:
-            return figure
-        seen = f"{int(np.sum(votes > 0)) // 2} of {count * (count - 1) // 2} pairs"
-        words = f"{seen} were compared"
-        if np.any(unseen):
-            words += " (the others pale)"
-        if count <= _WITH_NUMBERS:
-            words += "; small numbers: votes"
-        _caption(figure, fit, words)
-    return figure
+_POINT = 4.0
+"""Area of the point of one pair, in square points."""
 
 
 def pair(
@@ -162,7 +70,7 @@ def pair(
     """
     from scipy.stats import beta
 
-    _check_pairs(posterior, "pair")
+    check_pairs(posterior, "pair")
     for name in (one, other):
         if not isinstance(name, str) or name not in posterior.arm_names:
             raise FitError(f"there is no arm {shown(name)} among {posterior.num_arms}")
@@ -241,7 +149,7 @@ def predictive_check(
     """
     from bayesduel.inference.predictions import check_whole, votes_drawn
 
-    _check_pairs(posterior, "predictive_check")
+    check_pairs(posterior, "predictive_check")
     check_whole(posterior.data, "predictive_check")
     rng_key, inches = check_seed(rng_key), width_in_inches(width)
     num_draws = check_integer("num_draws", num_draws)
@@ -311,87 +219,22 @@ def _by_name(
 
 def _by_point(axes: Axes, values: list[NDArray[Any]], outside: NDArray[Any]) -> None:
     middle, low, high, observed = values
-    inside = ~outside
-    axes.vlines(middle, low, high, color=_BLUE, linewidth=0.4, alpha=0.25,
-                label="90 % of replicated votes")  # fmt: skip
-    size = 2.0 if len(middle) > 500 else 3.0
-    axes.plot(middle[inside], observed[inside], "o", color=INK, markersize=size,
-              markeredgewidth=0, alpha=0.6, label="observed")  # fmt: skip
-    axes.plot(middle[outside], observed[outside], "D", color=_ORANGE, markersize=size,
-              markeredgewidth=0, label="observed, outside")  # fmt: skip
+    axes.vlines(middle, low, high, color=_BLUE, linewidth=0.4, alpha=0.25)
+    axes.plot([], [], color=_BLUE, linewidth=0.8, label="90 % of replicated votes")
+    looks = ((~outside, "o", INK, "observed"), (outside, "D", _ORANGE, "outside"))
+    for chosen, marker, color, label in looks:
+        # With few votes many pairs are one point: its area is their number.
+        points = np.round(np.column_stack([middle, observed])[chosen], 6)
+        places, counts = np.unique(points, axis=0, return_counts=True)
+        axes.scatter(
+            *places.T, s=_POINT * counts, marker=marker, color=color, linewidths=0,
+            alpha=0.6,
+        )  # fmt: skip
+        axes.scatter([], [], s=4 * _POINT, marker=marker, color=color, label=label)
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.5)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("share of wins in replicated votes (median)")
     axes.set_ylabel("share of wins in the votes")
-    axes.legend(loc="upper left")
-
-
-def _of_fit(
-    posterior: Posterior, max_arms: int
-) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
-    """Return names, P(row beats column) and votes, the best arm first."""
-    from bayesduel.inference import standings
-
-    _check_pairs(posterior, "heat_map")
-    names = standings(posterior)["arm"].values[:max_arms].tolist()
-    order = [posterior.arm_names.index(name) for name in names]
-    square = np.ix_(order, order)
-    wins, ties = posterior.data.wins, posterior.data.ties
-    chance = posterior.probability_of_beating().values[square]
-    return names, chance, (wins + wins.T + ties)[square]
-
-
-def _of_matrix(
-    given: PreferenceMatrix | ArrayLike, max_arms: int
-) -> tuple[list[str], NDArray[Any], None]:
-    """Return names and P(row beats column), the best arm first; there are no votes."""
-    matrix = as_preference_matrix(given)
-    order = best_first(matrix)[:max_arms]
-    labels = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
-    chance = np.array(matrix.values[np.ix_(order, order)])
-    return [labels[arm] for arm in order], chance, None
-
-
-def _pale(
-    axes: Axes, mask: NDArray[np.bool_], aspect: Literal["auto", "equal"]
-) -> None:
-    """Cover the marked cells with a veil."""
-    veil = np.ones((*mask.shape, 4))
-    veil[..., 3] = np.where(mask, 0.6, 0.0)
-    axes.imshow(veil, aspect=aspect)
-
-
-def _write(
-    axes: Axes, chance: NDArray[Any], votes: NDArray[Any] | None, size: float
-) -> None:
-    """Write probability and number of votes into every cell."""
-    for (i, j), value in np.ndenumerate(chance):
-        if i == j:
-            continue
-        seen = votes is None or votes[i, j]
-        ink = "white" if abs(value - 0.5) > 0.3 and seen else INK
-        middle: dict[str, Any] = {
-            "ha": "center",
-            "color": ink,
-            "textcoords": "offset points",
-        }
-        if votes is None:
-            axes.annotate(f"{value:.2f}", (j, i), (0, 0), va="center", fontsize=size,
-                          **middle)  # fmt: skip
-            continue
-        axes.annotate(f"{value:.2f}", (j, i), (0, 1), va="bottom", fontsize=size,
-                      **middle)  # fmt: skip
-        axes.annotate(f"{votes[i, j]:g}", (j, i), (0, -1), va="top",
-                      fontsize=size - 1.5, **middle)  # fmt: skip
-
-
-def _check_pairs(posterior: Posterior, purpose: str) -> None:
-    from bayesduel.votes import Comparisons
-
-    check_posterior(posterior)
-    if not isinstance(posterior.data, Comparisons):
-        raise FitError(
-            f"{purpose} draws pairs of arms, and needs a fit to Comparisons, not to "
-            f"{type(posterior.data).__name__}"
-        )
+    legend = axes.legend(loc="upper left", title="area of a point: number of pairs")
+    legend.set_alignment("left")

@@ -12,7 +12,7 @@ from bayesduel import plots
 from bayesduel.errors import FitError, MissingGlyphWarning
 from bayesduel.inference import fit, standings
 from bayesduel.models import PairwiseBeta
-from bayesduel.plots import fonts
+from bayesduel.plots import fonts, pairs
 from bayesduel.plots.posteriors import short_name
 from bayesduel.votes import Comparisons, Rankings
 
@@ -155,6 +155,16 @@ def test_predictive_check_finds_what_does_not_fit():
     stubborn = fit(PairwiseBeta(prior=1e4), votes)
     bad = caption(plots.predictive_check(stubborn))
     assert int(bad.split("; ")[1].split()[0]) >= 3
+
+
+def test_many_pairs_of_one_place_are_one_large_point(monkeypatch):
+    monkeypatch.setattr(pairs, "_MOST_ROWS", 0)
+    wins = 2 * (np.ones((6, 6)) - np.eye(6))
+    posterior = fit(PairwiseBeta(prior=50.0), Comparisons.from_wins(wins))
+    axes = plots.predictive_check(posterior).axes[0]
+    areas = [each.get_sizes() for each in axes.collections if len(each.get_offsets())]
+    assert sum(map(np.sum, areas)) == pytest.approx(15 * pairs._POINT)
+    assert max(map(np.max, areas)) > 10 * pairs._POINT
 
 
 def test_other_data_are_refused():
