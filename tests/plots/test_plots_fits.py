@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 from matplotlib import font_manager
+from matplotlib.collections import PathCollection
 from matplotlib.text import Text
 
 import bayesduel
@@ -162,7 +163,8 @@ def test_many_pairs_of_one_place_are_one_large_point(monkeypatch):
     wins = 2 * (np.ones((6, 6)) - np.eye(6))
     posterior = fit(PairwiseBeta(prior=50.0), Comparisons.from_wins(wins))
     axes = plots.predictive_check(posterior).axes[0]
-    areas = [each.get_sizes() for each in axes.collections if len(each.get_offsets())]
+    points = [each for each in axes.collections if isinstance(each, PathCollection)]
+    areas = [each.get_sizes() for each in points if len(each.get_offsets())]
     assert sum(map(np.sum, areas)) == pytest.approx(15 * pairs._POINT)
     assert max(map(np.max, areas)) > 10 * pairs._POINT
 
