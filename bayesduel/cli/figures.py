@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesduel.cli.output import say_warning
 
 if TYPE_CHECKING:
     from bayesduel.plots import StyledFigure
 
-__all__ = ["save_figures"]
+__all__ = ["fonts_said", "save_figures"]
+
+
+@contextmanager
+def fonts_said(*, quiet: bool) -> Iterator[None]:
+    """Let a warning of a script that no font has be one line, and none if quiet."""
+    from bayesduel.errors import MissingGlyphWarning
+
+    said: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:  # noqa: ANN401
+        if not issubclass(category, MissingGlyphWarning):
+            plain(message, category, *rest)
+        elif not quiet and str(message) not in said:
+            said.add(str(message))
+            say_warning(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", MissingGlyphWarning)
+        plain, warnings.showwarning = warnings.showwarning, show
+        yield
 
 
 def save_figures(

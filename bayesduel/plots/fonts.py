@@ -56,6 +56,8 @@ def _families() -> dict[str, str]:
     )
     found: dict[str, str] = {}
     for font in fonts:
+        if font.name.startswith("Last Resort"):
+            continue  # It has a box for every character.
         found.setdefault(font.name, font.fname)
     return found
 
