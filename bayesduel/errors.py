@@ -55,6 +55,10 @@ class FitError(BayesduelError, ArgumentError):
     """A model, a method and data that do not go together, or a fit asked too much."""
 
 
+class MissingGlyphWarning(UserWarning):
+    """No installed font has some characters of a figure; names them."""
+
+
 class DisconnectedComparisonsWarning(UserWarning):
     """Some arms were never compared, even indirectly; names the parts."""
 

@@ -16,7 +16,20 @@ if TYPE_CHECKING:
 
     from theory import Optimum, PreferenceMatrix, RegretBound
 
-__all__ = ["AnchoredBound", "anchored_bound", "lower_bound", "regret_bound"]
+__all__ = [
+    "BOUNDED_NOTIONS",
+    "AnchoredBound",
+    "anchored_bound",
+    "lower_bound",
+    "lower_slope",
+    "regret_bound",
+]
+
+BOUNDED_NOTIONS = ("copeland", "copeland_losses")
+"""Regrets in the unit of the Copeland lower bound.
+
+Komiyama et al. (2016) define it by losses; without ties the two agree.
+"""
 
 
 @dataclass(frozen=True)
@@ -148,3 +161,43 @@ def lower_bound(
         return copeland_lower_bound(matrix, method=method, verify=verify), ""
     except (TieError, ProgramError) as error:
         return None, f"lower bound: not computed ({error})"
+
+
+def lower_slope(
+    preference: ArrayLike | PreferenceMatrix, arms: tuple[str, ...], notion: str
+) -> tuple[RegretBound | None, int | None, str]:
+    """Return the asymptotic lower bound on a regret, or say why there is none.
+
+    Of Copeland regret that of Komiyama et al. (2016), of the mean gap to a Condorcet
+    winner that of Komiyama et al. (2015). Tables and figures ask here.
+
+    Returns
+    -------
+    bound : theory.RegretBound or None
+    winner : int or None
+        The winner that attains it.
+    note : str
+        Empty, or why there is none.
+    """
+    from theory import condorcet_lower_bound
+    from theory.preferences import as_preference_matrix
+
+    if notion in BOUNDED_NOTIONS:
+        optimum, note = lower_bound(preference, arms)
+        return (
+            (None, None, note)
+            if optimum is None
+            else (optimum.bound, int(optimum.winner), "")
+        )
+    if notion != "condorcet_mean":
+        return (
+            None,
+            None,
+            "lower bound: stated for Copeland and condorcet_mean regret, not for "
+            f"{notion}",
+        )
+    matrix = as_preference_matrix(preference)
+    try:
+        return condorcet_lower_bound(matrix), matrix.condorcet_winner, ""
+    except ValueError as error:  # A tie, or no Condorcet winner.
+        return None, None, f"lower bound: not defined ({error})"

@@ -170,14 +170,21 @@ def last_decades(
 def slope_span(
     measured: Sequence[Measurement], from_round: int | None, to_round: int | None
 ) -> tuple[int, int]:
-    """Return the two checkpoints of a slope; the second half of the decades by default.
+    """Return the two checkpoints of a slope; the last two decades by default.
 
-    The end is the shortest horizon, the start the checkpoint nearest to its root.
+    Tables and figures ask here, so that they give the same number. The end is the
+    shortest horizon, the start the checkpoint nearest (in log t) to a hundredth of the
+    end.
+
+    Raises
+    ------
+    ValueError
+        When a round is no checkpoint, or there are fewer than two up to the end.
     """
-    horizon = min(int(each.rounds[-1]) for each in measured)
-    end = horizon if to_round is None else to_round
-    if from_round is not None:
-        return from_round, end
+    end = min(int(each.rounds[-1]) for each in measured)
+    end = end if to_round is None else int(to_round)
     rounds = measured[0].rounds
     rounds = rounds[: checkpoint_index(rounds, end, "to_round") + 1]
-    return last_decades(rounds, decades=math.log10(end) / 2.0)[0], end
+    if from_round is not None:
+        return from_round, end
+    return last_decades(rounds)[0], end

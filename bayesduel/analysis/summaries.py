@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from bayesduel.analysis.anchored_bounds import lower_bound
+from bayesduel.analysis.anchored_bounds import lower_slope
 from bayesduel.analysis.measurements import (
     Measurement,
     checkpoint_index,
     measurements,
 )
-from bayesduel.analysis.slopes import Slope, last_decades, slope
+from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_number, format_rounds, format_with_error
 from theory import SUBSET_REGRET_NOTIONS
 from theory.arguments import shown
@@ -21,13 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesduel.analysis.measurements import Result
-    from theory import Optimum
+    from theory import RegretBound
 
 __all__ = ["FinalRegret", "Summary", "SummaryRow", "summary"]
-
-# The notions whose unit is that of the Copeland lower bound (Komiyama et al. 2016
-# define it by losses; without ties the two agree).
-BOUNDED_NOTIONS = ("copeland", "copeland_losses")
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ class SummaryRow:
         Over the last decades; None after a failure or where all runs have a single
         checkpoint.
     lower_bound : float or None
-        Constant of the Copeland lower bound per unit of natural log T.
+        Constant of the lower bound on this regret per unit of natural log T.
     lower_bound_winner : int or None
         The winner that attains it, zero-based.
     ratio : float or None
@@ -217,8 +213,9 @@ def summary(
     comparison : xarray.DataTree or xarray.Dataset
         What :func:`bayesduel.compare` or :func:`bayesduel.simulate` returned.
     notion : str, default "copeland"
-        Which recorded regret. The lower bound is stated for Copeland regret; for other
-        notions of duels the row says so instead.
+        Which recorded regret. Lower bounds are stated for Copeland regret and for the
+        mean gap to a Condorcet winner; for other notions of duels the row says so
+        instead.
     from_round, to_round : int, optional
         Checkpoints of the slope. By default the last two decades: from the checkpoint
         nearest (in log t) to horizon / 100, to the horizon, policy by policy.
@@ -262,14 +259,14 @@ def summary(
     )
 
 
-def _bound_of(measured: Measurement, notion: str) -> tuple[Optimum | None, str]:
+def _bound_of(
+    measured: Measurement, notion: str
+) -> tuple[RegretBound | None, int | None, str]:
     if notion in SUBSET_REGRET_NOTIONS:
-        return None, ""
-    if notion not in BOUNDED_NOTIONS:
-        return None, f"lower bound: stated for Copeland regret, not for {notion}"
+        return None, None, ""
     if measured.preference is None:
-        return None, "lower bound: the result does not hold the matrix"
-    return lower_bound(measured.preference, measured.arms)
+        return None, None, "lower bound: the result does not hold the matrix"
+    return lower_slope(measured.preference, measured.arms, notion)
 
 
 def _summary_row(
@@ -277,12 +274,12 @@ def _summary_row(
     notion: str,
     from_round: int | None,
     to_round: int | None,
-    optimum: Optimum | None,
+    lower: RegretBound | None,
+    winner: int | None,
     note: str,
 ) -> SummaryRow:
     names = (measured.environment, measured.policy)
-    bound = float(optimum.value) if optimum is not None else None
-    winner = int(optimum.winner) if optimum is not None else None
+    bound = None if lower is None else float(lower.log_coefficient)
     if not measured.has_regret:
         return SummaryRow(
             *names, 0, 0, None, None, bound, winner, None, note, measured.error
@@ -323,5 +320,4 @@ def _last_slope(
         rounds = rounds[: checkpoint_index(rounds, to_round, "to_round") + 1]
     if rounds.size < 2:
         return None
-    first, last = last_decades(rounds)
-    return slope(measured, first if from_round is None else from_round, last, notion)
+    return slope(measured, *slope_span([measured], from_round, to_round), notion)

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import say
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ __all__ = [
 # Longest allocation that is printed whole without --all.
 _PAIRS = 20
 _PROGRAMS = ("CW", "ECW")
+_NAMES = ("arm", "against")
 
 
 def arm_labels(preference: PreferenceMatrix) -> list[str]:
@@ -65,11 +67,7 @@ def show_allocations(
     pairs.sort(key=lambda pair: [-each["duels_per_log_round"] for each in pair])
     shown = pairs if everything else pairs[:_PAIRS]
     labels = arm_labels(preference)
-    table = _table(labels, shown, ("duels", "regret"))
-    # Measured as if there were no limit: cells would be cut to fit any other.
-    unlimited = screen.options.update(max_width=1000)
-    if screen.measure(table, options=unlimited).maximum > screen.width:
-        table = _table(labels, shown, ("duels",))
+    table = _table(labels, shown)
     hidden = len(pairs) - len(shown)
     more = [f"left out: {hidden} of {len(pairs)} pairs; see --all"] if hidden else []
     show(
@@ -85,22 +83,22 @@ def show_allocations(
 def _table(
     labels: list[str],
     pairs: list[tuple[AllocationRecord, ...]],
-    quantities: tuple[str, ...],
 ) -> Table:
     """Return a table with a column per quantity and program."""
     from rich.markup import escape
 
     from bayesduel.cli.tables import new_table
 
-    table = new_table()
-    for header in ("arm", "against"):
-        table.add_column(header, min_width=4)
-    headers = [f"{program} {what}" for what in quantities for program in _PROGRAMS]
+    table = new_table(_NAMES, [f"{program} regret" for program in reversed(_PROGRAMS)])
+    for header in _NAMES:
+        table.add_column(header)
+    headers = [f"{x} {what}" for what in ("duels", "regret") for x in _PROGRAMS]
     for header in ("P(wins)", *headers):
         table.add_column(header, justify="right", no_wrap=True)
     for pair in pairs:
         numbers = [
-            each[f"{what}_per_log_round"] for what in quantities for each in pair
+            *(each["duels_per_log_round"] for each in pair),
+            *(each["regret_per_log_round"] for each in pair),
         ]
         table.add_row(
             escape(labels[pair[0]["first"]]),
@@ -157,9 +155,9 @@ def show_identification(
     from bayesduel.cli.tables import new_table, show
 
     labels = arm_labels(preference)
-    table = new_table()
-    for header in ("arm", "against"):
-        table.add_column(header, min_width=4)
+    table = new_table(_NAMES)
+    for header in _NAMES:
+        table.add_column(header)
     for header in ("P(wins)", "price", "duels", "share"):
         table.add_column(header, justify="right", no_wrap=True)
     pairs = _bought(found)
@@ -223,5 +221,5 @@ def save_allocations(
     from bayesduel import plots
 
     figure = plots.allocation(preference)
-    for path in plots.save(figure, out / "allocation", ("png", "svg")):
+    for path in save_figures({out / "allocation": figure}, quiet=quiet):
         say(f"saved {path}", quiet=quiet)

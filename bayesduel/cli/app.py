@@ -17,7 +17,7 @@ from bayesduel.cli import (
 )
 from bayesduel.cli.errors import FriendlyGroup
 from bayesduel.cli.options import flag
-from bayesduel.cli.output import version
+from bayesduel.cli.output import degrade_encodings, version
 from bayesduel.cli.study.app import study
 from bayesduel.cli.study.audit import audit_stopping
 from bayesduel.cli.sweeps.compare import compare
@@ -75,4 +75,5 @@ def root(
 
 def main() -> None:
     """Run the command line; the entry point ``bayesduel``."""
+    degrade_encodings()
     app(prog_name="bayesduel")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import math
+import re
 import shlex
 import signal
 import sys
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +21,32 @@ if TYPE_CHECKING:
 __all__ = [
     "console",
     "defined",
+    "degrade_encodings",
     "ending",
     "go_on",
+    "print_data",
     "print_json",
+    "print_text",
     "say",
     "say_error",
     "say_warning",
     "version",
 ]
+
+
+_COMMAND = re.compile(r"\bbayesduel [a-z][^;\n]*")
+"""What is printed to be pasted."""
+_HELD = "\ue000"
+"""Stands for a space of a command while lines are broken."""
+
+_PLAIN = "bayesduel-ascii"
+_ASCII = {
+    "±": "+-", "·": "*", "×": "x", "…": "...", "–": "-", "—": "-", "−": "-",
+    "─": "-", "━": "-", "╸": "-", "╺": "-", "│": "|", "→": "->", "←": "<-", "≤": "<=",
+    "≥": ">=", "≠": "!=", "√": "sqrt", "∞": "inf", "’": "'", "‘": "'", "“": '"',
+    "”": '"', "•": "*", "\N{NO-BREAK SPACE}": " ", "ß": "ss", "ø": "o", "Ø": "O",
+    "æ": "ae", "Æ": "AE", "œ": "oe", "ł": "l", "Ł": "L", "đ": "d",
+}  # fmt: skip
 
 
 def version() -> str:
@@ -89,13 +111,83 @@ def _prefixed(prefix: str, style: str, text: str) -> None:
 def _write(text: str | Text) -> None:
     """Write a message: broken between words on a screen, one line in a file."""
     screen = console(stderr=True)
-    screen.print(text, soft_wrap=not screen.is_terminal, markup=False)
+    print_text(screen, text, wrap=screen.is_terminal)
+
+
+def print_text(
+    screen: Console, text: str | Text, *, style: str = "", wrap: bool = True
+) -> None:
+    """Write a text broken between words, but never within a command to be pasted."""
+    from rich.text import Text
+
+    words = text if isinstance(text, Text) else Text(text, style)
+    if wrap:
+        # A break takes the place of one space: styles stay where they are.
+        broken = Text(_broken(words.plain, screen.width), words.style)
+        broken.spans = words.spans
+        words = broken
+    screen.print(words, soft_wrap=True, markup=False)
+
+
+def _broken(text: str, width: int) -> str:
+    """Return the text with line breaks in place of some spaces."""
+    held = _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), text)
+    characters, start, space = list(held), 0, -1
+    for at, character in enumerate([*held, " "]):
+        if character in " \n":
+            if at - start > width and space > start:
+                characters[space], start = "\n", space + 1
+            if character == "\n":
+                start, space = at + 1, -1
+            elif held[start:at].strip():  # No break before the first word.
+                space = at
+    return "".join(characters).replace(_HELD, " ")
 
 
 def print_json(data: object) -> None:
     """Write JSON to standard output: null where a number is not defined, never NaN."""
-    json.dump(defined(data), sys.stdout, indent=2, allow_nan=False, ensure_ascii=False)
-    sys.stdout.write("\n")
+    # Escapes are JSON too, and can be written in every encoding.
+    escaped = not _speaks_utf8(sys.stdout)
+    text = json.dumps(defined(data), indent=2, allow_nan=False, ensure_ascii=escaped)
+    sys.stdout.write(text + "\n")
+
+
+def print_data(text: str) -> None:
+    """Write what is to be read back, in UTF-8 as files are."""
+    stream = sys.stdout
+    if not _speaks_utf8(stream) and isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding="utf-8")
+    stream.write(text)
+
+
+def _speaks_utf8(stream: Any) -> bool:  # noqa: ANN401
+    name = getattr(stream, "encoding", None) or "utf-8"
+    return name.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
+
+
+def degrade_encodings() -> None:
+    """Let both streams write ASCII forms of what their encoding does not have."""
+    codecs.register_error(_PLAIN, _in_ascii)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_PLAIN)
+
+
+def _in_ascii(error: UnicodeError) -> tuple[bytes, int]:
+    """Return ASCII for what cannot be encoded, and where to go on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return b"".join(map(_ascii_form, text)), error.end
+
+
+def _ascii_form(character: str) -> bytes:
+    if character in _ASCII:
+        return _ASCII[character].encode()
+    if "\udc80" <= character <= "\udcff":  # A byte of a name that was never text.
+        return bytes([ord(character) - 0xDC00])
+    plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore")
+    return plain or b"?"
 
 
 def defined(data: Any) -> Any:  # noqa: ANN401

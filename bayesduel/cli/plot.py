@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import flag, quiet_flag
 from bayesduel.cli.output import say
 
@@ -135,12 +136,10 @@ def plot(
             tree, kind, start, size, *shown,
             bounds=None if no_bounds else "auto", log_x=not linear_x, log_y=log_y,
         )  # fmt: skip
-    from bayesduel import plots
-
     stem = out or (results if results.is_dir() else results.parent) / kind.value
     formats = [each.value for each in kinds or (Format.png, Format.svg)]
     stem = stem.with_suffix("") if stem.suffix.lstrip(".") in list(Format) else stem
-    for path in plots.save(figure, stem, formats):
+    for path in save_figures({stem: figure}, formats, quiet=quiet):
         say(f"saved {path}", quiet=quiet)
 
 

@@ -27,7 +27,7 @@ _HEADERS = (
     "median",
 )  # fmt: skip
 # Left out in this order until the table fits.
-_OPTIONAL = ("median", "mean", "better in", "undone by")
+_OPTIONAL = ("median", "mean", "better in", "undone by", "seen")
 # More pairs than that are counted and not named.
 _NAMED_PAIRS = 4
 # Where the worst twentieth of the runs makes more of the mean, the caption says so: an
@@ -44,7 +44,7 @@ def print_rankings(screen: Console, rankings: list[Ranking]) -> None:
             f"{ranking.environment}: ranking at {format_rounds(ranking.round_)} by "
             f"{ranking.notion} regret"
         )
-        show(screen, title, _fitting(screen, ranking), *_captions(ranking))
+        show(screen, title, _table(ranking), *_captions(ranking))
 
 
 def save_rankings(rankings: list[Ranking], path: Path) -> None:
@@ -53,27 +53,13 @@ def save_rankings(rankings: list[Ranking], path: Path) -> None:
     path.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
-def _fitting(screen: Console, ranking: Ranking) -> Table:
-    """Return the table with as many columns as the console has room for."""
-    # Measured as if there were no limit: cells would be cut to fit any other.
-    unlimited = screen.options.update(max_width=1000)
-    headers: list[str] = list(_HEADERS)
-    table = _table(ranking, headers)
-    for name in _OPTIONAL:
-        if screen.measure(table, options=unlimited).maximum <= screen.width:
-            break
-        headers.remove(name)
-        table = _table(ranking, headers)
-    return table
-
-
-def _table(ranking: Ranking, headers: list[str]) -> Table:
+def _table(ranking: Ranking) -> Table:
     from rich.markup import escape
 
     from bayesduel.cli.tables import new_table
 
-    table = new_table()
-    for header in headers:
+    table = new_table(names=("policy",), optional=_OPTIONAL)
+    for header in _HEADERS:
         left = header in ("rank", "seen", "policy")
         table.add_column(header, justify="left" if left else "right", no_wrap=True)
     best = ranking.policies[0].policy
@@ -88,7 +74,7 @@ def _table(ranking: Ranking, headers: list[str]) -> Table:
             cells["above the first"] = escape(_interval(apart))
             cells["undone by"] = format_number(apart.reversal) if apart.is_apart else ""
             cells["better in"] = f"{1 - apart.share:.0%}"
-        table.add_row(*(cells[name] for name in headers))
+        table.add_row(*(cells[name] for name in _HEADERS))
     return table
 
 

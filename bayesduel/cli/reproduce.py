@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli.errors import FAILED, damage_said, ended
+from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import (
     flag,
     jobs_option,
@@ -252,7 +253,7 @@ def _print(found: Reproduction) -> None:
 
 
 def _save(found: Reproduction, out: Path, *, quiet: bool) -> None:
-    from bayesduel import papers, plots
+    from bayesduel import papers
 
     text = "\n".join(_lines(found)) + "\n"
     (out / "verdict.txt").write_text(text, "utf-8")
@@ -262,5 +263,5 @@ def _save(found: Reproduction, out: Path, *, quiet: bool) -> None:
     if not any(each.measured for each in found.panels):
         return
     figure = papers.reproduction(found)
-    for path in plots.save(figure, out / found.recipe.name, ("png", "svg")):
+    for path in save_figures({out / found.recipe.name: figure}, quiet=quiet):
         say(f"saved {path}", quiet=quiet)

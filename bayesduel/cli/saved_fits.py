@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import defined, say, say_warning, version
 
 if TYPE_CHECKING:
@@ -171,8 +172,8 @@ def save_fit(
     }  # fmt: skip
     if posterior.data.is_whole and posterior.data.without_ties().num_votes:
         figures["check"] = plots.predictive_check(posterior)
-    for name, figure in figures.items():
-        names += plots.save(figure, out / name, ("png", "svg"))
+    by_stem = {out / name: figure for name, figure in figures.items()}
+    names += save_figures(by_stem, quiet=quiet)
     for path in names:
         say(f"saved {path}", quiet=quiet)
 

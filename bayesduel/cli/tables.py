@@ -1,36 +1,125 @@
-"""Tables for people, by Rich: what does not fit in a narrow terminal is left out."""
+"""Tables for people, by Rich: a narrow terminal has fewer columns, and is told so."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from bayesduel.cli.output import print_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from rich.console import Console
-    from rich.table import Table
+    from rich.console import Console, ConsoleOptions, RenderResult
 
     from bayesduel.analysis import Slope, Summary, SummaryRow
 
-__all__ = ["fitting_table", "new_table", "print_summary", "show"]
+__all__ = ["FittingTable", "new_table", "print_summary", "show"]
 
 _HEADERS = ("T", "regret ± se", "median", "10-90 %", "slope ± se", "bound", "ratio")
 # Left out in this order until the table fits.
 _OPTIONAL = ("10-90 %", "median", "bound", "ratio", "T", "slope ± se")
+_BETWEEN = 2
+"""Characters between two columns."""
+_LONGEST_WORD = 16
+"""Longer ones may be broken in columns that wrap."""
 
 
-def new_table() -> Table:
-    """Return an empty table in the style of the command line."""
-    from rich import box
-    from rich.table import Table
+class FittingTable(Table):
+    """A table that leaves out columns where there is no room, and says which.
 
-    return Table(
-        header_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=False,
-        collapse_padding=True,
-    )
+    First those of ``optional`` go, in that order, then the others from the right;
+    ``names`` never: they are folded at last.
+    """
+
+    def __init__(self, names: Sequence[str], optional: Sequence[str]) -> None:
+        super().__init__(
+            header_style="bold",
+            box=box.SIMPLE_HEAD,
+            pad_edge=False,
+            show_edge=False,
+            collapse_padding=True,
+        )
+        self.names, self.optional = tuple(names), tuple(optional)
+        self.left_out: tuple[str, ...] = ()
+        self._made: list[dict[str, Any]] = []
+        self._filled: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+
+    @property
+    def headers(self) -> list[str]:
+        """Headers of all columns."""
+        return [each["header"] for each in self._made]
+
+    def add_column(self, header: Any = "", *args: Any, **options: Any) -> None:  # noqa: ANN401
+        """Add a column, as in any table of Rich."""
+        self._made.append({"header": header, **options})
+        super().add_column(header, *args, **options)
+
+    def add_row(self, *cells: Any, **options: Any) -> None:  # noqa: ANN401
+        """Add a row, as in any table of Rich."""
+        self._filled.append((cells, options))
+        super().add_row(*cells, **options)
+
+    def fitted(self, width: int) -> FittingTable:
+        """Return a table with the columns that such a width has room for."""
+        names = self.names or tuple(self.headers[:1])
+        floors = dict(zip(self.headers, self._floors(names, width), strict=True))
+        others = [each for each in self.headers if each not in names]
+        last = [each for each in reversed(others) if each not in self.optional]
+        kept = dict(floors)
+        for header in [*(each for each in self.optional if each in others), *last]:
+            if sum(kept.values()) + _BETWEEN * (len(kept) - 1) <= width:
+                break
+            del kept[header]
+        places = [at for at, each in enumerate(self.headers) if each in kept]
+        table = FittingTable(self.names, self.optional)
+        table.left_out = (*self.left_out, *(x for x in self.headers if x not in kept))
+        for options in (self._made[at] for at in places):
+            if options["header"] in names:
+                # Of no width it would be, where others do not wrap.
+                least = floors[options["header"]]
+                folded = {"no_wrap": False, "overflow": "fold", "min_width": least}
+                options = options | folded  # noqa: PLW2901
+            table.add_column(**options)
+        for cells, options in self._filled:
+            table.add_row(*(cells[at] for at in places), **options)
+        return table
+
+    def _floors(self, names: Sequence[str], width: int) -> list[int]:
+        """Return how many characters each column needs."""
+        most = max(4, (width - _BETWEEN * len(names)) // (2 * len(names)))
+        floors = []
+        for at, options in enumerate(self._made):
+            cells = [options["header"], *(cells[at] for cells, _ in self._filled)]
+            texts = [Text.from_markup(str(cell)).plain for cell in cells]
+            longest = max(map(cell_len, texts))
+            if options["header"] in names:
+                floors.append(min(longest, most))
+            elif options.get("no_wrap") or options.get("justify") == "right":
+                floors.append(longest)
+            else:
+                words = [len(word) for text in texts for word in text.split()]
+                floors.append(min(max(words, default=1), _LONGEST_WORD))
+        return floors
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> RenderResult:
+        """Draw what there is room for, and say what was left out."""
+        fitted = self.fitted(options.max_width)
+        yield from Table.__rich_console__(fitted, console, options)
+        if fitted.left_out:
+            words = ", ".join(fitted.left_out)
+            yield Text(f"no room in {options.max_width} columns for: {words}", "dim")
+
+
+def new_table(names: Sequence[str] = (), optional: Sequence[str] = ()) -> FittingTable:
+    """Return an empty table; the first column holds the names unless told."""
+    return FittingTable(names, optional)
 
 
 def show(console: Console, title: str, table: Table, *captions: str) -> None:
@@ -38,7 +127,7 @@ def show(console: Console, title: str, table: Table, *captions: str) -> None:
     console.print(title, style="bold", markup=False)
     console.print(table)
     for caption in captions:
-        console.print(caption, style="dim", markup=False)
+        print_text(console, caption, style="dim")
     console.print()
 
 
@@ -47,8 +136,9 @@ def print_summary(console: Console, summary: Summary) -> None:
     names = list(dict.fromkeys(row.environment for row in summary.rows))
     for name in names:
         rows = [row for row in summary.rows if row.environment == name]
-        headers, table = _fitting_table(console, rows)
-        show(console, _title(summary, rows), table, *_caption(summary, rows, headers))
+        table = _environment_table(rows).fitted(console.width)
+        captions = _caption(summary, rows, table.headers)
+        show(console, _title(summary, rows), table, *captions)
     for note in summary.notes():
         console.print(
             note, style="yellow", markup=False, soft_wrap=not console.is_terminal
@@ -62,41 +152,12 @@ def _title(summary: Summary, rows: list[SummaryRow]) -> str:
     return f"{title}, {counts} run{'' if counts == '1' else 's'}" if counts else title
 
 
-def _fitting_table(console: Console, rows: list[SummaryRow]) -> tuple[list[str], Table]:
-    """Return the table with as many columns as the console has room for."""
-    bounded = any(row.lower_bound is not None or row.note for row in rows)
-    headers = [name for name in _HEADERS if bounded or name not in ("bound", "ratio")]
-    return fitting_table(
-        console, headers, _OPTIONAL, lambda kept: _environment_table(rows, kept)
-    )
-
-
-def fitting_table(
-    console: Console,
-    headers: Sequence[str],
-    optional: Sequence[str],
-    make: Callable[[list[str]], Table],
-) -> tuple[list[str], Table]:
-    """Return the headers that the console has room for, and ``make(headers)``.
-
-    Those of ``optional`` are left out in that order until the table fits.
-    """
-    # Measured as if there were no limit: cells would be cut to fit any other.
-    unlimited = console.options.update(max_width=1000)
-    kept = list(headers)
-    table = make(kept)
-    for name in filter(headers.__contains__, optional):
-        if console.measure(table, options=unlimited).maximum <= console.width:
-            break
-        kept.remove(name)
-        table = make(kept)
-    return kept, table
-
-
-def _environment_table(rows: list[SummaryRow], headers: list[str]) -> Table:
+def _environment_table(rows: list[SummaryRow]) -> FittingTable:
     from rich.markup import escape
 
-    table = new_table()
+    bounded = any(row.lower_bound is not None or row.note for row in rows)
+    headers = [name for name in _HEADERS if bounded or name not in ("bound", "ratio")]
+    table = new_table(optional=_OPTIONAL)
     table.add_column("policy", no_wrap=True)
     for header in headers:
         table.add_column(header, justify="right", no_wrap=True)

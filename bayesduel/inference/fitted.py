@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 from bayesduel.errors import FitError
 from theory.arguments import shown
@@ -10,6 +10,20 @@ from theory.arguments import shown
 
 class Fitted:
     """A fitted model; :class:`~bayesduel.inference.Posterior` is one."""
+
+    def probability_better(self) -> Never:
+        """Name the two methods that this one was, and was taken for.
+
+        Raises
+        ------
+        FitError
+            Always.
+        """
+        raise FitError(
+            "probability_better was taken for the chance of winning a vote, which is "
+            "probability_of_beating(); what it returned, P(i is stronger than j), is "
+            "probability_stronger()"
+        )
 
 
 def check_posterior(posterior: Any) -> Any:

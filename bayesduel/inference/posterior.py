@@ -234,9 +234,10 @@ class Posterior(Fitted):
         return winners.scores_of(self.matrices())
 
     def probability_of_beating(self) -> xr.DataArray:
-        """Return the probability that an arm wins its next vote against another.
+        """Return the chance of winning: that i wins the next vote against j.
 
-        E[theta_ij | votes], ties aside.
+        E[theta_ij | votes], ties aside. That i is the stronger of the two, however
+        little, is another question: :meth:`probability_stronger`.
 
         Returns
         -------
@@ -246,8 +247,12 @@ class Posterior(Fitted):
         total = sum(block.sum(axis=0) for block in self.matrices())
         return self._by_pair(np.asarray(total) / self.num_draws)
 
-    def probability_better(self) -> xr.DataArray:
-        """Return P(theta_ij > 1/2 | votes): that a majority prefers i to j.
+    def probability_stronger(self) -> xr.DataArray:
+        """Return P(theta_ij > 1/2 | votes): that i wins more than half of the votes.
+
+        Where the model has utilities, that is P(utility of i > utility of j). It tells
+        how sure the order of two arms is, not how often one wins: that is
+        :meth:`probability_of_beating`.
 
         Returns
         -------

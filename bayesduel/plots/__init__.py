@@ -9,7 +9,8 @@ from bayesduel.plots.allocation import allocation
 from bayesduel.plots.curves import regret
 from bayesduel.plots.false_stops import false_stops
 from bayesduel.plots.growth import slopes
-from bayesduel.plots.pairs import heat_map, pair, predictive_check
+from bayesduel.plots.heat_maps import heat_map
+from bayesduel.plots.pairs import pair, predictive_check
 from bayesduel.plots.posteriors import forest, winners
 from bayesduel.plots.slope_ratios import slope_ratios
 from bayesduel.plots.style import StyledFigure, save

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize, TwoSlopeNorm
 from matplotlib.lines import Line2D
@@ -24,18 +26,21 @@ from bayesduel.plots.style import (
 from theory import arguments
 
 if TYPE_CHECKING:
+    from jaxtyping import Int
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
     from numpy.typing import ArrayLike, NDArray
 
     from theory import Optimum, PreferenceMatrix
 
-__all__ = ["allocation"]
+__all__ = ["allocation", "best_first"]
 
 # Both maps keep their order in every common color deficiency and in gray.
 _PROBABILITIES, _DUELS = "PuOr", "cividis_r"
 # Numbers in the cells up to this many arms, and every arm labelled up to that many.
 _WITH_NUMBERS, _MANY_ARMS, _FEW_LABELS = 8, 24, 15
+# Points of the numbers and labels, and widths of a digit that a number takes.
+_SMALLEST, _LARGEST, _CHARACTERS = 5.5, 8.0, 2.8
 # Dots on more arms would be a gray veil.
 _WITH_DOTS = 40
 # Powers of ten alone would leave a shorter color bar without two ticks.
@@ -117,20 +122,27 @@ def allocation(
                 f"optima: {name!r} has {optimum.evidence.shape[0]} arms, the matrix "
                 f"has {checked.num_arms}; compute it from this matrix"
             )
-    order = _order(checked)
+    order = best_first(checked)
     side_by_side = inches >= 5.0
     panels = _panels(checked, drawn, order)
     rows, columns = (1, len(panels)) if side_by_side else (len(panels), 1)
     wide = (inches - 0.4) / columns if side_by_side else inches - 0.9
     tall = rows * (wide + 0.9) + 1.2
-    style = font_style(min(inches, 7.0 / columns * 1.5)) | {
+    style = font_style(inches) | {
         "axes.spines.right": True,
         "axes.spines.top": True,
     }
     with new_figure(inches, height or tall, style) as figure:
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
         images = [
-            _draw(axes, panel, checked, order, first=index == 0 or not side_by_side)
+            _draw(
+                axes,
+                panel,
+                checked,
+                order,
+                wide / checked.num_arms * 72.0,
+                first=index == 0 or not side_by_side,
+            )  # fmt: skip
             for index, (axes, panel) in enumerate(zip(grid, panels, strict=True))
         ]
         _color_bars(figure, grid, images)
@@ -152,7 +164,7 @@ def _optima(matrix: PreferenceMatrix) -> dict[str, Optimum]:
     }
 
 
-def _order(matrix: PreferenceMatrix) -> NDArray[np.intp]:
+def best_first(matrix: PreferenceMatrix) -> Int[np.ndarray, " arm"]:
     """Best Copeland score first, then best Borda score, then smallest number."""
     # Rounded: equal scores must not be told apart by the last bit of a sum.
     borda = np.round(matrix.borda_scores, 12)
@@ -187,10 +199,14 @@ def _draw(
     panel: _Heat,
     matrix: PreferenceMatrix,
     order: NDArray[np.intp],
+    cell: float,
     *,
     first: bool,
 ) -> AxesImage:
-    """Draw one square of numbers; cells without duels stay white."""
+    """Draw one square of numbers; cells without duels stay white.
+
+    A cell has about so many points to either side.
+    """
     count = matrix.num_arms
     shown = np.where(panel.values > 0, panel.values, np.nan)
     if panel.cmap == _PROBABILITIES:
@@ -199,20 +215,27 @@ def _draw(
     image = axes.imshow(shown, cmap=panel.cmap, norm=panel.norm, aspect="equal")
     axes.set_title(panel.title)
     axes.plot([-0.5, count - 0.5], [-0.5, count - 0.5], color="#BBBBBB", linewidth=0.5)
-    _label_arms(axes, matrix, order, names=first)
-    if count <= _WITH_NUMBERS:
-        _write_numbers(axes, panel, shown)
+    _label_arms(axes, matrix, order, cell, names=first)
+    size = min(_LARGEST, cell * 0.8 / _CHARACTERS)
+    if count <= _WITH_NUMBERS and size >= _SMALLEST:
+        _write_numbers(axes, panel, shown, size)
     if count <= _WITH_DOTS:
         _mark_superiors(axes, matrix.gaps[np.ix_(order, order)])
     return image
 
 
 def _label_arms(
-    axes: Axes, matrix: PreferenceMatrix, order: NDArray[np.intp], *, names: bool
+    axes: Axes,
+    matrix: PreferenceMatrix,
+    order: NDArray[np.intp],
+    cell: float,
+    *,
+    names: bool,
 ) -> None:
     """Label rows by number and name, columns by number; a few of very many arms."""
     count = matrix.num_arms
     step = 1 if count <= _MANY_ARMS else -(-count // _FEW_LABELS)
+    step = max(step, math.ceil(_SMALLEST / (0.8 * cell)))
     places = np.arange(0, count, step)
     numbers = [str(order[place]) for place in places]
     axes.set_xticks(places, numbers, rotation=90 if count > 10 else 0)
@@ -222,7 +245,8 @@ def _label_arms(
     if names and not default and given is not None:
         rows = [f"{given[order[place]]}  {order[place]}" for place in places]
     axes.set_yticks(places, rows)
-    axes.tick_params(length=0, pad=1.5)
+    size = min(float(mpl.rcParams["ytick.labelsize"]), 0.75 * cell * step)
+    axes.tick_params(length=0, pad=1.5, labelsize=size)
     winners = set(matrix.copeland_winners)
     for label, place in zip(axes.get_yticklabels(), places, strict=True):
         if int(order[place]) in winners:
@@ -234,10 +258,10 @@ def _label_arms(
         axes.set_ylabel("arm, best Copeland score first")
 
 
-def _write_numbers(axes: Axes, panel: _Heat, shown: NDArray[np.float64]) -> None:
+def _write_numbers(
+    axes: Axes, panel: _Heat, shown: NDArray[np.float64], size: float
+) -> None:
     """Write every number into its cell, in ink that is readable there."""
-    import matplotlib as mpl
-
     cmap = mpl.colormaps[panel.cmap]
     digits = ".2f" if np.allclose(shown, np.round(shown, 2), equal_nan=True) else ".3f"
     for (i, j), value in np.ndenumerate(shown):
@@ -250,7 +274,7 @@ def _write_numbers(axes: Axes, panel: _Heat, shown: NDArray[np.float64]) -> None
         axes.text(
             j, i, text if value < 1 or not probability else "1",
             ha="center", va="center", color="white" if dark else INK,
-            fontsize=4.6 if len(shown) > 5 else 5.6,
+            fontsize=size,
         )  # fmt: skip
 
 

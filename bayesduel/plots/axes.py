@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from bayesduel.plots.labels import spread
 from bayesduel.plots.lines import BANDS, Line, Panel
-from bayesduel.plots.style import FAINT, INK, Look, StyledFigure, light_grid
+from bayesduel.plots.style import FAINT, INK, SHADE, Look, StyledFigure, light_grid
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "band_text",
+    "beyond_text",
     "caption_below",
     "draw_bounds",
     "draw_line",
+    "draw_points",
     "end_text",
     "head_height",
     "head_panel",
@@ -40,6 +42,7 @@ __all__ = [
     "scale_axes",
     "scale_regret",
     "usual_columns",
+    "words_only",
     "wrap_label",
 ]
 
@@ -153,6 +156,18 @@ def draw_line(
     )
 
 
+def draw_points(axes: Axes, line: Line, look: Look) -> None:
+    """Draw means with their bands as bars, and nothing between them."""
+    bars = None
+    if line.has_band:
+        bars = np.stack([line.mean - line.low, line.high - line.mean])
+    axes.errorbar(
+        line.rounds, line.mean, bars, color=look.color, marker=look.marker,
+        linestyle="none", elinewidth=0.9, capsize=2.0, markeredgecolor="white",
+        markeredgewidth=0.4, zorder=3, clip_on=False,
+    )  # fmt: skip
+
+
 def _marked(rounds: np.ndarray, *, log_x: bool) -> list[int]:
     """Return the checkpoints that get a marker: evenly spaced on the axis, the last."""
     place = np.log10(rounds) if log_x else rounds / rounds[-1] * 6.0
@@ -181,7 +196,7 @@ def scale_regret(axes: Axes, panel: Panel, *, log_y: bool) -> None:
     positive = np.concatenate([line.low[line.low > 0] for line in panel.lines])
     if log_y and positive.size:
         axes.set_yscale("log")
-        axes.set_ylim(float(positive.min()) * 0.8, panel.top * 2.0)
+        axes.set_ylim(float(positive.min()) * 0.8, panel.highest * 2.0)
     else:
         axes.set_ylim(0, panel.top * 1.06 or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(5))
@@ -191,6 +206,17 @@ def scale_regret(axes: Axes, panel: Panel, *, log_y: bool) -> None:
     light_grid(axes, "y")
 
 
+def beyond_text(panel: Panel, *, log_y: bool = False) -> str:
+    """Return which lines leave the axis of regret at the top, and where they end."""
+    ends = [] if log_y else [f"{x.policy} {x.mean[-1]:,.0f}" for x in panel.beyond]
+    return f"above the axis, at its end: {', '.join(ends)}" if ends else ""
+
+
+def words_only(text: str) -> list[Line2D]:
+    """Return a legend entry that is no line; none for an empty text."""
+    return [Line2D([], [], linestyle="none", label=text)] if text else []
+
+
 def draw_bounds(axes: Axes, bounds: list[DrawnBound]) -> list[Line2D]:
     """Draw the bounds that have a curve; return one legend entry for each bound."""
     handles: list[Line2D] = []
@@ -198,7 +224,7 @@ def draw_bounds(axes: Axes, bounds: list[DrawnBound]) -> list[Line2D]:
     styles = {True: cycle(_SLOPES), False: cycle(_LEVELS)}
     for bound in bounds:
         if not bound.rounds.size:
-            handles.append(Line2D([], [], linestyle="none", label=bound.text))
+            handles += words_only(bound.text)
             continue
         line: dict[str, Any] = {
             "color": INK,
@@ -207,10 +233,22 @@ def draw_bounds(axes: Axes, bounds: list[DrawnBound]) -> list[Line2D]:
         }
         axes.plot(bound.rounds, bound.values, zorder=4, **line)
         if bound.slope:
-            axes.plot(bound.rounds[:1], bound.values[:1], "|", color=INK, zorder=4)
+            axes.plot(
+                bound.rounds[:1], bound.values[:1], "o", zorder=5, color="white",
+                markeredgecolor=INK,
+            )  # fmt: skip
         handles.append(Line2D([], [], label=bound.text, **line))
+    shade_slopes(axes, bounds)
     axes.set_ylim(limits)
     return handles
+
+
+def shade_slopes(axes: Axes, bounds: Sequence[DrawnBound]) -> None:
+    """Shade the rounds along which slopes are compared: there no level is a bound."""
+    slopes = [each.rounds for each in bounds if each.slope]
+    if slopes:
+        first, last = min(each[0] for each in slopes), max(each[-1] for each in slopes)
+        axes.axvspan(first, last, color=SHADE, zorder=0, linewidth=0)
 
 
 def head_panel(axes: Axes, name: str, handles: list[Line2D], inches: float) -> None:
@@ -320,9 +358,10 @@ def place_at_ends(
     heading = heading or []
     _align_columns(figure, axes, [*rows, *heading], lead, size)
     figure.draw_without_rendering()
-    ends = np.array([float(line.mean[-1]) for line in panel.lines])
-    pixels = axes.transData.transform(np.column_stack([np.ones_like(ends), ends]))
-    wanted = axes.transAxes.inverted().transform(pixels)[:, 1]
+    ends = [(float(line.rounds[-1]), float(line.mean[-1])) for line in panel.lines]
+    places = axes.transAxes.inverted().transform(axes.transData.transform(ends))
+    # Some lines leave the axes at the top, some end before the others.
+    ended, wanted = np.minimum(places, 1.0).T
     height = size * figure.dpi * 1.25 / axes.bbox.height
     top = 1.0 - (1.2 if heading else 0.25) * height
     placed = spread(wanted, height, height / 2, top)
@@ -330,11 +369,13 @@ def place_at_ends(
         for text in row:
             text.set_y(1.0 + position * 1.2 * height)
     reach = 0.78 * lead * figure.dpi / axes.bbox.width
-    for row, line, start, end in zip(rows, panel.lines, wanted, placed, strict=True):
+    for row, line, left, start, end in zip(
+        rows, panel.lines, ended, wanted, placed, strict=True
+    ):
         for text in row:
             text.set_y(end)
         axes.plot(
-            [1.0, 1.0 + reach], [start, end], transform=axes.transAxes,
+            [left, 1.0 + reach], [start, end], transform=axes.transAxes,
             color=look[line.policy].color, linewidth=0.6, clip_on=False,
         )  # fmt: skip
 

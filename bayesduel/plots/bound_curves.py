@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.analysis.anchored_bounds import anchored_bound, lower_bound, regret_bound
+from bayesduel.analysis.anchored_bounds import (
+    BOUNDED_NOTIONS,
+    anchored_bound,
+    lower_slope,
+    regret_bound,
+)
 from bayesduel.analysis.measurements import checkpoint_index
 from bayesduel.analysis.slopes import last_decades
-from bayesduel.analysis.summaries import BOUNDED_NOTIONS
 from bayesduel.analysis.text import format_number
 from bayesduel.plots.lines import Line, Panel
 from theory.arguments import items_of, shown
@@ -44,7 +48,7 @@ _NOT_DRAWN = {
     "worst-case lower": "for some instance, not for a given one",
     "unproved": "not proved as printed",
 }
-# Two constants closer than this (relative) share one line.
+# Two curves closer than this (relative) are one.
 _SAME = 1e-6
 # How far above the highest line a bound may end.
 _ROOM = 1.05
@@ -135,24 +139,25 @@ def _automatic(panel: Panel, notion: str, anchor: int | None) -> list[DrawnBound
     """Give the lower bound, and what theorems on the policies shown fit on the axes."""
     if panel.first.preference is None:
         return []
-    matrix, shown, drawn = panel.first.preference, [], []
-    if notion in BOUNDED_NOTIONS:
-        optimum, note = lower_bound(matrix, panel.first.arms)
-        if optimum is None:
-            return [_words(note)]
-        shown.append(optimum.bound.log_coefficient)
-        drawn.append(_drawn(optimum.bound, panel, notion, anchor))
+    lower, _, note = lower_slope(panel.first.preference, panel.first.arms, notion)
+    if lower is None and notion in BOUNDED_NOTIONS:
+        return [_words(note)]
+    drawn = [] if lower is None else [_drawn(lower, panel, notion, anchor)]
     for bound in _theorems_on(panel):
-        # A bound whose line is there already says nothing new.
-        level = bound.log_coefficient
-        if _is_of(bound, notion) and not any(
-            abs(level - x) <= _SAME * x for x in shown
-        ):
+        if _is_of(bound, notion):
             found = _drawn(bound, panel, notion, anchor)
-            if found.rounds.size and float(found.values.max()) <= panel.top * _ROOM:
-                shown.append(level)
+            fits = found.rounds.size and found.values.max() <= panel.top * _ROOM
+            # A line that is there already says nothing new.
+            if fits and not any(_is_same(found, each) for each in drawn):
                 drawn.append(found)
     return drawn
+
+
+def _is_same(one: DrawnBound, other: DrawnBound) -> bool:
+    return one.rounds.shape == other.rounds.shape and bool(
+        np.allclose(one.rounds, other.rounds, rtol=_SAME)
+        and np.allclose(one.values, other.values, rtol=_SAME)
+    )
 
 
 def _theorems_on(panel: Panel) -> Iterator[RegretBound]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bayesduel.plots.axes import (
     band_text,
+    beyond_text,
     caption_below,
     draw_bounds,
     draw_line,
@@ -16,6 +17,8 @@ from bayesduel.plots.axes import (
     panel_grid,
     scale_axes,
     usual_columns,
+    words_only,
+    wrap_label,
 )
 from bayesduel.plots.bound_curves import bounds_of_panel
 from bayesduel.plots.lines import Panel, panels
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     from bayesduel.plots.bound_curves import Bounds
 
 __all__ = ["regret"]
+
+_SHADED = "shaded: dashed bounds are slopes, not levels"
 
 
 def regret(
@@ -66,18 +71,20 @@ def regret(
         and how many runs.
     bounds : "auto", None, bound, list of bounds or mapping, default "auto"
         ``theory.RegretBound`` or ``theory.Optimum``, or per environment. "auto" is the
-        Copeland lower bound of the stored matrix, and of the theorems on the policies
-        shown (`theory.all_bounds`, with the parameters of each) those that speak of
-        this regret and fit on the axes. Asymptotic bounds, lower and upper, are
-        dashed slopes from one checkpoint on: from the mean of the policy that the
-        bound is of, from the lowest mean if it is of any. Bounds that hold at finite
-        horizons are solid curves (a level, where the policy was told the horizon) if
-        they fit on the axes, and words otherwise, as are all other kinds. The legend
-        gives kind, condition and checkpoint.
+        lower bound on this regret, of the stored matrix, and of the theorems on the
+        policies shown (`theory.all_bounds`, with the parameters of each) those that
+        speak of this regret and fit on the axes. Asymptotic bounds, lower and upper,
+        are dashed slopes from one checkpoint on, over shaded rounds: from the mean of
+        the policy that the bound is of, from the lowest mean if it is of any. Bounds
+        that hold at finite horizons are solid curves (a level, where the policy was
+        told the horizon) if they fit on the axes, and words otherwise, as are all other
+        kinds. The legend gives kind, condition and checkpoint.
     anchor : int, optional
         The checkpoint where slopes start; two decades before the horizon by default.
     log_x, log_y : bool
-        Logarithmic axes.
+        Logarithmic axes. On a linear axis of regret, policies with more than three
+        times the regret of all others (which are at least half of them) leave the axis
+        at the top, and the head of the panel says where they end.
     columns : int, optional
         Panels per row; by default two at full width, one at column width.
     width : "full" (7 in), "column" (3.4 in) or float
@@ -127,10 +134,15 @@ def regret(
         panel.environment: bounds_of_panel(bounds, panel, notion, anchor)
         for panel in groups
     }
-    heads = sum(
-        head_height([each.text for each in shown], inches / columns)
-        for shown in list(drawn.values())[::columns]
-    )
+    beyond = [beyond_text(panel, log_y=log_y) for panel in groups]
+    heads = [
+        head_height(
+            [*(each.text for each in shown), *filter(None, [text])], inches / columns
+        )
+        for shown, text in zip(drawn.values(), beyond, strict=True)
+    ]
+    # A row is as high as the highest head in it.
+    heads = sum(max(heads[at : at + columns]) for at in range(0, len(heads), columns))
     tall = heads + rows * _panel_height(inches / columns, direct) + 0.55
     with new_figure(inches, height or tall) as figure:
         y_label = notion_label(notion)
@@ -138,11 +150,15 @@ def regret(
             figure, len(groups), columns, x_label="round t", y_label=y_label
         )
         look = looks(line.policy for panel in groups for line in panel.lines)
-        for axes, panel in zip(grid, groups, strict=True):
+        for axes, panel, text in zip(grid, groups, beyond, strict=True):
             _draw_panel(axes, panel, look, log_x=log_x, log_y=log_y)
             handles = draw_bounds(axes, drawn[panel.environment])
+            handles += words_only(text)
             head_panel(axes, panel.environment, handles, inches / columns)
-        caption_below(figure, band_text(groups, band), {} if direct else look)
+        caption = band_text(groups, band)
+        if any(each.slope for shown in drawn.values() for each in shown):
+            caption = wrap_label(f"{caption}; {_SHADED}", inches)
+        caption_below(figure, caption, {} if direct else look)
         if direct:
             for axes, panel in zip(grid, groups, strict=True):
                 label_ends(figure, axes, panel, look)

@@ -19,6 +19,7 @@ from bayesduel.plots.axes import (
     head_panel,
     panel_grid,
     runs_text,
+    words_only,
     wrap_label,
 )
 from bayesduel.plots.style import (
@@ -45,6 +46,9 @@ _POINTS = 120
 
 _MARKS = 6
 
+_DASH = 4.0
+"""In widths of the line."""
+
 
 def false_stops(
     audit: StoppingAudit,
@@ -56,7 +60,8 @@ def false_stops(
 
     One panel per instance, one line per rule. The band is the exact interval of 95 % of
     Clopper and Pearson (1934) at each number of votes; the gray line is the error that
-    was accepted.
+    was accepted. Rules with the same share throughout are one line in their colors in
+    turn, over a gray band.
 
     Parameters
     ----------
@@ -109,16 +114,24 @@ def false_stops(
         look = looks(each.rule for each in audit.rules)
         for axes, (name, members) in zip(grid, panels.items(), strict=True):
             _draw(axes, members, looked, look, audit.delta)
-            head_panel(axes, name, [], inches / columns)
-        most = max(each.row().false_share for each in audit.rules)
-        grid[0].set_ylim(-0.02, min(1.02, 1.1 * max(most, audit.delta) + 0.02))
+            none = [each.rule for each in members if not each.row().false_share]
+            words = f"no study stopped at a wrong arm: {', '.join(none)}"
+            head_panel(axes, name, words_only(words if none else ""), inches / columns)
+        top = max([audit.delta, *(axes.dataLim.ymax for axes in grid)])
+        # Room for the width of a line at 0.
+        grid[0].set_ylim(-0.03 * top, min(1.02, 1.05 * top))
         runs = runs_text(each.num_runs for each in audit.rules)
         caption = (
             f"{audit.policy} asks; {runs} of at most {audit.budget:,} votes; bands: "
-            f"exact 95 % intervals; gray: the accepted error, {audit.delta:g}"
+            f"exact 95 % intervals; gray line: the accepted error, {audit.delta:g}"
         )
         caption_below(figure, wrap_label(caption, inches), look)
     return figure
+
+
+def _in_turn(turn: int, sharing: int) -> tuple[float, tuple[float, float]]:
+    """Return the dashes of one of so many lines that lie on each other."""
+    return -_DASH * turn % (_DASH * sharing), (_DASH, _DASH * (sharing - 1))
 
 
 def _looks_of(audit: StoppingAudit) -> Int[np.ndarray, " look"]:
@@ -137,19 +150,27 @@ def _draw(
     delta: float,
 ) -> None:
     every = max(1, len(looked) // _MARKS)
-    for place, each in enumerate(members):
-        wrong = false_until(each, looked)
-        shown = look[each.rule]
+    counts = [false_until(each, looked) for each in members]
+    same = [
+        (each.num_runs, *wrong) for each, wrong in zip(members, counts, strict=True)
+    ]
+    for place, (each, wrong) in enumerate(zip(members, counts, strict=True)):
+        shown, sharing = look[each.rule], same.count(same[place])
         low, high = share_interval(wrong, each.num_runs)
-        axes.fill_between(
-            looked, low, high, step="post", color=shown.color, alpha=0.18, linewidth=0
-        )
+        if same.index(same[place]) == place:
+            axes.fill_between(
+                looked, low, high, step="post", alpha=0.18, linewidth=0,
+                color=shown.color if sharing == 1 else FAINT,
+            )  # fmt: skip
+        # One line for several rules has the colors of all in turn.
+        turn = same[:place].count(same[place])
+        style = shown.line if sharing == 1 else _in_turn(turn, sharing)
         # Moved on from line to line: markers of lines at zero do not cover each other.
         marks = list(range(place * every // len(members), len(looked) - 1, every))
         marks += [len(looked) - 1] if wrong[-1] else []
         axes.step(
             looked, wrong / each.num_runs, where="post", color=shown.color,
-            linestyle=shown.line, marker=shown.marker, markevery=marks,
+            linestyle=style, marker=shown.marker, markevery=marks,
             markeredgecolor="white", markeredgewidth=0.4, zorder=4.0 - 0.1 * place,
         )  # fmt: skip
     axes.axhline(delta, color=FAINT, linewidth=0.8, zorder=2)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 
-from bayesduel.analysis.anchored_bounds import anchored_bound, lower_bound, regret_bound
+from bayesduel.analysis.anchored_bounds import anchored_bound, lower_slope, regret_bound
 from bayesduel.analysis.measurements import checkpoint_index, measurements
 from bayesduel.analysis.slopes import Slope, slope, slope_span
-from bayesduel.analysis.summaries import BOUNDED_NOTIONS
 from bayesduel.analysis.text import format_with_error
 from bayesduel.plots.axes import (
     band_text,
+    beyond_text,
     caption_below,
     draw_line,
     end_text,
@@ -21,6 +21,7 @@ from bayesduel.plots.axes import (
     notion_label,
     place_at_ends,
     scale_axes,
+    words_only,
     wrap_label,
 )
 from bayesduel.plots.bound_curves import bound_title, check_notion, lines_of, power_text
@@ -28,6 +29,7 @@ from bayesduel.plots.lines import Panel, panels
 from bayesduel.plots.style import (
     FAINT,
     INK,
+    SHADE,
     Look,
     StyledFigure,
     check_height,
@@ -35,6 +37,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
+from theory import SUBSET_REGRET_NOTIONS
 from theory.arguments import shown
 
 if TYPE_CHECKING:
@@ -69,16 +72,16 @@ def slopes(
     result : xarray.DataTree or xarray.Dataset
         Policies on one environment.
     from_round, to_round : int, optional
-        Checkpoints between which the slopes are measured. By default the second half
-        of the decades: from the checkpoint nearest to the square root of the horizon
-        (in rounds), to the horizon.
+        Checkpoints between which the slopes are measured. By default the last two
+        decades, as in :func:`bayesduel.analysis.summary`: from the checkpoint nearest
+        (in log t) to a hundredth of the horizon, to the horizon.
     notion : str, default "copeland"
         Which recorded regret.
     band : {"standard error", "quantiles 10-90", "none"}
         See :func:`regret`.
     bound : "auto", theory.Optimum, theory.RegretBound or None
-        An asymptotic bound; "auto" computes the Copeland lower bound of the stored
-        matrix.
+        An asymptotic bound; "auto" is the lower bound on this regret, of the
+        stored matrix.
     width, height
         See :func:`regret`.
 
@@ -128,13 +131,14 @@ def slopes(
         for line in panel.lines:
             draw_line(axes, line, look[line.policy], log_x=True)
         scale_axes(axes, panel, log_x=True, log_y=False)
-        axes.axvspan(start, end, color="#F4F4F1", zorder=0, linewidth=0)
+        axes.axvspan(start, end, color=SHADE, zorder=0, linewidth=0)
         handles = _dashes(axes, panel, theory_bound, note, start, end)
         caption = band_text([panel], band)
         if inches < 5.0 and handles:
             # No room above the panel: the margin right of it holds the slopes.
             entry = wrap_label(f"dashed: {handles[0].get_label()}", inches)
             caption, handles = f"{entry}\n{caption}", []
+        handles += words_only(beyond_text(panel))
         head_panel(axes, panel.environment, handles, inches - 1.6)
         axes.set_xlabel("round t")
         axes.set_ylabel(notion_label(notion))
@@ -153,10 +157,10 @@ def _bound(
             raise ValueError(
                 f"bound: must be 'auto', a bound or None, but is {shown(bound)}"
             )
-        if panel.first.preference is None or notion not in BOUNDED_NOTIONS:
+        if panel.first.preference is None or notion in SUBSET_REGRET_NOTIONS:
             return None, ""
-        optimum, note = lower_bound(panel.first.preference, panel.first.arms)
-        return (None, note) if optimum is None else (optimum.bound, note)
+        lower, _, note = lower_slope(panel.first.preference, panel.first.arms, notion)
+        return lower, note
     inner = regret_bound(bound)
     check_notion(inner, notion)
     other = inner.power_terms or inner.loglog_coefficient
@@ -180,19 +184,21 @@ def _dashes(
 ) -> list[Line2D]:
     """Start the slope of the bound on every line it is of; return the legend entry."""
     if bound is None:
-        return [Line2D([], [], linestyle="none", label=note)] if note else []
+        return words_only(note)
     ends = np.array([float(start), float(end)])
     dashed = {"color": INK, "linewidth": 0.9, "linestyle": (0, (4, 2))}
-    limits = axes.get_ylim()
+    top = axes.get_ylim()[1]
     for line in lines_of(panel, bound.policy):
         anchor = float(line.mean[checkpoint_index(line.rounds, start, "from_round")])
         anchored = anchored_bound(bound, start, anchor)
         axes.plot(ends, anchored(ends), zorder=5, **dashed)
+        if line not in panel.beyond:
+            top = max(top, float(anchored(end)) * 1.03)
     text = (
         f"{bound_title(bound)}: {bound.log_coefficient:.1f} per log-round, "
         f"from t\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{power_text(start)} on"
     )
-    axes.set_ylim(limits[0], max(limits[1], axes.dataLim.ymax * 1.03))
+    axes.set_ylim(axes.get_ylim()[0], top)
     return [Line2D([], [], label=text, **dashed)]
 
 

@@ -30,7 +30,11 @@ BANDS = {
 _QUANTILES = {"quantiles 10-90": (0.1, 0.9), "quantiles 25-75": (0.25, 0.75)}
 
 
-@dataclass(frozen=True)
+_BEYOND = 3.0
+"""A line more than so many times as high as the next one leaves the axes."""
+
+
+@dataclass(frozen=True, eq=False)
 class Line:
     """Mean regret of one policy with its band, at its checkpoints.
 
@@ -45,6 +49,14 @@ class Line:
     num_runs: int
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Of the policy, by name."""
+
+    is_level: bool = False
+    """In a sweep: one value for all of the parameter, measured once."""
+
+    @property
+    def highest(self) -> float:
+        """Largest value that the line or its band reaches."""
+        return float(np.max(self.high))
 
     @property
     def has_band(self) -> bool:
@@ -66,9 +78,24 @@ class Panel:
         return max(int(line.rounds[-1]) for line in self.lines)
 
     @property
-    def top(self) -> float:
+    def highest(self) -> float:
         """Largest value that a line or its band reaches."""
-        return max(float(np.max(line.high)) for line in self.lines)
+        return max(line.highest for line in self.lines)
+
+    @property
+    def beyond(self) -> tuple[Line, ...]:
+        """Lines so high that they would press the others, at least half, flat."""
+        ascending = sorted(self.lines, key=lambda line: line.highest)
+        for place in range(max(2, -(-len(ascending) // 2)), len(ascending)):
+            if ascending[place].highest > _BEYOND * ascending[place - 1].highest:
+                return tuple(ascending[place:])
+        return ()
+
+    @property
+    def top(self) -> float:
+        """Largest value that the other lines or their bands reach."""
+        beyond = self.beyond
+        return max(line.highest for line in self.lines if line not in beyond)
 
 
 def panels(result: Result, notion: str, band: str) -> list[Panel]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.colors import Normalize
+from matplotlib.ticker import MaxNLocator
 
 from bayesduel.errors import FitError
-from bayesduel.inference.fitted import check_posterior
 from bayesduel.models.argument_checks import (
     check_integer,
     check_probability,
     check_seed,
 )
-from bayesduel.plots.posteriors import _caption, short_name
+from bayesduel.plots.posteriors import _caption, check_pairs, short_name
 from bayesduel.plots.style import (
     FAINT,
     INK,
@@ -23,7 +22,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import integer_from, shown
+from theory.arguments import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,75 +30,12 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Posterior
 
-__all__ = ["heat_map", "pair", "predictive_check"]
+__all__ = ["pair", "predictive_check"]
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
-_WITH_NUMBERS = 12
-_MOST_LABELS = 40
 _MOST_ROWS = 60
-
-
-def heat_map(
-    posterior: Posterior, *, max_arms: int = 136, width: str | float = "full"
-) -> StyledFigure:
-    """Draw P(row beats column) with numbers of votes, the best arm first.
-
-    Cells of pairs that were never compared are pale: there only the model speaks.
-
-    Parameters
-    ----------
-    posterior : Posterior
-        A fit to ``Comparisons``.
-    max_arms : int
-        Only the best so many arms.
-    width : "full" (7 in), "column" (3.4 in) or float
-        Width in inches. Probabilities and numbers of votes are written into the cells
-        of up to twelve arms.
-
-    Raises
-    ------
-    FitError
-        If the fit is to other data.
-    """
-    from bayesduel.inference import standings
-
-    _check_pairs(posterior, "heat_map")
-    max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
-    names = standings(posterior)["arm"].values[:max_arms].tolist()
-    order = [posterior.arm_names.index(name) for name in names]
-    square = np.ix_(order, order)
-    chance = posterior.probability_of_beating().values[square]
-    wins, ties = posterior.data.wins, posterior.data.ties
-    votes = (wins + wins.T + ties)[square]
-    np.fill_diagonal(chance, np.nan)
-    style = font_style(inches) | {"axes.spines.right": True, "axes.spines.top": True}
-    count = len(names)
-    # A few arms need no whole page.
-    tall = min(0.86 * inches, 0.55 * count + 1.2)
-    with new_figure(inches, tall, style) as figure:
-        axes = figure.add_subplot()
-        image = axes.imshow(chance, cmap="PuOr", norm=Normalize(0.0, 1.0))
-        step = -(-count // _MOST_LABELS)
-        places = np.arange(0, count, step)
-        labels = [short_name(names[place]) for place in places]
-        axes.set_yticks(places, labels)
-        axes.set_xticks(places, labels, rotation=90)
-        axes.tick_params(length=0, pad=2.0)
-        if count > 20:
-            axes.tick_params(labelsize=max(3.5, 130.0 / min(count, _MOST_LABELS)))
-        unseen = (votes == 0) & ~np.eye(count, dtype=bool)
-        _pale(axes, unseen)
-        if count <= _WITH_NUMBERS:
-            _write(axes, chance, votes, style["font.size"] - 1.5)
-        figure.colorbar(image, ax=axes, label="P(row beats column)", shrink=0.8)
-        seen = f"{int(np.sum(votes > 0)) // 2} of {count * (count - 1) // 2} pairs"
-        words = f"{seen} were compared"
-        if np.any(unseen):
-            words += " (the others pale)"
-        if count <= _WITH_NUMBERS:
-            words += "; small numbers: votes"
-        _caption(figure, posterior, words)
-    return figure
+_POINT = 4.0
+"""Area of the point of one pair, in square points."""
 
 
 def pair(
@@ -123,7 +59,8 @@ def pair(
     one, other : str
         Names of two arms.
     probability : float
-        Of the central interval that is written above.
+        Of the central interval that is written above, beside the chance of winning a
+        vote and the chance that ``one`` is the stronger.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Raises
@@ -133,7 +70,7 @@ def pair(
     """
     from scipy.stats import beta
 
-    _check_pairs(posterior, "pair")
+    check_pairs(posterior, "pair")
     for name in (one, other):
         if not isinstance(name, str) or name not in posterior.arm_names:
             raise FitError(f"there is no arm {shown(name)} among {posterior.num_arms}")
@@ -146,7 +83,8 @@ def pair(
     tied = posterior.data.ties[row, column]
     alone: Any = beta(1.0 + won, 1.0 + lost)
     low, high = np.quantile(draws, [0.5 - probability / 2, 0.5 + probability / 2])
-    with new_figure(inches, inches * 0.7) as figure:
+    style = font_style(inches)
+    with new_figure(inches, inches * 0.75, style) as figure:
         axes = figure.add_subplot()
         reach = (
             min(draws.min(), alone.ppf(1e-3)),
@@ -158,20 +96,25 @@ def pair(
             label=f"posterior ({posterior.model.title})",
         )  # fmt: skip
         label = f"its votes alone: {won:g} to {lost:g}"
-        label += f", {tied:g} ties" if tied else ""
+        label += f", {tied:g} tie{'' if tied == 1 else 's'}" if tied else ""
         axes.plot(grid, alone.pdf(grid), color=_ORANGE, label=label)
         if reach[0] < 0.5 < reach[1]:
             axes.axvline(0.5, color=INK, linewidth=0.6, linestyle=(0, (1, 1)))
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
+        axes.yaxis.set_major_locator(MaxNLocator(4))
+        axes.set_ylabel("density")
         axes.set_xlim(*reach)
-        axes.set_ylim(0.0, axes.get_ylim()[1] * 1.3)
         axes.set_xlabel(f"P({short_name(one)} beats {short_name(other)})")
-        axes.legend(loc="upper left", borderaxespad=0.0)
-        axes.set_title(
-            f"{probability:.0%} in [{low:.3f}, {high:.3f}], "
-            f"P(> 1/2) = {np.mean(draws > 0.5):.3f}"
+        title = (
+            f"chance of winning {draws.mean():.3f}, {probability:.0%} in "
+            f"[{low:.3f}, {high:.3f}]\n"
+            f"chance of being the stronger (above 1/2) {np.mean(draws > 0.5):.3f}"
         )
+        # Above the axes, where no line can cross it.
+        legend = axes.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), title=title, alignment="left",
+            borderaxespad=0.3, borderpad=0.1,
+        )  # fmt: skip
+        legend.get_title().set_fontsize(style["axes.titlesize"])
     return figure
 
 
@@ -206,7 +149,7 @@ def predictive_check(
     """
     from bayesduel.inference.predictions import check_whole, votes_drawn
 
-    _check_pairs(posterior, "predictive_check")
+    check_pairs(posterior, "predictive_check")
     check_whole(posterior.data, "predictive_check")
     rng_key, inches = check_seed(rng_key), width_in_inches(width)
     num_draws = check_integer("num_draws", num_draws)
@@ -276,52 +219,22 @@ def _by_name(
 
 def _by_point(axes: Axes, values: list[NDArray[Any]], outside: NDArray[Any]) -> None:
     middle, low, high, observed = values
-    inside = ~outside
-    axes.vlines(middle, low, high, color=_BLUE, linewidth=0.4, alpha=0.25,
-                label="90 % of replicated votes")  # fmt: skip
-    size = 2.0 if len(middle) > 500 else 3.0
-    axes.plot(middle[inside], observed[inside], "o", color=INK, markersize=size,
-              markeredgewidth=0, alpha=0.6, label="observed")  # fmt: skip
-    axes.plot(middle[outside], observed[outside], "D", color=_ORANGE, markersize=size,
-              markeredgewidth=0, label="observed, outside")  # fmt: skip
+    axes.vlines(middle, low, high, color=_BLUE, linewidth=0.4, alpha=0.25)
+    axes.plot([], [], color=_BLUE, linewidth=0.8, label="90 % of replicated votes")
+    looks = ((~outside, "o", INK, "observed"), (outside, "D", _ORANGE, "outside"))
+    for chosen, marker, color, label in looks:
+        # With few votes many pairs are one point: its area is their number.
+        points = np.round(np.column_stack([middle, observed])[chosen], 6)
+        places, counts = np.unique(points, axis=0, return_counts=True)
+        axes.scatter(
+            *places.T, s=_POINT * counts, marker=marker, color=color, linewidths=0,
+            alpha=0.6,
+        )  # fmt: skip
+        axes.scatter([], [], s=4 * _POINT, marker=marker, color=color, label=label)
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.5)
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("share of wins in replicated votes (median)")
     axes.set_ylabel("share of wins in the votes")
-    axes.legend(loc="upper left")
-
-
-def _pale(axes: Axes, mask: NDArray[np.bool_]) -> None:
-    """Cover the marked cells with a veil."""
-    veil = np.ones((*mask.shape, 4))
-    veil[..., 3] = np.where(mask, 0.6, 0.0)
-    axes.imshow(veil)
-
-
-def _write(axes: Axes, chance: NDArray[Any], votes: NDArray[Any], size: float) -> None:
-    """Write probability and number of votes into every cell."""
-    for (i, j), value in np.ndenumerate(chance):
-        if i == j:
-            continue
-        ink = "white" if abs(value - 0.5) > 0.3 and votes[i, j] else INK
-        middle: dict[str, Any] = {
-            "ha": "center",
-            "color": ink,
-            "textcoords": "offset points",
-        }
-        axes.annotate(f"{value:.2f}", (j, i), (0, 1), va="bottom", fontsize=size,
-                      **middle)  # fmt: skip
-        axes.annotate(f"{votes[i, j]:g}", (j, i), (0, -1), va="top",
-                      fontsize=size - 1.5, **middle)  # fmt: skip
-
-
-def _check_pairs(posterior: Posterior, purpose: str) -> None:
-    from bayesduel.votes import Comparisons
-
-    check_posterior(posterior)
-    if not isinstance(posterior.data, Comparisons):
-        raise FitError(
-            f"{purpose} draws pairs of arms, and needs a fit to Comparisons, not to "
-            f"{type(posterior.data).__name__}"
-        )
+    legend = axes.legend(loc="upper left", title="area of a point: number of pairs")
+    legend.set_alignment("left")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from bayesduel.errors import FitError
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.plots.style import (
     FAINT,
@@ -202,3 +203,14 @@ def _caption(figure: StyledFigure, posterior: Posterior, words: str) -> None:
     text = f"{posterior.model.title} by {posterior.method}, {votes} votes; {words}"
     wrapped = textwrap.fill(text, int(19 * figure.get_figwidth()))
     figure.supxlabel(wrapped, fontsize=7, color=FAINT)
+
+
+def check_pairs(posterior: Posterior, purpose: str) -> None:
+    from bayesduel.votes import Comparisons
+
+    check_posterior(posterior)
+    if not isinstance(posterior.data, Comparisons):
+        raise FitError(
+            f"{purpose} draws pairs of arms, and needs a fit to Comparisons, not to "
+            f"{type(posterior.data).__name__}"
+        )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
-from bayesduel.analysis.anchored_bounds import lower_bound
+from bayesduel.analysis.anchored_bounds import BOUNDED_NOTIONS, lower_bound
 from bayesduel.analysis.slopes import Slope, slope, slope_span
-from bayesduel.analysis.summaries import BOUNDED_NOTIONS
 from bayesduel.plots.axes import caption_below, head_panel, runs_text, wrap_label
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import by_environment
@@ -28,6 +26,7 @@ from theory import ecw_rmed_constant
 from theory.arguments import one_of
 
 if TYPE_CHECKING:
+    from jaxtyping import Float64
     from matplotlib.axes import Axes
 
     from bayesduel.analysis.measurements import Measurement, Result
@@ -36,6 +35,13 @@ if TYPE_CHECKING:
 __all__ = ["slope_ratios"]
 
 DASHES = (0, (4, 2))
+_LINE: dict[str, Any] = {"color": INK, "linewidth": 1.1, "zorder": 1}
+_SPREAD = 1.5
+"""Environments that differ less in C_E / C* have columns instead of an axis."""
+_WIDE = 0.7
+"""Share of a column that its points take."""
+_FEW = 4.0
+"""Slopes that differ less have a linear axis."""
 
 
 def slope_ratios(
@@ -51,7 +57,10 @@ def slope_ratios(
 
     C* is the constant of the lower bound and C_E that of the efficient program, which
     ECW-RMED reaches. A policy that reaches the lower bound stays on the level line 1,
-    wherever the environment lies; one that reaches C_E rises along the diagonal.
+    wherever the environment lies; one that reaches C_E rises along the diagonal. One
+    environment, or several of nearly one C_E / C*, have a column each instead, with
+    C_E / C* as a dashed level in it: points of an axis that means something are not
+    moved apart.
 
     Parameters
     ----------
@@ -102,13 +111,18 @@ def slope_ratios(
     with new_figure(inches, height or tall) as figure:
         axes = figure.subplots()
         look = looks(each.policy for each in found)
-        # Side by side, so that policies of the same slope are all seen.
-        sides = np.linspace(-0.02, 0.02, len(look)) if len(look) > 1 else [0.0]
-        for (policy, shown), side in zip(look.items(), sides, strict=True):
+        columns = _columns(points)
+        for place, (policy, shown) in enumerate(look.items()):
             of_policy = [each for each in points if each.policy == policy]
-            _draw(axes, of_policy, shown, math.exp(side))
-        head_panel(axes, "", _references(axes, points), inches)
-        axes.set_xlabel("$C_E / C^*$")
+            where = np.array([each.hardness for each in of_policy])
+            if columns:
+                aside = (place + 0.5) / len(look) - 0.5
+                where = np.array([columns[x.environment] for x in of_policy], float)
+                where += _WIDE * aside
+            _draw(axes, where, of_policy, shown)
+        references = _levels(axes, points, columns) if columns else _lines(axes, points)
+        _scale_ratios(axes, points, levels=bool(columns))
+        head_panel(axes, "", references, inches)
         axes.set_ylabel("slope of regret over $C^*$")
         caption = wrap_label(_caption(points, left_out), inches)
         caption_below(figure, caption, look)
@@ -121,6 +135,20 @@ class _Point(NamedTuple):
     slope: Slope
     optimal: float
     efficient: float
+
+    @property
+    def hardness(self) -> float:
+        """C_E / C*."""
+        return self.efficient / self.optimal
+
+
+def _columns(points: list[_Point]) -> dict[str, int]:
+    """Return the column of each environment; nothing if they have an axis instead."""
+    ratios = [each.hardness for each in points]
+    names = dict.fromkeys(each.environment for each in points)
+    if max(ratios) > _SPREAD * min(ratios):
+        return {}
+    return {name: place for place, name in enumerate(names)}
 
 
 def _points(
@@ -161,8 +189,9 @@ def _constants(measured: Measurement) -> tuple[float, float] | None:
     return optimum.value, ecw_rmed_constant(measured.preference).value
 
 
-def _draw(axes: Axes, points: list[_Point], look: Look, shift: float) -> None:
-    where = shift * np.array([each.efficient / each.optimal for each in points])
+def _draw(
+    axes: Axes, where: Float64[np.ndarray, " point"], points: list[_Point], look: Look
+) -> None:
     ratios = np.array([each.slope.value / each.optimal for each in points])
     errors = np.array([each.slope.standard_error / each.optimal for each in points])
     axes.errorbar(
@@ -172,34 +201,59 @@ def _draw(axes: Axes, points: list[_Point], look: Look, shift: float) -> None:
     )  # fmt: skip
 
 
-def _references(axes: Axes, points: list[_Point]) -> list[Line2D]:
-    """Set scales; draw the level 1 and the diagonal; return their legend entries."""
+def _lines(axes: Axes, points: list[_Point]) -> list[Line2D]:
+    """Draw the level 1 and the diagonal over C_E / C*; return their legend entries."""
     axes.set_xscale("log")
-    axes.set_yscale("log")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axis.set_minor_locator(NullLocator())
-    farthest = max(each.efficient / each.optimal for each in points)
-    axes.set_xlim(0.9, max(farthest * 1.15, 1.2))
-    limits = axes.get_ylim()
-    ends = np.array([0.9, max(farthest * 1.15, 1.2)])
-    level: dict[str, Any] = {"color": INK, "linewidth": 1.1, "zorder": 1}
-    handles = [
-        Line2D([], [], label="$C^*$: slope of the lower bound", **level),
-        Line2D(
-            [],
-            [],
-            label="$C_E$: slope of the efficient program",
-            **level,
-            linestyle=DASHES,
-        ),  # fmt: skip
+    axes.xaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    ends = np.array([0.9, max(each.hardness for each in points) * 1.15])
+    axes.set_xlim(*ends)
+    axes.set_xlabel("$C_E / C^*$")
+    axes.plot(ends, np.ones(2), **_LINE)
+    axes.plot(ends, ends, linestyle=DASHES, **_LINE)
+    return _entries()
+
+
+def _levels(axes: Axes, points: list[_Point], columns: dict[str, int]) -> list[Line2D]:
+    """Draw the level 1, and C_E / C* in every column; return their legend entries."""
+    hardness = {each.environment: each.hardness for each in points}
+    places = np.array(list(columns.values()), dtype=np.float64)
+    axes.set_xlim(-0.5, places[-1] + 0.5)
+    axes.axhline(1.0, **_LINE)
+    for name, place in columns.items():
+        ends = np.array([place - 0.45, place + 0.45])
+        axes.plot(ends, np.full(2, hardness[name]), linestyle=DASHES, **_LINE)
+    labels = [f"{name}\n$C_E / C^*$ = {hardness[name]:.3g}" for name in columns]
+    axes.set_xticks(places, labels)
+    axes.tick_params(axis="x", length=0)
+    return _entries()
+
+
+def _entries() -> list[Line2D]:
+    lower, efficient = "slope of the lower bound", "slope of the efficient program"
+    return [
+        Line2D([], [], label=f"$C^*$: {lower}", **_LINE),
+        Line2D([], [], label=f"$C_E$: {efficient}", **_LINE, linestyle=DASHES),
     ]
-    axes.plot(ends, np.ones(2), **level)
-    axes.plot(ends, ends, linestyle=DASHES, **level)
-    axes.set_ylim(min(limits[0], 0.8), limits[1])
-    light_grid(axes)
-    return handles
+
+
+def _scale_ratios(axes: Axes, points: list[_Point], *, levels: bool) -> None:
+    """Set the axis of slopes to the points: linear where they are near each other."""
+    shown = [each.slope.value / each.optimal for each in points]
+    # Beside the points the level 1 is seen, and C_E / C* where it has levels.
+    shown += [1.0, *(each.hardness for each in points if levels)]
+    low, high = min(shown), max(shown)
+    if low > 0 and high > _FEW * low:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.set_ylim(0.8 * low, 1.25 * high)
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(6))
+        axes.set_ylim(min(0.0, 1.1 * low), 1.1 * high)
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    light_grid(axes, "y")
 
 
 def _caption(points: list[_Point], left_out: list[str]) -> str:

@@ -18,9 +18,11 @@ import matplotlib as mpl
 from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
-from bayesduel.errors import ArgumentError
+from bayesduel.errors import ArgumentError, MissingGlyphWarning
 from bayesduel.folders import as_path
+from bayesduel.plots.fonts import USUAL_FONT, give_fonts
 from theory.arguments import as_number, items_of, one_of, shown
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ __all__ = [
     "check_height",
     "light_grid",
     "looks",
+    "missing_words",
     "new_figure",
     "save",
     "styled",
@@ -51,6 +54,8 @@ _LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 INK = "#222222"
 FAINT = "#6E6E6E"
+SHADE = "#F4F4F1"
+"""Of the rounds between which slopes are measured or compared."""
 
 STYLE: dict[str, Any] = {
     "axes.edgecolor": INK,
@@ -60,7 +65,7 @@ STYLE: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.titlelocation": "left",
     "axes.unicode_minus": True,
-    "font.family": ["DejaVu Sans"],
+    "font.family": [USUAL_FONT],
     "legend.frameon": False,
     "legend.handlelength": 1.8,
     "mathtext.fontset": "dejavusans",
@@ -129,10 +134,16 @@ class StyledFigure(Figure):
 
     It needs no ``plt.close``: it is freed with its last reference. Save it with
     ``figure.savefig("regret.png")``; a notebook shows it as the value of a cell.
+
+    Attributes
+    ----------
+    missing : str
+        Characters that no installed font has, once it was drawn.
     """
 
     def __init__(self, *args: Any, style: dict[str, Any], **kwargs: Any) -> None:  # noqa: ANN401
         self._style = style
+        self.missing = ""
         with styled(style):
             super().__init__(*args, **kwargs)
 
@@ -144,7 +155,10 @@ class StyledFigure(Figure):
         ValueError
             When the figure is too small for what is in it.
         """
+        self._find_fonts()
         with styled(self._style), warnings.catch_warnings():
+            # Said once, by us.
+            warnings.filterwarnings("ignore", r"Glyph .* missing from")
             # Labels would lie over each other, and panels have no inside.
             warnings.filterwarnings("error", "constrained_layout not applied")
             try:
@@ -156,6 +170,13 @@ class StyledFigure(Figure):
                     "the panels beside their labels; give more"
                 ) from warning
 
+    def _find_fonts(self) -> None:
+        """Choose fonts for what is written in other scripts; warn of what is left."""
+        before, texts = self.missing, self.findobj(Text)
+        self.missing = give_fonts(each for each in texts if isinstance(each, Text))
+        if self.missing and self.missing != before:
+            warnings.warn(missing_words(self.missing), MissingGlyphWarning, 3)
+
     def savefig(self, fname: str | PathLike[str] | IO[bytes], **kwargs: Any) -> None:  # noqa: ANN401
         """Save under the style of this figure; 300 dots per inch unless told."""
         kwargs.setdefault("dpi", 300)
@@ -166,6 +187,16 @@ class StyledFigure(Figure):
         buffer = io.BytesIO()
         self.savefig(buffer, format="png", dpi=144)
         return buffer.getvalue()
+
+
+def missing_words(letters: str) -> str:
+    """Return what is wrong with a figure of characters that no font has."""
+    shown = f"{letters[:8]}{'…' if len(letters) > 8 else ''}"
+    return (
+        f"no installed font has {shown}: boxes stand for "
+        f"{'it' if len(letters) == 1 else 'them'} in figures; install a font for this "
+        "script, such as Noto Sans CJK"
+    )
 
 
 class Look(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -234,7 +234,10 @@ def _panels(
             values = [each.parameters[name] for each in points]
             lines.append(_line(label, points, values, round_))
         lines += [
-            _line(each.line.policy, [each, each], [min(ends), max(ends)], round_)
+            replace(
+                _line(each.line.policy, [each, each], [min(ends), max(ends)], round_),
+                is_level=True,
+            )
             for each in level
             if each.panel == panel
         ]

@@ -15,14 +15,17 @@ from matplotlib.ticker import (
 
 from bayesduel.plots.axes import (
     band_text,
+    beyond_text,
     caption_below,
     draw_line,
+    draw_points,
     head_panel,
     label_ends,
     notion_label,
     panel_grid,
     scale_regret,
     usual_columns,
+    words_only,
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
@@ -50,6 +53,9 @@ __all__ = ["sweep"]
 
 _DOTS = (0, (1, 1.5))
 _MOST_TICKS = 7
+_TREND = 3
+"""So many values at least are joined: two say nothing of what lies between."""
+
 _MARGIN = 0.04
 
 
@@ -85,7 +91,8 @@ def sweep(
     notion : str, default "copeland"
         Which recorded regret.
     band : {"standard error", "quantiles 10-90", "quantiles 25-75", "none"}
-        See :func:`regret`. It is measured at the markers, and drawn between them.
+        See :func:`regret`. It is measured at the markers, and drawn between them where
+        a line has three values; two are not joined, and have bars.
     log_x : bool, optional
         Logarithmic axis of the parameter; by default where its values are closer to
         equal ratios than to equal steps.
@@ -136,7 +143,8 @@ def sweep(
         look = looks(line.policy for panel in found.panels for line in panel.lines)
         for axes, panel in zip(grid, found.panels, strict=True):
             _draw(axes, panel, found, look, log_x=log_x, log_y=log_y)
-            head_panel(axes, panel.environment, [], inches / columns)
+            words = words_only(beyond_text(panel, log_y=log_y))
+            head_panel(axes, panel.environment, words, inches / columns)
         caption = wrap_label(_caption(found, band), inches)
         caption_below(figure, caption, {} if direct else look)
         if direct:
@@ -173,7 +181,10 @@ def _draw(
     log_y: bool,
 ) -> None:
     for line in panel.lines:
-        draw_line(axes, line, look[line.policy], log_x=log_x, all_marked=True)
+        if line.rounds.size < _TREND and not line.is_level:
+            draw_points(axes, line, look[line.policy])
+        else:
+            draw_line(axes, line, look[line.policy], log_x=log_x, all_marked=True)
     scale_regret(axes, panel, log_y=log_y)
     values = np.array(found.values)
     first, last = values[0], values[-1]

@@ -148,7 +148,10 @@ def test_allocations_fit_the_terminal(run, monkeypatch, columns):
     assert max(map(len, printed.splitlines())) <= columns
     allocations = printed.partition("Allocations that attain")[2]
     assert "…" not in allocations
-    assert ("CW regret" in allocations) == (columns == 200)
+    heads = next(x for x in allocations.splitlines() if x.startswith("arm "))
+    assert ("ECW regret" in heads) == (columns == 200)
+    missing = f"no room in {columns} columns for:"
+    assert (missing in allocations) == (columns < 200)
     # The pair (0, 3) duels half as often under the optimal program.
     assert "10.24" in allocations and "20.47" in allocations
 

@@ -129,13 +129,15 @@ def test_beta_counts_both_orders_and_ties():
 
 def test_probabilities_of_beating():
     found = fitted("exact", PairwiseBeta(), num_draws=20000)
-    better = found.probability_better()
+    better = found.probability_stronger()
     beating = found.probability_of_beating()
     for (w, lost), (i, j) in zip(BETA, zip(*PAIRS, strict=True), strict=True):
         assert abs(better.values[i, j] - stats.beta.sf(0.5, w, lost)) < 0.01
         assert abs(beating.values[i, j] - w / (w + lost)) < 0.01
     np.testing.assert_allclose(beating + beating.values.T, 1.0, rtol=1e-12)
     assert float(better.sel(arm="a", opponent="c")) > 0.98
+    with pytest.raises(FitError, match=r"probability_of_beating\(\).*_stronger\(\)"):
+        found.probability_better()
 
 
 def test_winner_probabilities():

@@ -147,3 +147,11 @@ def test_no_exploration_at_all_is_drawn():
     figure = plots.allocation(cycle)
     figure.draw_without_rendering()
     assert len(_panels(figure)) == 3
+
+
+@pytest.mark.parametrize(("name", "least"), [("gap", 7.0), ("sushi", 5.5)])
+def test_numbers_and_labels_are_large_enough_to_be_read(name, least):
+    figure = plots.allocation(bayesduel.load(name))
+    for axes in _panels(figure):
+        written = [*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels()]
+        assert min(text.get_fontsize() for text in written) >= least

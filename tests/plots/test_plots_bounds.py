@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from bayesduel import plots
+from bayesduel.plots.style import INK
 from tests import fake_results as fake
 from tests.figures import all_text, dashed
-from theory import PowerTerm, RegretBound, copeland_lower_bound
+from theory import PowerTerm, RegretBound, copeland_lower_bound, rmed1_bound
 
 
 def bound(kind="upper", coefficient=10.0, regret="copeland", name="a bound"):
@@ -28,7 +29,7 @@ def bound(kind="upper", coefficient=10.0, regret="copeland", name="a bound"):
 def test_lower_bound_is_a_dashed_slope_from_a_checkpoint():
     tree = fake.comparison()
     axes = plots.regret(tree, anchor=1000).axes[0]
-    (line,) = dashed(axes)
+    line = dashed(axes)[0]
     rounds, values = line.get_data()
     assert rounds[0] == pytest.approx(1000)
     assert rounds[-1] == pytest.approx(10**6)
@@ -44,12 +45,54 @@ def test_lower_bound_is_a_dashed_slope_from_a_checkpoint():
     assert "$10^{3}$" in text
 
 
+def test_bounds_of_the_mean_gap_are_slopes_that_look_like_slopes():
+    """RMED1 starts on its own mean, and the lower bound of that regret beside it."""
+    notion = "condorcet_mean"
+    tree = fake.comparison(labels=("D-TS", "RMED1"), notions=(notion,))
+    axes = plots.regret(tree, notion=notion).axes[0]
+    # The second one has the next pattern of dashes.
+    slopes = [x for x in axes.lines if x.get_color() == INK and len(x.get_xdata()) == 2]
+    lower, upper = sorted(slopes, key=lambda line: line.get_ydata()[0])
+    node = tree["mslr5-condorcet"]
+    for line, policy in ((lower, "D-TS"), (upper, "RMED1")):
+        rounds, values = line.get_data()
+        mean = node[policy]["regret"].sel(notion=notion, checkpoint=10**4).mean()
+        assert values[0] == pytest.approx(float(mean)) and rounds[0] == 10**4
+        constant = rmed1_bound(fake.CONDORCET).log_coefficient
+        assert values[1] - values[0] == pytest.approx(constant * np.log(100))
+        assert line.get_linestyle() != "-"
+    anchors = [
+        x for x in axes.lines if x.get_marker() == "o" and len(x.get_xdata()) < 2
+    ]
+    assert len(anchors) == 2
+    (shade,) = axes.patches
+    assert (shade.get_x(), shade.get_x() + shade.get_width()) == (10**4, 10**6)
+    text = all_text(axes.figure).replace("\n", " ")
+    assert "Condorcet lower bound: slope 11.2" in text
+    assert "RMED1 (asymptotic upper): slope 11.2" in text
+    assert "shaded: dashed bounds are slopes, not levels" in text
+
+
+def test_a_policy_out_of_all_proportion_leaves_the_axis_and_is_named():
+    tree = fake.comparison(labels=("D-TS", "RMED1", "RUCB"))
+    usual = plots.regret(tree).axes[0].get_ylim()[1]
+    node = tree["mslr5-condorcet"]["RUCB"]
+    node["regret"] = node["regret"] * 100.0
+    figure = plots.regret(tree)
+    assert figure.axes[0].get_ylim()[1] < 1.5 * usual
+    end = float(node["regret"].isel(checkpoint=-1).mean())
+    assert f"above the axis, at its end: RUCB {end:,.0f}" in all_text(figure)
+    logarithmic = plots.regret(tree, log_y=True)
+    assert logarithmic.axes[0].get_ylim()[1] > end
+    assert "above the axis" not in all_text(logarithmic)
+
+
 def test_default_anchor_is_two_decades_before_the_horizon():
-    (line,) = dashed(plots.regret(fake.comparison()).axes[0])
+    line = dashed(plots.regret(fake.comparison()).axes[0])[0]
     assert line.get_xdata()[0] == pytest.approx(10**4)
 
 
-@pytest.mark.parametrize("horizon, slopes", [(1, 0), (2, 2), (50, 1)])
+@pytest.mark.parametrize("horizon, slopes", [(1, 0), (2, 1), (50, 1)])
 def test_a_slope_starts_after_the_first_round(horizon, slopes):
     """Runs of so few rounds record the first one, where no bound is defined."""
     rounds = np.unique([1, (horizon + 1) // 2, horizon])

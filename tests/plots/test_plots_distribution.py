@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import bayesduel
 from bayesduel import plots
 from bayesduel.analysis import AuditedRule, StoppingAudit, slope
 from tests import fake_results as fake
@@ -47,26 +48,46 @@ def test_survival_gives_every_environment_a_panel_and_leaves_failures_out():
         plots.survival(fake.comparison(), checkpoint=12345)
 
 
-def test_ratios_are_slopes_over_the_constant_of_the_lower_bound():
-    tree = fake.comparison(fake.TWO_MATRICES, labels=("D-TS", "RUCB"))
-    figure = plots.slope_ratios(tree, from_round=10**4)
-    points = [
+def drawn_ratios(figure):
+    """Return the points of each policy."""
+    return [
         np.array(container.lines[0].get_xydata())
         for container in figure.axes[0].containers
     ]
-    for label, drawn in zip(("D-TS", "RUCB"), points, strict=True):
-        for (where, ratio), (name, matrix) in zip(
-            drawn, fake.TWO_MATRICES.items(), strict=True
-        ):
+
+
+def test_ratios_are_slopes_over_the_constant_of_the_lower_bound():
+    matrices = {"mslr5-condorcet": fake.CONDORCET, "gap": bayesduel.load("gap").values}
+    tree = fake.comparison(matrices, labels=("D-TS", "RUCB"))
+    figure = plots.slope_ratios(tree, from_round=10**4)
+    for label, drawn in zip(("D-TS", "RUCB"), drawn_ratios(figure), strict=True):
+        for (where, ratio), (name, matrix) in zip(drawn, matrices.items(), strict=True):
             constant = copeland_lower_bound(matrix).value
             efficient = ecw_rmed_constant(matrix).value
             found = slope(tree[f"{name}/{label}"], 10**4, 10**6).value
             assert ratio == pytest.approx(found / constant)
-            # Policies stand side by side, 2 % off at most.
-            assert where == pytest.approx(efficient / constant, rel=0.021)
+            # The axis means something: no point is moved along it.
+            assert where == pytest.approx(efficient / constant)
     level, diagonal = figure.axes[0].lines[-2:]
     assert list(level.get_ydata()) == [1.0, 1.0]
     np.testing.assert_array_equal(*diagonal.get_data())
+
+
+def test_environments_of_one_ratio_of_constants_have_columns():
+    """Side by side inside of a column, where the place along the axis says nothing."""
+    for matrices in (fake.TWO_MATRICES, {"mslr5-condorcet": fake.CONDORCET}):
+        tree = fake.comparison(matrices, labels=("D-TS", "RUCB"))
+        figure = plots.slope_ratios(tree, from_round=10**4)
+        axes = figure.axes[0]
+        assert not axes.get_xlabel()
+        shown = [label.get_text() for label in axes.get_xticklabels()]
+        assert [text.partition("\n")[0] for text in shown] == list(matrices)
+        assert all("$C_E / C^*$ = 1" in text for text in shown)
+        first, second = drawn_ratios(figure)
+        columns = np.arange(len(matrices))
+        assert np.all(np.round(first[:, 0]) == columns)
+        assert np.all(np.round(second[:, 0]) == columns)
+        assert np.all(second[:, 0] - first[:, 0] > 0.1)
 
 
 def test_ratios_leave_out_environments_without_constants_and_say_so():
@@ -110,3 +131,31 @@ def test_false_stops_are_shares_of_runs_so_far():
     assert "votes, looked at after each" in text
     with pytest.raises(ValueError, match="audit must be what"):
         plots.false_stops("gap")
+
+
+def test_rules_of_one_share_are_all_seen():
+    """Three rules at 0 % have their colors in turn, over one band, and are named."""
+    never = np.full(40, -1), np.zeros(40, bool)
+    names = ("anytime", "posterior", "fixed")
+    rules = tuple(AuditedRule("gap", name, *never) for name in names)
+    figure = plots.false_stops(StoppingAudit("D-TS", 0.1, 40, 1, 0, rules))
+    axes = figure.axes[0]
+    lines = axes.lines[:3]
+    assert len({line.get_color() for line in lines}) == 3
+    painted = [_painted(line) for line in lines]
+    assert np.all(np.sum(painted, axis=0) == 1)
+    assert len(axes.collections) == 1
+    assert axes.get_ylim()[1] >= axes.dataLim.ymax
+    assert "no study stopped at a wrong arm: anytime, posterior, fixed" in all_text(
+        figure
+    )
+    # A rule of its own share is one line.
+    assert not any(
+        line.is_dashed() for line in plots.false_stops(audited()).axes[0].lines
+    )
+
+
+def _painted(line):
+    """Return at which of some places along a dashed line there is ink."""
+    offset, (on, off) = line._unscaled_dash_pattern
+    return (np.arange(0.5, 60.0) + offset) % (on + off) < on

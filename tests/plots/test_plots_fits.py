@@ -4,11 +4,16 @@ from functools import cache
 
 import numpy as np
 import pytest
+from matplotlib import font_manager
+from matplotlib.collections import PathCollection
+from matplotlib.text import Text
 
+import bayesduel
 from bayesduel import plots
-from bayesduel.errors import FitError
+from bayesduel.errors import FitError, MissingGlyphWarning
 from bayesduel.inference import fit, standings
 from bayesduel.models import PairwiseBeta
+from bayesduel.plots import fonts, pairs
 from bayesduel.plots.posteriors import short_name
 from bayesduel.votes import Comparisons, Rankings
 
@@ -96,6 +101,28 @@ def test_heat_map_is_ordered_and_counts():
     assert "5 of 6 pairs were compared (the others pale)" in caption(figure)
 
 
+def test_heat_map_of_a_matrix_and_of_a_few_arms_fills_the_width():
+    matrix = bayesduel.load("mslr5-non-condorcet")
+    figure = plots.heat_map(matrix, max_arms=3)
+    axes = figure.axes[0]
+    order = [int(name) for name in labels(axes.yaxis)]
+    assert matrix.wins[order].tolist() == sorted(matrix.wins, reverse=True)[:3]
+    image = np.ma.filled(axes.images[0].get_array(), np.nan)
+    expected = matrix.values[np.ix_(order, order)]
+    off = ~np.eye(3, dtype=bool)
+    np.testing.assert_allclose(image[off], expected[off])
+    assert f"{expected[0, 1]:.2f}" in [each.get_text() for each in axes.texts]
+    assert labels(plots.heat_map(np.asarray(matrix.values)).axes[0].yaxis)[:3] == [
+        str(arm) for arm in order
+    ]
+    with pytest.raises(ValueError, match=r"entry \(0, 1\) is 2"):
+        plots.heat_map([[0.5, 2.0], [0.4, 0.5]])
+    for drawn in (figure, plots.heat_map(found())):
+        drawn.draw_without_rendering()
+        inside = drawn.axes[0].get_window_extent().width / drawn.bbox.width
+        assert inside > 0.7
+
+
 def test_one_pair_against_its_votes():
     figure = plots.pair(found(), "tea", "coffee")
     axes = figure.axes[0]
@@ -103,7 +130,16 @@ def test_one_pair_against_its_votes():
     top = line.get_xdata()[np.argmax(line.get_ydata())]
     # The mode of Beta(8, 4).
     assert top == pytest.approx(0.7, abs=0.01)
-    assert "7 to 3" in axes.get_legend().get_texts()[1].get_text()
+    legend = axes.get_legend()
+    assert "7 to 3" in legend.get_texts()[1].get_text()
+    assert axes.get_ylabel() == "density" and len(axes.get_yticks()) > 2
+    draws = np.concatenate([block[:, 0, 1] for block in found().matrices()])
+    title = legend.get_title().get_text()
+    assert f"chance of winning {draws.mean():.3f}" in title
+    assert f"stronger (above 1/2) {np.mean(draws > 0.5):.3f}" in title
+    figure.draw_without_rendering()
+    # No line can cross it: it is above the axes.
+    assert legend.get_window_extent().y0 >= axes.get_window_extent().y1
     for arguments, words in (
         (("tea", "tea"), "two different arms"),
         (("tea", "beer"), "no arm 'beer'"),
@@ -120,6 +156,17 @@ def test_predictive_check_finds_what_does_not_fit():
     stubborn = fit(PairwiseBeta(prior=1e4), votes)
     bad = caption(plots.predictive_check(stubborn))
     assert int(bad.split("; ")[1].split()[0]) >= 3
+
+
+def test_many_pairs_of_one_place_are_one_large_point(monkeypatch):
+    monkeypatch.setattr(pairs, "_MOST_ROWS", 0)
+    wins = 2 * (np.ones((6, 6)) - np.eye(6))
+    posterior = fit(PairwiseBeta(prior=50.0), Comparisons.from_wins(wins))
+    axes = plots.predictive_check(posterior).axes[0]
+    points = [each for each in axes.collections if isinstance(each, PathCollection)]
+    areas = [each.get_sizes() for each in points if len(each.get_offsets())]
+    assert sum(map(np.sum, areas)) == pytest.approx(15 * pairs._POINT)
+    assert max(map(np.max, areas)) > 10 * pairs._POINT
 
 
 def test_other_data_are_refused():
@@ -139,3 +186,41 @@ def test_no_figure_says_more_than_fits(tmp_path):
     for figure in (plots.forest(posterior), plots.heat_map(posterior, width="column")):
         paths = plots.save(figure, tmp_path / "figure", ("png", "svg", "pdf"))
         assert all(path.stat().st_size > 1000 for path in paths)
+
+
+@pytest.mark.parametrize(
+    "tied, words", [(0, "7 to 3"), (1, "7 to 3, 1 tie"), (2, "7 to 3, 2 ties")]
+)
+def test_one_tie_is_no_ties(tied, words):
+    ties = np.zeros((4, 4), dtype=int)
+    ties[0, 1] = ties[1, 0] = tied
+    votes = Comparisons.from_wins(WINS, ties=ties, arm_names=NAMES)
+    posterior = fit(PairwiseBeta(ties=True), votes, num_draws=100)
+    legend = plots.pair(posterior, *NAMES[:2]).axes[0].get_legend()
+    assert legend.get_texts()[1].get_text().endswith(words)
+
+
+def test_other_scripts_get_a_font_that_has_them_or_are_said(monkeypatch, tmp_path):
+    names = ["東京", "Ålesund", "x", "y"]
+    votes = Comparisons.from_wins(WINS, arm_names=names)
+    posterior = fit(PairwiseBeta(), votes, num_draws=100)
+    monkeypatch.setattr(fonts, "_families", lambda: {"Nothing": "no/such/font"})
+    figure = plots.forest(posterior)
+    with pytest.warns(MissingGlyphWarning, match="no installed font has 京東") as said:
+        plots.save(figure, tmp_path / "figure", ("png", "svg"))
+    assert len(said) == 1 and figure.missing == "京東"
+    monkeypatch.undo()
+    # The font of last resort, which comes with matplotlib too, has boxes for all.
+    assert not any("Resort" in family for family in fonts._families())
+    # STIX comes with matplotlib: has it what the usual font lacks?
+    letter = min(fonts._letters(find("STIXGeneral")) - fonts._letters(fonts._usual()))
+    monkeypatch.setattr(
+        fonts, "_families", lambda: {"STIXGeneral": find("STIXGeneral")}
+    )
+    text = Text(text=f"a{letter}")
+    assert not fonts.give_fonts([text])
+    assert text.get_fontfamily() == [fonts.USUAL_FONT, "STIXGeneral"]
+
+
+def find(family):
+    return font_manager.findfont(family)

@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 
 from bayesduel import plots
-from bayesduel.analysis import slope
+from bayesduel.analysis import slope, summary
 from tests import fake_results as fake
 from tests.figures import all_text, dashed
-from theory import RegretBound, ccb_order, double_thompson_refined_bound, rmed1_bound
+from theory import (
+    RegretBound,
+    ccb_order,
+    condorcet_lower_bound,
+    double_thompson_refined_bound,
+    rmed1_bound,
+)
 
 
 def test_slopes_are_written_beside_the_lines():
@@ -30,10 +36,16 @@ def test_slopes_are_written_beside_the_lines():
         assert grown == pytest.approx(66.769318, rel=1e-6)
 
 
-def test_slopes_by_default_from_the_square_root_of_the_horizon():
+def test_the_slope_of_the_figure_is_that_of_the_table():
+    """One default for both: the last two decades."""
     tree = fake.comparison(horizons={("mslr5-condorcet", "D-TS"): 10**8},
                            labels=("D-TS",))  # fmt: skip
-    assert "$10^{4}$ to $10^{8}$" in all_text(plots.slopes(tree))
+    text = all_text(plots.slopes(tree))
+    (row,) = summary(tree).rows
+    assert (row.slope.from_round, row.slope.to_round) == (10**6, 10**8)
+    assert "$10^{6}$ to $10^{8}$" in text
+    assert f"{row.slope.value:.1f} ± {row.slope.standard_error:.1f}" in text
+    assert "$10^{6}$ to $10^{8}$" in all_text(plots.slope_ratios(tree))
 
 
 def test_slopes_refuse_several_environments():
@@ -82,7 +94,18 @@ def test_slopes_refuse_bounds_that_are_no_slopes_of_theirs():
             plots.slopes(tree, bound=bound)
 
 
-def test_slopes_of_another_regret_have_no_copeland_bound():
-    tree = fake.comparison(notions=("condorcet_mean",))
-    figure = plots.slopes(tree, notion="condorcet_mean")
+def test_slopes_of_another_regret_have_the_bound_of_that_regret():
+    tree = fake.comparison(notions=("condorcet_mean", "borda"))
+    lines = dashed(plots.slopes(tree, notion="condorcet_mean").axes[0])
+    assert len(lines) == len(fake.POLICIES)
+    constant = condorcet_lower_bound(fake.CONDORCET).log_coefficient
+    for line in lines:
+        rounds, values = line.get_data()
+        assert values[1] - values[0] == pytest.approx(constant * np.log(100))
+        assert list(rounds) == [10**4, 10**6]
+    row = summary(tree, notion="condorcet_mean").rows[0]
+    assert row.lower_bound == pytest.approx(constant)
+    assert row.lower_bound_winner == 0 and not row.note
+    figure = plots.slopes(tree, notion="borda")
     assert not dashed(figure.axes[0])
+    assert "not for borda" in all_text(figure)

@@ -51,6 +51,24 @@ def test_a_line_for_each_policy_with_its_standard_error():
     assert sum(list(line.get_xdata()) == [0.51, 0.51] for line in axes.lines) == 1
 
 
+def test_two_values_are_not_joined_into_a_trend():
+    tree = over_alpha((0.51, 1.0), ["D-TS"])
+    level = fake.comparison(labels=("RMED1",))["mslr5-condorcet/RMED1"]
+    tree[named("RMED1")] = level
+    axes = plots.sweep(tree).axes[0]
+    (points,) = axes.containers
+    assert points.lines[0].get_linestyle() == "None"
+    assert list(points.lines[0].get_xdata()) == [0.51, 1.0]
+    for bar, alpha in zip(points.lines[2][0].get_segments(), (0.51, 1.0), strict=True):
+        values = final(tree, f"D-TS:alpha={alpha}")
+        error = values.std(ddof=1) / np.sqrt(values.size)
+        assert np.ptp(bar[:, 1]) == pytest.approx(2 * error)
+    # What has no such parameter is one level all along.
+    (line,) = means(axes)
+    assert np.ptp(line.get_ydata()) == 0.0
+    assert not plots.sweep(over_alpha((0.51, 1.0, 2.0))).axes[0].containers
+
+
 @pytest.mark.parametrize(
     ("values", "scale"),
     [
@@ -104,7 +122,7 @@ def test_a_second_parameter_has_a_line_for_each_value():
     assert len(means(figure.axes[0])) == 2
     assert "RUCB, every=10" in all_text(figure)
     other = plots.sweep(crossed, "every")
-    assert len(means(other.axes[0])) == 3
+    assert len(other.axes[0].containers) == 3  # Two values, which are not joined.
     assert "RUCB, alpha=4" in all_text(other)
 
 

@@ -50,7 +50,7 @@ def _show(tickets: list[Ticket]) -> None:
 
     from bayesduel.cli.tables import new_table
 
-    table = new_table()
+    table = new_table(names=("question", "left", "right"))
     table.add_column("question", justify="right")
     for head in ("left", "right", "why"):
         table.add_column(head)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayesduel.cli import parse
+from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import (
     integer_option,
     json_flag,
@@ -228,5 +229,5 @@ def _save(found: StoppingAudit, out: Path, *, quiet: bool) -> None:
     write_whole(out / "audit.json", f"{text}\n".encode())
     say(f"saved {out / 'audit.json'}", quiet=quiet)
     figure = plots.false_stops(found)
-    for path in plots.save(figure, out / "false_stops", ("png", "svg")):
+    for path in save_figures({out / "false_stops": figure}, quiet=quiet):
         say(f"saved {path}", quiet=quiet)

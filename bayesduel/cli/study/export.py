@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bayesduel.cli.output import print_data
 from bayesduel.cli.study.options import File, opened
 
 __all__ = ["copy", "export"]
@@ -23,7 +24,7 @@ def export(
     with opened(file) as study:
         text = study.export(out)
     if out is None:
-        typer.echo(text, nl=False)
+        print_data(text)
 
 
 def copy(

@@ -6,15 +6,15 @@ import math
 from typing import TYPE_CHECKING, Annotated
 
 from bayesduel.cli.options import json_flag, number_option
-from bayesduel.cli.output import console, print_json
+from bayesduel.cli.output import console, print_json, print_text
 from bayesduel.cli.study.options import File, Forecasts, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
-    from rich.table import Table
 
+    from bayesduel.cli.tables import FittingTable
     from bayesduel.studies import Forecast, StudyStatus
     from bayesduel.studies.status import Standing
 
@@ -49,14 +49,14 @@ _OPTIONAL = (
 )  # fmt: skip
 
 
-def _standings(rows: Sequence[Standing], headers: list[str]) -> Table:
+def _standings(rows: Sequence[Standing]) -> FittingTable:
     from rich.markup import escape
 
     from bayesduel.cli.tables import new_table
 
-    table = new_table()
-    table.add_column("arm", overflow="fold", min_width=4)
-    for head in headers:
+    table = new_table(optional=_OPTIONAL)
+    table.add_column("arm")
+    for head in _HEADERS:
         table.add_column(head, justify="right", no_wrap=True)
     for row in rows:
         low, high = row.rank_lower, row.rank_upper
@@ -72,19 +72,18 @@ def _standings(rows: Sequence[Standing], headers: list[str]) -> Table:
             "lost": str(row.lost),
             "tied": str(row.tied),
         }
-        table.add_row(escape(row.arm), *(cells[head] for head in headers))
+        table.add_row(escape(row.arm), *(cells[head] for head in _HEADERS))
     return table
 
 
 def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     from rich.markup import escape
 
-    from bayesduel.cli.tables import fitting_table, new_table, show
+    from bayesduel.cli.tables import new_table, show
 
     screen = console()
-    headers, table = fitting_table(
-        screen, _HEADERS, _OPTIONAL, lambda kept: _standings(found.standings, kept)
-    )
+    table = _standings(found.standings).fitted(screen.width)
+    headers = table.headers
     votes = f"votes: {found.votes}, imported: {found.imported}"
     title = f"{name}; {votes}; questions out: {found.out}, stale: {found.stale}"
     intervals = f"; intervals hold {probability:.0%}" if "interval" in headers else ""
@@ -101,7 +100,7 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     if found.retired:
         captions.append(f"retired: {', '.join(found.retired)}")
     show(screen, title, table, *captions)
-    rules = new_table()
+    rules = new_table(names=("may I stop", ""))
     for head in ("may I stop", "", "needs", "has", "false stops in simulations"):
         rules.add_column(head)
     for line in found.stopping:
@@ -116,7 +115,7 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     for line in found.stopping:
         screen.print(f"{line.rule}: {line.meaning}", style="dim", markup=False)
     for text in found.audit_words(path):
-        screen.print(text, style="dim", markup=False)
+        print_text(screen, text, style="dim")
     if found.forecast is not None:
         _show_forecast(screen, found.forecast)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from bayesduel.cli.output import say_warning
+from bayesduel.cli.output import print_data, say_warning
 from bayesduel.cli.sweeps.request import (
     CheckpointsOption,
     ConfigOption,
@@ -49,4 +49,4 @@ def config(
     request = read_request(ctx)
     for text in request.doubts:
         say_warning(text)
-    typer.echo(request.asked.to_toml(), nl=False)
+    print_data(request.asked.to_toml())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesduel.cli.figures import save_figures
 from bayesduel.cli.output import console, say
 
 if TYPE_CHECKING:
@@ -156,5 +157,5 @@ def save_rest(tree: xr.DataTree, asked: Experiment, out: Path, *, quiet: bool) -
     for notion, part in parts:
         stem = "regret" if len(parts) == 1 else f"regret-{notion.replace('_', '-')}"
         figure = plots.regret(part, notion=notion)
-        for path in plots.save(figure, out / stem, ("png", "svg")):
+        for path in save_figures({out / stem: figure}, quiet=quiet):
             say(f"saved {path}", quiet=quiet)

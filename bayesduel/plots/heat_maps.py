@@ -1,0 +1,178 @@
+"""``plots.heat_map``: P(row beats column) of a fit, or of a matrix."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from matplotlib.colors import Normalize
+
+from bayesduel.plots.allocation import best_first
+from bayesduel.plots.posteriors import _caption, check_pairs, short_name
+from bayesduel.plots.style import (
+    INK,
+    StyledFigure,
+    font_style,
+    new_figure,
+    width_in_inches,
+)
+from theory import PreferenceMatrix
+from theory.arguments import integer_from
+from theory.preferences import as_preference_matrix
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
+
+    from bayesduel.inference import Posterior
+
+__all__ = ["heat_map"]
+
+_WITH_NUMBERS = 12
+_MOST_LABELS = 40
+_SMALLEST = 7.5
+"""Points from one label to the next."""
+
+
+def heat_map(
+    posterior: Posterior | PreferenceMatrix | ArrayLike,
+    *,
+    max_arms: int = 136,
+    width: str | float = "full",
+) -> StyledFigure:
+    """Draw P(row beats column), of a fit with numbers of votes, the best arm first.
+
+    Cells of pairs that were never compared are pale: there only the model speaks.
+
+    Parameters
+    ----------
+    posterior : Posterior, PreferenceMatrix or array-like (K, K)
+        A fit to ``Comparisons``, or the matrix itself: its arms are ordered by Copeland
+        score, then by Borda score, then by number.
+    max_arms : int
+        Only the best so many arms.
+    width : "full" (7 in), "column" (3.4 in) or float
+        Width in inches. Probabilities and numbers of votes are written into the cells
+        of up to twelve arms.
+
+    Raises
+    ------
+    FitError
+        If the fit is to other data.
+
+    Examples
+    --------
+    >>> import bayesduel
+    >>> figure = bayesduel.plots.heat_map(bayesduel.load("mslr5-condorcet"))
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['0', '1', '2', '3', '4']
+    """
+    max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
+    fit: Any = posterior
+    if isinstance(posterior, PreferenceMatrix | np.ndarray | list | tuple):
+        fit, (names, chance, votes) = None, _of_matrix(posterior, max_arms)
+    else:
+        names, chance, votes = _of_fit(fit, max_arms)
+    np.fill_diagonal(chance, np.nan)
+    style = font_style(inches) | {"axes.spines.right": True, "axes.spines.top": True}
+    count = len(names)
+    # A few arms need no whole page.
+    tall = min(0.86 * inches, 0.55 * count + 1.2)
+    with new_figure(inches, tall, style) as figure:
+        axes = figure.add_subplot()
+        # A few arms fill the width, many are square.
+        aspect = "auto" if count <= _WITH_NUMBERS else "equal"
+        image = axes.imshow(
+            chance, cmap="PuOr", norm=Normalize(0.0, 1.0), aspect=aspect
+        )
+        room = 0.7 * 72.0 * inches  # Points for all labels together.
+        step = -(-count // min(_MOST_LABELS, int(room / _SMALLEST)))
+        places = np.arange(0, count, step)
+        labels = [short_name(names[place]) for place in places]
+        axes.set_yticks(places, labels)
+        usual = style["xtick.labelsize"]
+        is_level = sum(map(len, labels)) * 0.7 * usual < room
+        axes.set_xticks(places, labels, rotation=0 if is_level else 90)
+        axes.tick_params(
+            length=0, pad=2.0, labelsize=min(usual, 0.8 * room / len(places))
+        )
+        axes.set_ylabel("row")
+        axes.set_xlabel("column")
+        unseen = (
+            np.zeros_like(chance, dtype=bool)
+            if votes is None
+            else (votes == 0) & ~np.eye(count, dtype=bool)
+        )
+        _pale(axes, unseen, aspect)
+        if count <= _WITH_NUMBERS:
+            _write(axes, chance, votes, style["font.size"] - 1.5)
+        figure.colorbar(image, ax=axes, label="P(row beats column)", pad=0.02)
+        if votes is None:
+            return figure
+        seen = f"{int(np.sum(votes > 0)) // 2} of {count * (count - 1) // 2} pairs"
+        words = f"{seen} were compared"
+        if np.any(unseen):
+            words += " (the others pale)"
+        if count <= _WITH_NUMBERS:
+            words += "; small numbers: votes"
+        _caption(figure, fit, words)
+    return figure
+
+
+def _of_fit(
+    posterior: Posterior, max_arms: int
+) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
+    """Return names, P(row beats column) and votes, the best arm first."""
+    from bayesduel.inference import standings
+
+    check_pairs(posterior, "heat_map")
+    names = standings(posterior)["arm"].values[:max_arms].tolist()
+    order = [posterior.arm_names.index(name) for name in names]
+    square = np.ix_(order, order)
+    wins, ties = posterior.data.wins, posterior.data.ties
+    chance = posterior.probability_of_beating().values[square]
+    return names, chance, (wins + wins.T + ties)[square]
+
+
+def _of_matrix(
+    given: PreferenceMatrix | ArrayLike, max_arms: int
+) -> tuple[list[str], NDArray[Any], None]:
+    """Return names and P(row beats column), the best arm first; there are no votes."""
+    matrix = as_preference_matrix(given)
+    order = best_first(matrix)[:max_arms]
+    labels = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
+    chance = np.array(matrix.values[np.ix_(order, order)])
+    return [labels[arm] for arm in order], chance, None
+
+
+def _pale(
+    axes: Axes, mask: NDArray[np.bool_], aspect: Literal["auto", "equal"]
+) -> None:
+    """Cover the marked cells with a veil."""
+    veil = np.ones((*mask.shape, 4))
+    veil[..., 3] = np.where(mask, 0.6, 0.0)
+    axes.imshow(veil, aspect=aspect)
+
+
+def _write(
+    axes: Axes, chance: NDArray[Any], votes: NDArray[Any] | None, size: float
+) -> None:
+    """Write probability and number of votes into every cell."""
+    for (i, j), value in np.ndenumerate(chance):
+        if i == j:
+            continue
+        seen = votes is None or votes[i, j]
+        ink = "white" if abs(value - 0.5) > 0.3 and seen else INK
+        middle: dict[str, Any] = {
+            "ha": "center",
+            "color": ink,
+            "textcoords": "offset points",
+        }
+        if votes is None:
+            axes.annotate(f"{value:.2f}", (j, i), (0, 0), va="center", fontsize=size,
+                          **middle)  # fmt: skip
+            continue
+        axes.annotate(f"{value:.2f}", (j, i), (0, 1), va="bottom", fontsize=size,
+                      **middle)  # fmt: skip
+        axes.annotate(f"{votes[i, j]:g}", (j, i), (0, -1), va="top",
+                      fontsize=size - 1.5, **middle)  # fmt: skip
