@@ -31,7 +31,7 @@ def check_comparisons(data: Any) -> None:
     _array("counts", data.counts, (rows, 3), "f", "from_rows")
     check_opponents(first, second, data.arm_names)
     vote_counts("counts", data.counts)
-    flag_of("order_known", data.order_known)
+    _check_pairs(first, second, ordered=flag_of("order_known", data.order_known))
     names, table = data.covariate_names, data.covariates
     if not isinstance(names, tuple):
         remedy = "use with_covariates()"
@@ -43,6 +43,27 @@ def check_comparisons(data: Any) -> None:
         "with_covariates",
     )  # fmt: skip
     check_each("covariates", table, np.isfinite(table), "must be finite")
+
+
+def _check_pairs(
+    first: NDArray[np.int64], second: NDArray[np.int64], *, ordered: bool
+) -> None:
+    """Raise unless every pair has one row, or one in either order."""
+    remedy = "use from_rows(), which adds up the rows of a pair"
+    if not ordered and np.any(first > second):
+        row = int(np.argmax(first > second))
+        rule = "must be the lower position of the two, since the order is not known"
+        raise ComparisonDataError.of(
+            "first", rule, int(first[row]), index=row, remedy=remedy
+        )
+    pairs = np.stack([first, second], axis=1)
+    _, places = np.unique(pairs, axis=0, return_index=True)
+    if len(places) < len(pairs):
+        row = int(np.setdiff1d(np.arange(len(pairs)), places)[0])
+        rule = "is the second row of one pair"
+        raise ComparisonDataError.of(
+            "row", rule, tuple(pairs[row].tolist()), index=row, remedy=remedy
+        )
 
 
 def covariates_of(
