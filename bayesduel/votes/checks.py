@@ -77,7 +77,7 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
         # Numbers are names too, as those of the columns of a table.
         if _is_missing(label):
             row = next(row for row, each in enumerate(labels) if _is_missing(each))
-            remedy = "leave out the rows without it, as with dropna() of pandas"
+            remedy = "name it, or leave out its row, as with dropna() of pandas"
             raise ComparisonDataError.of(
                 name, "is missing", label, index=row, remedy=remedy
             )

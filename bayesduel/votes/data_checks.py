@@ -56,13 +56,23 @@ def _check_pairs(
         raise ComparisonDataError.of(
             "first", rule, int(first[row]), index=row, remedy=remedy
         )
-    pairs = np.stack([first, second], axis=1)
-    _, places = np.unique(pairs, axis=0, return_index=True)
-    if len(places) < len(pairs):
-        row = int(np.setdiff1d(np.arange(len(pairs)), places)[0])
-        rule = "is the second row of one pair"
+    _check_different("row", np.stack([first, second], axis=1), "pair", "from_rows")
+
+
+def _check_different(
+    name: str, rows: NDArray[Any], what: str, constructor: str
+) -> None:
+    """Raise where two rows are the same."""
+    _, places = np.unique(rows, axis=0, return_index=True)
+    if len(places) < len(rows):
+        row = int(np.setdiff1d(np.arange(len(rows)), places)[0])
+        remedy = f"use {constructor}(), which adds up the rows of a {what}"
         raise ComparisonDataError.of(
-            "row", rule, tuple(pairs[row].tolist()), index=row, remedy=remedy
+            name,
+            f"is the second row of one {what}",
+            rows[row].tolist(),
+            index=row,
+            remedy=remedy,
         )
 
 
@@ -91,6 +101,7 @@ def check_choices(data: Any) -> None:
     _array("offered", data.offered, (None, num_arms), "b", "from_counts")
     rows = len(data.offered)
     _array("counts", data.counts, (rows, num_arms + 1), "f", "from_counts")
+    _check_different("offered", data.offered, "subset", "from_counts")
     vote_counts("counts", data.counts)
     flag_of("outside", data.outside)
 
@@ -100,6 +111,7 @@ def check_rankings(data: Any) -> None:
     num_arms = _checked_names(data.arm_names, "from_places")
     _array("places", data.places, (None, num_arms), "i", "from_places")
     _array("counts", data.counts, (len(data.places),), "f", "from_places")
+    _check_different("places", data.places, "ballot", "from_places")
     vote_counts("counts", data.counts)
     check_each("places", data.places, data.places >= 0, "must not be negative")
 

@@ -318,6 +318,7 @@ def read_choices(
     chosen = table.whole_numbers(choice, least=-MOST_VOTES).astype(np.int64)
     names = [each for each in table.titles if each != choice]
     names = list(arm_names_of(names if arm_names is None else arm_names, None))
+    _say_unread(table, {choice, *names})
     offered = np.stack([table.whole_numbers(each) for each in names], axis=1)
     if np.any(offered > 1):
         row, arm = np.argwhere(offered > 1)[0]

@@ -138,6 +138,11 @@ def test_a_pair_has_one_row():
         Comparisons(("a", "b"), one, one + 1, votes.counts, order_known=True)
     with pytest.raises(ComparisonDataError, match=r"first\[1\] must be the lower"):
         replace(votes, order_known=False)
+    subsets = np.ones((2, 2), bool)
+    with pytest.raises(ComparisonDataError, match=r"offered\[1\]: .* of one subset"):
+        Choices(("a", "b"), subsets, np.ones((2, 3)), outside=True)
+    with pytest.raises(ComparisonDataError, match=r"places\[1\]: .* of one ballot"):
+        Rankings(("a", "b"), subsets.astype(np.int64), np.ones(2))
     assert votes.without_order().counts.tolist() == [[2, 1, 0]]
 
 
