@@ -18,6 +18,9 @@ MOST_CHECKPOINTS = 10**5
 MOST_DRAWS = 10**7
 """Draws of a fit, all chains together."""
 
+MOST_FITTED_ARMS = 2**14
+"""Arms of a fit: a table of all their pairs takes 2 GB, and a fit holds a few."""
+
 MOST_FITTED_NUMBERS = 2**28
 """Numbers that all draws hold together: 2 GB."""
 
@@ -34,6 +37,7 @@ __all__ = [
     "LONGEST_HORIZON",
     "MOST_CHECKPOINTS",
     "MOST_DRAWS",
+    "MOST_FITTED_ARMS",
     "MOST_FITTED_NUMBERS",
     "MOST_JOBS",
     "MOST_LANES",

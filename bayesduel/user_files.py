@@ -30,11 +30,13 @@ _OTHERS = {
     b"\x28\xb5\x2f\xfd": "compressed with zstd",
     b"\x89HDF": "in HDF5 or netCDF",
     b"CDF": "in netCDF",
-    b"PAR1": "in Parquet",
+    b"PAR1": "in Parquet (pandas.read_parquet reads it)",
     b"SQLite format 3": "an SQLite database",
     b"%PDF": "a PDF",
     b"\x93NUMPY": "a NumPy array",
 }
+_JSON = re.compile(r'\[\s*[\[{\]]|\{\s*["}]')
+_PREFLIB = re.compile(r"^# *(?:NUMBER ALTERNATIVES|ALTERNATIVE NAME)\b", re.MULTILINE)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
 
 
@@ -150,7 +152,10 @@ def read_rows(
     ``separators`` where none is there. Cells in quotes may hold separators, line ends
     and doubled quotes; a quote that is not closed is refused.
     """
+    name = Path(path).name
     text = read_text(path, error=error)
+    if problem := _no_table(text, name):
+        raise error(f"{name} {problem}")
     first_line = text.lstrip("\r\n").partition("\n")[0]
     separator = max(separators, key=first_line.count)
     # Only line ends end a row: splitlines() also cuts at other characters of Unicode,
@@ -160,9 +165,29 @@ def read_rows(
         return [row for row in reader if row]
     except csv.Error as problem:
         raise error(
-            f"{Path(path).name}: line {reader.line_num}: {problem}; look for a quote "
+            f"{name}: line {reader.line_num}: {problem}; look for a quote "
             "that is not closed, and double quotes within a quoted cell"
         ) from problem
+
+
+def _no_table(text: str, name: str) -> str:
+    """Return what a text is, and what to do with it, where it is no table."""
+    start = text.lstrip()
+    # A first title of a table may stand in brackets; what follows one in JSON cannot.
+    if _JSON.match(start):
+        lines = ", lines=True" if start.startswith("{") and "}\n{" in start else ""
+        what = "JSON lines" if lines else "JSON"
+        return (
+            f"holds {what}, and no table; give a CSV file with a vote in each row: "
+            f"pandas.read_json({name!r}{lines}).to_csv('votes.csv', index=False)"
+        )
+    if _PREFLIB.search(start):
+        return (
+            "holds ballots of PrefLib, and no table; in Python "
+            f"bayesduel.votes.read_preflib({name!r}) reads a file that ends with .soc, "
+            ".soi, .toc or .toi, and fit(PlackettLuce(), ...) fits the ballots"
+        )
+    return ""
 
 
 def number(text: str) -> float | None:

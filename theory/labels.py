@@ -59,7 +59,7 @@ def aligned_table(values: Any, argument: str) -> tuple[Any, tuple[str, ...] | No
     raise InvalidPreferenceError(
         f"{argument} must name the same arms in its rows and columns; only the rows "
         f"have {_listed(only_rows)}, only the columns {_listed(only_columns)}: rename "
-        "them, or pass its values without labels."
+        "them, or add the rows and columns that are missing."
     )
 
 

@@ -22,6 +22,7 @@ from bayesduel.cli.vote_options import (
     Model,
     ModelChoice,
     OrderEffect,
+    OrderKnown,
     TieColumns,
     VoteColumns,
     Weight,
@@ -63,6 +64,7 @@ def calibrate(
         number_option(metavar="S", help="As in fit: truths are drawn from the prior."),
     ] = None,
     order_effect: OrderEffect = False,
+    order_known: OrderKnown = False,
     method: Annotated[
         Method, typer.Option(help="auto: exact for beta, else laplace, as in fit.")
     ] = Method.auto,
@@ -83,7 +85,7 @@ def calibrate(
     uniform ranks, the smallest one for a quantity of several arms.
     """  # fmt: skip
     check_model(model, order_effect=order_effect)
-    columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
+    columns = VoteColumns(arms, winner, words, wins, tie_columns, weight, order_known)
     data = read_votes(votes, columns)
     from bayesduel.diagnostics import calibrate as calibrate_model
 

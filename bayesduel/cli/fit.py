@@ -24,6 +24,7 @@ from bayesduel.cli.vote_options import (
     Model,
     ModelChoice,
     OrderEffect,
+    OrderKnown,
     TieColumns,
     VoteColumns,
     Weight,
@@ -79,6 +80,7 @@ def fit(
         ),
     ] = None,
     order_effect: OrderEffect = False,
+    order_known: OrderKnown = False,
     method: Annotated[
         Method,
         typer.Option(help="auto: exact for beta, else laplace, which is checked."),
@@ -121,7 +123,7 @@ def fit(
 
     check_probability(probability)
     check_model(model, order_effect=order_effect)
-    columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
+    columns = VoteColumns(arms, winner, words, wins, tie_columns, weight, order_known)
     data = read_votes(votes, columns)
     if not data.num_votes:
         raise ValueError(f"VOTES: {votes} holds no vote")

@@ -5,6 +5,7 @@ Whether a number is one that can be is said by the library, once.
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 
@@ -14,6 +15,7 @@ __all__ = [
     "checkpoints",
     "claim_folder",
     "integer",
+    "names",
     "number",
     "rounds",
 ]
@@ -120,6 +122,29 @@ def number(text: str) -> float:
         return float(value)
     except OverflowError:
         raise ValueError(f"must be below 1e308, but is {_cut(text)}") from None
+
+
+def names(text: str, option: str) -> list[str]:
+    """Return names between commas; one that holds a comma stands in double quotes.
+
+    Raises
+    ------
+    ValueError
+        When a quote is not closed.
+
+    Examples
+    --------
+    >>> names('"Paris, France", Rome', "--arms")
+    ['Paris, France', 'Rome']
+    """
+    try:
+        rows = list(csv.reader([text], skipinitialspace=True, strict=True))
+    except csv.Error as problem:
+        raise ValueError(
+            f"{option}: needs names between commas, those that hold one in double "
+            f"quotes, but is {_cut(text)} ({problem})"
+        ) from problem
+    return [name.strip() for name in rows[0]] if rows and rows[0] else [""]
 
 
 def _cut(text: str) -> str:

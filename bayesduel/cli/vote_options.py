@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bayesduel.cli.options import flag
+from bayesduel.cli.parse import names as names_of
 
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
@@ -19,6 +20,7 @@ __all__ = [
     "Model",
     "ModelChoice",
     "OrderEffect",
+    "OrderKnown",
     "TieColumns",
     "VoteColumns",
     "Weight",
@@ -93,6 +95,13 @@ ModelChoice = Annotated[
 OrderEffect = Annotated[
     bool, flag("--order-effect", help="The arm shown first may have an advantage.")
 ]
+OrderKnown = Annotated[
+    bool,
+    flag(
+        "--order-known",
+        help="The first arm of each row of counts was shown first; for --order-effect.",
+    ),
+]
 
 
 def check_model(model: Model, *, order_effect: bool) -> None:
@@ -116,6 +125,7 @@ class VoteColumns(NamedTuple):
     wins: str | None
     ties: str | None
     weight: str | None
+    order_known: bool = False
 
 
 def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
@@ -135,6 +145,7 @@ def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
         "wins": _names("--wins", columns.wins, 2),
         "ties": () if ties == "" else _names("--tie-columns", ties, None),
         "weight": columns.weight,
+        "order_known": columns.order_known or None,
     }
     if not votes.exists():
         raise ValueError(f"VOTES: {votes} does not exist{_nearby(votes)}")
@@ -164,7 +175,7 @@ def _names(option: str, text: str | None, count: int | None) -> tuple[str, ...] 
     """Return names between commas."""
     if text is None:
         return None
-    names = tuple(name.strip() for name in text.split(","))
+    names = tuple(names_of(text, option))
     if not all(names) or (count is not None and len(names) != count):
         wanted = f"{count} names" if count else "names"
         raise ValueError(f"{option}: needs {wanted} between commas, but is {text!r}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
 from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.seeds import seed_words
-from bayesduel.limits import MOST_DRAWS, MOST_FITTED_NUMBERS
+from bayesduel.limits import MOST_DRAWS, MOST_FITTED_ARMS, MOST_FITTED_NUMBERS
 from bayesduel.models.argument_checks import check_integer, check_options
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.utilities import UtilityModel
@@ -131,6 +131,7 @@ def fit(
     # How many are too many depends on the arms, and is said below.
     num_draws = check_integer("num_draws", num_draws, most=10**400)
     num_chains = check_integer("num_chains", num_chains, most=10**400)
+    _check_arms(len(getattr(data, "arm_names", ())))
     arrays = model.arrays(data)
     _check_size(name, data, num_draws * num_chains)
     seed_words(rng_key)
@@ -166,6 +167,17 @@ def _calls_for_chains(model: PreferenceModel, sampled: Sampled) -> bool:
         return False
     doubtful = bool(correction.doubts) or not sampled.converged
     return correction.wanted and doubtful and len(law.mode) <= _MOST_FOR_CHAINS
+
+
+def _check_arms(num_arms: int) -> None:
+    """Raise where a table of all pairs would not fit into memory, before it is made."""
+    if num_arms > MOST_FITTED_ARMS:
+        table = 8 * num_arms**2 / 1e9
+        raise FitError(
+            f"data: {num_arms} arms are too many; at most {MOST_FITTED_ARMS} are "
+            f"fitted, since a table of all pairs takes {table:.1f} GB; fit the arms "
+            "with the most votes, or groups of arms apart"
+        )
 
 
 def _check_size(method: str, data: Any, total: int) -> None:

@@ -98,7 +98,8 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
     if wants_order and not data.order_known:
         raise FitError(
             "order_effect=True needs to know which arm was shown first, which the data "
-            "do not say (order_known is False)"
+            "do not say (order_known is False); where the first column of a file was "
+            "shown first, read it with order_known=True (--order-known)"
         )
     wants_covariates = getattr(model, "covariates", False)
     if wants_covariates and not data.covariate_names:

@@ -300,6 +300,7 @@ class Study(Foresight):
         votes: str | os.PathLike[str] | Comparisons,
         *,
         source: str = "",
+        again: bool = False,
         **columns: Any,
     ) -> float:
         """Count votes that were collected elsewhere.
@@ -311,6 +312,8 @@ class Study(Foresight):
             it must be one of the study.
         source : str, optional
             What the history says of where they are from; by default the path.
+        again : bool
+            Count votes that were imported before once more.
         **columns
             As for that function.
 
@@ -322,7 +325,8 @@ class Study(Foresight):
         Raises
         ------
         StudyError
-            If an arm is unknown, or votes are weighted or split.
+            If an arm is unknown, votes are weighted or split, or the same votes were
+            imported before, whatever the file was called.
         OSError, ComparisonDataError
             If the file cannot be read.
         """
@@ -342,9 +346,24 @@ class Study(Foresight):
                 )
                 if sum(counts)
             ]
+            if not again:
+                self._check_new(rows)
             named = source or ("" if read else str(votes))
             self._append("imported", {"source": named, "counts": rows})
         return data.num_votes
+
+    def _check_new(self, rows: list[list[int]]) -> None:
+        """Refuse votes that were imported before, by what they say."""
+        given = sorted(rows)
+        for event in self.events():
+            if event.kind == "imported" and sorted(event.body["counts"]) == given:
+                source = event.body["source"] or "a table"
+                raise StudyError.of(
+                    "votes",
+                    f"were imported before, by event {event.number} from {source}",
+                    f"{sum(sum(row[2:]) for row in rows)} votes",
+                    remedy="nothing needs to be done; {again=True} counts them twice",
+                )
 
     def open_tickets(self, judge: str | None = None) -> list[Ticket]:
         """Return questions without an answer that were not asked anew, oldest first.

@@ -34,11 +34,7 @@ class ColumnTable:
         if len(rows) < 2:
             rule = "needs a header and at least one row"
             raise ComparisonDataError.of(self.name, rule, rows)
-        header = [cell.strip() for cell in rows[0]]
-        if header[0].startswith("{"):
-            rule = "holds JSON lines, such as the history of a study, and no table"
-            remedy = "give a CSV or TSV file with a header and a vote in each row"
-            raise ComparisonDataError.of(self.name, rule, rows[0], remedy=remedy)
+        header = [composed(cell) for cell in rows[0]]
         for row, cells in enumerate(rows[1:]):
             if len(cells) != len(header):
                 rule = f"row {row} has {len(cells)} cells, the header {len(header)}"
@@ -47,7 +43,7 @@ class ColumnTable:
         self._places: dict[str, list[int]] = {}
         for place, title in enumerate(header):
             self._places.setdefault(title, []).append(place + 1)
-            self._columns[title] = [cells[place].strip() for cells in rows[1:]]
+            self._columns[title] = [composed(cells[place]) for cells in rows[1:]]
         self.num_rows = len(rows) - 1
 
     @property

@@ -20,10 +20,23 @@ MOST_VOTES = 1e15
 """Sums of numbers up to here are exact in float64."""
 
 
+_UNSEEN = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+"""Characters without a width, which copying from a page puts around a name."""
+
+
 def composed(label: Any) -> str:
-    """Return a label as text, accented letters in one character (Unicode's NFC)."""
+    """Return a label as text, accented letters in one character (Unicode's NFC).
+
+    Spaces of any kind and characters without a width are taken away from both ends.
+    """
     text = str(label)
-    return text if text.isascii() else normalize("NFC", text)
+    if text.isascii():
+        return text.strip()
+    text, before = normalize("NFC", text), ""
+    # Either may stand outside the other.
+    while text != before:
+        text, before = text.strip().strip(_UNSEEN), text
+    return text
 
 
 def arm_names_of(names: Iterable[Any] | None, num_arms: int | None) -> tuple[str, ...]:
@@ -62,12 +75,25 @@ def labels_of(name: str, values: Any) -> tuple[Any, ...]:
         different = labels
     for label in different:
         # Numbers are names too, as those of the columns of a table.
-        plain = isinstance(label, str | int | float | np.generic) and label == label
+        if _is_missing(label):
+            row = next(row for row, each in enumerate(labels) if _is_missing(each))
+            remedy = "name it, or leave out its row, as with dropna() of pandas"
+            raise ComparisonDataError.of(
+                name, "is missing", label, index=row, remedy=remedy
+            )
+        plain = isinstance(label, str | int | float | np.generic)
         if not plain or not _UNWRITABLE.isdisjoint(str(label)):
             row = next(row for row, each in enumerate(labels) if each is label)
             rule = "must be a name that can be written to a file"
             raise ComparisonDataError.of(name, rule, label, index=row)
     return labels
+
+
+def _is_missing(label: Any) -> bool:
+    """Return whether a label is None, nan, or what pandas has for either."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float | np.floating) and label != label
 
 
 def rows_of(name: str, values: Any) -> tuple[Any, ...]:
@@ -159,6 +185,7 @@ def labelled_counts(
 
     Columns are brought into the order of the rows, and both into `order`.
     """
+    _check_crosstab(name, values)
     table, labels = checked_as(ComparisonDataError, aligned_table, values, name)
     counts = vote_counts(name, table)
     labels = None if labels is None else tuple(map(composed, labels))
@@ -169,6 +196,32 @@ def labelled_counts(
         raise ComparisonDataError.of(name, rule, labels)
     places = [labels.index(label) for label in order]
     return counts[np.ix_(places, places)], tuple(order)
+
+
+def _check_crosstab(name: str, values: Any) -> None:
+    """Refuse a data frame without a row of an arm that never won, or a column."""
+    if not hasattr(values, "iloc") or getattr(values, "ndim", 0) != 2:
+        return
+    rows, columns = (
+        [str(label) for label in side] for side in (values.index, values.columns)
+    )
+    counted = [_counted(len(side)) == side for side in (rows, columns)]
+    if set(rows) == set(columns) or (any(counted) and len(rows) == len(columns)):
+        return
+    sides = (("rows", rows, columns), ("columns", columns, rows))
+    lacks = " and its ".join(
+        f"{side} lack {shortened([each for each in other if each not in own])}"
+        for side, own, other in sides
+        if not set(other) <= set(own)
+    )
+    raise ComparisonDataError.of(
+        name,
+        f"must name the same arms in its rows and columns; its {lacks}",
+        values.shape,
+        remedy="rename what is one arm; or, where an arm never won or never lost, add "
+        "zeros: names = sorted({*wins.index, *wins.columns}); "
+        "wins.reindex(index=names, columns=names, fill_value=0)",
+    )
 
 
 def rows_by_name(
@@ -286,6 +339,10 @@ def outcome_of_word(
     """Return 0, 1 or 2 for the name of an arm or a word in a column of winners."""
     by_name = arms.index(word) if word in arms else None
     by_word = words.index(word) if word in words else by_name
+    if not word:
+        rule = f"row {row} has no answer"
+        remedy = f"leave the row out, or write {words[2]!r} where it is a tie"
+        raise ComparisonDataError.of("winner", rule, word, remedy=remedy)
     if by_word is None:
         listed = ", ".join(map(repr, words))
         rule = f"row {row} is {word!r}, but must be {arms[0]!r}, {arms[1]!r}, or one of"

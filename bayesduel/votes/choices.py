@@ -147,7 +147,8 @@ class Choices(CountedVotes):
         Raises
         ------
         ComparisonDataError
-            Naming the row of an unknown arm, or of one that was not on offer.
+            Naming the row of an unknown arm, of one that was not on offer, or of an arm
+            that is offered twice.
         """
         subsets = tuple(
             labels_of(f"subset {row}", subset)
@@ -165,7 +166,9 @@ class Choices(CountedVotes):
         counts = np.zeros((len(subsets), len(names)))
         none = np.zeros(len(subsets))
         for row, (subset, choice) in enumerate(zip(subsets, chosen, strict=True)):
-            offered[row, arm_positions(f"subset {row}", subset, names)] = True
+            arms = arm_positions(f"subset {row}", subset, names)
+            _check_repetition(row, [names[arm] for arm in arms])
+            offered[row, arms] = True
             if choice is None:
                 none[row] = weights[row]
             else:
@@ -207,3 +210,16 @@ class Choices(CountedVotes):
             used = np.concatenate([used, used.any(axis=1, keepdims=True)], axis=1)
         together = used.T.astype(np.int64) @ used.astype(np.int64)
         return components(together > 0, "weak", self.arm_names)
+
+
+def _check_repetition(row: int, subset: list[str]) -> None:
+    """Raise where a subset offers an arm twice: its weight would be unclear."""
+    for place, arm in enumerate(subset):
+        if arm in subset[:place]:
+            raise ComparisonDataError.of(
+                f"subset {row}",
+                f"offers {arm!r} twice",
+                arm,
+                index=place,
+                remedy="name every arm on offer once",
+            )

@@ -31,7 +31,7 @@ def check_comparisons(data: Any) -> None:
     _array("counts", data.counts, (rows, 3), "f", "from_rows")
     check_opponents(first, second, data.arm_names)
     vote_counts("counts", data.counts)
-    flag_of("order_known", data.order_known)
+    _check_pairs(first, second, ordered=flag_of("order_known", data.order_known))
     names, table = data.covariate_names, data.covariates
     if not isinstance(names, tuple):
         remedy = "use with_covariates()"
@@ -43,6 +43,37 @@ def check_comparisons(data: Any) -> None:
         "with_covariates",
     )  # fmt: skip
     check_each("covariates", table, np.isfinite(table), "must be finite")
+
+
+def _check_pairs(
+    first: NDArray[np.int64], second: NDArray[np.int64], *, ordered: bool
+) -> None:
+    """Raise unless every pair has one row, or one in either order."""
+    remedy = "use from_rows(), which adds up the rows of a pair"
+    if not ordered and np.any(first > second):
+        row = int(np.argmax(first > second))
+        rule = "must be the lower position of the two, since the order is not known"
+        raise ComparisonDataError.of(
+            "first", rule, int(first[row]), index=row, remedy=remedy
+        )
+    _check_different("row", np.stack([first, second], axis=1), "pair", "from_rows")
+
+
+def _check_different(
+    name: str, rows: NDArray[Any], what: str, constructor: str
+) -> None:
+    """Raise where two rows are the same."""
+    _, places = np.unique(rows, axis=0, return_index=True)
+    if len(places) < len(rows):
+        row = int(np.setdiff1d(np.arange(len(rows)), places)[0])
+        remedy = f"use {constructor}(), which adds up the rows of a {what}"
+        raise ComparisonDataError.of(
+            name,
+            f"is the second row of one {what}",
+            rows[row].tolist(),
+            index=row,
+            remedy=remedy,
+        )
 
 
 def covariates_of(
@@ -70,6 +101,7 @@ def check_choices(data: Any) -> None:
     _array("offered", data.offered, (None, num_arms), "b", "from_counts")
     rows = len(data.offered)
     _array("counts", data.counts, (rows, num_arms + 1), "f", "from_counts")
+    _check_different("offered", data.offered, "subset", "from_counts")
     vote_counts("counts", data.counts)
     flag_of("outside", data.outside)
 
@@ -79,6 +111,7 @@ def check_rankings(data: Any) -> None:
     num_arms = _checked_names(data.arm_names, "from_places")
     _array("places", data.places, (None, num_arms), "i", "from_places")
     _array("counts", data.counts, (len(data.places),), "f", "from_places")
+    _check_different("places", data.places, "ballot", "from_places")
     vote_counts("counts", data.counts)
     check_each("places", data.places, data.places >= 0, "must not be negative")
 

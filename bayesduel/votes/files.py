@@ -1,5 +1,6 @@
 """Read votes and choices from users' tables."""
 
+import logging
 import os
 import re
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from bayesduel.votes.checks import (
     MOST_VOTES,
     arm_names_of,
     arm_positions,
+    composed,
     different_labels,
     labels_of,
     shortened,
@@ -20,6 +22,8 @@ from bayesduel.votes.checks import (
 from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import integer_from
+
+_LOGGER = logging.getLogger(__name__)
 
 _KNOWN_PAIRS = (
     ("left", "right"),
@@ -32,8 +36,8 @@ _KNOWN_PAIRS = (
 _KNOWN_WINS = (("wins_a", "wins_b"), ("wins_first", "wins_second"))
 _KNOWN_TIES = ("ties", "draws", "tie")
 _LIKE_TIES = re.compile(
-    r"(?:n_|num_|number_of_|count_)?"
-    r"(?:t|d|ties?|tied|draws?|drawn|both_?bad|bothbad|neither)"
+    r"(?:(?:.*_)?(?:ties?|tied|draws?|drawn|both_?bad|neither)(?:_?both_?bad)?"
+    r"|(?:n_|num_|number_of_|count_)?[td])"
     r"(?:_?ij|_?ab|_a_b|_count)?"
 )
 _NOT_WHOLE = "give what a vote counts as a weight instead"
@@ -69,8 +73,9 @@ def read_comparisons(
         wins_a and wins_b, or wins_first and wins_second.
     ties : sequence of str, optional
         Columns that count ties, added up; by default "ties", "draws" or "tie", the one
-        that is there. Other columns that look like ties are refused until they are
-        named, or left out with an empty list. Only for counts per pair.
+        that is there. Other columns that look like ties, by their titles or since they
+        hold 1 in a row without a winner, are refused until they are named, or left out
+        with an empty list. Only for counts per pair.
     weight : str, optional
         Column that says how many times a vote counts.
     words : (str, str, str)
@@ -95,6 +100,11 @@ def read_comparisons(
         If the file is no text in UTF-8, damaged, too large or no regular file; columns
         are missing or could be several; or a row breaks a rule; names the row, from 0.
 
+    Notes
+    -----
+    Columns that are not read, such as those of judges and times, are named by a log
+    message of level WARNING.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -117,6 +127,7 @@ def read_comparisons(
                 " each single vote, and which were ties; leave ties (--tie-columns)"
                 " out, or name columns of counts with wins (--wins)"
             )
+        _say_unread(table, {one, other, winner, weight})
         weights = None if weight is None else table.numbers(weight)
         if winner in (one, other):
             lost = other if winner == one else one
@@ -132,8 +143,9 @@ def read_comparisons(
         )
     won, lost = table.chosen("wins", wins, _KNOWN_WINS)
     if ties is None:
-        ties = _tie_columns(table, {one, other, won, lost, weight})
+        ties = _tie_columns(table, (one, other, weight), (won, lost))
     counted = [won, lost, *ties]
+    _say_unread(table, {one, other, weight, *counted})
     for title in counted:
         if counted.count(title) > 1:
             raise ComparisonDataError(
@@ -211,13 +223,32 @@ def _winner_column(
     return "winner"
 
 
-def _tie_columns(table: ColumnTable, taken: set[str | None]) -> list[str]:
+def _say_unread(table: ColumnTable, read: set[str | None]) -> None:
+    read = {None if title is None else composed(title) for title in read}
+    if unread := [title for title in table.titles if title not in read]:
+        _LOGGER.warning(
+            "%s: not read: %s %s",
+            table.name,
+            "column" if len(unread) == 1 else "columns",
+            ", ".join(map(repr, unread)),
+        )
+
+
+def _tie_columns(
+    table: ColumnTable, others: tuple[str | None, ...], wins: tuple[str, str]
+) -> list[str]:
     """Return the usual column of ties; refuse to guess, and to lose any."""
     found = {}
+    taken = {None if each is None else composed(each) for each in (*others, *wins)}
     for title in table.titles:
-        if title not in taken and _LIKE_TIES.fullmatch(title.lower()):
-            if title in _KNOWN_TIES or table.has_numbers(title):
-                found[title] = table.whole_numbers(title, _NOT_WHOLE).sum()
+        if title in taken:
+            continue
+        words = re.sub(r"\W+", "_", title.lower()).strip("_")
+        if title in _KNOWN_TIES or (
+            table.has_numbers(title)
+            and (_LIKE_TIES.fullmatch(words) or _fills_gaps(table, title, wins))
+        ):
+            found[title] = table.whole_numbers(title, _NOT_WHOLE).sum()
     lost = [title for title in found if title not in _KNOWN_TIES and found[title]]
     usual = [title for title in found if title in _KNOWN_TIES]
     if lost or len(usual) > 1:
@@ -228,6 +259,15 @@ def _tie_columns(table: ColumnTable, taken: set[str | None]) -> list[str]:
             f"{','.join(usual + lost)}), or none, ties=[] (--tie-columns '')"
         )
     return usual
+
+
+def _fills_gaps(table: ColumnTable, title: str, wins: tuple[str, str]) -> bool:
+    """Return whether a 0/1 column says 1 only where neither arm has a vote."""
+    if not set(table[title]) <= {"0", "1", "0.0", "1.0"}:
+        return False
+    undecided = table.numbers(wins[0]) + table.numbers(wins[1]) == 0
+    said = table.numbers(title) == 1
+    return bool(said.any() and np.all(undecided[said]))
 
 
 def _index(argument: str, value: Any) -> int:
@@ -278,6 +318,7 @@ def read_choices(
     chosen = table.whole_numbers(choice, least=-MOST_VOTES).astype(np.int64)
     names = [each for each in table.titles if each != choice]
     names = list(arm_names_of(names if arm_names is None else arm_names, None))
+    _say_unread(table, {choice, *names})
     offered = np.stack([table.whole_numbers(each) for each in names], axis=1)
     if np.any(offered > 1):
         row, arm = np.argwhere(offered > 1)[0]

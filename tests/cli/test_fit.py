@@ -7,10 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xarray as xr
 
 from bayesduel import plots
+from bayesduel.errors import FitError
+from bayesduel.inference import fit
+from bayesduel.limits import MOST_FITTED_ARMS
+from bayesduel.models import BradleyTerry
+from bayesduel.votes import Comparisons
 from tests.folders import visible
 
 VOTES = """left,right,winner,times
@@ -229,6 +235,34 @@ def test_wrong_requests_are_refused_in_a_line(run, votes, arguments, words):
     assert result.exit_code == 2
     assert words in result.stderr
     assert result.stdout == "" and "Traceback" not in result.stderr
+
+
+def test_an_order_effect_of_counts_needs_an_order(run, tmp_path):
+    path = tmp_path / "counts.csv"
+    path.write_text(COUNTS, encoding="utf-8")
+    options = ("fit", path, "--order-effect", "--draws", "50")
+    refused = run(*options)
+    assert refused.exit_code == 2 and "(--order-known)" in refused.stderr
+    found = run(*options, "--order-known", "--json")
+    assert found.exit_code == 0, found.output
+    assert "order" in found.stdout
+
+
+def test_columns_whose_titles_hold_commas_are_named_in_quotes(run, tmp_path):
+    path = tmp_path / "counts.csv"
+    path.write_text(COUNTS.replace("team_a", '"one, or a"'), encoding="utf-8")
+    options = ("--model", "beta", "--draws", "50")
+    assert run("fit", path, "--arms", '"one, or a",team_b', *options).exit_code == 0
+    open_quote = run("fit", path, "--arms", '"one,team_b', *options)
+    assert open_quote.exit_code == 2 and "in double quotes" in open_quote.stderr
+
+
+def test_too_many_arms_are_refused_before_tables_are_made(monkeypatch):
+    names = [str(arm) for arm in range(MOST_FITTED_ARMS + 1)]
+    votes = Comparisons.from_rows(names, [0], [1], [[1, 0, 0]])
+    monkeypatch.setattr(np, "zeros", None)
+    with pytest.raises(FitError, match="16385 arms are too many; at most 16384"):
+        fit(BradleyTerry(), votes, num_draws=10, num_chains=1)
 
 
 def test_bad_rows_are_named(run, tmp_path):

@@ -56,6 +56,8 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
     votes = tmp_path / "old.csv"
     votes.write_text("left,right,winner\n" + "tea,coffee,left\n" * 9)
     assert run("import", file, votes).stderr == "imported 9 votes\n"
+    twice = run("import", file, votes)
+    assert twice.exit_code == 2 and "--again counts them twice" in twice.stderr
     found = json.loads(run("status", file, "--json").stdout)
     assert (found["votes"], found["ties"], found["imported"]) == (1, 1, 9)
     assert found["leader"] == "tea"
@@ -68,6 +70,15 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
     assert (tmp_path / "e.jsonl").read_text().splitlines() == lines
     assert run("copy", file, tmp_path / "copy.study").exit_code == 0
     assert run("export", tmp_path / "copy.study").stdout.splitlines() == lines
+
+
+def test_names_that_hold_commas_are_quoted(run, tmp_path):
+    path = tmp_path / "towns.study"
+    arms = '"Paris, France", Rome,Bonn'
+    made = run("new", path, "--arms", arms, "--block", 'Rome,"Paris, France"')
+    assert made.exit_code == 0, made.output
+    with Study.open(path) as study:
+        assert study.arms == ("Paris, France", "Rome", "Bonn")
 
 
 def test_the_status_is_a_table_and_the_rules(run, file):

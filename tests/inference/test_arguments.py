@@ -230,7 +230,9 @@ def test_tables_of_votes(make, words):
 
 @pytest.mark.parametrize("name", ["a\0", "\ud800", None, b"a", np.nan, ["a"]])
 def test_names_that_no_file_can_hold(name):
-    words = r"arm_names\[1\] must be a name that can be written to a file, got"
+    rule = "must be a name that can be written to a file, got"
+    missing = name is None or name is np.nan
+    words = r"arm_names\[1\]:? " + ("is missing; name it" if missing else rule)
     with pytest.raises(ComparisonDataError, match=words):
         Comparisons.from_wins([[0, 7], [3, 0]], arm_names=["b", name])
 

@@ -263,6 +263,28 @@ def test_questions_about_a_retired_arm_are_asked_no_more(make):
     assert_replays(study)
 
 
+def test_votes_are_imported_once_unless_it_is_meant(make, tmp_path):
+    study = make()
+    text = "left,right,winner\ntea,milk,left\nmilk,tea,tie\ncoffee,tea,left\n"
+    path, same = tmp_path / "old.csv", tmp_path / "same.csv"
+    path.write_text(text)
+    head, *rows = text.splitlines()
+    same.write_text("\n".join([head, *reversed(rows)]))
+    assert study.import_votes(path) == 3
+    study.add_arm("ale")
+    for again in (path, same, Comparisons.from_votes(
+        ["tea", "milk", "coffee"], ["milk", "tea", "tea"], ["tea", "tie", "coffee"]
+    )):  # fmt: skip
+        with pytest.raises(StudyError, match=r"by event 2 from .*old.csv.*again"):
+            study.import_votes(again)
+    assert study.status().imported == 3
+    assert study.import_votes(path, again=True) == 3
+    path.write_text(text.replace("tie", "left"))
+    assert study.import_votes(path) == 3
+    assert study.status().imported == 9
+    assert_replays(study)
+
+
 def test_votes_from_a_file_count(make, tmp_path):
     study = make(budget=100)
     path = tmp_path / "old.csv"

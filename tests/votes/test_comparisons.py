@@ -1,14 +1,24 @@
 """Votes, choices and rankings: what is counted, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes.choices import Choices
 from bayesduel.votes.comparisons import Comparisons
+from bayesduel.votes.files import read_comparisons
 from bayesduel.votes.rankings import Rankings
 
 WINS = [[0, 7, 2], [3, 0, 0], [5, 0, 0]]
+
+
+CROSSTAB = pd.DataFrame(
+    [[0, 2, 1], [1, 0, 3]], index=["a", "b"], columns=["a", "b", "c"]
+)
+"""Of winners and losers: c never won."""
 
 
 def test_wins_come_back():
@@ -102,6 +112,38 @@ def test_two_spellings_of_a_name_are_one_arm():
     assert Choices.from_subsets([[one, "tea"], [other, "tea"]], [other, one]).counts[
         0
     ].tolist() == [2, 0, 0]
+
+
+@pytest.mark.parametrize("around", [" ", "\t", "\u00a0", "\u200b", "\ufeff \u2060"])
+def test_space_around_a_name_is_no_part_of_it(tmp_path, around):
+    """In files and in Python; characters within a name stay."""
+    name = "fam\u200dily"
+    columns = [f"{around}tea{around}", "tea"], [name, f"{name}{around}"]
+    votes = Comparisons.from_votes(*columns, [f"tea{around}", name])
+    path = tmp_path / "v.csv"
+    rows = [f"{columns[0][0]},{name},tea{around}", f"tea,{columns[1][1]},{name}"]
+    path.write_text("\n".join(["left,right,winner", *rows]), encoding="utf-8")
+    for each in (votes, read_comparisons(path)):
+        assert each.arm_names == (name, "tea")
+        assert each.counts.tolist() == [[1, 1, 0]]
+    orders = [["tea", name], [f"tea{around}", f"{around}{name}"]]
+    assert Rankings.from_orders(orders).counts.tolist() == [2]
+
+
+def test_a_pair_has_one_row():
+    votes = Comparisons.from_votes("aab", "bba", "aba")
+    assert votes.counts.tolist() == [[1, 1, 0], [0, 1, 0]]
+    one = np.array([0, 0])
+    with pytest.raises(ComparisonDataError, match="second row of one pair"):
+        Comparisons(("a", "b"), one, one + 1, votes.counts, order_known=True)
+    with pytest.raises(ComparisonDataError, match=r"first\[1\] must be the lower"):
+        replace(votes, order_known=False)
+    subsets = np.ones((2, 2), bool)
+    with pytest.raises(ComparisonDataError, match=r"offered\[1\]: .* of one subset"):
+        Choices(("a", "b"), subsets, np.ones((2, 3)), outside=True)
+    with pytest.raises(ComparisonDataError, match=r"places\[1\]: .* of one ballot"):
+        Rankings(("a", "b"), subsets.astype(np.int64), np.ones(2))
+    assert votes.without_order().counts.tolist() == [[2, 1, 0]]
 
 
 def test_order_of_arms_is_the_one_asked_for():
@@ -198,6 +240,25 @@ def test_parts():
         ),
         (lambda: Choices.from_counts([[1, 0]], [[1, 0]]), "leaves no choice"),
         (lambda: Choices.from_subsets([["a", "b"]], ["c"]), "unknown arm 'c'"),
+        (
+            lambda: Choices.from_subsets([["a", "a", "b"]], ["a"]),
+            r"subset 0\[1\]: offers 'a' twice",
+        ),
+        (
+            lambda: Comparisons.from_votes(["a", "a"], ["b", "b"], ["a", None]),
+            r"winner\[1\]: is missing.*dropna\(\)",
+        ),
+        (
+            lambda: Comparisons.from_votes(["a"], ["b"], [float("nan")]),
+            r"winner\[0\]: is missing",
+        ),
+        (lambda: Comparisons.from_wins(CROSSTAB), "its rows lack c, .*reindex"),
+        (
+            lambda: Comparisons.from_wins(
+                CROSSTAB.rename(columns={"a": "d"}).iloc[:, 1:]
+            ),
+            "its rows lack c and its columns lack a",
+        ),
         (
             lambda: Choices.from_subsets([["a", "b"]], [None], outside=False),
             "outside=False",

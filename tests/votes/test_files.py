@@ -107,6 +107,32 @@ def test_names_hold_what_quotes_allow(tmp_path):
     assert votes.num_arms == 2 and votes.counts.sum() == 2
 
 
+@pytest.mark.parametrize("title", ["winner_tie", "Winner Tie", "neither_won", "even"])
+def test_a_column_that_is_one_where_nobody_won_is_not_lost(tmp_path, title):
+    """Votes as three columns of 0 and 1; the last one is found by what it holds."""
+    text = f"model_a,model_b,w_a,w_b,{title}\n" + "x,y,1,0,0\nx,y,0,1,0\nx,y,0,0,1\n"
+    path = written(tmp_path, "hot.csv", text)
+    with pytest.raises(ComparisonDataError, match="look like numbers of ties"):
+        read_comparisons(path, wins=("w_a", "w_b"))
+    votes = read_comparisons(path, wins=("w_a", "w_b"), ties=[title])
+    assert votes.counts.tolist() == [[1, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "unread"),
+    [
+        ("judge,left,right,winner,year\nAda,a,b,a,2024\n", "'judge', 'year'"),
+        ("winner,loser,sure\na,b,1\n", "column 'sure'"),
+        ("a,b,wins_a,wins_b,seen\na,b,3,1,4\n", "column 'seen'"),
+        ("left,right,winner\na,b,a\n", ""),
+    ],
+)
+def test_columns_that_are_not_read_are_said(tmp_path, caplog, text, unread):
+    read_comparisons(written(tmp_path, "v.csv", text))
+    assert bool(caplog.messages) == bool(unread)
+    assert unread in caplog.text
+
+
 def test_columns_can_be_named(tmp_path):
     path = written(tmp_path, "t.tsv", "p\tq\tw\tn\nx\ty\tB\t3\ny\tz\tA\t2\n")
     votes = read_comparisons(
@@ -126,6 +152,10 @@ def test_columns_can_be_named(tmp_path):
         ("a,b,wins_a,wins_b\nx,y,1,-2\n", {}, "row 0 of column 'wins_b' is negative"),
         ("left,right,winner\na,b,a\n", {"arm_names": ["a", "c"]}, "unknown arm 'b'"),
         ("left,right,winner\na,b,a\n", {"winner": "won"}, "no column 'won'"),
+        ("left,right,winner\na,b,a\na,b,\n", {}, "row 1 has no answer.*leave the row"),
+        ('[{"left": "a"}]', {}, r"holds JSON, .*pandas.read_json\('bad.csv'\)"),
+        ('{"left": "a"}\n{"left": "b"}\n', {}, r"holds JSON lines, .*, lines=True\)"),
+        ("# NUMBER ALTERNATIVES: 2\n1: 1,2\n", {}, "ballots of PrefLib.*read_preflib"),
     ],
 )
 def test_bad_files_are_refused_in_words(tmp_path, text, options, words):

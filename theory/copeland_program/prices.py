@@ -81,7 +81,7 @@ def checked_prices(
                 "prices",
                 f"must name the arms of the matrix, {missing[0]!r} among them",
                 list(names),
-                remedy="rename them, or pass its values without labels",
+                remedy="rename them, or add what is missing",
             )
         order = [names.index(name) for name in matrix.arm_names]
         found = found[np.ix_(order, order)]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bayesduel.cli.options import quiet_flag
+from bayesduel.cli.options import flag, quiet_flag
 from bayesduel.cli.output import say
 from bayesduel.cli.study.options import File, opened
 from bayesduel.cli.vote_options import (
@@ -53,11 +53,17 @@ def import_(
     wins: Wins = None,
     tie_columns: TieColumns = None,
     weight: Weight = None,
+    again: Annotated[
+        bool, flag("--again", help="Count votes that were imported before once more.")
+    ] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
-    """Count votes that were collected elsewhere."""
+    """Count votes that were collected elsewhere.
+
+    Who answered, and when, is not read: of other columns it says so.
+    """
     columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
     data = read_votes(votes, columns)
     with opened(file) as study:
-        number = study.import_votes(data, source=str(votes))
+        number = study.import_votes(data, source=str(votes), again=again)
     say(f"imported {number:g} votes", quiet=quiet)

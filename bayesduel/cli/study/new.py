@@ -14,6 +14,7 @@ from bayesduel.cli.options import (
     seed_option,
 )
 from bayesduel.cli.output import say
+from bayesduel.cli.parse import names as names_of
 from bayesduel.cli.study.options import File
 from bayesduel.cli.vote_options import Model
 
@@ -94,13 +95,13 @@ def _names(arms: str | None, arms_file: Path | None) -> list[str]:
     if (arms is None) == (arms_file is None):
         raise ValueError("--arms: needs names between commas, or --arms-file, not both")
     if arms is not None:
-        return [name.strip() for name in arms.split(",")]
+        return names_of(arms, "--arms")
     lines = read_text(arms_file or Path(), error=StudyError).splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 
 def _pair(text: str) -> tuple[str, str]:
-    names = [name.strip() for name in text.split(",")]
+    names = names_of(text, "--block")
     if len(names) != 2:
         raise ValueError(f"--block: needs two names between commas, but is {text!r}")
     return names[0], names[1]
