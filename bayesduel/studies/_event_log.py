@@ -8,32 +8,52 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from errno import EEXIST
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from bayesduel.errors import OutputWriteError, StudyError
-from bayesduel.folders import as_path
+from bayesduel.folders import as_path, renamed_when_whole
+from bayesduel.studies._disk import (
+    RESTORE,
+    address_of,
+    is_writable,
+    keeps_log,
+    place_of,
+    reading,
+    writing_to,
+)
+from bayesduel.studies._event_checks import broken, check_names
+from bayesduel.studies._events import BEGINNING, Event, body_text, chained
 
-__all__ = ["FORMAT", "Event", "EventLog"]
+__all__ = ["FORMAT", "EventLog", "event_of", "write_new"]
 
-FORMAT = 1
-"""Version of the layout of the file and of its events."""
+FORMAT = 2
+"""Version of the layout of the file and of its events. Format 1 had no checksums."""
+
+PRIVATE = 0o600
+"""Permissions of new files: votes are nobody else's business."""
 
 _MAKE_IT = "make it with Study.create or bayesduel study new"
-
 _APPLICATION = 0x62644475
 """Tells SQLite's own tools, and us, what the file is."""
 
 _WAIT_SECONDS = 120.0
 """For the other writers; each of them needs milliseconds."""
 
-_SCHEMA = """
+_TABLES = """
 CREATE TABLE events (
     number INTEGER PRIMARY KEY,
     time REAL NOT NULL,
     kind TEXT NOT NULL,
-    body TEXT NOT NULL
+    body TEXT NOT NULL,
+    digest TEXT NOT NULL
 );
+CREATE TABLE seal (count INTEGER NOT NULL, digest TEXT NOT NULL);
+INSERT INTO seal VALUES (0, '');
+"""
+
+_TRIGGERS = """
 CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'events of a study are never changed'); END;
 CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
@@ -41,46 +61,46 @@ BEGIN SELECT RAISE(ABORT, 'events of a study are never deleted'); END;
 """
 
 
-class Event(NamedTuple):
-    """One line of the history of a study."""
-
-    number: int
-    """From 1, without gaps."""
-
-    time: float
-    """Seconds since 1970, as the clock of the writer had it."""
-
-    kind: str
-    body: dict[str, Any]
-
-    def as_json(self) -> str:
-        """Return the event as one line."""
-        return json.dumps(self._asdict(), ensure_ascii=False)
-
-
 class EventLog:
-    """Events in an SQLite file with a write-ahead log.
+    """Events in an SQLite file, which is all there is of a study.
 
-    What :meth:`writing` has left without an error is on the disk: no end of the process
-    or of the machine takes it away again.
+    What :meth:`writing` has left without an error is in that file, on the disk: no end
+    of the process or of the machine takes it away again. SQLite keeps a journal beside
+    it for as long as it writes, milliseconds, and takes back what was cut.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with _said(path):
+        self._turn = threading.RLock()
+        self._place = place_of(path)
+        with reading(path):
             # One object may serve several threads; `writing` and `read` take turns.
             self._connection = sqlite3.connect(
-                path,
+                address_of(path),
+                uri=True,
                 timeout=_WAIT_SECONDS,
                 isolation_level=None,
                 check_same_thread=False,
             )
-            try:
-                self._connection.execute("PRAGMA synchronous=FULL")
-            except BaseException:
-                self._connection.close()
-                raise
-        self._turn = threading.RLock()
+        try:
+            with reading(path):
+                # EXTRA: the folder, too, is on the disk without the journal.
+                self._connection.execute("PRAGMA synchronous=EXTRA")
+                self._fold_log()
+                self._format = self._number("user_version")
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _fold_log(self) -> None:
+        """Take in the log of an older version, unless others have it open."""
+        if keeps_log(self.path) and is_writable(self.path):
+            run = self._connection.execute
+            run("PRAGMA busy_timeout=0")
+            with suppress(sqlite3.OperationalError):
+                run("PRAGMA wal_checkpoint(TRUNCATE)")
+                run("PRAGMA journal_mode=DELETE")
+            run(f"PRAGMA busy_timeout={int(1000 * _WAIT_SECONDS)}")
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], time: float, body: dict) -> EventLog:
@@ -88,8 +108,7 @@ class EventLog:
         path = as_path("path", path, StudyError)
         try:
             # Whoever makes the file has it; SQLite takes an empty one as new.
-            with path.open("xb"):
-                pass
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE))
         except FileExistsError as error:
             rule, remedy = "must be a new file", "open it, or name another one"
             raise StudyError.of("path", rule, str(path), remedy=remedy) from error
@@ -97,19 +116,25 @@ class EventLog:
             raise OutputWriteError(
                 f"path: cannot write {path}: {error.strerror or error}"
             ) from error
-        log = cls(path)
+        log = None
         try:
-            with _said(path):
-                run = log._connection.execute
-                run("PRAGMA journal_mode=WAL")
-                run(f"PRAGMA application_id={_APPLICATION}")
-                run(f"PRAGMA user_version={FORMAT}")
-                log._connection.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
-                with log.writing():
-                    log.append(Event(1, time, "created", body))
+            log = cls(path)
+            with writing_to(path):
+                script = f"""
+                    BEGIN;
+                    PRAGMA application_id={_APPLICATION};
+                    PRAGMA user_version={FORMAT};
+                    {_TABLES} {_TRIGGERS}
+                    COMMIT;
+                """
+                log._connection.executescript(script)
+                log._format = FORMAT
+            with log.writing():
+                log.append(Event(1, time, "created", body), BEGINNING)
         except BaseException:
-            log.close()
-            for suffix in ("", "-wal", "-shm"):
+            if log is not None:
+                log.close()
+            for suffix in ("", "-journal"):
                 with suppress(OSError):
                     path.with_name(path.name + suffix).unlink()
             raise
@@ -124,17 +149,16 @@ class EventLog:
             raise StudyError.of("path", rule, str(path), remedy=_MAKE_IT)
         log = cls(path)
         try:
-            with _said(path):
+            with reading(path):
                 application = log._number("application_id")
-                version = log._number("user_version")
         except BaseException:
             log.close()
             raise
-        if application == _APPLICATION and version == FORMAT:
+        if application == _APPLICATION and 1 <= log._format <= FORMAT:
             return log
         log.close()
         if application == _APPLICATION:
-            rule = f"is of format {version}, and this version reads format {FORMAT}"
+            rule = f"is of format {log._format}, and this version reads format {FORMAT}"
             remedy = "update bayesduel"
         else:
             rule, remedy = "must be the file of a study", _MAKE_IT
@@ -143,16 +167,53 @@ class EventLog:
     def _number(self, pragma: str) -> int:
         return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
-    def read(self, after: int) -> Iterator[Event]:
-        """Yield the events behind a number, in their order."""
-        with self._turn, _said(self.path):
-            rows = self._connection.execute(
-                "SELECT number, time, kind, body FROM events WHERE number > ? "
-                "ORDER BY number",
+    def read(self, after: int, digest: str = BEGINNING) -> list[Event]:
+        """Return the events behind the one of a number and checksum, in their order.
+
+        Raises
+        ------
+        StudyError
+            If the file holds anything but a continuation of it.
+        """
+        with self._turn, reading(self.path), self._same_moment():
+            run = self._connection.execute
+            if self._format == 1:  # Another one may have chained it.
+                self._format = self._number("user_version")
+            column = "digest" if self._format > 1 else "NULL"
+            rows = run(
+                f"SELECT number, time, kind, body, {column} FROM events "
+                "WHERE number > ? ORDER BY number",
                 (after,),
             ).fetchall()
-        for number, time, kind, body in rows:
-            yield Event(number, time, kind, json.loads(body))
+            seal = run("SELECT count, digest FROM seal").fetchall() if (
+                self._format > 1
+            ) else None  # fmt: skip
+        found = []
+        for row in rows:
+            event = event_of(row, after + 1, digest)
+            if seal is None:
+                check_names(event)
+            after, digest = event.number, event.digest
+            found.append(event)
+        if seal is not None and seal != [(after, digest)]:
+            raise StudyError(
+                f"{self.path}: its seal is not that of event {after}: events are "
+                f"missing, or the file was replaced; {RESTORE}"
+            )
+        return found
+
+    @contextmanager
+    def _same_moment(self) -> Iterator[None]:
+        """Let several queries see the file as it was at the first of them."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -162,12 +223,16 @@ class EventLog:
         ------
         OutputWriteError
             If it cannot be stored, as when the disk is full.
+        StudyError
+            If the file that was opened is no longer the one at its path.
         """
-        with self._turn, _said(self.path):
+        with self._turn, writing_to(self.path):
             run = self._connection.execute
+            self._check_place()
             run("BEGIN IMMEDIATE")
             try:
                 yield
+                self._check_place()
                 run("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:
@@ -176,13 +241,47 @@ class EventLog:
                         run("ROLLBACK")
                 raise
 
-    def append(self, event: Event) -> None:
-        """Write down an event, within :meth:`writing`."""
-        body = json.dumps(event.body, ensure_ascii=False, separators=(",", ":"))
-        self._connection.execute(
-            "INSERT INTO events VALUES (?, ?, ?, ?)",
-            (event.number, event.time, event.kind, body),
+    def _check_place(self) -> None:
+        if place_of(self.path) != self._place:
+            raise StudyError(
+                f"{self.path}: the file was deleted or replaced while it was open; "
+                "nothing of this was stored; save what was stored before with "
+                "Study.copy, or open the file that is there now"
+            )
+
+    def append(self, event: Event, before: str) -> Event:
+        """Write down an event, within :meth:`writing`; return it with its checksum."""
+        if self._format == 1:
+            self._chain()
+        text = body_text(event.body)
+        digest = chained(before, event.number, event.time, event.kind, text)
+        run = self._connection.execute
+        run(
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?)",
+            (event.number, event.time, event.kind, text, digest),
         )
+        run("UPDATE seal SET count = ?, digest = ?", (event.number, digest))
+        return event._replace(digest=digest)
+
+    def _chain(self) -> None:
+        """Give the events of format 1 their checksums; they stay as they are."""
+        run = self._connection.execute
+        rows = run("SELECT number, time, kind, body, NULL FROM events ORDER BY number")
+        kept, digest = [], BEGINNING
+        for place, row in enumerate(rows.fetchall(), 1):
+            digest = event_of(row, place, digest).digest
+            kept.append((*row[:4], digest))
+        run("ALTER TABLE events RENAME TO unchained")
+        for statement in _TABLES.split(";")[:-1]:
+            run(statement)
+        self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", kept)
+        run("UPDATE seal SET count = ?, digest = ?", (len(kept), digest))
+        run("DROP TABLE unchained")
+        for statement in _TRIGGERS.split("END;")[:-1]:
+            run(f"{statement}END")
+        run(f"PRAGMA user_version={FORMAT}")
+        # Where this is taken back, the next one to read finds out.
+        self._format = self._number("user_version")
 
     def copy(self, path: str | os.PathLike[str]) -> None:
         """Copy everything that is stored to a new file; others may go on writing."""
@@ -190,8 +289,16 @@ class EventLog:
         if path.exists():
             rule, remedy = "must be a new file", "name another one"
             raise StudyError.of("path", rule, str(path), remedy=remedy)
-        with self._turn, _said(path), closing(sqlite3.connect(path)) as other:
+        with (
+            self._turn,
+            writing_to(path),
+            renamed_when_whole(path, PRIVATE) as unfinished,
+            closing(sqlite3.connect(unfinished)) as other,
+        ):
+            # It is no file of ours until it is renamed.
+            other.execute("PRAGMA journal_mode=MEMORY")
             self._connection.backup(other)
+            other.execute("PRAGMA journal_mode=DELETE")
 
     def close(self) -> None:
         """Close the file."""
@@ -199,29 +306,28 @@ class EventLog:
             self._connection.close()
 
 
-_UNWRITABLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_BUSY",
-               "SQLITE_CANTOPEN", "SQLITE_PERM")  # fmt: skip
-
-
-@contextmanager
-def _said(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite into those of this package."""
+def event_of(row: tuple[Any, ...], number: int, before: str) -> Event:
+    """Return the event that a row of the file holds, if it follows on a checksum."""
+    found, time, kind, text, kept = row
+    if found != number:
+        raise StudyError(f"event {number} of the study is missing; {RESTORE}")
+    if type(time) is not float or type(kind) is not str or type(text) is not str:
+        raise broken(number, "a column of it is of another type")
+    digest = chained(before, number, time, kind, text)
+    if kept is not None and kept != digest:
+        raise broken(number, "its checksum is another one than when it was stored")
     try:
-        yield
-    except sqlite3.ProgrammingError as error:
-        raise StudyError(f"{path}: {error}; open the study again") from error
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorname", "") or ""
-        if code.startswith(_UNWRITABLE):
-            remedy = (
-                "another program holds the file: end it, and try again"
-                if code.startswith("SQLITE_BUSY")
-                else "make room or allow writing, and try again"
-            )
-            raise OutputWriteError(
-                f"{path}: {error}; nothing of this was stored, and all that was "
-                f"stored before is kept; {remedy}"
-            ) from error
-        rule = f"cannot be read as a study: {error}"
-        remedy = "restore it from a copy" if path.is_file() else "name another file"
-        raise StudyError.of("path", rule, str(path), remedy=remedy) from error
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise broken(number, "it is no JSON") from error
+    if not isinstance(body, dict):
+        raise broken(number, "it is no object of JSON")
+    return Event(number, time, kind, body, digest)
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a text to a file that is new, or nothing at all."""
+    if path.exists():
+        raise FileExistsError(EEXIST, os.strerror(EEXIST), str(path))
+    with writing_to(path), renamed_when_whole(path, PRIVATE) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesduel.studies._event_log import Event
+from bayesduel.studies._events import Event
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._history import draw_history, history_of
 from bayesduel.studies._state import StudyState

@@ -7,7 +7,7 @@ from scipy import stats
 from bayesduel import policies
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.studies._event_log import Event
+from bayesduel.studies._events import Event
 from bayesduel.studies._played_policy import PlayedPolicy
 from bayesduel.studies._settings import Settings
 from bayesduel.studies._state import StudyState
