@@ -242,8 +242,8 @@ def _least_sums(
 ) -> Float64[np.ndarray, "5 K"]:
     """Return the sums of the least entries of each row and one column together.
 
-    Of ``size`` entries, of one more, and so on to four more. How many of them are of the row is
-    found by bisection.
+    Of ``size`` entries, of one more, and so on to four more. How many of them are of
+    the row is found by bisection.
     """
     num_arms = len(rows.entries)
     start = np.arange(num_arms) * (num_arms + 1)
