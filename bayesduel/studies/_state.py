@@ -11,14 +11,11 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from bayesduel.errors import StudyError
-from bayesduel.studies._event_checks import broken, check_event
-from bayesduel.studies._events import Event
 from bayesduel.studies._settings import Settings
+from bayesduel.studies.stored.event_checks import broken, check_event
+from bayesduel.studies.stored.events import ANSWERS, Event
 
 __all__ = ["ANSWERS", "Request", "StudyState", "Told", "Question", "coin"]
-
-ANSWERS = ("left", "right", "tie", "skip")
-"""What may be said of a question."""
 
 
 _MISFITS = (LookupError, TypeError, ValueError, OverflowError)
@@ -99,7 +96,7 @@ class StudyState:
     is_retired: list[bool] = field(default_factory=list)
     last: int = 0
     digest: str = ""
-    """Of the last event; see :class:`bayesduel.studies._events.Event`."""
+    """Of the last event; see :class:`bayesduel.studies.stored.events.Event`."""
 
     time: float = 0.0
     clock: float = 0.0

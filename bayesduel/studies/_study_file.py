@@ -13,10 +13,10 @@ from typing import Any, Self
 
 from bayesduel.errors import StudyError
 from bayesduel.folders import as_path
-from bayesduel.studies._event_log import EventLog, write_new
-from bayesduel.studies._events import BEGINNING, Event
 from bayesduel.studies._rules import Rule
 from bayesduel.studies._state import StudyState
+from bayesduel.studies.stored.event_log import EventLog, write_new
+from bayesduel.studies.stored.events import BEGINNING, Event
 
 __all__ = ["StudyFile"]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from bayesduel.errors import BayesduelError, StudyError
 from bayesduel.folders import as_path
-from bayesduel.studies._event_log import EventLog, event_of
-from bayesduel.studies._events import BEGINNING, Event
 from bayesduel.studies._state import StudyState
+from bayesduel.studies.stored.event_log import EventLog, event_of
+from bayesduel.studies.stored.events import BEGINNING, Event
 
 __all__ = ["Soundness", "check_study"]
 

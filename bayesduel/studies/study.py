@@ -10,7 +10,6 @@ from typing import Any, Self
 from bayesduel.errors import OutputWriteError, StudyError, checked_as
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._asking import next_question
-from bayesduel.studies._event_log import FORMAT, EventLog
 from bayesduel.studies._fits import votes_between
 from bayesduel.studies._foresight import Foresight
 from bayesduel.studies._rules import Rule, check_policy_text, rule_of
@@ -22,6 +21,7 @@ from bayesduel.studies._settings import (
     checked_name,
 )
 from bayesduel.studies._state import ANSWERS
+from bayesduel.studies.stored.event_log import FORMAT, EventLog
 from bayesduel.studies.tickets import (
     LEASE,
     Ticket,

@@ -11,7 +11,8 @@ from contextlib import closing
 import pytest
 
 from bayesduel.errors import BayesduelError, OutputWriteError, StudyError
-from bayesduel.studies import Study, _disk, check_study
+from bayesduel.studies import Study, check_study
+from bayesduel.studies.stored import disk
 from tests.command_line import invoke
 from tests.studies.helpers import DRINKS, assert_replays
 
@@ -223,7 +224,7 @@ def test_a_file_that_was_written_over_takes_no_votes(path, tmp_path):
 
 
 def test_what_may_not_be_written_is_read(path, old, monkeypatch, tmp_path):
-    monkeypatch.setattr(_disk, "is_writable", lambda path: False)
+    monkeypatch.setattr(disk, "is_writable", lambda path: False)
     before = sorted(tmp_path.iterdir())
     for file in (path, old):
         with Study.open(file) as study:

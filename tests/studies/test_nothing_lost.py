@@ -12,7 +12,7 @@ import pytest
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
-from bayesduel.studies._events import Event
+from bayesduel.studies.stored.events import Event
 from tests.studies.helpers import DRINKS, assert_replays, same
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.errors import StudyError
-from bayesduel.studies._events import Event
+from bayesduel.studies.stored.events import ANSWERS, Event
 
 if TYPE_CHECKING:
     from bayesduel.studies._state import StudyState
@@ -175,8 +175,6 @@ def _is_asked(state: StudyState, arm: int) -> bool:
 
 
 def _answered(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
-    from bayesduel.studies._state import ANSWERS
-
     if body["answer"] not in ANSWERS:
         return f"its answer is {_short(body['answer'])}"
     return _question(state, body, answered=False)

@@ -6,7 +6,10 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
-__all__ = ["BEGINNING", "Event", "body_text", "chained"]
+__all__ = ["ANSWERS", "BEGINNING", "Event", "body_text", "chained"]
+
+ANSWERS = ("left", "right", "tie", "skip")
+"""What may be said of a question."""
 
 BEGINNING = ""
 """The checksum before the first event."""

@@ -35,6 +35,7 @@ def is_writable(path: Path) -> bool:
 
 
 def keeps_log(path: Path) -> bool:
+    """Say whether SQLite keeps the file with a write-ahead log."""
     try:
         with path.open("rb") as file:
             head = file.read(20)

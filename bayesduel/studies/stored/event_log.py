@@ -14,7 +14,7 @@ from typing import Any
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.folders import as_path, renamed_when_whole
-from bayesduel.studies._disk import (
+from bayesduel.studies.stored.disk import (
     RESTORE,
     address_of,
     is_writable,
@@ -23,8 +23,8 @@ from bayesduel.studies._disk import (
     reading,
     writing_to,
 )
-from bayesduel.studies._event_checks import broken, check_names
-from bayesduel.studies._events import BEGINNING, Event, body_text, chained
+from bayesduel.studies.stored.event_checks import broken, check_names
+from bayesduel.studies.stored.events import BEGINNING, Event, body_text, chained
 
 __all__ = ["FORMAT", "EventLog", "event_of", "write_new"]
 
