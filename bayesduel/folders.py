@@ -7,7 +7,8 @@ import hashlib
 import json
 import os
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -199,6 +200,26 @@ def _check_digest(file: Path, digest: str) -> None:
         )
 
 
+@contextmanager
+def renamed_when_whole(file: Path, mode: int = 0o666) -> Iterator[Path]:
+    """Yield the name of a new file that takes the place of another once it is whole.
+
+    It is empty at first; ``mode`` are its permissions, less those that the user takes
+    away from all files. Where the block ends in an error nothing is left of it.
+    """
+    unfinished = file.with_name(f".bayesduel-{token_hex(8)}.unfinished")
+    try:
+        os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+        yield unfinished
+        with unfinished.open("rb+") as opened:
+            os.fsync(opened.fileno())
+        unfinished.replace(file)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
+
+
 def write_whole(file: Path, data: bytes | memoryview) -> None:
     """Write a file under a name of its own first, then rename it.
 
@@ -207,19 +228,11 @@ def write_whole(file: Path, data: bytes | memoryview) -> None:
     OutputWriteError
         If it cannot be written; nothing is left of it, and an older file stays.
     """
-    unfinished = file.with_name(f".bayesduel-{token_hex(8)}.unfinished")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("xb") as opened:
-            opened.write(data)
-            opened.flush()
-            os.fsync(opened.fileno())
-        unfinished.replace(file)
-    except BaseException as error:
-        with suppress(OSError):
-            unfinished.unlink()
-        if not isinstance(error, OSError):
-            raise
+        with renamed_when_whole(file) as unfinished:
+            unfinished.write_bytes(data)
+    except OSError as error:
         raise OutputWriteError(
             f"out: cannot write {file}: {error.strerror or error}; what was finished "
             "before is kept; make room, and go on with resume"
@@ -238,6 +251,7 @@ __all__ = [
     "check_whole",
     "read_checked",
     "read_marker",
+    "renamed_when_whole",
     "require_folder",
     "unwritable",
     "write_whole",

@@ -3,7 +3,10 @@
 import math
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
+
+_BLOCK = 64
+"""Rivals at a time: their tails stay near the processor."""
 
 
 def log_chance_wrong(
@@ -33,15 +36,30 @@ def log_chance_wrong(
     np.fill_diagonal(chance, 0.0)
     leader = int(chance.sum(axis=1).argmax())
     rivals = np.delete(np.arange(num_arms), leader)
-    # [rival, r]: probability that the pairs so far supply at least r.
-    tail = np.zeros((len(rivals), num_arms + 1))
-    tail[:, 0] = 1.0
-    for other in rivals.tolist():
+    total = 0.0
+    for place in range(0, len(rivals), _BLOCK):
+        total += float(_beaten(chance, leader, rivals[place : place + _BLOCK]).sum())
+    return leader, math.log(total) if total > 0.0 else -math.inf
+
+
+def _beaten(
+    chance: Float64[np.ndarray, "K K"], leader: int, rivals: Int64[np.ndarray, " rival"]
+) -> Float64[np.ndarray, " rival"]:
+    """Return the probability of each of some rivals to have more wins."""
+    num_arms = len(chance)
+    # [r, rival]: probability that the pairs so far supply at least r.
+    tail = np.zeros((num_arms + 1, len(rivals)))
+    tail[0] = 1.0
+    most = 0
+    for other in range(num_arms):
+        if other == leader:
+            continue
         own = chance[rivals, other]
         lost = np.where(rivals == other, 0.0, chance[other, leader])
         for yes in (own, lost):
-            tail[:, 1:] = yes[:, None] * tail[:, :-1] + (1 - yes[:, None]) * tail[:, 1:]
+            most = min(most + 1, num_arms)
+            change = tail[:most] - tail[1 : most + 1]
+            change *= yes
+            tail[1 : most + 1] += change
     direct = chance[rivals, leader]
-    beaten = direct * tail[:, num_arms - 2] + (1 - direct) * tail[:, num_arms]
-    total = float(beaten.sum())
-    return leader, math.log(total) if total > 0.0 else -math.inf
+    return direct * tail[num_arms - 2] + (1 - direct) * tail[num_arms]

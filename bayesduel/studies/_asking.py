@@ -61,14 +61,13 @@ def _proposal(
         return Nothing(f"the budget of {budget} votes is spent or out as questions")
     if (short := _below_floor(state, allowed, number)) is not None:
         return short
-    for request in state.requests.values():
-        if request.issued < request.duel["votes"]:
-            pair = request.first, request.second
-            if allowed[pair]:
-                total = request.duel["votes"]
-                reason = f"vote {request.issued + 1} of {total} that were asked for"
-                body = {"request": request.number}
-                return Proposal(*pair, state.settings.policy, reason, body)
+    for request in state.unissued.values():
+        pair = request.first, request.second
+        if allowed[pair]:
+            total = request.duel["votes"]
+            reason = f"vote {request.issued + 1} of {total} that were asked for"
+            body = {"request": request.number}
+            return Proposal(*pair, state.settings.policy, reason, body)
     return rule.propose(state, allowed, number)
 
 
@@ -77,8 +76,10 @@ def _asked_anew(
 ) -> Proposal | None:
     """Return the oldest question whose time is over, if it may be asked here."""
     for question in state.open.values():
+        if clock - question.asked < question.lease:
+            break  # Those behind it were asked later, and have the same lease.
         pair = question.left, question.right
-        if clock - question.asked >= question.lease and allowed[pair]:
+        if allowed[pair]:
             reason = f"question {question.number} has no answer yet"
             body: dict[str, Any] = {"replaces": question.number}
             if question.request in state.requests:
@@ -92,9 +93,11 @@ def _below_floor(
 ) -> Proposal | None:
     """Return the pair with the fewest votes, if it has too few."""
     floor = state.settings.floor
+    if not floor:
+        return None
     counts = state.told_pairs
     short = allowed & (counts < floor)
-    if not floor or not short.any():
+    if not short.any():
         return None
     pair = least_of(counts, short, generator(state, number))
     reason = f"{int(counts[pair])} of the {floor} votes that every pair shall have"

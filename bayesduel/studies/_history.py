@@ -9,10 +9,10 @@ import numpy as np
 
 from bayesduel.plots.posteriors import short_name
 from bayesduel.plots.style import FAINT, StyledFigure, font_style, looks, styled
-from bayesduel.studies._event_log import Event
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._state import StudyState
 from bayesduel.studies.status import stopping_of
+from bayesduel.studies.stored.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

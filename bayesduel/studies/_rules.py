@@ -72,10 +72,14 @@ def least_of(
 ) -> tuple[int, int]:
     """Return the allowed pair with the smallest value; ties at random."""
     upper = np.triu(allowed, 1)
-    least = values[upper].min()
-    places = np.argwhere(upper & (values == least))
-    first, second = places[chance.randrange(len(places))].tolist()
+    least = values.min(where=upper, initial=_largest(values))
+    places = np.flatnonzero(upper & (values == least))
+    first, second = divmod(int(places[chance.randrange(len(places))]), len(values))
     return first, second
+
+
+def _largest(values: Num[np.ndarray, "K K"]) -> float:
+    return np.inf if values.dtype.kind == "f" else np.iinfo(values.dtype).max
 
 
 class Balanced:

@@ -115,9 +115,7 @@ class Settings:
         model = dict(body["model"])
         kind = MODELS[model.pop("name")]
         known["model"] = kind(**{name: _frozen(each) for name, each in model.items()})
-        known["arms"] = tuple(body["arms"])
-        known["blocked"] = tuple((one, other) for one, other in body["blocked"])
-        return cls(**known)
+        return cls.checked(**known)
 
 
 def checked_name(name: Any, taken: Iterable[str]) -> str:

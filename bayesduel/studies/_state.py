@@ -11,13 +11,15 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from bayesduel.errors import StudyError
-from bayesduel.studies._event_log import Event
 from bayesduel.studies._settings import Settings
+from bayesduel.studies.stored.event_checks import broken, check_event
+from bayesduel.studies.stored.events import ANSWERS, Event
 
 __all__ = ["ANSWERS", "Request", "StudyState", "Told", "Question", "coin"]
 
-ANSWERS = ("left", "right", "tie", "skip")
-"""What may be said of a question."""
+
+_MISFITS = (LookupError, TypeError, ValueError, OverflowError)
+"""What events raise that nobody could have written."""
 
 
 @dataclass(slots=True)
@@ -93,6 +95,9 @@ class StudyState:
     arms: list[str] = field(default_factory=list)
     is_retired: list[bool] = field(default_factory=list)
     last: int = 0
+    digest: str = ""
+    """Of the last event; see :class:`bayesduel.studies.stored.events.Event`."""
+
     time: float = 0.0
     clock: float = 0.0
     """Seconds that have passed; a clock that is put back adds none."""
@@ -103,6 +108,9 @@ class StudyState:
 
     requests: dict[int, Request] = field(default_factory=dict)
     """Of the policy, that wait for votes."""
+
+    unissued: dict[int, Request] = field(default_factory=dict)
+    """Those of them of which not every vote was asked for."""
 
     told: list[Told] = field(default_factory=list)
     epoch: int = 0
@@ -128,6 +136,8 @@ class StudyState:
         self.shown = self.out.copy()
         self.told_wins = self.out.copy()
         self.epoch_wins = self.out.copy()
+        self.told_pairs = self.out.copy()
+        """Votes of every pair, those that are out among them."""
         self.blocked = np.eye(count, dtype=bool)
         for one, other in self.settings.blocked:
             pair = self.arms.index(one), self.arms.index(other)
@@ -136,8 +146,14 @@ class StudyState:
     @classmethod
     def begin(cls, created: Event) -> StudyState:
         """Return the state after the first event."""
-        state = cls(Settings.from_body(created.body))
+        if created.kind != "created":
+            raise broken(1, f"its kind is {created.kind!r}, not 'created'")
+        try:
+            state = cls(Settings.from_body(created.body))
+        except _MISFITS as error:
+            raise broken(1, f"no study is made of it ({error})") from error
         state.last, state.time = created.number, created.time
+        state.digest = created.digest
         return state
 
     def apply(self, event: Event) -> None:
@@ -146,15 +162,13 @@ class StudyState:
             raise StudyError(
                 f"event {self.last + 1} of the study is missing; restore a copy"
             )
+        check_event(self, event)
         self.clock = self.clock_at(event.time)
-        self.last, self.time = event.number, event.time
-        handler = _HANDLERS.get(event.kind)
-        if handler is None:
-            raise StudyError(
-                f"event {event.number} is of the unknown kind {event.kind!r}; "
-                "a newer version wrote it: update bayesduel"
-            )
-        handler(self, event.number, event.body)
+        self.last, self.time, self.digest = event.number, event.time, event.digest
+        try:
+            _HANDLERS[event.kind](self, event.number, event.body)
+        except _MISFITS as error:
+            raise broken(event.number, f"it does not fit ({error!r})") from error
 
     def clock_at(self, time: float) -> float:
         """Return what the clock of the study shows at a time of day."""
@@ -164,11 +178,6 @@ class StudyState:
     def active(self) -> list[int]:
         """Arms that are not retired."""
         return [arm for arm, gone in enumerate(self.is_retired) if not gone]
-
-    @property
-    def told_pairs(self) -> Int64[np.ndarray, "K K"]:
-        """Votes of every pair, those that are out among them."""
-        return (self.wins + self.wins.T + self.ties).astype(np.int64) + self.out
 
     def may_ask(self, judge: str | None) -> Bool[np.ndarray, "K K"]:
         """Mark the pairs that may be put to a judge."""
@@ -200,6 +209,8 @@ class StudyState:
         if question.request in self.requests:
             request = self.requests[question.request]
             request.issued += question.replaces is None
+            if request.issued == request.duel["votes"]:
+                self.unissued.pop(request.number, None)
         if question.replaces is not None:
             old = self.questions[question.replaces]
             old.replaced, old.request = True, None
@@ -215,7 +226,8 @@ class StudyState:
         self.idle_rounds += duel["idle"]
         pair = duel["first"], duel["second"]
         if serves:
-            self.requests[number] = Request(number, duel, *pair)
+            request = self.requests[number] = Request(number, duel, *pair)
+            self.unissued[number] = request
         else:  # It may not be put to this judge.
             self.told.append(Told(number, duel, *pair))
 
@@ -253,6 +265,7 @@ class StudyState:
             request.wins += left == (question.left == request.first)
         if request.resolved == request.duel["votes"]:
             del self.requests[request.number]
+            self.unissued.pop(request.number, None)
             self.told.append(
                 Told(
                     number,
@@ -295,7 +308,7 @@ class StudyState:
     def _arm_added(self, number: int, body: dict[str, Any]) -> None:
         self.arms.append(body["name"])
         self.is_retired.append(False)
-        for name in ("wins", "ties", "out", "shown", "told_wins"):
+        for name in ("wins", "ties", "out", "shown", "told_wins", "told_pairs"):
             setattr(self, name, np.pad(getattr(self, name), (0, 1)))
         self.blocked = np.pad(self.blocked, (0, 1))
         self.blocked[-1, -1] = True
@@ -317,6 +330,8 @@ class StudyState:
             self.wins[second, first] += for_second
             self.ties[first, second] += tied
             self.ties[second, first] += tied
+            self.told_pairs[first, second] += sum(counts)
+            self.told_pairs[second, first] += sum(counts)
             # Half of the ties each, and the last one of an odd number by a coin.
             half, odd = divmod(tied, 2)
             place = number * len(self.arms) ** 2 + first * len(self.arms) + second
@@ -335,19 +350,24 @@ class StudyState:
         self.epoch_wins = self.told_wins.copy()
         self.told = []
         self.requests = {}
+        self.unissued = {}
 
     def _leaves(self, question: Question) -> None:
         if self.open.pop(question.number, None) is not None:
             self._count_out(question, -1)
 
     def _count_out(self, question: Question, change: int) -> None:
-        self.out[question.left, question.right] += change
-        self.out[question.right, question.left] += change
+        pair = question.left, question.right
+        for table in (self.out, self.told_pairs):
+            table[pair] += change
+            table[pair[::-1]] += change
 
     def _count_vote(self, question: Question, change: int) -> None:
         left, right = question.left, question.right
         told = (left, right) if self._told_left(question) else (right, left)
         self.told_wins[told] += change
+        self.told_pairs[told] += change
+        self.told_pairs[told[::-1]] += change
         if question.answer == "tie":
             self.ties[left, right] += change
             self.ties[right, left] += change

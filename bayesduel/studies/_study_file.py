@@ -12,9 +12,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from bayesduel.errors import StudyError
-from bayesduel.studies._event_log import Event, EventLog
+from bayesduel.folders import as_path
 from bayesduel.studies._rules import Rule
 from bayesduel.studies._state import StudyState
+from bayesduel.studies.stored.event_log import EventLog, write_new
+from bayesduel.studies.stored.events import BEGINNING, Event
 
 __all__ = ["StudyFile"]
 
@@ -60,7 +62,7 @@ class StudyFile:
 
     def events(self) -> list[Event]:
         """Return the history of the study."""
-        return list(self._log.read(0))
+        return self._log.read(0)
 
     def export(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the history as JSON lines, one event a line; write it to a new file.
@@ -69,8 +71,7 @@ class StudyFile:
         """
         text = "".join(f"{event.as_json()}\n" for event in self._log.read(0))
         if path is not None:
-            with Path(path).open("x", encoding="utf-8") as file:
-                file.write(text)
+            write_new(as_path("path", path, StudyError), text)
         return text
 
     def copy(self, path: str | os.PathLike[str]) -> None:
@@ -102,10 +103,9 @@ class StudyFile:
     def _current(self) -> StudyState:
         """Return the state after all that is stored."""
         after = 0 if self._state is None else self._state.last
-        for event in self._log.read(after):
+        digest = BEGINNING if self._state is None else self._state.digest
+        for event in self._log.read(after, digest):
             if self._state is None:
-                if event.kind != "created":
-                    raise StudyError(f"{self.path} has no beginning; restore a copy")
                 self._state = StudyState.begin(event)
             else:
                 self._state.apply(event)
@@ -131,5 +131,4 @@ class StudyFile:
     def _append(self, kind: str, body: dict[str, Any]) -> None:
         state = self._current()
         event = Event(state.last + 1, self._clock(), kind, body)
-        self._log.append(event)
-        state.apply(event)
+        state.apply(self._log.append(event, state.digest))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Standing", "StoppingLine", "StudyStatus", "status_of", "stopping_of"]
 
-_DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 6e6, 400, 4000
+_DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 6e6, 200, 4000
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
-from bayesduel.errors import StudyError, checked_as
+from bayesduel.errors import OutputWriteError, StudyError, checked_as
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._asking import next_question
-from bayesduel.studies._event_log import FORMAT, EventLog
 from bayesduel.studies._fits import votes_between
 from bayesduel.studies._foresight import Foresight
-from bayesduel.studies._rules import check_policy_text, rule_of
+from bayesduel.studies._rules import Rule, check_policy_text, rule_of
 from bayesduel.studies._settings import (
     MOST_ARMS,
     RULES,
@@ -22,6 +21,7 @@ from bayesduel.studies._settings import (
     checked_name,
 )
 from bayesduel.studies._state import ANSWERS
+from bayesduel.studies.stored.event_log import FORMAT, EventLog
 from bayesduel.studies.tickets import (
     LEASE,
     Ticket,
@@ -34,6 +34,9 @@ from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import integer_from, one_of
 
 __all__ = ["Study"]
+
+_AT_ONCE = 100
+"""Questions that are stored together: others need not wait for long."""
 
 
 class Study(Foresight):
@@ -157,7 +160,14 @@ class Study(Foresight):
         -------
         list of Ticket
             Fewer than ``n``, or none, where the budget is spent, the policy waits for
-            answers or would only exploit; :attr:`resting` says why.
+            answers or would only exploit; :attr:`resting` says why. They are stored 100
+            at a time, and others may write in between; those before a full disk are
+            returned.
+
+        Raises
+        ------
+        OutputWriteError
+            If none can be stored.
         """
         count = checked_as(StudyError, integer_from, n, 1, "n", 10**4)
         judge = checked_judge(judge)
@@ -166,20 +176,35 @@ class Study(Foresight):
             if self._rule is None:
                 self._rule = rule_of(self._settings)
             rule = self._rule
-            # Others wait for the write lock; a compiler takes seconds.
-            rule.prepare(self._current())
-            tickets = []
+            tickets: list[Ticket] = []
             self._resting = ""
-            with self._writing() as state:
-                for _ in range(count):
-                    body = next_question(state, rule, judge, context, self._clock())
-                    if isinstance(body, str):
-                        self._resting = body
-                        break
-                    self._append("asked", body)
-                    if "duel" in body:
-                        rule.accepted(state)
-                    tickets.append(ticket_of(state, state.questions[body["question"]]))
+            while len(tickets) < count and not self._resting:
+                # Others wait for the write lock; a compiler takes seconds.
+                rule.prepare(self._current())
+                some = min(_AT_ONCE, count - len(tickets))
+                try:
+                    tickets += self._asked(some, rule, judge, context)
+                except OutputWriteError as error:
+                    if not tickets:
+                        raise
+                    self._resting = str(error)
+        return tickets
+
+    def _asked(
+        self, count: int, rule: Rule, judge: str | None, context: Any
+    ) -> list[Ticket]:
+        """Store the next questions, all or none."""
+        tickets = []
+        with self._writing() as state:
+            for _ in range(count):
+                body = next_question(state, rule, judge, context, self._clock())
+                if isinstance(body, str):
+                    self._resting = body
+                    break
+                self._append("asked", body)
+                if "duel" in body:
+                    rule.accepted(state)
+                tickets.append(ticket_of(state, state.questions[body["question"]]))
         return tickets
 
     def tell(self, ticket: Ticket | int, answer: str) -> bool:

@@ -125,6 +125,8 @@ def kill(path: str, seed: int, times: int) -> None:
     told: dict[int, list[str]] = {}
     for moment in range(times):
         pid, heard = forked(path, random.Random(rng.random()), None)
+        if rng.random() < 0.7:  # A busy machine takes long to begin.
+            select.select([heard], [], [], 300.0)
         time.sleep(rng.uniform(0.0, 0.06))
         told |= killed(path, pid, heard, moment)
     still_there(path, told)

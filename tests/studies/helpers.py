@@ -29,7 +29,13 @@ def same(one, other) -> bool:
 def assert_replays(study: Study) -> None:
     """Hold a study against what its file says to somebody who opens it."""
     with Study.open(study.path) as other:
-        assert same(study._current(), other._current())
+        state = study._current()
+        assert same(state, other._current())
+    counted = state.wins + state.wins.T + state.ties + state.out
+    assert (state.told_pairs == counted).all()
+    waiting = [each for each in state.requests.values()
+               if each.issued < each.duel["votes"]]  # fmt: skip
+    assert list(state.unissued.values()) == waiting
 
 
 class Clock:

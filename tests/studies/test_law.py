@@ -7,10 +7,10 @@ from scipy import stats
 from bayesduel import policies
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.studies._event_log import Event
 from bayesduel.studies._played_policy import PlayedPolicy
 from bayesduel.studies._settings import Settings
 from bayesduel.studies._state import StudyState
+from bayesduel.studies.stored.events import Event
 from tests.studies.helpers import DRINKS
 
 FALSE_ALARM = 1e-5

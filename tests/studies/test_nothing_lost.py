@@ -12,6 +12,7 @@ import pytest
 
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies import Study
+from bayesduel.studies.stored.events import Event
 from tests.studies.helpers import DRINKS, assert_replays, same
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +82,7 @@ def test_a_full_disk_stores_nothing_and_loses_nothing(study):
     tickets = study.ask(3)
     study.tell(tickets[0], "left")
     before = len(study.events())
-    size = study.path.with_name(study.path.name + "-wal").stat().st_size
+    size = study.path.stat().st_size
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
     try:
@@ -99,6 +100,20 @@ def test_a_full_disk_stores_nothing_and_loses_nothing(study):
     assert study.comparisons().num_votes == 3
     assert len(study.ask(2)) == 2
     assert_replays(study)
+
+
+@pytest.mark.parametrize("name", ["copy", "export"])
+def test_no_room_for_a_copy_leaves_no_file(study, tmp_path, name):
+    study.ask(20, context="x" * 10**3)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10**4, limits[1]))
+    try:
+        with pytest.raises(OutputWriteError):
+            getattr(study, name)(tmp_path / "other")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [each.name for each in tmp_path.iterdir()] == [study.path.name]
+    getattr(study, name)(tmp_path / "other")
 
 
 def test_no_room_for_a_study_leaves_no_file(tmp_path):
@@ -178,15 +193,15 @@ def test_what_is_no_study_is_not_opened(tmp_path, study):
 
 def test_a_newer_format_is_said(study):
     with closing(sqlite3.connect(study.path)) as connection:
-        connection.execute("PRAGMA user_version=2")
-    with pytest.raises(StudyError, match="is of format 2, and this version reads"):
+        connection.execute("PRAGMA user_version=3")
+    with pytest.raises(StudyError, match="is of format 3, and this version reads"):
         Study.open(study.path)
 
 
 def test_events_of_the_future_and_gaps_are_said(study):
     study.ask()
-    with closing(sqlite3.connect(study.path)) as connection, connection:
-        connection.execute("INSERT INTO events VALUES (3, 0.0, 'sung', '{}')")
+    with study._log.writing():
+        study._log.append(Event(3, 0.0, "sung", {}), study._current().digest)
     with pytest.raises(StudyError, match="event 3 is of the unknown kind 'sung'"):
         Study.open(study.path)
     with closing(sqlite3.connect(study.path)) as connection, connection:

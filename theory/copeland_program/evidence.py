@@ -19,7 +19,7 @@ left-hand side of the constraints (P) of `theory.copeland_program._constraints`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -211,21 +211,67 @@ def _least_turned(costs: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, " K"
 
     Entry (i, j) is what it costs to let i beat j; not negative.
     """
-    num_arms, found = len(costs), np.full(len(costs), np.inf)
+    num_arms = len(costs)
     table = costs.copy()
     np.fill_diagonal(table, np.inf)
+    rows, columns = _Sorted.of(table), _Sorted.of(table.T)
+    found = np.full(num_arms, np.inf)
     for arm in range(num_arms):
-        # Of a rival: its own pairs and those of the arm, without the direct one.
-        pool = np.hstack([table, np.broadcast_to(table[:, arm], table.shape)])
-        pool[:, arm] = np.inf
-        np.fill_diagonal(pool[:, num_arms:], np.inf)
-        pool = np.delete(pool, arm, axis=0)
-        direct = np.delete(table[:, arm], arm)
-        cheapest = np.partition(pool, (num_arms - 2, num_arms), axis=1)
-        with_direct = direct + cheapest[:, : num_arms - 2].sum(axis=1)
-        without = cheapest[:, :num_arms].sum(axis=1)
-        found[arm] = np.minimum(with_direct, without).min()
+        direct = table[:, arm]
+        # Of a rival: its own pairs and those of the arm. The direct one is among them
+        # twice, and is taken out: the sum of the rest is the largest of these.
+        sums = _least_sums(rows, columns, arm, num_arms - 2)
+        with np.errstate(invalid="ignore"):  # The arm is no rival of its own.
+            rest = [
+                np.maximum(
+                    np.maximum(sums[first], sums[first + 1] - direct),
+                    sums[first + 2] - 2 * direct,
+                )
+                for first in (0, 2)
+            ]
+            cost = np.minimum(direct + rest[0], rest[1])
+        cost[arm] = np.inf
+        found[arm] = max(cost.min(), 0.0)
     return found
+
+
+class _Sorted(NamedTuple):
+    """Rows in ascending order, with infinity behind them, and sums of their begins."""
+
+    entries: Float64[np.ndarray, "row size"]
+    sums: Float64[np.ndarray, "row size"]
+
+    @classmethod
+    def of(cls, table: Float64[np.ndarray, "row K"]) -> Self:
+        entries = np.sort(table, axis=1)
+        sums = np.pad(np.cumsum(entries, axis=1), ((0, 0), (1, 0)))
+        return cls(np.pad(entries, ((0, 0), (0, 1)), constant_values=np.inf), sums)
+
+
+def _least_sums(
+    rows: _Sorted, columns: _Sorted, arm: int, size: int
+) -> Float64[np.ndarray, "5 K"]:
+    """Return the sums of the least entries of each row and one column together.
+
+    Of ``size`` entries, of one more, and so on to four more. How many of them are of
+    the row is found by bisection.
+    """
+    num_arms = len(rows.entries)
+    start = np.arange(num_arms) * (num_arms + 1)
+    flat, column = rows.entries.ravel(), columns.entries[arm]
+    below, above = np.zeros(num_arms, dtype=int), np.full(num_arms, size)
+    for _ in range(int(size).bit_length()):
+        middle = (below + above) >> 1
+        more = (below < above) & (flat[start + middle] < column[size - middle - 1])
+        below, above = np.where(more, middle + 1, below), np.where(more, above, middle)
+    left = size - below
+    found = [rows.sums.ravel()[start + below] + columns.sums[arm, left]]
+    for _ in range(4):
+        one, other = flat[start + below], column[left]
+        found.append(found[-1] + np.minimum(one, other))
+        below = np.minimum(below + (one <= other), num_arms)
+        left = np.minimum(left + (one > other), num_arms)
+    return np.array(found)
 
 
 def checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:

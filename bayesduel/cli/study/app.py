@@ -9,6 +9,7 @@ from bayesduel.cli.study import (
     answers,
     arms,
     ask,
+    check,
     export,
     new,
     page,
@@ -40,4 +41,5 @@ study.command("retire-arm")(arms.retire_arm)
 study.command("import")(arms.import_)
 study.command("export")(export.export)
 study.command("copy")(export.copy)
+study.command("check")(check.check)
 study.command("serve-stdin")(serve.serve_stdin)

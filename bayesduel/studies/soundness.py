@@ -1,0 +1,201 @@
+"""What of the file of a study can be believed, and saved."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayesduel.errors import BayesduelError, StudyError
+from bayesduel.folders import as_path
+from bayesduel.studies._state import StudyState
+from bayesduel.studies.stored.event_log import EventLog, event_of
+from bayesduel.studies.stored.events import BEGINNING, Event
+
+__all__ = ["Soundness", "check_study"]
+
+_PAGE = 4096
+"""Bytes; a file that was cut is filled up to whole ones."""
+
+
+@dataclass(frozen=True)
+class Soundness:
+    """What of a study can be believed; as :func:`check_study` returns it.
+
+    Attributes
+    ----------
+    path : Path
+    events : tuple of Event
+        From the first on, as far as each of them follows on the one before.
+    votes : int
+        That count after these events, imported ones not among them.
+    fault : str
+        Why the next one cannot be believed, or the file not be opened; "" where all
+        is sound.
+    later : tuple of Event
+        Events behind the fault whose own checksum holds. They do not count in a study
+        that is saved: what they follow on is unknown.
+    """
+
+    path: Path
+    events: tuple[Event, ...]
+    votes: int
+    fault: str
+    later: tuple[Event, ...] = ()
+
+    @property
+    def later_answers(self) -> tuple[Event, ...]:
+        """Answers behind the fault, to be told again by hand."""
+        return tuple(each for each in self.later if each.kind == "answered")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a new study of the sound events.
+
+        Raises
+        ------
+        StudyError
+            If there is none, or the file exists.
+        OutputWriteError
+            If it cannot be written.
+        """
+        if not self.events:
+            raise StudyError(f"{self.path}: no event is sound, so nothing can be saved")
+        first, *others = self.events
+        log = EventLog.create(path, first.time, first.body)
+        try:
+            with log.writing():
+                ((*_, last),) = [log.read(0)]
+                digest = last.digest
+                for event in others:
+                    digest = log.append(event, digest).digest
+        finally:
+            log.close()
+
+
+def check_study(path: str | os.PathLike[str]) -> Soundness:
+    """Say which events of a study are sound.
+
+    Parameters
+    ----------
+    path : path
+        Of the file. Nothing is written to it.
+
+    Raises
+    ------
+    StudyError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from bayesduel.studies import Study, check_study
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "drinks.study")
+    ...     with Study.create(path, ["tea", "milk"], "balanced") as study:
+    ...         _ = study.tell(study.ask()[0], "left")
+    ...     found = check_study(path)
+    >>> len(found.events), found.votes, found.fault
+    (3, 1, '')
+    """
+    path = as_path("path", path, StudyError)
+    if not path.is_file():
+        rule = "must be the file of a study, and is no file"
+        raise StudyError.of("path", rule, str(path))
+    try:
+        with closing(EventLog.open(path)) as log:
+            events = log.read(0)
+    except BayesduelError as error:
+        return _damaged(path, _rows_of(path), str(error))
+    state, sound, fault = _replayed(events)
+    later = tuple(events[len(sound) + 1 :])
+    return Soundness(path, sound, 0 if state is None else state.num_votes, fault, later)
+
+
+def _replayed(
+    events: list[Event],
+) -> tuple[StudyState | None, tuple[Event, ...], str]:
+    """Return the state after the events that follow on one another, and the fault."""
+    state = None
+    for place, event in enumerate(events):
+        try:
+            if state is None:
+                state = StudyState.begin(event)
+            else:
+                state.apply(event)
+        except StudyError as error:
+            return state, tuple(events[:place]), str(error)
+    return state, tuple(events), "" if events else "there is no event"
+
+
+def _damaged(path: Path, rows: dict[int, tuple[Any, ...]], why: str) -> Soundness:
+    events: list[Event] = []
+    digest = BEGINNING
+    try:
+        while len(events) + 1 in rows:
+            event = event_of(rows[len(events) + 1], len(events) + 1, digest)
+            digest = event.digest
+            events.append(event)
+    except StudyError as error:
+        why = str(error)
+    state, sound, fault = _replayed(events)
+    later = [_vouched(rows, number) for number in sorted(rows) if number > len(sound)]
+    return Soundness(
+        path,
+        sound,
+        0 if state is None else state.num_votes,
+        fault if len(sound) < len(events) else why,
+        tuple(event for event in later if event is not None),
+    )
+
+
+def _vouched(rows: dict[int, tuple[Any, ...]], number: int) -> Event | None:
+    """Return an event if it follows on what the one before says of itself."""
+    before = rows.get(number - 1, (None,))[-1]
+    if not isinstance(before, str) or rows[number][-1] is None:
+        return None
+    try:
+        return event_of(rows[number], number, before)
+    except StudyError:
+        return None
+
+
+def _rows_of(path: Path) -> dict[int, tuple[Any, ...]]:
+    """Return the events that SQLite still finds, from either end, by their number."""
+    found: dict[int, tuple[Any, ...]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "damaged.study")
+        data = path.read_bytes()
+        copy.write_bytes(data + bytes(-len(data) % _PAGE))
+        address = f"{copy.as_uri()}?mode=ro&immutable=1"
+        for column in ("digest", "NULL"):
+            for order in ("ASC", "DESC"):
+                query = (
+                    f"SELECT number, time, kind, body, {column} FROM events "
+                    f"ORDER BY number {order}"
+                )
+                with closing(sqlite3.connect(address, uri=True)) as connection:
+                    connection.text_factory = _text
+                    _read_on(connection, query, found)
+            if found:
+                break
+    return found
+
+
+def _read_on(
+    connection: sqlite3.Connection, query: str, found: dict[int, tuple[Any, ...]]
+) -> None:
+    """Read rows until SQLite finds no more."""
+    try:
+        for row in connection.execute(query):
+            if isinstance(row[0], int):
+                found.setdefault(row[0], row)
+    except (sqlite3.Error, OverflowError):
+        return
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

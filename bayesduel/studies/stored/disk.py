@@ -1,0 +1,119 @@
+"""The file of a study on its disk: how it is opened, and what goes wrong with it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bayesduel.errors import OutputWriteError, StudyError
+
+__all__ = [
+    "RESTORE",
+    "address_of",
+    "is_writable",
+    "keeps_log",
+    "place_of",
+    "reading",
+    "writing_to",
+]
+
+RESTORE = (
+    "see what is sound with bayesduel study check, or restore a copy; one of a study "
+    "that is open is made by bayesduel study copy"
+)
+
+_KEEPS_A_LOG = 2
+"""Byte 18 of a file that SQLite keeps with a write-ahead log."""
+
+
+def is_writable(path: Path) -> bool:
+    """Say whether the file may be written, and a journal beside it."""
+    return os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+
+
+def keeps_log(path: Path) -> bool:
+    """Say whether SQLite keeps the file with a write-ahead log."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(20)
+    except OSError:
+        return False
+    return len(head) == 20 and head[18] == _KEEPS_A_LOG
+
+
+def address_of(path: Path) -> str:
+    """Return how SQLite is told to open a file, after a look at what lies beside it."""
+    logged, log = keeps_log(path), path.with_name(path.name + "-wal")
+    if log.exists() and not logged:
+        # SQLite would take what it holds for votes of this file.
+        raise StudyError(
+            f"{path}: the log {log.name} lies beside it and belongs to another file; "
+            "move it away, and open the study again"
+        )
+    if is_writable(path):
+        mode = "rw"
+    elif not logged:
+        mode = "ro"
+    elif log.exists() and log.stat().st_size:
+        raise StudyError(
+            f"{path}: the newest votes are in {log.name} beside it, and cannot be "
+            "taken in where nothing can be written; copy both files to another folder"
+        )
+    else:
+        mode = "ro&immutable=1"
+    return f"{path.absolute().as_uri()}?mode={mode}"
+
+
+def place_of(path: Path) -> tuple[int, int] | None:
+    """Return which file is at a path now."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite into those of this package."""
+    try:
+        yield
+    except sqlite3.ProgrammingError as error:
+        raise StudyError(f"{path}: {error}; open the study again") from error
+    except (sqlite3.Error, UnicodeError, OverflowError) as error:
+        rule = f"cannot be read as a study: {' '.join(str(error).split())}"
+        remedy = RESTORE if path.is_file() else "name another file"
+        raise StudyError.of("path", rule, str(path), remedy=remedy) from error
+
+
+_UNWRITABLE = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_BUSY",
+               "SQLITE_CANTOPEN", "SQLITE_PERM")  # fmt: skip
+
+
+@contextmanager
+def writing_to(path: Path) -> Iterator[None]:
+    """Do as :func:`reading`, and say what cannot be written."""
+    try:
+        with reading(path):
+            yield
+    except StudyError as error:
+        cause = error.__cause__
+        code = getattr(cause, "sqlite_errorname", "") or ""
+        if not code.startswith(_UNWRITABLE):
+            raise
+        remedy = (
+            "another program holds the file: end it, and try again"
+            if code.startswith("SQLITE_BUSY")
+            else "make room or allow writing, and try again"
+        )
+        raise OutputWriteError(
+            f"{path}: {cause}; nothing of this was stored, and all that was "
+            f"stored before is kept; {remedy}"
+        ) from cause
+    except OSError as error:
+        raise OutputWriteError(
+            f"{path}: {error.strerror or error}; nothing of this was stored"
+        ) from error

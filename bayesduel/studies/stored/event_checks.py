@@ -1,0 +1,231 @@
+"""What an event must be before it counts: its fields, their types, what they name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from bayesduel.errors import StudyError
+from bayesduel.studies.stored.events import ANSWERS, Event
+
+if TYPE_CHECKING:
+    from bayesduel.studies._state import StudyState
+
+__all__ = ["broken", "check_event", "check_names"]
+
+
+def broken(number: int, what: str) -> StudyError:
+    """Return the error of an event that cannot be believed."""
+    return StudyError(
+        f"event {number} of the study is broken: {what}; "
+        "see what is sound with: bayesduel study check FILE"
+    )
+
+
+def check_event(state: StudyState, event: Event) -> None:
+    """Refuse an event that cannot follow on a state."""
+    known = _FIELDS.get(event.kind)
+    if known is None:
+        raise StudyError(
+            f"event {event.number} is of the unknown kind {event.kind!r}; "
+            "a newer version wrote it, or it is damaged: update bayesduel, or see what "
+            "is sound with: bayesduel study check FILE"
+        )
+    needed, optional = known
+    for name, is_right in (needed | optional).items():
+        if name in event.body and not is_right(event.body[name]):
+            raise broken(event.number, f"its {name} is {_short(event.body[name])}")
+        if name in needed and name not in event.body:
+            raise broken(event.number, f"it has no {name}")
+    check = _CHECKS.get(event.kind)
+    what = None if check is None else check(state, event.number, event.body)
+    if what is not None:
+        raise broken(event.number, what)
+
+
+def check_names(event: Event) -> None:
+    """Refuse what no version without checksums wrote."""
+    if event.kind in _FIELDS:
+        needed, optional = _FIELDS[event.kind]
+        for name in event.body:
+            if name not in needed and name not in optional:
+                raise broken(event.number, f"it has an unknown field {_short(name)}")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _whole(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**53
+
+
+def _some(value: Any) -> bool:
+    return _whole(value) and value > 0
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _number(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_text, value))
+
+
+def _anything(value: Any) -> bool:
+    return True
+
+
+_DUEL = {
+    "champion": _whole, "exploit": _whole, "first": _whole, "second": _whole,
+    "votes": _some, "round": _whole, "idle": _whole,
+}  # fmt: skip
+
+
+def _duel(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(name in value and is_right(value[name])
+                for name, is_right in _DUEL.items())
+        and value["first"] != value["second"]
+    )  # fmt: skip
+
+
+def _counts(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(row, list) and len(row) == 5 and all(map(_whole, row))
+        for row in value
+    )
+
+
+_RATE = {
+    "rule": _text, "false_stops": _whole, "false_share": _number,
+    "false_lower": _number, "false_upper": _number, "undecided_share": _number,
+}  # fmt: skip
+
+
+def _rates(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(rate, dict)
+        and rate.keys() == _RATE.keys() | {"median_votes"}
+        and all(is_right(rate[name]) for name, is_right in _RATE.items())
+        and (rate["median_votes"] is None or _number(rate["median_votes"]))
+        for rate in value
+    )
+
+
+_Fields = dict[str, Callable[[Any], bool]]
+
+_WHO: _Fields = {"judge": _text, "by": _text}
+
+_FIELDS: dict[str, tuple[_Fields, _Fields]] = {
+    "asked": (
+        {"question": _some, "left": _whole, "right": _whole, "rule": _text,
+         "reason": _text, "lease": _number},
+        {"judge": _text, "context": _anything, "request": _some, "replaces": _some,
+         "duel": _duel, "information": _number},
+    ),
+    "answered": ({"question": _some, "answer": _text}, _WHO),
+    "withdrawn": ({"question": _some}, _WHO),
+    "undone": ({"question": _some}, _WHO),
+    "arm added": ({"name": _text}, {}),
+    "arm retired": ({"name": _text}, {}),
+    "imported": ({"source": _text, "counts": _counts}, {}),
+    "audited": (
+        {"policy": _text, "model": _text, "arms": _texts, "votes": _number,
+         "delta": _number, "width": _number, "budget": _whole, "look_every": _whole,
+         "num_runs": _whole, "seed": _whole, "rates": _rates, "remarks": _texts},
+        {},
+    ),
+}  # fmt: skip
+"""By kind: the fields that an event must have, and those that it may have.
+
+Others are kept where a checksum vouches for them: a newer version wrote them.
+"""
+
+
+def _asked(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+    left, right = body["left"], body["right"]
+    if body["question"] != len(state.questions) + 1:
+        return f"question {body['question']} does not follow on {len(state.questions)}"
+    if left == right or not (_is_asked(state, left) and _is_asked(state, right)):
+        return f"it asks about arms {left} and {right}"
+    if "replaces" in body and body["replaces"] not in state.open:
+        return f"question {body['replaces']}, which it replaces, is not open"
+    duel = body.get("duel")
+    if duel is not None:
+        arms = [duel[name] for name in ("champion", "first", "second")]
+        if not all(_is_asked(state, arm) for arm in arms):
+            return f"its duel is of arms {arms[1]} and {arms[2]}"
+    request = body.get("request")
+    own = request == number and duel is not None
+    if request is not None and not own and request not in state.requests:
+        return f"nothing was asked for in event {request}"
+    return None
+
+
+def _is_asked(state: StudyState, arm: int) -> bool:
+    return arm < len(state.arms) and not state.is_retired[arm]
+
+
+def _answered(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+    if body["answer"] not in ANSWERS:
+        return f"its answer is {_short(body['answer'])}"
+    return _question(state, body, answered=False)
+
+
+def _undone(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+    return _question(state, body, answered=True)
+
+
+def _withdrawn(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+    return _question(state, body, answered=None)
+
+
+def _question(
+    state: StudyState, body: dict[str, Any], *, answered: bool | None
+) -> str | None:
+    question = state.questions.get(body["question"])
+    if question is None:
+        return f"question {body['question']} was not asked"
+    if question.withdrawn:
+        return f"question {question.number} was withdrawn"
+    if answered is not None and (question.answer is not None) != answered:
+        return f"question {question.number} has {'no' if answered else 'an'} answer"
+    return None
+
+
+def _added(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+    return f"arm {body['name']!r} is there" if body["name"] in state.arms else None
+
+
+def _retired(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+    name = body["name"]
+    if name not in state.arms or state.is_retired[state.arms.index(name)]:
+        return f"there is no arm {_short(name)}"
+    return None
+
+
+def _imported(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+    most = len(state.arms)
+    for first, second, *_ in body["counts"]:
+        if first == second or first >= most or second >= most:
+            return f"it has votes between arms {first} and {second}"
+    return None
+
+
+_CHECKS: dict[str, Callable[[StudyState, int, dict[str, Any]], str | None]] = {
+    "asked": _asked,
+    "answered": _answered,
+    "withdrawn": _withdrawn,
+    "undone": _undone,
+    "arm added": _added,
+    "arm retired": _retired,
+    "imported": _imported,
+}

@@ -1,0 +1,333 @@
+"""The file of a study: events that are appended, and never changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from errno import EEXIST
+from pathlib import Path
+from typing import Any
+
+from bayesduel.errors import OutputWriteError, StudyError
+from bayesduel.folders import as_path, renamed_when_whole
+from bayesduel.studies.stored.disk import (
+    RESTORE,
+    address_of,
+    is_writable,
+    keeps_log,
+    place_of,
+    reading,
+    writing_to,
+)
+from bayesduel.studies.stored.event_checks import broken, check_names
+from bayesduel.studies.stored.events import BEGINNING, Event, body_text, chained
+
+__all__ = ["FORMAT", "EventLog", "event_of", "write_new"]
+
+FORMAT = 2
+"""Version of the layout of the file and of its events. Format 1 had no checksums."""
+
+PRIVATE = 0o600
+"""Permissions of new files: votes are nobody else's business."""
+
+_MAKE_IT = "make it with Study.create or bayesduel study new"
+_APPLICATION = 0x62644475
+"""Tells SQLite's own tools, and us, what the file is."""
+
+_WAIT_SECONDS = 120.0
+"""For the other writers; each of them needs milliseconds."""
+
+_TABLES = """
+CREATE TABLE events (
+    number INTEGER PRIMARY KEY,
+    time REAL NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    digest TEXT NOT NULL
+);
+CREATE TABLE seal (count INTEGER NOT NULL, digest TEXT NOT NULL);
+INSERT INTO seal VALUES (0, '');
+"""
+
+_TRIGGERS = """
+CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'events of a study are never changed'); END;
+CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, 'events of a study are never deleted'); END;
+"""
+
+
+class EventLog:
+    """Events in an SQLite file, which is all there is of a study.
+
+    What :meth:`writing` has left without an error is in that file, on the disk: no end
+    of the process or of the machine takes it away again. SQLite keeps a journal beside
+    it for as long as it writes, milliseconds, and takes back what was cut.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._turn = threading.RLock()
+        self._place = place_of(path)
+        with reading(path):
+            # One object may serve several threads; `writing` and `read` take turns.
+            self._connection = sqlite3.connect(
+                address_of(path),
+                uri=True,
+                timeout=_WAIT_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+        try:
+            with reading(path):
+                # EXTRA: the folder, too, is on the disk without the journal.
+                self._connection.execute("PRAGMA synchronous=EXTRA")
+                self._fold_log()
+                self._format = self._number("user_version")
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _fold_log(self) -> None:
+        """Take in the log of an older version, unless others have it open."""
+        if keeps_log(self.path) and is_writable(self.path):
+            run = self._connection.execute
+            run("PRAGMA busy_timeout=0")
+            with suppress(sqlite3.OperationalError):
+                run("PRAGMA wal_checkpoint(TRUNCATE)")
+                run("PRAGMA journal_mode=DELETE")
+            run(f"PRAGMA busy_timeout={int(1000 * _WAIT_SECONDS)}")
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], time: float, body: dict) -> EventLog:
+        """Make a file that holds the event "created", or none at all."""
+        path = as_path("path", path, StudyError)
+        try:
+            # Whoever makes the file has it; SQLite takes an empty one as new.
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE))
+        except FileExistsError as error:
+            rule, remedy = "must be a new file", "open it, or name another one"
+            raise StudyError.of("path", rule, str(path), remedy=remedy) from error
+        except OSError as error:
+            raise OutputWriteError(
+                f"path: cannot write {path}: {error.strerror or error}"
+            ) from error
+        log = None
+        try:
+            log = cls(path)
+            with writing_to(path):
+                script = f"""
+                    BEGIN;
+                    PRAGMA application_id={_APPLICATION};
+                    PRAGMA user_version={FORMAT};
+                    {_TABLES} {_TRIGGERS}
+                    COMMIT;
+                """
+                log._connection.executescript(script)
+                log._format = FORMAT
+            with log.writing():
+                log.append(Event(1, time, "created", body), BEGINNING)
+        except BaseException:
+            if log is not None:
+                log.close()
+            for suffix in ("", "-journal"):
+                with suppress(OSError):
+                    path.with_name(path.name + suffix).unlink()
+            raise
+        return log
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> EventLog:
+        """Open a file that was made by :meth:`create`."""
+        path = as_path("path", path, StudyError)
+        if not path.is_file():
+            rule = "must be the file of a study, and is no file"
+            raise StudyError.of("path", rule, str(path), remedy=_MAKE_IT)
+        log = cls(path)
+        try:
+            with reading(path):
+                application = log._number("application_id")
+        except BaseException:
+            log.close()
+            raise
+        if application == _APPLICATION and 1 <= log._format <= FORMAT:
+            return log
+        log.close()
+        if application == _APPLICATION:
+            rule = f"is of format {log._format}, and this version reads format {FORMAT}"
+            remedy = "update bayesduel"
+        else:
+            rule, remedy = "must be the file of a study", _MAKE_IT
+        raise StudyError.of("path", rule, str(path), remedy=remedy)
+
+    def _number(self, pragma: str) -> int:
+        return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+    def read(self, after: int, digest: str = BEGINNING) -> list[Event]:
+        """Return the events behind the one of a number and checksum, in their order.
+
+        Raises
+        ------
+        StudyError
+            If the file holds anything but a continuation of it.
+        """
+        with self._turn, reading(self.path), self._same_moment():
+            run = self._connection.execute
+            if self._format == 1:  # Another one may have chained it.
+                self._format = self._number("user_version")
+            column = "digest" if self._format > 1 else "NULL"
+            rows = run(
+                f"SELECT number, time, kind, body, {column} FROM events "
+                "WHERE number > ? ORDER BY number",
+                (after,),
+            ).fetchall()
+            seal = run("SELECT count, digest FROM seal").fetchall() if (
+                self._format > 1
+            ) else None  # fmt: skip
+        found = []
+        for row in rows:
+            event = event_of(row, after + 1, digest)
+            if seal is None:
+                check_names(event)
+            after, digest = event.number, event.digest
+            found.append(event)
+        if seal is not None and seal != [(after, digest)]:
+            raise StudyError(
+                f"{self.path}: its seal is not that of event {after}: events are "
+                f"missing, or the file was replaced; {RESTORE}"
+            )
+        return found
+
+    @contextmanager
+    def _same_moment(self) -> Iterator[None]:
+        """Let several queries see the file as it was at the first of them."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep all other writers out; on the way out everything is stored, or nothing.
+
+        Raises
+        ------
+        OutputWriteError
+            If it cannot be stored, as when the disk is full.
+        StudyError
+            If the file that was opened is no longer the one at its path.
+        """
+        with self._turn, writing_to(self.path):
+            run = self._connection.execute
+            self._check_place()
+            run("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._check_place()
+                run("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    # SQLite itself takes back what a full disk has cut.
+                    with suppress(sqlite3.Error):
+                        run("ROLLBACK")
+                raise
+
+    def _check_place(self) -> None:
+        if place_of(self.path) != self._place:
+            raise StudyError(
+                f"{self.path}: the file was deleted or replaced while it was open; "
+                "nothing of this was stored; save what was stored before with "
+                "Study.copy, or open the file that is there now"
+            )
+
+    def append(self, event: Event, before: str) -> Event:
+        """Write down an event, within :meth:`writing`; return it with its checksum."""
+        if self._format == 1:
+            self._chain()
+        text = body_text(event.body)
+        digest = chained(before, event.number, event.time, event.kind, text)
+        run = self._connection.execute
+        run(
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?)",
+            (event.number, event.time, event.kind, text, digest),
+        )
+        run("UPDATE seal SET count = ?, digest = ?", (event.number, digest))
+        return event._replace(digest=digest)
+
+    def _chain(self) -> None:
+        """Give the events of format 1 their checksums; they stay as they are."""
+        run = self._connection.execute
+        rows = run("SELECT number, time, kind, body, NULL FROM events ORDER BY number")
+        kept, digest = [], BEGINNING
+        for place, row in enumerate(rows.fetchall(), 1):
+            digest = event_of(row, place, digest).digest
+            kept.append((*row[:4], digest))
+        run("ALTER TABLE events RENAME TO unchained")
+        for statement in _TABLES.split(";")[:-1]:
+            run(statement)
+        self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", kept)
+        run("UPDATE seal SET count = ?, digest = ?", (len(kept), digest))
+        run("DROP TABLE unchained")
+        for statement in _TRIGGERS.split("END;")[:-1]:
+            run(f"{statement}END")
+        run(f"PRAGMA user_version={FORMAT}")
+        # Where this is taken back, the next one to read finds out.
+        self._format = self._number("user_version")
+
+    def copy(self, path: str | os.PathLike[str]) -> None:
+        """Copy everything that is stored to a new file; others may go on writing."""
+        path = as_path("path", path, StudyError)
+        if path.exists():
+            rule, remedy = "must be a new file", "name another one"
+            raise StudyError.of("path", rule, str(path), remedy=remedy)
+        with (
+            self._turn,
+            writing_to(path),
+            renamed_when_whole(path, PRIVATE) as unfinished,
+            closing(sqlite3.connect(unfinished)) as other,
+        ):
+            # It is no file of ours until it is renamed.
+            other.execute("PRAGMA journal_mode=MEMORY")
+            self._connection.backup(other)
+            other.execute("PRAGMA journal_mode=DELETE")
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._turn:
+            self._connection.close()
+
+
+def event_of(row: tuple[Any, ...], number: int, before: str) -> Event:
+    """Return the event that a row of the file holds, if it follows on a checksum."""
+    found, time, kind, text, kept = row
+    if found != number:
+        raise StudyError(f"event {number} of the study is missing; {RESTORE}")
+    if type(time) is not float or type(kind) is not str or type(text) is not str:
+        raise broken(number, "a column of it is of another type")
+    digest = chained(before, number, time, kind, text)
+    if kept is not None and kept != digest:
+        raise broken(number, "its checksum is another one than when it was stored")
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise broken(number, "it is no JSON") from error
+    if not isinstance(body, dict):
+        raise broken(number, "it is no object of JSON")
+    return Event(number, time, kind, body, digest)
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a text to a file that is new, or nothing at all."""
+    if path.exists():
+        raise FileExistsError(EEXIST, os.strerror(EEXIST), str(path))
+    with writing_to(path), renamed_when_whole(path, PRIVATE) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")

@@ -1,0 +1,47 @@
+"""Events of a study, one line of its history each, chained by a checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+__all__ = ["ANSWERS", "BEGINNING", "Event", "body_text", "chained"]
+
+ANSWERS = ("left", "right", "tie", "skip")
+"""What may be said of a question."""
+
+BEGINNING = ""
+"""The checksum before the first event."""
+
+
+class Event(NamedTuple):
+    """One line of the history of a study."""
+
+    number: int
+    """From 1, without gaps."""
+
+    time: float
+    """Seconds since 1970, as the clock of the writer had it."""
+
+    kind: str
+    body: dict[str, Any]
+    digest: str = ""
+    """SHA-256 of this event and, through the one before, of all before it."""
+
+    def as_json(self) -> str:
+        """Return the event as one line."""
+        known = self._asdict()
+        del known["digest"]
+        return json.dumps(known, ensure_ascii=False)
+
+
+def body_text(body: dict[str, Any]) -> str:
+    """Return the body of an event as it is stored."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def chained(before: str, number: int, time: float, kind: str, text: str) -> str:
+    """Return the checksum of an event, given that of the one before."""
+    whole = json.dumps([before, number, time.hex(), kind, text])
+    return hashlib.sha256(whole.encode()).hexdigest()

@@ -1,0 +1,263 @@
+"""Files that were damaged, replaced, made by an older version, or are read-only."""
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+import stat
+from contextlib import closing
+
+import pytest
+
+from bayesduel.errors import BayesduelError, OutputWriteError, StudyError
+from bayesduel.studies import Study, check_study
+from bayesduel.studies.stored import disk
+from tests.command_line import invoke
+from tests.studies.helpers import DRINKS, assert_replays
+
+FLIPS = 400
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Return a closed study of eight votes, with every kind of event but an audit."""
+    path = tmp_path / "drinks.study"
+    with Study.create(path, DRINKS, "balanced") as study:
+        for word in ("left", "right", "tie", "skip", "left", "right", "left", "left"):
+            (ticket,) = study.ask(judge="Ada")
+            study.tell(ticket, word)
+        study.undo(1)
+        study.withdraw(2)
+        study.add_arm("cocoa")
+        study.retire_arm("milk")
+    return path
+
+
+@pytest.fixture
+def old(path, tmp_path):
+    """Return the same study as the first format had it, without checksums."""
+    with Study.open(path) as study:
+        events = study.events()
+    old = tmp_path / "old.study"
+    with closing(sqlite3.connect(old, isolation_level=None)) as made:
+        made.execute("PRAGMA journal_mode=WAL")
+        made.executescript(
+            """
+            PRAGMA application_id=0x62644475; PRAGMA user_version=1;
+            CREATE TABLE events (number INTEGER PRIMARY KEY, time REAL NOT NULL,
+                                 kind TEXT NOT NULL, body TEXT NOT NULL);
+            CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
+            BEGIN SELECT RAISE(ABORT, 'never changed'); END;
+            CREATE TRIGGER events_are_not_deleted BEFORE DELETE ON events
+            BEGIN SELECT RAISE(ABORT, 'never deleted'); END;
+            """
+        )
+        rows = [(each.number, each.time, each.kind, json.dumps(each.body))
+                for each in events]  # fmt: skip
+        made.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
+    return old
+
+
+def changed(path, find, put):
+    """Put other bytes in the place of some, once."""
+    data = path.read_bytes()
+    assert data.count(find) == 1
+    path.write_bytes(data.replace(find, put))
+
+
+def test_no_flipped_bit_gives_another_vote(path, tmp_path):
+    rng = random.Random(1)
+    whole, flipped = path.read_bytes(), tmp_path / "flipped.study"
+    with Study.open(path) as study:
+        events = study.events()
+    refused = 0
+    for _ in range(FLIPS):
+        place = rng.randrange(8 * len(whole))
+        data = bytearray(whole)
+        data[place // 8] ^= 1 << place % 8
+        flipped.write_bytes(data)
+        try:
+            with Study.open(flipped) as study:
+                assert study.events() == events, f"bit {place}"
+        except BayesduelError as error:
+            refused += 1
+            assert "\n" not in str(error)
+    assert refused > FLIPS / 20
+
+
+@pytest.mark.parametrize("lost", [1, 100, 4096, 9000])
+def test_a_file_that_was_cut_is_refused_in_one_line(path, lost):
+    path.write_bytes(path.read_bytes()[:-lost])
+    for command in ("status", "check"):
+        done = invoke(["study", command, str(path)])
+        assert done.exit_code == 2
+        assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_check_says_what_is_sound_and_saves_it(path, tmp_path):
+    done = invoke(["study", "check", str(path)])
+    assert done.exit_code == 0
+    assert "sound: 21 events" in done.stdout
+    right = b'{"question":6,"answer":"right"}'
+    changed(path, right, right.replace(b"right", b"rigit"))
+    saved = tmp_path / "saved.study"
+    done = invoke(["study", "check", str(path), "--salvage", str(saved)])
+    assert done.exit_code == 2
+    assert "sound: 12 events" in done.stdout
+    assert "event 13 of the study is broken: its checksum" in done.stderr
+    # What came after it is vouched for, and said.
+    assert "event 15 with a sound checksum: question 7 was answered left" in done.stdout
+    with Study.open(saved) as study:
+        assert study.status().votes == 4
+        assert study.tell(6, "right")
+    assert check_study(saved).fault == ""
+
+
+@pytest.mark.parametrize(
+    ("find", "put", "words"),
+    [
+        (b'{"question": 6, "answer": "right"}', b'{"question": 6, "answer": "rigit"}',
+         "event 13 of the study is broken: its answer is 'rigit'"),
+        (b'{"question": 6, "answer": "right"}', b'{"question": 7, "answer": "right"}',
+         "event 13 .* question 7 was not asked"),
+        (b'{"question": 6, "answer": "right"}', b'{"question": 5, "answer": "right"}',
+         "event 13 .* question 5 has an answer"),
+        (b'{"question": 6, "answer": "right"}', b'{"question": 6, "anwser": "right"}',
+         "event 13 .* has an unknown field 'anwser'"),
+        (b'{"question": 6, "answer": "right"}', b'["question", 6, "answer", "right"]',
+         "event 13 .* it is no object"),
+        (b'{"question": 6, "answer": "right"}', b'{"question": 6, "answer": "right" ',
+         "event 13 .* it is no JSON"),
+        (b'{"question": 1}', b'{"question": 9}', "question 9 was not asked"),
+        (b'{"name": "milk"}', b'{"name": "silk"}', "there is no arm 'silk'"),
+        (b'{"name": "cocoa"}', b'{"name": "water"}', "arm 'water' is there"),
+        (b'"delta": 0.05', b'"delta": 9.05', "event 1 .*delta must be"),
+    ],
+)  # fmt: skip
+def test_events_without_checksums_are_checked_too(old, find, put, words):
+    changed(old, find, put)
+    with pytest.raises(StudyError, match=words):
+        Study.open(old)
+
+
+def test_an_old_study_is_chained_when_it_is_written_to(old, path):
+    with Study.open(path) as study:
+        events, votes = study.events(), study.comparisons().wins
+    with Study.open(old) as study, Study.open(old) as other:
+        assert [each[:4] for each in study.events()] == [each[:4] for each in events]
+        study.tell(study.ask()[0], "left")
+        assert other.comparisons().num_votes == study.comparisons().num_votes
+        other.undo(other.events()[-1].body["question"])
+        assert (study.comparisons().wins == votes).all()
+        assert_replays(study)
+    with closing(sqlite3.connect(old)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        with pytest.raises(sqlite3.IntegrityError, match="never"):
+            connection.execute("UPDATE events SET time = 0")
+    data = old.read_bytes()
+    right = b'{"question": 6, "answer": "right"}'
+    assert right in data
+    old.write_bytes(data.replace(right, right.replace(b"right", b"left ")))
+    with pytest.raises(StudyError, match="event 13 of the study is broken: its check"):
+        Study.open(old)
+
+
+def test_one_file_holds_what_was_acknowledged(path, tmp_path):
+    """Nothing of another process is needed: also while it is open, or was killed."""
+    with Study.open(path) as study:
+        study.tell(study.ask()[0], "left")
+        beside = [each.name for each in tmp_path.iterdir()]
+        assert beside == [path.name]
+        with Study.open(shutil.copy(path, tmp_path / "copied.study")) as copied:
+            assert copied.events() == study.events()
+
+
+def test_the_log_of_an_old_study_is_taken_in(old, tmp_path):
+    with closing(sqlite3.connect(old, isolation_level=None)) as writer:
+        row = 22, 0.0, "arm added", '{"name": "beer"}'
+        writer.execute("INSERT INTO events VALUES (?, ?, ?, ?)", row)
+        killed = tmp_path / "killed.study"
+        shutil.copy(old, killed)
+        shutil.copy(f"{old}-wal", f"{killed}-wal")
+    with Study.open(killed) as study:
+        assert "beer" in study.arms
+        assert not killed.with_name("killed.study-wal").exists()
+
+
+def test_the_log_of_another_file_is_no_part_of_a_study(old, path):
+    with closing(sqlite3.connect(old, isolation_level=None)) as writer:
+        row = 22, 0.0, "arm added", '{"name": "beer"}'
+        writer.execute("INSERT INTO events VALUES (?, ?, ?, ?)", row)
+        shutil.copy(f"{old}-wal", f"{path}-wal")
+    with pytest.raises(StudyError, match="drinks.study-wal lies beside it and belongs"):
+        Study.open(path)
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_gone_takes_no_votes(path, tmp_path, replaced):
+    with Study.open(path) as study:
+        tickets = study.ask(2)
+        before = shutil.copy(path, tmp_path / "before.study")
+        study.tell(tickets[0], "left")
+        if replaced:
+            os.replace(before, path)
+        else:
+            path.unlink()
+        with pytest.raises(StudyError, match="deleted or replaced while it was open"):
+            study.tell(tickets[1], "left")
+        study.copy(tmp_path / "rescued.study")
+    with Study.open(tmp_path / "rescued.study") as rescued:
+        assert len(rescued.events()) == 24
+
+
+def test_a_file_that_was_written_over_takes_no_votes(path, tmp_path):
+    """The file at the path is the same one, but holds a study of before."""
+    with Study.open(path) as study:
+        study.ask()
+        before = path.read_bytes()
+        (ticket,) = study.ask()
+        with path.open("r+b") as file:
+            file.write(before)
+        with pytest.raises(BayesduelError):
+            study.tell(ticket, "left")
+
+
+def test_what_may_not_be_written_is_read(path, old, monkeypatch, tmp_path):
+    monkeypatch.setattr(disk, "is_writable", lambda path: False)
+    before = sorted(tmp_path.iterdir())
+    for file in (path, old):
+        with Study.open(file) as study:
+            assert study.status().votes == 5
+            assert "drinks" in study.report() or "old" in study.report()
+            with pytest.raises(OutputWriteError, match="allow writing"):
+                study.ask()
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_votes_are_private(path, tmp_path):
+    with Study.open(path) as study:
+        study.copy(tmp_path / "copy.study")
+        study.export(tmp_path / "events.jsonl")
+    for name in ("drinks.study", "copy.study", "events.jsonl"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+
+
+def test_questions_are_stored_in_parts(path, monkeypatch):
+    """Others get their turn within an `ask` of thousands; a failure keeps the first."""
+    with Study.open(path) as study:
+        stored = study._asked
+        calls = []
+
+        def fail_at_the_third(count, *rest):
+            calls.append(count)
+            if len(calls) == 3:
+                raise OutputWriteError("the disk is full")
+            return stored(count, *rest)
+
+        monkeypatch.setattr(study, "_asked", fail_at_the_third)
+        tickets = study.ask(250)
+        assert calls == [100, 100, 50]
+        assert [each.number for each in tickets] == list(range(9, 209))
+        assert study.resting == "the disk is full"
+        assert_replays(study)
