@@ -250,7 +250,7 @@ class EventLog:
             )
 
     def append(self, event: Event, before: str) -> Event:
-        """Write down an event, within :meth:`writing`; return it with its checksum."""
+        """Write down an event, within :meth:`writing`; return it as it is read back."""
         if self._format == 1:
             self._chain()
         text = body_text(event.body)
@@ -261,7 +261,7 @@ class EventLog:
             (event.number, event.time, event.kind, text, digest),
         )
         run("UPDATE seal SET count = ?, digest = ?", (event.number, digest))
-        return event._replace(digest=digest)
+        return event._replace(body=json.loads(text), digest=digest)
 
     def _chain(self) -> None:
         """Give the events of format 1 their checksums; they stay as they are."""
