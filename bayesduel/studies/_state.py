@@ -41,6 +41,9 @@ class Question:
     replaces: int | None = None
     replaced: bool = False
     answer: str | None = None
+    first_answer: str | None = None
+    """What was told first, and perhaps undone."""
+
     withdrawn: bool = False
 
 
@@ -112,6 +115,9 @@ class StudyState:
     idle_rounds: int = 0
     num_votes: int = 0
     num_imported: float = 0.0
+    imports: list[tuple[int, list[list[int]]]] = field(default_factory=list)
+    """How many questions had been asked before, and rows of votes."""
+
     num_skipped: int = 0
     skipped: dict[str | None, set[tuple[int, int]]] = field(default_factory=dict)
     audit: dict[str, Any] | None = None
@@ -222,6 +228,7 @@ class StudyState:
     def _answered(self, number: int, body: dict[str, Any]) -> None:
         question = self.questions[body["question"]]
         answer = question.answer = body["answer"]
+        question.first_answer = question.first_answer or answer
         self._leaves(question)
         if answer == "skip":
             self.num_skipped += 1
@@ -311,6 +318,7 @@ class StudyState:
         self._begin_anew()
 
     def _imported(self, number: int, body: dict[str, Any]) -> None:
+        self.imports.append((len(self.questions), body["counts"]))
         for first, second, *counts in body["counts"]:
             for_first, for_second, tied = counts
             self.wins[first, second] += for_first

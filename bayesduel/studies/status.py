@@ -13,6 +13,7 @@ from bayesduel.inference.tables import standing_columns
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, Budget, PosteriorProbability
 from bayesduel.stopping.rules import NOBODY, StoppingState
+from bayesduel.studies._asked_order import InOrder, evidence_in_order
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._state import StudyState
 from bayesduel.studies.audits import KeptAudit, MeasuredRate, kept_audit
@@ -262,18 +263,18 @@ def _standings(
 def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, ...]:
     """Return what the rules say of the votes that are no ties.
 
-    The stake of the bets is that of the arms with which the study began: it has to be
+    The anytime rule counts them in the order of asking. The stake of the bets is that of the arms with which the study began: it has to be
     the same all the time.
     """
-    wins, delta = posterior.data.wins, state.settings.delta
+    delta = state.settings.delta
     weight = 1.0 / len(state.settings.arms)
     anytime = AnytimeEvidence(delta, width=state.settings.width, weight=weight)
+    counted = evidence_in_order(state, anytime)
     share = f"{1 - delta:.6g}"
     states = {
         "anytime": (
-            anytime.evaluate(wins),
-            f"names a wrong arm with probability at most {delta:g}, however often one "
-            "looks",
+            counted.found,
+            _promise(delta, state.settings.width, counted),
         ),
         "posterior": (
             _posterior_state(posterior, delta),
@@ -298,6 +299,32 @@ def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, 
         )
         for rule, (found, meaning) in states.items()
     )
+
+
+def _promise(delta: float, width: float, counted: InOrder) -> str:
+    """Return what the anytime rule promises, and of which votes."""
+    ties = "" if width else f" (some wrong arm: {delta:g}, or {2 * delta:g} with pairs "
+    ties += "" if width else "at exactly 1/2)"
+    parts = [
+        f"names each wrong arm with probability at most {delta:g}{ties}, however often "
+        "one looks; if votes of a pair are independent with one probability, and what "
+        "is imported, skipped or called a tie was not chosen by what the vote would be",
+        "votes count in the order of asking",
+    ]
+    if counted.held_back:
+        parts.append(
+            f"{counted.held_back} of them wait for the answer to question "
+            f"{counted.waits_for}"
+        )
+    if counted.against:
+        parts.append(
+            f"questions out, withdrawn, or answered differently after an undo count "
+            f"against: {counted.against}"
+        )
+    if counted.against_skips is not None:
+        error = min(1.0, math.exp(-counted.against_skips.evidence))
+        parts.append(f"if skips counted against, too, it would have error {error:.2g}")
+    return "; ".join(parts)
 
 
 def _posterior_state(posterior: Posterior, delta: float) -> StoppingState:
