@@ -97,7 +97,7 @@ def _add_imported(counts: _Counts, rows: list[list[int]]) -> None:
 def _add(counts: _Counts, question: Question, *, skips: bool) -> None:
     left, right, answer = question.left, question.right, question.answer
     is_sure = not question.withdrawn and answer == question.first_answer
-    if answer is None or not is_sure or (skips and answer == "skip"):
+    if answer is None or question.beyond or not is_sure or (skips and answer == "skip"):
         counts.unknown[left, right] += 1
         counts.unknown[right, left] += 1
     elif answer == "left":

@@ -45,6 +45,10 @@ class Question:
     """What was told first, and perhaps undone."""
 
     withdrawn: bool = False
+    beyond: bool = False
+    """Whether the budget was spent when the answer came: it is kept, but no vote."""
+
+    answered_by: str | None = None
 
 
 @dataclass(slots=True)
@@ -119,6 +123,7 @@ class StudyState:
     """How many questions had been asked before, and rows of votes."""
 
     num_skipped: int = 0
+    num_beyond: int = 0
     skipped: dict[str | None, set[tuple[int, int]]] = field(default_factory=dict)
     audit: dict[str, Any] | None = None
     """The last one that was made of the rules for stopping."""
@@ -229,11 +234,18 @@ class StudyState:
         question = self.questions[body["question"]]
         answer = question.answer = body["answer"]
         question.first_answer = question.first_answer or answer
+        question.answered_by = body.get("judge")
         self._leaves(question)
         if answer == "skip":
             self.num_skipped += 1
             pair = question.left, question.right
             self.skipped.setdefault(question.judge, set()).add(pair)
+            self._resolve(number, question, None)
+            return
+        budget = self.settings.budget
+        if budget is not None and self.num_votes >= budget:
+            question.beyond = True
+            self.num_beyond += 1
             self._resolve(number, question, None)
             return
         self.num_votes += 1
@@ -294,6 +306,10 @@ class StudyState:
             self.num_skipped -= 1
             pair = question.left, question.right
             self.skipped.get(question.judge, set()).discard(pair)
+        elif question.beyond:
+            question.beyond = False
+            self.num_beyond -= 1
+            return
         else:
             self.num_votes -= 1
             self._count_vote(question, -1)

@@ -105,6 +105,8 @@ class StudyStatus:
     votes, imported, ties, skipped : int
         Answers so far, without imported votes; imported votes; ties among both;
         questions that were skipped.
+    beyond : int
+        Late answers that came when the budget was spent: kept, but not counted.
     out, stale : int
         Questions without an answer; those of them whose lease is over.
     budget : int or None
@@ -139,6 +141,7 @@ class StudyStatus:
     imported: int
     ties: int
     skipped: int
+    beyond: int
     out: int
     stale: int
     budget: int | None
@@ -213,6 +216,7 @@ def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
         imported=int(state.num_imported),
         ties=int(np.triu(ties).sum()),
         skipped=state.num_skipped,
+        beyond=state.num_beyond,
         out=len(state.open),
         stale=len(stale),
         budget=state.settings.budget,
@@ -263,8 +267,8 @@ def _standings(
 def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, ...]:
     """Return what the rules say of the votes that are no ties.
 
-    The anytime rule counts them in the order of asking. The stake of the bets is that of the arms with which the study began: it has to be
-    the same all the time.
+    The anytime rule counts them in the order of asking. The stake of its bets is that
+    of the arms with which the study began: it has to be the same all the time.
     """
     delta = state.settings.delta
     weight = 1.0 / len(state.settings.arms)
@@ -285,7 +289,10 @@ def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, 
     budget = state.settings.budget
     if budget is not None:
         spent = Budget(budget).evaluate([[0, state.num_votes], [0, 0]])
-        states["budget"] = spent, "votes that may be asked for"
+        meaning = "votes that may be asked for"
+        if state.num_beyond:
+            meaning += f"; {state.num_beyond} late answers beyond it do not count"
+        states["budget"] = spent, meaning
     names = posterior.arm_names
     return tuple(
         StoppingLine(
@@ -303,8 +310,10 @@ def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, 
 
 def _promise(delta: float, width: float, counted: InOrder) -> str:
     """Return what the anytime rule promises, and of which votes."""
-    ties = "" if width else f" (some wrong arm: {delta:g}, or {2 * delta:g} with pairs "
-    ties += "" if width else "at exactly 1/2)"
+    ties = ""
+    if not width:
+        both = f"{delta:g}, or {2 * delta:g} with pairs at exactly 1/2"
+        ties = f" (some wrong arm: {both})"
     parts = [
         f"names each wrong arm with probability at most {delta:g}{ties}, however often "
         "one looks; if votes of a pair are independent with one probability, and what "

@@ -25,6 +25,7 @@ from bayesduel.studies._state import ANSWERS
 from bayesduel.studies.tickets import (
     LEASE,
     Ticket,
+    check_own,
     checked_context,
     checked_judge,
     question_of,
@@ -182,7 +183,14 @@ class Study(Foresight):
                     tickets.append(ticket_of(state, state.questions[body["question"]]))
         return tickets
 
-    def tell(self, ticket: Ticket | int, answer: str) -> bool:
+    @property
+    def remark(self) -> str:
+        """What there is to say of the last answer that was told, or ""."""
+        return self._remark
+
+    def tell(
+        self, ticket: Ticket | int, answer: str, *, judge: str | None = None
+    ) -> bool:
         """Store the answer to a question.
 
         Parameters
@@ -191,11 +199,15 @@ class Study(Foresight):
             The question, or its number. One whose lease is over counts as well.
         answer : {"left", "right", "tie", "skip"}
             Who is preferred; "skip" is no vote.
+        judge : str, optional
+            Who answers, which is kept; must be the one who was asked, if one was.
 
         Returns
         -------
         bool
-            Whether this is new: False where the same answer is stored already.
+            Whether this is new: False where the same answer is stored already. An
+            answer that comes when the budget is spent is kept, and no vote;
+            :attr:`remark` says so.
 
         Raises
         ------
@@ -205,8 +217,11 @@ class Study(Foresight):
             If it cannot be stored; then it is not.
         """
         answer = checked_as(StudyError, one_of, answer, ANSWERS, "answer")
+        judge = checked_judge(judge)
         with self._writing() as state:
+            self._remark = ""
             question = question_of(state, ticket)
+            check_own(question, judge)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
                 raise StudyError.of("ticket", rule, question.number)
@@ -216,15 +231,27 @@ class Study(Foresight):
                 rule = f"must be {question.answer!r}, as it was told before"
                 remedy = "undo the first answer, if it was wrong"
                 raise StudyError.of("answer", rule, answer, remedy=remedy)
-            self._append("answered", {"question": question.number, "answer": answer})
+            body = {"question": question.number, "answer": answer}
+            self._append("answered", body | _named("judge", judge))
+            if question.beyond:
+                self._remark = (
+                    f"kept, but the budget of {state.settings.budget} votes was spent: "
+                    "it does not count"
+                )
         return True
 
-    def skip(self, ticket: Ticket | int) -> bool:
+    def skip(self, ticket: Ticket | int, *, judge: str | None = None) -> bool:
         """Say that a judge gives no answer; as ``tell(ticket, "skip")``."""
-        return self.tell(ticket, "skip")
+        return self.tell(ticket, "skip", judge=judge)
 
-    def undo(self, ticket: Ticket | int) -> bool:
+    def undo(self, ticket: Ticket | int, *, judge: str | None = None) -> bool:
         """Take an answer back: the question is open again.
+
+        Parameters
+        ----------
+        ticket : Ticket or int
+        judge : str, optional
+            Who does it, which is kept; must be the one who was asked, if one was.
 
         Returns
         -------
@@ -236,29 +263,41 @@ class Study(Foresight):
         StudyError
             If there is no such question, or it was withdrawn.
         """
+        judge = checked_judge(judge)
         with self._writing() as state:
             question = question_of(state, ticket)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
                 raise StudyError.of("ticket", rule, question.number)
+            check_own(question, judge)
             if question.answer is None:
                 return False
-            self._append("undone", {"question": question.number})
+            body = {"question": question.number}
+            self._append("undone", body | _named("by", judge))
         return True
 
-    def withdraw(self, ticket: Ticket | int) -> bool:
+    def withdraw(self, ticket: Ticket | int, *, judge: str | None = None) -> bool:
         """Take a question back for good, with its answer if it has one.
+
+        Parameters
+        ----------
+        ticket : Ticket or int
+        judge : str, optional
+            Who does it, which is kept; must be the one who was asked, if one was.
 
         Returns
         -------
         bool
             Whether this is new.
         """
+        judge = checked_judge(judge)
         with self._writing() as state:
             question = question_of(state, ticket)
+            check_own(question, judge)
             if question.withdrawn:
                 return False
-            self._append("withdrawn", {"question": question.number})
+            body = {"question": question.number}
+            self._append("withdrawn", body | _named("judge", judge))
         return True
 
     def add_arm(self, name: str) -> None:
@@ -367,3 +406,8 @@ class Study(Foresight):
     def _check_policy(self, num_arms: int) -> None:
         if self._settings.policy not in RULES:
             check_policy_text(self._settings, num_arms)
+
+
+def _named(field: str, judge: str | None) -> dict[str, str]:
+    """Return what an event holds of who did it."""
+    return {} if judge is None else {field: judge}

@@ -56,7 +56,9 @@ class ArmFiles:
             raise StudyError.of(argument, "must be a folder", str(folder))
         self._folder = path.resolve()
         kept = Path(study)
-        self._kept = [kept.with_name(kept.name + end) for end in ("", "-wal", "-shm")]
+        self._kept = [
+            kept.with_name(kept.name + end) for end in ("", "-wal", "-shm", "-links")
+        ]
 
     def path(self, arm: str) -> Path | None:
         """Return the file that an arm names, or None if it names none."""
