@@ -21,7 +21,7 @@ from bayesduel.studies._settings import (
     checked_arm,
     checked_name,
 )
-from bayesduel.studies._state import ANSWERS
+from bayesduel.studies._state import ANSWERS, Question, StudyState
 from bayesduel.studies.tickets import (
     LEASE,
     Ticket,
@@ -226,6 +226,7 @@ class Study(Foresight):
                 rule = "must not have been withdrawn"
                 raise StudyError.of("ticket", rule, question.number)
             if question.answer == answer:
+                self._remark = _said_of(question, state)
                 return False
             if question.answer is not None:
                 rule = f"must be {question.answer!r}, as it was told before"
@@ -233,11 +234,7 @@ class Study(Foresight):
                 raise StudyError.of("answer", rule, answer, remedy=remedy)
             body = {"question": question.number, "answer": answer}
             self._append("answered", body | _named("judge", judge))
-            if question.beyond:
-                self._remark = (
-                    f"kept, but the budget of {state.settings.budget} votes was spent: "
-                    "it does not count"
-                )
+            self._remark = _said_of(question, state)
         return True
 
     def skip(self, ticket: Ticket | int, *, judge: str | None = None) -> bool:
@@ -411,3 +408,11 @@ class Study(Foresight):
 def _named(field: str, judge: str | None) -> dict[str, str]:
     """Return what an event holds of who did it."""
     return {} if judge is None else {field: judge}
+
+
+def _said_of(question: Question, state: StudyState) -> str:
+    """Return what there is to say of an answer."""
+    if not question.beyond:
+        return ""
+    budget = state.settings.budget
+    return f"kept, but the budget of {budget} votes was spent: it does not count"

@@ -122,6 +122,9 @@ class JudgePage:
         """Last part of the address, by judge, of those named by ``judges``."""
         names = [name for each in judges if (name := checked_judge(each)) is not None]
         known: dict[str, str | None] = {self.token: self._judge}
+        if names and (judge is not None or token is not None):
+            rule = "must be given without judge and token: each has a link"
+            raise StudyError.of("judges", rule, names)
         if names:
             secret = link_secret(study.path)
             self.links = {name: signed_token(secret, name) for name in names}
