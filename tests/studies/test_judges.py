@@ -64,9 +64,10 @@ def test_the_page_refuses_the_question_of_another(make):
     study = make()
     with served(study) as port:
         ada, bob = Client(port), Client(port, "Bob")
-        number = ada.question()["number"]
+        ada.question()
+        (number,) = (each.number for each in study.open_tickets("Ada"))
         ada.post("answer", number=number, answer="left")
-        open_one = ada.question()["number"]
+        (open_one,) = (each.number for each in study.open_tickets("Ada"))
         bob.question()
         before = len(study.events())
         for deed, body in (
