@@ -1,9 +1,10 @@
 """When to stop asking, and which arm to name then.
 
 A rule looks at counts of duels, after each one if it is asked to, and says whether to
-stop. `AnytimeEvidence` errs with probability at most delta, whoever chooses the duels
-and however often one looks; `PosteriorProbability` is what Bayesians look at, and has
-no such guarantee; `Budget` gives up. ``one | other`` stops with the first of them.
+stop. `AnytimeEvidence` names each wrong arm with probability at most
+delta, whoever chooses the duels and however often one looks (and any of them, too,
+without exact ties); `PosteriorProbability` is what Bayesians look at, and has no such
+guarantee; `Budget` gives up. ``one | other`` stops with the first of them.
 `FixedNumber`, `SeparateIntervals` and `LeaderTest` are habits, here to be measured.
 """
 

@@ -71,9 +71,13 @@ class StoppingRule(ABC):
 class AnytimeEvidence(StoppingRule):
     """Stop when the anytime-valid evidence for an arm reaches log(1/delta).
 
-    An arm that is no right answer is named with probability at most ``delta``,
+    Each arm that is no right answer is named with probability at most ``delta``,
     whatever decides about the next duel and however often one looks; see
-    :func:`theory.anytime_evidence`, which is the evidence.
+    :func:`theory.anytime_evidence`, which is the evidence. ``delta`` bounds the
+    probability of naming any of them, too, if no pair is at exactly 1/2 or ``width`` is
+    above 0; with such pairs and no width that is at most ``2 * delta``. Duels have to
+    be counted in the order in which they were asked for: answers that are selected, or
+    sorted, by what they say have no guarantee.
 
     Parameters
     ----------
@@ -108,15 +112,32 @@ class AnytimeEvidence(StoppingRule):
         # The evidence of nothing checks the rest.
         checked_as(StoppingRuleError, self._evidence, np.zeros((2, 2)))
 
-    def evaluate(self, wins: ArrayLike) -> StoppingState:
-        """Say whether some arm has enough evidence."""
-        found = self._evidence(wins)
+    def evaluate(
+        self, wins: ArrayLike, unknown: ArrayLike | None = None
+    ) -> StoppingState:
+        """Say whether some arm has enough evidence.
+
+        Parameters
+        ----------
+        wins : array-like (K, K)
+            Entry (i, j): number of duels with j that i won.
+        unknown : array-like (K, K), optional
+            Symmetric: further duels, whose outcomes are not known. They count against
+            whichever arm would be named.
+        """
+        found = self._evidence(wins, unknown)
         leader = int(found.argmax())
         return _state(leader, float(found[leader]), -math.log(self.delta))
 
-    def _evidence(self, wins: ArrayLike) -> np.ndarray:
+    def _evidence(
+        self, wins: ArrayLike, unknown: ArrayLike | None = None
+    ) -> np.ndarray:
         return anytime_evidence(
-            wins, prior=self.prior, weight=self.weight, width=self.width
+            wins,
+            prior=self.prior,
+            weight=self.weight,
+            width=self.width,
+            unknown=unknown,
         )
 
     def scalar_stopping(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from bayesduel.studies._rules import (
 )
 from bayesduel.studies._state import StudyState
 
-__all__ = ["next_question"]
+__all__ = ["MOST_OPEN", "next_question"]
+
+MOST_OPEN = 1000
+"""Questions of one judge without an answer."""
 
 
 def next_question(
@@ -56,8 +60,16 @@ def _proposal(
         return Nothing(f"no pair may be put{whose}: all are blocked or were skipped")
     if (again := _asked_anew(state, allowed, clock)) is not None:
         return again
+    mine = sum(each.judge == judge for each in state.open.values())
+    if judge is not None and mine >= MOST_OPEN:
+        return Nothing(f"{judge} has {mine} open questions, and gets no more of them")
     budget = state.settings.budget
     if budget is not None and state.num_votes + len(state.open) >= budget:
+        # Whoever has nothing to do is not kept waiting for those who went away.
+        if judge is not None and not mine and state.num_votes < budget:
+            taken = _asked_anew(state, allowed, math.inf)
+            if taken is not None:
+                return taken
         return Nothing(f"the budget of {budget} votes is spent or out as questions")
     if (short := _below_floor(state, allowed, number)) is not None:
         return short

@@ -43,7 +43,14 @@ class Question:
     replaces: int | None = None
     replaced: bool = False
     answer: str | None = None
+    first_answer: str | None = None
+    """What was told first, and perhaps undone."""
+
     withdrawn: bool = False
+    beyond: bool = False
+    """Whether the budget was spent when the answer came: it is kept, but no vote."""
+
+    answered_by: str | None = None
 
 
 @dataclass(slots=True)
@@ -120,7 +127,11 @@ class StudyState:
     idle_rounds: int = 0
     num_votes: int = 0
     num_imported: float = 0.0
+    imports: list[tuple[int, list[list[int]]]] = field(default_factory=list)
+    """How many questions had been asked before, and rows of votes."""
+
     num_skipped: int = 0
+    num_beyond: int = 0
     skipped: dict[str | None, set[tuple[int, int]]] = field(default_factory=dict)
     audit: dict[str, Any] | None = None
     """The last one that was made of the rules for stopping."""
@@ -234,11 +245,19 @@ class StudyState:
     def _answered(self, number: int, body: dict[str, Any]) -> None:
         question = self.questions[body["question"]]
         answer = question.answer = body["answer"]
+        question.first_answer = question.first_answer or answer
+        question.answered_by = body.get("judge")
         self._leaves(question)
         if answer == "skip":
             self.num_skipped += 1
             pair = question.left, question.right
             self.skipped.setdefault(question.judge, set()).add(pair)
+            self._resolve(number, question, None)
+            return
+        budget = self.settings.budget
+        if budget is not None and self.num_votes >= budget:
+            question.beyond = True
+            self.num_beyond += 1
             self._resolve(number, question, None)
             return
         self.num_votes += 1
@@ -300,6 +319,10 @@ class StudyState:
             self.num_skipped -= 1
             pair = question.left, question.right
             self.skipped.get(question.judge, set()).discard(pair)
+        elif question.beyond:
+            question.beyond = False
+            self.num_beyond -= 1
+            return
         else:
             self.num_votes -= 1
             self._count_vote(question, -1)
@@ -324,6 +347,7 @@ class StudyState:
         self._begin_anew()
 
     def _imported(self, number: int, body: dict[str, Any]) -> None:
+        self.imports.append((len(self.questions), body["counts"]))
         for first, second, *counts in body["counts"]:
             for_first, for_second, tied = counts
             self.wins[first, second] += for_first

@@ -30,7 +30,7 @@ class StudyFile:
         self._clock = time.time
         self._state: StudyState | None = None
         self._rule: Rule | None = None
-        self._resting = ""
+        self._resting = self._remark = ""
         try:
             self._settings = self._current().settings
         except BaseException:

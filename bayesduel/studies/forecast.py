@@ -13,6 +13,7 @@ from bayesduel.errors import SimulationArgumentError
 from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping.rules import AnytimeEvidence, PosteriorProbability
+from bayesduel.studies._asked_order import evidence_in_order
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._state import StudyState
 
@@ -149,7 +150,10 @@ def votes_needed(
     more are needed as ties have come so far.
     """
     both = np.ix_(state.active, state.active)
-    if rule.evaluate(state.wins[both]).stopped:
+    now = rule.evaluate(state.wins[both])
+    if isinstance(rule, AnytimeEvidence):
+        now = evidence_in_order(state, rule).found
+    if now.stopped:
         return np.zeros(len(truths))
     share = _decisive_share(state)
     most = max(1, math.floor(most_votes * share))
@@ -250,6 +254,12 @@ def _horizon(settings: Settings) -> int:
 def _remarks(state: StudyState) -> list[str]:
     settings, share = state.settings, _decisive_share(state)
     found = [_who_asks(settings).remark]
+    taken_back = any(
+        each.withdrawn or each.answer != each.first_answer
+        for each in state.questions.values()
+    )
+    if taken_back or state.open:
+        found.append("votes that are out or were taken back count for nothing here")
     if share < 1.0:
         found.append(f"ties are taken to come in {1 - share:.0%} of the votes")
     if settings.blocked or settings.floor or state.num_skipped:

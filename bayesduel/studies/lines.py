@@ -24,7 +24,8 @@ def answer_line(study: Study, line: str) -> str:
     line : str
         A JSON object: ``do`` is "ask" (with ``n``, ``judge``, ``context``), "tell"
         (``ticket``, ``answer``), "skip", "undo", "withdraw" (``ticket``), "add_arm",
-        "retire_arm" (``name``) or "status". Other members than these are refused, but
+        "retire_arm" (``name``) or "status". Whoever answers, skips, undoes or withdraws
+        may be named by ``judge``. Other members than these are refused, but
         for ``id``, which comes back.
 
     Returns
@@ -84,7 +85,9 @@ def _ask(study: Study, **options: Any) -> dict[str, Any]:
 
 def _stored(name: str) -> Callable[..., dict[str, Any]]:
     def do(study: Study, **options: Any) -> dict[str, Any]:
-        return {"new": getattr(study, name)(**options) is not False}
+        is_new = getattr(study, name)(**options) is not False
+        said = study.remark if name in ("tell", "skip") else ""
+        return {"new": is_new} | ({"remark": said} if said else {})
 
     return do
 
@@ -96,10 +99,10 @@ def _status(study: Study, forecast: bool = False) -> dict[str, Any]:
 
 _DEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Any]]] = {
     "ask": ((), ("n", "judge", "context"), _ask),
-    "tell": (("ticket", "answer"), (), _stored("tell")),
-    "skip": (("ticket",), (), _stored("skip")),
-    "undo": (("ticket",), (), _stored("undo")),
-    "withdraw": (("ticket",), (), _stored("withdraw")),
+    "tell": (("ticket", "answer"), ("judge",), _stored("tell")),
+    "skip": (("ticket",), ("judge",), _stored("skip")),
+    "undo": (("ticket",), ("judge",), _stored("undo")),
+    "withdraw": (("ticket",), ("judge",), _stored("withdraw")),
     "add_arm": (("name",), (), _stored("add_arm")),
     "retire_arm": (("name",), (), _stored("retire_arm")),
     "status": ((), ("forecast",), _status),

@@ -94,7 +94,8 @@ def _summary(status: StudyStatus) -> str:
     return (
         f"<p>Arms: {len(status.arms)}. Votes: {status.votes}{budget}; imported: "
         f"{status.imported}; ties among both: {status.ties}. Questions skipped: "
-        f"{status.skipped}; open: {status.out}. "
+        f"{status.skipped}; open: {status.out}; late, beyond the budget, and not "
+        f"counted: {status.beyond}. "
         f"In front: <strong>{leader}</strong>.{retired}</p>"
     )
 
@@ -196,7 +197,7 @@ def _judges(state: StudyState) -> str:
     names: dict[str, None] = {}
     for question in state.questions.values():
         if question.answer is not None and not question.withdrawn:
-            name = question.judge or "(not said)"
+            name = question.answered_by or question.judge or "(not said)"
             names[name] = None
             said[name, question.answer] += 1
     if not names:

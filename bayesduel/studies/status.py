@@ -13,6 +13,7 @@ from bayesduel.inference.tables import standing_columns
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, Budget, PosteriorProbability
 from bayesduel.stopping.rules import NOBODY, StoppingState
+from bayesduel.studies._asked_order import InOrder, evidence_in_order
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._state import StudyState
 from bayesduel.studies.audits import KeptAudit, MeasuredRate, kept_audit
@@ -104,6 +105,8 @@ class StudyStatus:
     votes, imported, ties, skipped : int
         Answers so far, without imported votes; imported votes; ties among both;
         questions that were skipped.
+    beyond : int
+        Late answers that came when the budget was spent: kept, but not counted.
     out, stale : int
         Questions without an answer; those of them whose lease is over.
     budget : int or None
@@ -140,6 +143,7 @@ class StudyStatus:
     imported: int
     ties: int
     skipped: int
+    beyond: int
     out: int
     stale: int
     budget: int | None
@@ -215,6 +219,7 @@ def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
         imported=int(state.num_imported),
         ties=int(np.triu(ties).sum()),
         skipped=state.num_skipped,
+        beyond=state.num_beyond,
         out=len(state.open),
         stale=len(stale),
         budget=state.settings.budget,
@@ -266,18 +271,18 @@ def _standings(
 def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, ...]:
     """Return what the rules say of the votes that are no ties.
 
-    The stake of the bets is that of the arms with which the study began: it has to be
-    the same all the time.
+    The anytime rule counts them in the order of asking. The stake of its bets is that
+    of the arms with which the study began: it has to be the same all the time.
     """
-    wins, delta = posterior.data.wins, state.settings.delta
+    delta = state.settings.delta
     weight = 1.0 / len(state.settings.arms)
     anytime = AnytimeEvidence(delta, width=state.settings.width, weight=weight)
+    counted = evidence_in_order(state, anytime)
     share = f"{1 - delta:.6g}"
     states = {
         "anytime": (
-            anytime.evaluate(wins),
-            f"names a wrong arm with probability at most {delta:g}, however often one "
-            "looks",
+            counted.found,
+            _promise(delta, state.settings.width, counted),
         ),
         "posterior": (
             _posterior_state(posterior, delta),
@@ -288,7 +293,10 @@ def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, 
     budget = state.settings.budget
     if budget is not None:
         spent = Budget(budget).evaluate([[0, state.num_votes], [0, 0]])
-        states["budget"] = spent, "votes that may be asked for"
+        meaning = "votes that may be asked for"
+        if state.num_beyond:
+            meaning += f"; {state.num_beyond} late answers beyond it do not count"
+        states["budget"] = spent, meaning
     names = posterior.arm_names
     return tuple(
         StoppingLine(
@@ -302,6 +310,34 @@ def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, 
         )
         for rule, (found, meaning) in states.items()
     )
+
+
+def _promise(delta: float, width: float, counted: InOrder) -> str:
+    """Return what the anytime rule promises, and of which votes."""
+    ties = ""
+    if not width:
+        both = f"{delta:g}, or {2 * delta:g} with pairs at exactly 1/2"
+        ties = f" (some wrong arm: {both})"
+    parts = [
+        f"names each wrong arm with probability at most {delta:g}{ties}, however often "
+        "one looks; if votes of a pair are independent with one probability, and what "
+        "is imported, skipped or called a tie was not chosen by what the vote would be",
+        "votes count in the order of asking",
+    ]
+    if counted.held_back:
+        parts.append(
+            f"{counted.held_back} of them wait for the answer to question "
+            f"{counted.waits_for}"
+        )
+    if counted.against:
+        parts.append(
+            f"questions out, withdrawn, or answered differently after an undo count "
+            f"against: {counted.against}"
+        )
+    if counted.against_skips is not None:
+        error = min(1.0, math.exp(-counted.against_skips.evidence))
+        parts.append(f"if skips counted against, too, it would have error {error:.2g}")
+    return "; ".join(parts)
 
 
 def _posterior_state(posterior: Posterior, delta: float) -> StoppingState:

@@ -9,9 +9,9 @@ from typing import Any, Self
 
 from bayesduel.errors import OutputWriteError, StudyError, checked_as
 from bayesduel.models.base import PreferenceModel
+from bayesduel.studies._answering import Answering
 from bayesduel.studies._asking import next_question
 from bayesduel.studies._fits import votes_between
-from bayesduel.studies._foresight import Foresight
 from bayesduel.studies._rules import Rule, check_policy_text, rule_of
 from bayesduel.studies._settings import (
     MOST_ARMS,
@@ -20,18 +20,16 @@ from bayesduel.studies._settings import (
     checked_arm,
     checked_name,
 )
-from bayesduel.studies._state import ANSWERS
 from bayesduel.studies.stored.event_log import FORMAT, EventLog
 from bayesduel.studies.tickets import (
     LEASE,
     Ticket,
     checked_context,
     checked_judge,
-    question_of,
     ticket_of,
 )
 from bayesduel.votes.comparisons import Comparisons
-from theory.arguments import integer_from, one_of
+from theory.arguments import integer_from
 
 __all__ = ["Study"]
 
@@ -39,7 +37,7 @@ _AT_ONCE = 100
 """Questions that are stored together: others need not wait for long."""
 
 
-class Study(Foresight):
+class Study(Answering):
     """Comparisons by real judges, asked for by a policy.
 
     One SQLite file holds everything, as events that are appended and never changed;
@@ -206,85 +204,6 @@ class Study(Foresight):
                     rule.accepted(state)
                 tickets.append(ticket_of(state, state.questions[body["question"]]))
         return tickets
-
-    def tell(self, ticket: Ticket | int, answer: str) -> bool:
-        """Store the answer to a question.
-
-        Parameters
-        ----------
-        ticket : Ticket or int
-            The question, or its number. One whose lease is over counts as well.
-        answer : {"left", "right", "tie", "skip"}
-            Who is preferred; "skip" is no vote.
-
-        Returns
-        -------
-        bool
-            Whether this is new: False where the same answer is stored already.
-
-        Raises
-        ------
-        StudyError
-            If there is no such question, it was withdrawn, or has another answer.
-        OutputWriteError
-            If it cannot be stored; then it is not.
-        """
-        answer = checked_as(StudyError, one_of, answer, ANSWERS, "answer")
-        with self._writing() as state:
-            question = question_of(state, ticket)
-            if question.withdrawn:
-                rule = "must not have been withdrawn"
-                raise StudyError.of("ticket", rule, question.number)
-            if question.answer == answer:
-                return False
-            if question.answer is not None:
-                rule = f"must be {question.answer!r}, as it was told before"
-                remedy = "undo the first answer, if it was wrong"
-                raise StudyError.of("answer", rule, answer, remedy=remedy)
-            self._append("answered", {"question": question.number, "answer": answer})
-        return True
-
-    def skip(self, ticket: Ticket | int) -> bool:
-        """Say that a judge gives no answer; as ``tell(ticket, "skip")``."""
-        return self.tell(ticket, "skip")
-
-    def undo(self, ticket: Ticket | int) -> bool:
-        """Take an answer back: the question is open again.
-
-        Returns
-        -------
-        bool
-            Whether there was an answer.
-
-        Raises
-        ------
-        StudyError
-            If there is no such question, or it was withdrawn.
-        """
-        with self._writing() as state:
-            question = question_of(state, ticket)
-            if question.withdrawn:
-                rule = "must not have been withdrawn"
-                raise StudyError.of("ticket", rule, question.number)
-            if question.answer is None:
-                return False
-            self._append("undone", {"question": question.number})
-        return True
-
-    def withdraw(self, ticket: Ticket | int) -> bool:
-        """Take a question back for good, with its answer if it has one.
-
-        Returns
-        -------
-        bool
-            Whether this is new.
-        """
-        with self._writing() as state:
-            question = question_of(state, ticket)
-            if question.withdrawn:
-                return False
-            self._append("withdrawn", {"question": question.number})
-        return True
 
     def add_arm(self, name: str) -> None:
         """Compare one more arm from now on.

@@ -11,14 +11,18 @@ from bayesduel.studies._state import Question, StudyState
 from bayesduel.votes.checks import labels_of
 from theory.arguments import whole_number
 
-__all__ = ["LEASE", "Ticket", "checked_context", "checked_judge", "question_of",
-           "ticket_of"]  # fmt: skip
+__all__ = ["LEASE", "ForeignQuestionError", "Ticket", "check_own", "checked_context",
+           "checked_judge", "question_of", "ticket_of"]  # fmt: skip
 
 LEASE = 3600.0
 """Seconds."""
 
 _LONGEST_CONTEXT = 10**5
 """Characters of JSON; whole texts fit, films do not."""
+
+
+class ForeignQuestionError(StudyError):
+    """A judge touches a question that was put to another one."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,13 @@ def question_of(state: StudyState, ticket: Ticket | int) -> Question:
         rule = f"must be the number of a question that was asked, 1 to {most}"
         raise StudyError.of("ticket", rule, given)
     return state.questions[number]
+
+
+def check_own(question: Question, judge: str | None) -> None:
+    """Raise ``ForeignQuestionError`` if it was put to another judge than this one."""
+    if judge is not None and question.judge not in (None, judge):
+        rule = f"must be the one to whom question {question.number} was put"
+        raise ForeignQuestionError.of("judge", rule, judge)
 
 
 def checked_judge(judge: Any) -> str | None:

@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binomtest
+from scipy.stats import beta, binom, binomtest
 
 import theory
 from bayesduel.errors import StoppingRuleError
@@ -208,3 +208,74 @@ def test_counts_are_checked(rule):
         rule.evaluate([[0, 1.5], [2, 0]])
     with pytest.raises(ValueError, match="square"):
         rule.evaluate([1, 2])
+
+
+@pytest.mark.parametrize("chooses", ["alike", "doubtful pairs"])
+def test_exact_ties_cost_a_second_delta_at_most(chooses):
+    """0 beats 1 and 2, loses to 3 and 4, and the rest tie: 1 to 4 are wrong."""
+    beats = np.full((5, 5), 0.5)
+    beats[0, 1:3], beats[1:3, 0] = 0.9, 0.1
+    beats[0, 3:], beats[3:, 0] = 0.1, 0.9
+    rng = np.random.default_rng(2040)
+    delta, studies, rounds = 0.4, 60, 40
+    rule, named = AnytimeEvidence(delta, weight=0.5), np.zeros(5, dtype=int)
+    pairs = list(combinations(range(5), 2))
+    for _ in range(studies):
+        wins = np.zeros((5, 5), dtype=int)
+        for _ in range(rounds):
+            asked = pairs
+            if chooses != "alike":  # Those that might still become wins of 3.
+                asked = [pair for pair in pairs if 3 in pair] + pairs[:1]
+            for i, j in asked:
+                won = rng.random() < beats[i, j]
+                wins[(i, j) if won else (j, i)] += 1
+            state = rule.evaluate(wins)
+            if state.stopped:
+                named[state.answer] += 1
+                break
+    false_alarm = 1e-5 / 10
+    assert all(binom.sf(count - 1, studies, delta) > false_alarm for count in named[1:])
+    assert binom.sf(named[1:].sum() - 1, studies, 2 * delta) > false_alarm
+
+
+def test_two_ways_to_break_ties_make_all_wrong_arms_lose():
+    pairs = list(combinations(range(4), 2))
+    most = 0
+    for signs in product((1, 0, -1), repeat=len(pairs)):
+        wins = np.zeros(4, dtype=int)
+        for (i, j), sign in zip(pairs, signs, strict=True):
+            wins[i if sign > 0 else j] += sign != 0
+        ties = [pair for pair, sign in zip(pairs, signs, strict=True) if not sign]
+        wrong = wins < wins.max()
+        losers = set()
+        for ways in product((0, 1), repeat=len(ties)):
+            broken = wins.copy()
+            for pair, way in zip(ties, ways, strict=True):
+                broken[pair[way]] += 1
+            losers.add(tuple((broken < broken.max())[wrong].tolist()))
+        needed = next(
+            n
+            for n in (1, 2, 3)
+            for some in combinations(losers, min(n, len(losers)))
+            if np.any(some, axis=0).all()
+        )
+        most = max(most, needed)
+    assert most == 2
+
+
+def test_unknown_duels_count_against_every_name():
+    rng = np.random.default_rng(2050)
+    for width in (0.0, 0.05):
+        rule = AnytimeEvidence(0.05, width)
+        for _ in range(10):
+            wins = counted(rng, 4, 20)
+            unknown = np.zeros((4, 4), dtype=int)
+            unknown[1, 2] = unknown[2, 1] = 3
+            least = rule._evidence(wins, unknown)
+            for won in range(4):
+                full = wins.copy()
+                full[1, 2] += won
+                full[2, 1] += 3 - won
+                assert (least <= rule._evidence(full) + 1e-9).all()
+    with pytest.raises(ValueError, match="unknown: must be symmetric"):
+        rule.evaluate(np.zeros((2, 2)), [[0, 1], [0, 0]])

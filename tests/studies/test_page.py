@@ -148,7 +148,7 @@ def test_two_judges_get_different_questions_and_keep_them(client, study):
     assert after["question"]["number"] == 3
     assert other.question() == theirs
     judges = [event.body.get("judge") for event in study.events()[1:]]
-    assert judges == ["Ada", "Bob", None, "Ada"]
+    assert judges == ["Ada", "Bob", "Ada", "Ada"]
 
 
 def test_an_answer_that_is_sent_again_is_stored_once(client, study):
@@ -196,7 +196,7 @@ def test_another_server_of_the_same_study_goes_on(study):
 def test_a_full_disk_is_said_and_may_be_tried_again(client, study, monkeypatch):
     number = client.question()["number"]
 
-    def full(*_):
+    def full(*_, **__):
         raise OutputWriteError("nothing of this was stored; make room")
 
     with monkeypatch.context() as patched:
@@ -292,6 +292,8 @@ def test_a_long_text_says_that_it_was_cut(tmp_path, folder):
     ({"texts": "no-such"}, "texts must be a folder"),
     ({"images": 5}, "images must be"),
     ({"judge": ""}, "judge must be a name"),
+    ({"judges": [""]}, "judge must be a name"),
+    ({"judges": ["Ada"], "judge": "Bob"}, "judges must be given without judge"),
 ])  # fmt: skip
 def test_arguments_are_checked(study, options, words):
     with pytest.raises(StudyError, match=words):

@@ -87,12 +87,14 @@ def anytime_evidence(
     prior: float = 0.5,
     weight: float | None = None,
     width: float = 0.0,
+    unknown: ArrayLike | None = None,
 ) -> Float64[np.ndarray, " K"]:
     """Compute the logarithm of an e-value against "this arm is no Copeland winner".
 
     Stop as soon as an entry reaches log(1/delta), and name that arm: whatever decides
-    about the next duel, however often one looks, and whenever one stops, the
-    probability to name an arm that is no Copeland winner is at most delta.
+    about the next duel, however often one looks, and whenever one stops, each arm that
+    is no Copeland winner is named with probability at most delta; and so is any of
+    them, unless pairs are at exactly 1/2 (see the notes).
 
     Against "i is not better than j" bets a mixture of all p in (1/2, 1],
 
@@ -122,6 +124,10 @@ def anytime_evidence(
         Between 0 and 1; 1/K by default. A pair that needs no turning costs at most
         -log(1 - weight), one that does at most -log(weight): 2 m / K^2 is best if m
         pairs have to be turned. It must be chosen before the duels.
+    unknown : array-like (K, K), optional
+        Symmetric: duels of the pair whose outcome is not known, and not in ``wins``.
+        Each counts as a loss in every bet on the pair, so that what is returned is a
+        lower bound, whatever those outcomes are and whoever keeps them back.
 
     Returns
     -------
@@ -130,9 +136,13 @@ def anytime_evidence(
 
     Notes
     -----
-    On a matrix with ties this holds for every way to break them: an arm that is no
-    winner then is named with probability at most delta. So where ties decide, each arm
-    is, and the duels most likely go on for ever.
+    Pairs at exactly 1/2 may be broken either way, and the bound holds for each way: an
+    arm that is no winner under some way is named with probability at most delta. So is
+    each arm that is no Copeland winner; that *some* such arm is named has probability
+    at most 2 delta, since two ways are enough to make each of them lose (see the page
+    on stopping). Use delta/2 where exact ties are possible and the sum matters. With a
+    ``width`` above 0 every pair is in one state, and delta bounds all wrong arms
+    together. Where ties alone decide, the duels most likely go on for ever.
 
     References
     ----------
@@ -159,13 +169,18 @@ def anytime_evidence(
     if around >= 0.5:
         raise InvalidPreferenceError.of("width", "must be below 1/2", width)
 
+    hidden = np.zeros_like(counts) if unknown is None else checked_wins(unknown)
+    if (hidden != hidden.T).any():
+        rule = "must be symmetric: duels of a pair that nobody is known to have won"
+        raise InvalidPreferenceError(f"unknown: {rule}")
+
     def worth(bets: Float64[np.ndarray, "K K"]) -> Float64[np.ndarray, "K K"]:
         return np.logaddexp(math.log1p(-stake), math.log(stake) + bets)
 
-    better = worth(_log_bets(counts.T, counts, shape, 0.5 - around))
+    better = worth(_log_bets(counts.T, counts + hidden, shape, 0.5 - around))
     neither = np.full(counts.shape, np.inf)
     if around > 0.0:
-        bets = _log_bets(counts, counts.T, shape, 0.5 + around)
+        bets = _log_bets(counts, counts.T + hidden, shape, 0.5 + around)
         neither = worth(np.logaddexp(bets, bets.T) - math.log(2.0))
     return _least_over_tournaments(better, neither)
 

@@ -29,6 +29,10 @@ def page(
     port: Annotated[
         int, integer_option(metavar="N", least=0, help="0: any that is free.")
     ] = 0,
+    judges: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="An address for each that is theirs."),
+    ] = None,
     token: Annotated[
         str | None,
         typer.Option(metavar="T", help="Last part of the address; default: random."),
@@ -37,7 +41,8 @@ def page(
     """Serve a page for judges to this computer alone, until Ctrl-C.
 
     Prints its address. Several judges may have it open, each with a name of their own:
-    the page asks for it, or ?judge=NAME behind the address says it. Arrows choose,
+    the page asks for it, or ?judge=NAME behind the address says it. With --judges each
+    has a signed address, and nobody else is let in. Arrows choose,
     t is a tie, s skips, u takes the last answer back. After the end the same --port and
     --token serve the same address again, and open pages go on.
     """
@@ -48,15 +53,23 @@ def page(
             f"page: needs {error.name}; pip install 'bayesduel[page]' installs it"
         ) from error
     with opened(file) as study:
-        served = JudgePage(study, token=token, judge=judge, texts=texts, images=images)
+        names = [name.strip() for name in judges.split(",")] if judges else []
+        served = JudgePage(
+            study, token=token, judge=judge, judges=names, texts=texts, images=images
+        )
         with _listening(port) as listener:
             port = listener.getsockname()[1]
-            typer.echo(f"http://{_HOST}:{port}/{served.token}/")
+            base = f"http://{_HOST}:{port}"
+            for name, link in served.links.items():
+                typer.echo(f"{base}/{link}/  {name}")
+            if not served.links:
+                typer.echo(f"{base}/{served.token}/")
             say("judges open this address in a browser here; Ctrl-C ends it")
             try:
                 served.server().run(sockets=[listener])
             except KeyboardInterrupt as error:
-                again = f"--port {port} --token {served.token}"
+                again = f"--port {port}"
+                again += "" if served.links else f" --token {served.token}"
                 stored = f"{served.num_answered} answers stored"
                 advice = f"{stored}; the same address again: {again}"
                 raise ended_for_good(error, advice) from error

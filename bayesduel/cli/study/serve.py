@@ -14,9 +14,10 @@ def serve_stdin(file: File) -> None:
 
     {"do": "ask", "n": 1, "judge": "Ada", "context": ...} gives {"tickets": [...],
     "resting": ""}. {"do": "tell", "ticket": 1, "answer": "left"} gives {"new": true},
-    after it is stored. Also: skip, undo and withdraw (ticket), add_arm and retire_arm
-    (name), status ("forecast": true simulates how many votes more). What cannot be done
-    gives {"error": ...}, and the next line is read.
+    after it is stored, and "remark" where it does not count. Also: skip, undo and
+    withdraw (ticket), all with "judge" for who does it; add_arm and retire_arm (name);
+    status ("forecast": true simulates how many votes more). What cannot be done gives
+    {"error": ...}, and the next line is read.
     """
     from bayesduel.studies.lines import answer_line
 

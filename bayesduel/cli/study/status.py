@@ -97,6 +97,9 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     captions += [
         f"{found.policy} asks; {found.idle_rounds} rounds of exploitation left out",
     ]
+    if found.beyond:
+        late = f"{found.beyond} late answers beyond the budget"
+        captions.append(f"{late} are kept, and do not count")
     if found.retired:
         captions.append(f"retired: {', '.join(found.retired)}")
     show(screen, title, table, *captions)

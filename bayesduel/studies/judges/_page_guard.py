@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -29,8 +30,9 @@ _HEADERS = {
 class PageGuard:
     """Lets through what has the token, is meant for this server, and comes from it."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app, self._token = app, token
+    def __init__(self, app: ASGIApp, judges: Mapping[str, str | None]) -> None:
+        """Take an application, and by token whose it is: None for whoever has it."""
+        self._app, self._judges = app, dict(judges)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -56,8 +58,14 @@ class PageGuard:
         if host.rpartition(":")[0] not in _OWN_NAMES and host not in _OWN_NAMES:
             return 421
         token = scope["path"].partition("/")[2].partition("/")[0]
-        if not secrets.compare_digest(token.encode(), self._token.encode()):
+        known = [
+            each
+            for each in self._judges
+            if secrets.compare_digest(token.encode(), each.encode())
+        ]
+        if not known:
             return 404
+        scope["judge"] = self._judges[known[0]]
         if scope["method"] not in ("GET", "HEAD"):
             # Browsers say where a request comes from; other pages may not send any.
             if headers.get("origin") != f"http://{host}":

@@ -56,7 +56,7 @@ class ArmFiles:
             raise StudyError.of(argument, "must be a folder", str(folder))
         self._folder = path.resolve()
         kept = Path(study)
-        ends = "", "-wal", "-journal"
+        ends = "", "-wal", "-journal", "-links"
         self._kept = [kept.with_name(kept.name + end) for end in ends]
 
     def path(self, arm: str) -> Path | None:

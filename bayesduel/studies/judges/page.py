@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import threading
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from string import Template
@@ -26,14 +27,18 @@ from starlette.types import ASGIApp
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies.judges._page_guard import PageGuard
 from bayesduel.studies.judges.arm_files import IMAGE_TYPES, ArmFiles
+from bayesduel.studies.judges.links import link_secret, signed_token
 from bayesduel.studies.judges.sitting import Sitting
 from bayesduel.studies.study import Study
-from bayesduel.studies.tickets import Ticket, checked_judge
+from bayesduel.studies.tickets import ForeignQuestionError, Ticket, checked_judge
 
 __all__ = ["JudgePage"]
 
 _HERE = Path(__file__).parent
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,100}")
+MOST_NAMES = 50
+"""That one page takes: whoever has the address can make up any number."""
+
 _LARGEST_BODY = 10_000
 _LARGEST_TEXT = 500_000
 """Bytes of a text that are shown."""
@@ -56,6 +61,10 @@ class JudgePage:
         From 16 to 100 letters, digits, ``_`` and ``-``; by default a random one.
     judge : str, optional
         Who answers; by default the page asks for a name.
+    judges : iterable of str, optional
+        Judges with an address of their own each, in :attr:`links`: signed with a secret
+        that is kept beside the study, so that nobody answers in another one's name.
+        Nobody else is let in, and ``token`` and ``judge`` are not needed.
     texts, images : path, optional
         Folders with files of which arms are the names; they are shown in place of the
         name.
@@ -84,6 +93,7 @@ class JudgePage:
         *,
         token: str | None = None,
         judge: str | None = None,
+        judges: Iterable[str] = (),
         texts: str | os.PathLike[str] | None = None,
         images: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -108,7 +118,18 @@ class JudgePage:
                 for deed in ("question", "answer", "undo")
             ),
         ]
-        self.app: ASGIApp = PageGuard(Starlette(routes=routes), self.token)
+        self.links: dict[str, str] = {}
+        """Last part of the address, by judge, of those named by ``judges``."""
+        names = [name for each in judges if (name := checked_judge(each)) is not None]
+        known: dict[str, str | None] = {self.token: self._judge}
+        if names and (judge is not None or token is not None):
+            rule = "must be given without judge and token: each has a link"
+            raise StudyError.of("judges", rule, names)
+        if names:
+            secret = link_secret(study.path)
+            self.links = {name: signed_token(secret, name) for name in names}
+            known = {link: name for name, link in self.links.items()}
+        self.app: ASGIApp = PageGuard(Starlette(routes=routes), known)
 
     def server(self) -> uvicorn.Server:
         """Return what serves it: ``server().run(sockets=[listener])``.
@@ -136,7 +157,8 @@ class JudgePage:
 
     def _page(self, request: Request) -> Response:
         text = Template((_HERE / "page.html").read_text("utf-8")).substitute(
-            title=escape(self._study.path.stem), judge=escape(self._judge or "")
+            title=escape(self._study.path.stem),
+            judge=escape(request.scope["judge"] or ""),
         )
         return Response(text, media_type="text/html")
 
@@ -155,26 +177,34 @@ class JudgePage:
         deed = request.url.path.rpartition("/")[2]
         given = await _object_of(request)
         try:
-            return await run_in_threadpool(self._done, deed, given)
+            return await run_in_threadpool(
+                self._done, deed, given, request.scope["judge"]
+            )
         except OutputWriteError as error:
             return PlainTextResponse(str(error), 503)
 
-    def _done(self, deed: str, given: dict[str, Any]) -> Response:
+    def _done(self, deed: str, given: dict[str, Any], known: str | None) -> Response:
         """Do what a judge has sent; return what is before them then."""
-        note = ""
+        note = remark = ""
         with self._turn:
             try:
-                judge = checked_judge(self._judge or given.get("judge"))
+                judge = checked_judge(known or given.get("judge"))
             except StudyError as error:
                 return PlainTextResponse(str(error), 400)
             if judge is None:
                 return PlainTextResponse("a judge needs a name", 400)
+            if judge not in self._sittings and len(self._sittings) == MOST_NAMES:
+                text = f"this page has taken {MOST_NAMES} names, and takes no more"
+                return PlainTextResponse(text, 403)
             sitting = self._sittings.setdefault(judge, Sitting(self._study, judge))
             try:
                 if deed == "answer":
                     sitting.answer(_number_of(given), given.get("answer", ""))
+                    remark = self._study.remark
                 elif deed == "undo":
                     sitting.undo(_number_of(given))
+            except ForeignQuestionError as error:
+                return PlainTextResponse(str(error), 403)
             except StudyError as error:
                 note = str(error)
             ticket = sitting.next()
@@ -183,7 +213,7 @@ class JudgePage:
                 "resting": self._study.resting if ticket is None else "",
                 "answered": sitting.num_answered,
                 "last": sitting.last,
-                "note": note,
+                "note": note or remark,
             }
         return JSONResponse(body, 409 if note else 200)
 

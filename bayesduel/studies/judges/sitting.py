@@ -63,17 +63,18 @@ class Sitting:
 
     def answer(self, number: int, word: str) -> bool:
         """Store an answer as ``Study.tell``, and raise what that raises."""
-        is_new = self._study.tell(number, word)
+        is_new = self._study.tell(number, word, judge=self._judge)
         if number not in self._answered:
             self._answered.append(number)
         return is_new
 
     def undo(self, number: int) -> bool:
         """Take an answer back as ``Study.undo``: its question is asked again."""
+        is_new = self._study.undo(number, judge=self._judge)
         if number in self._answered:
             self._answered.remove(number)
         self._asked.add(number)
-        return self._study.undo(number)
+        return is_new
 
     def leave(self) -> None:
         """Take back questions that nobody can come back to: who has no name."""
