@@ -18,12 +18,19 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import PART_OPTIONS, inlined
 from bayesduel.ops.scalar.references import NAMED_TUPLE, Reference
 
+SEVERAL: Any = np.int64(-1)
+"""The champion where the idle rounds are shared: ``share_idle_rounds`` says how.
+
+Of the type of an arm, so that a variable can have either value.
+"""
+
 
 class ScalarDuel(NamedTuple):
     """What a kernel asks for, as ``bayesduel.types.Duel`` in scalars.
 
     ``champion`` duels itself for ``idle_rounds`` rounds, then, if ``explores``,
-    ``first`` meets ``second`` once.
+    ``first`` meets ``second`` once. With ``SEVERAL`` champions each of the idle rounds
+    has one of its own, drawn from the same law.
     """
 
     champion: int
@@ -82,6 +89,17 @@ def recommend(state: Any, rng: Generator) -> int:
     raise NotImplementedError
 
 
+def share_idle_rounds(
+    state: Any, rng: Generator, rounds: int, shares: Int[np.ndarray, " K"]
+) -> None:
+    """Draw in how many of the idle rounds every arm meets itself.
+
+    Called after a ``choose`` that says ``SEVERAL``, before ``update``; ``shares`` are 0
+    before.
+    """
+    raise NotImplementedError
+
+
 def implement(
     state_class: type,
     *,
@@ -89,6 +107,7 @@ def implement(
     update: Callable[..., Any],
     recommend: Callable[..., Any],
     init: Callable[..., Any] | None = None,
+    share_idle_rounds: Callable[..., Any] | None = None,
 ) -> None:
     """Enter the functions of a kernel by the class of its state.
 
@@ -100,11 +119,14 @@ def implement(
         What the functions of this module with these names do, compiled or not.
     init : callable, optional
         As the others; without it a run begins with the state that the host has made.
+    share_idle_rounds : callable, optional
+        As the others, for kernels that say ``SEVERAL``.
     """
     implement_one(_INIT, state_class, _leave if init is None else init)
     implement_one(_CHOOSE, state_class, choose)
     implement_one(_UPDATE, state_class, update)
     implement_one(_RECOMMEND, state_class, recommend)
+    implement_one(_SHARE, state_class, share_idle_rounds or _share_nothing)
 
 
 @inlined
@@ -112,8 +134,16 @@ def _leave(state: Any, rng: Generator) -> None:
     """Do nothing to the state that the host has made."""
 
 
+@inlined
+def _share_nothing(
+    state: Any, rng: Generator, rounds: int, shares: Int[np.ndarray, " K"]
+) -> None:
+    """Leave all shares 0: no stretch of this kernel has several champions."""
+
+
 # By other names, as the parameters of ``implement`` hide them.
 _INIT, _CHOOSE, _UPDATE, _RECOMMEND = init, choose, update, recommend
+_SHARE = share_idle_rounds
 
 
 def implement_one(

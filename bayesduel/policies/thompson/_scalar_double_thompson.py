@@ -18,10 +18,11 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import truncated_exponential, waiting_time_and_level
+from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import let_expire
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import SEVERAL, ScalarDuel, ScalarKernel
 from bayesduel.policies.thompson._scalar_rounds import (
     best_challenger,
     first_arm,
@@ -85,12 +86,16 @@ def choose(state: DoubleThompsonKernel, rng: Generator, round_: int) -> ScalarDu
     kind, idle, level = _what_comes(state, rng, round_)
     first = champion = state.arms[0].leader
     if kind != _ANY and now.num_leaders > 1:
-        champion = _champion(state, rng, kind, idle)
-        first = champion
-        if kind == _BY_SUCCESS:
-            first, level = _first_to_lose(state, rng, champion, level)
-            if first < 0:
+        if now.ties_by_regret:
+            if idle > 0 or kind == _BY_SUCCESS:
+                champion = _champion(state, rng)
+            if kind == _BY_SUCCESS and level >= _column_rate(state, champion):
                 return ScalarDuel(champion, idle, champion, champion, True)
+            first = champion
+        else:
+            champion = SEVERAL
+            if kind == _BY_SUCCESS:
+                first, level = _first_to_lose(state, rng)
     if kind == _NOTHING:
         return ScalarDuel(champion, idle, first, first, False)
     if kind == _BY_SUCCESS:
@@ -138,48 +143,71 @@ def _what_comes(
 
 
 @compiled
-def _champion(state: DoubleThompsonKernel, rng: Generator, kind: int, idle: int) -> int:
-    """Draw the first arm of the idle rounds from several leaders.
+def _champion(state: DoubleThompsonKernel, rng: Generator) -> int:
+    """Draw the first arm of D-TS+ by the tie-break, given no upset.
 
-    D-TS: in proportion to exp(-rate of its column). D-TS+: by the tie-break, given no
-    upset. That is also the law of the first arm of a round that is not idle by
-    success: one draw serves both, which leaves every mean as it is.
+    That is the law both of an idle round and of a round that is not idle by success:
+    one draw serves both, and all idle rounds of a stretch. How likely each leader is
+    has no closed form, by which the rounds could be shared.
     """
-    arms, now = state.arms, state.now[0]
-    if now.ties_by_regret and (idle > 0 or kind == _BY_SUCCESS):
-        sample_votes_given(state, rng, NO_UPSET)
-        return first_arm(state, rng)
-    if idle == 0:
-        return arms[0].leader
-    safest = math.inf
-    for rank in range(now.num_leaders):
-        safest = min(safest, arms[rank].column_rate)
-    for rank in range(now.num_leaders):
-        arms[rank].weight = math.exp(safest - arms[rank].column_rate)
-    return arms[place_by_weight(arms, now.num_leaders, rng)].leader
+    sample_votes_given(state, rng, NO_UPSET)
+    return first_arm(state, rng)
+
+
+@inlined
+def _column_rate(state: DoubleThompsonKernel, leader: int) -> float:
+    """Return the rate of the column of a leader of D-TS+.
+
+    The exponential variable of all leaders, below the largest rate, leaves the column
+    empty where it exceeds that.
+    """
+    rank = 0
+    while state.arms[rank].leader != leader:
+        rank += 1
+    return state.arms[rank].column_rate
 
 
 @compiled
-def _first_to_lose(
-    state: DoubleThompsonKernel, rng: Generator, champion: int, level: float
-) -> tuple[int, float]:
-    """Draw the first arm given that there is no upset and a challenger succeeds.
+def _first_to_lose(state: DoubleThompsonKernel, rng: Generator) -> tuple[int, float]:
+    """Draw the first arm of D-TS given no upset and that a challenger succeeds.
 
-    With it comes an exponential variable below the rate of its column. D-TS: the arm in
-    proportion to 1 - exp(-rate of its column). D-TS+: -1 if the exponential
-    variable of all leaders, which is below the largest rate, exceeds that of the
-    champion: its column is empty.
+    In proportion to 1 - exp(-rate of its column). With it comes an exponential variable
+    below that rate.
     """
     arms, now = state.arms, state.now[0]
-    if now.ties_by_regret:
-        rank = 0
-        while arms[rank].leader != champion:
-            rank += 1
-        return (champion if level < arms[rank].column_rate else -1), level
     for rank in range(now.num_leaders):
         arms[rank].weight = -math.expm1(-arms[rank].column_rate)
     rank = place_by_weight(arms, now.num_leaders, rng)
     return arms[rank].leader, truncated_exponential(rng, arms[rank].column_rate)
+
+
+@compiled
+def share_idle_rounds(
+    state: DoubleThompsonKernel,
+    rng: Generator,
+    rounds: int,
+    shares: Int[np.ndarray, " K"],
+) -> None:
+    """Share the idle rounds among the leaders of D-TS.
+
+    The first arm of each of them has the law exp(-rate of its column), normalized.
+    """
+    arms, count = state.arms, state.now[0].num_leaders
+    safest, total = math.inf, 0.0
+    for rank in range(count):
+        safest = min(safest, arms[rank].column_rate)
+    for rank in range(count):
+        arms[rank].weight = math.exp(safest - arms[rank].column_rate)
+        total += arms[rank].weight
+    for rank in range(count - 1):
+        weight = arms[rank].weight
+        if rounds > 0 and weight > 0.0:
+            # What is left of the total may be rounded below the next weight.
+            share = binomial(rng, rounds, weight / max(total, weight))
+            shares[arms[rank].leader] = share
+            rounds -= share
+            total -= weight
+    shares[arms[count - 1].leader] = rounds
 
 
 @inlined
@@ -228,4 +256,5 @@ scalar_kernel.implement(
     choose=choose,
     update=update,
     recommend=recommend_most_beaten,
+    share_idle_rounds=share_idle_rounds,
 )

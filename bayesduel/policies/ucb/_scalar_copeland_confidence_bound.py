@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index, waiting_time
+from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -28,7 +29,7 @@ from bayesduel.policies.scalar_choices import (
     place_by_weight,
     recommend_most_beaten,
 )
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import SEVERAL, ScalarDuel, ScalarKernel
 from bayesduel.policies.ucb._believed_signs import CHECK, LOYALTY, RIVALS
 from bayesduel.policies.ucb._scalar_believed_losses import (
     BELIEF_ARM_FIELDS,
@@ -119,7 +120,7 @@ def choose(
     idle, happens, host = 0, True, 0
     if now.num_winners > 0:
         idle, happens = waiting_time(rng, now.hazard, window)
-        host = _winner(state, choose_index(rng, now.num_winners))
+        host = _winner(state) if now.num_winners == 1 else SEVERAL
         if not happens:
             return ScalarDuel(host, idle, host, host, False)
     if now.checks > 0.0 and rng.random() < now.checks:
@@ -165,13 +166,29 @@ def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
 
 
 @inlined
-def _winner(state: CopelandConfidenceBoundKernel, number: int) -> int:
-    """Return the winner of this number, from 0."""
+def _winner(state: CopelandConfidenceBoundKernel) -> int:
+    """Return the only winner."""
     arm = 0
-    while number > 0 or not state.arms[arm].is_winner:
-        number -= state.arms[arm].is_winner
+    while not state.arms[arm].is_winner:
         arm += 1
     return arm
+
+
+@compiled
+def share_idle_rounds(
+    state: CopelandConfidenceBoundKernel,
+    rng: Generator,
+    rounds: int,
+    shares: Int[np.ndarray, " K"],
+) -> None:
+    """Share the idle rounds among the winners, all of which are equally likely."""
+    left = state.now[0].num_winners
+    for arm in range(state.arms.size):
+        if state.arms[arm].is_winner and rounds > 0:
+            share = rounds if left == 1 else binomial(rng, rounds, 1.0 / left)
+            shares[arm] = share
+            rounds -= share
+            left -= 1
 
 
 @inlined
@@ -233,4 +250,5 @@ scalar_kernel.implement(
     choose=choose,
     update=update,
     recommend=recommend_most_beaten,
+    share_idle_rounds=share_idle_rounds,
 )

@@ -4,11 +4,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
+from numba.np.random.generator_core import next_uint64
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.references import reference
-from bayesduel.policies.scalar_kernel import choose, init, recommend, update
+from bayesduel.ops.scalar.splits import take_first
+from bayesduel.policies.scalar_kernel import (
+    SEVERAL,
+    choose,
+    init,
+    recommend,
+    share_idle_rounds,
+    update,
+)
 from bayesduel.stopping.scalar_rules import (
     GO_ON,
     NEVER_STOPS,
@@ -56,6 +65,9 @@ class Record(NamedTuple):
     ledger: Int[np.ndarray, "C K K"]
     """Rounds at every checkpoint: of arms above the diagonal, of self-duels on it."""
 
+    shares: Int[np.ndarray, "3 K"]
+    """Of a stretch with several champions: ``ops.scalar.splits.take_first``."""
+
     stopping: Any
     """What says after every duel whether to stop."""
 
@@ -80,6 +92,7 @@ def new_record(
         progress=progress,
         plays=np.zeros(ledger.shape[1:], dtype=np.int64),
         ledger=ledger,
+        shares=np.zeros((3, ledger.shape[1]), dtype=np.int64),
         stopping=stopping.new_state(ledger.shape[1]),
     )
 
@@ -101,7 +114,13 @@ def play(
         run.events += 1
         duel = choose(state, rng, run.played + 1)
         idle = min(duel.idle_rounds, horizon - run.played)
-        if idle > 0:
+        if idle > 0 and duel.champion == SEVERAL:
+            record.shares[0] = 0
+            share_idle_rounds(state, rng, duel.idle_rounds, record.shares[0])
+            # Of the whole stretch, and drawn always: no checkpoint changes a draw.
+            key = next_uint64(rng.bit_generator)
+            _record_shared(problem, record, key, duel.idle_rounds, idle)
+        elif idle > 0:
             _record_rounds(problem, record, duel.champion, duel.champion, idle)
         explored = min(int(duel.explores), horizon - run.played)
         if explored > 0:
@@ -174,6 +193,29 @@ def _record_rounds(
     if run.next_stop <= end:
         _pass_checkpoints(problem, record, first, second, end)
     record.plays[first, second] += rounds
+    run.played = end
+
+
+@compiled
+def _record_shared(
+    problem: Problem, record: Record, key: np.uint64, whole: int, rounds: int
+) -> None:
+    """Write down the first ``rounds`` of ``whole`` self-duels that arms share."""
+    run, order, parts = record.progress[0], problem.order, record.shares[2]
+    end = run.played + rounds
+    while run.next_stop <= end:
+        _copy_plays(problem, record, run.next_checkpoint)
+        take_first(record.shares, whole, run.next_stop - run.played, key)
+        for i in range(order.size):
+            record.ledger[run.next_checkpoint, order[i], order[i]] += parts[i]
+        run.next_checkpoint += 1
+        run.next_stop = _round_of_next_checkpoint(problem, record)
+    if rounds < whole:
+        take_first(record.shares, whole, rounds, key)
+    else:
+        parts = record.shares[0]
+    for i in range(order.size):
+        record.plays[i, i] += parts[i]
     run.played = end
 
 

@@ -1,0 +1,175 @@
+"""How many rounds of a stretch fall to each of several arms, and how many come first.
+
+The first is drawn from the generator of the run. Where only the first rounds of the
+stretch are asked for, it is halved until they are found, what falls into a half being
+hypergeometric. The draws of a half come from a random stream of its own, so that what
+the first rounds are depends neither on the other rounds that are asked for nor on
+whether any are.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+from numba.np.random.distributions import random_binomial
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import compiled, inlined
+
+_binomial: Any = compiled(random_binomial)
+
+# Steele, Lea and Flood (2014): SplitMix64.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+_SMALL = 20.0
+"""Below, logarithms of factorials are subtracted; above, by Stirling's series."""
+
+_FEW = 32
+"""Rounds that are drawn one by one, which is cheaper than all together."""
+
+
+@inlined
+def binomial(rng: Generator, rounds: int, chance: float) -> int:
+    """Draw how many of ``rounds`` have an event of this chance, 0 to 1."""
+    if rounds > _FEW:
+        return _binomial(rng.bit_generator, rounds, chance)
+    found = 0
+    for _ in range(rounds):
+        found += rng.random() < chance
+    return found
+
+
+@compiled
+def take_first(
+    counts: Int[np.ndarray, "3 K"], total: int, wanted: int, key: np.uint64
+) -> None:
+    """Fill the third row with what falls to each arm in the first ``wanted`` rounds.
+
+    In all ``total`` rounds it is the first row, whose order is random. The second row
+    is for the work. The same ``key`` gives parts of the same order.
+    """
+    whole, node, taken = counts[0], counts[1], counts[2]
+    for arm in range(whole.size):
+        node[arm], taken[arm] = whole[arm], 0
+    begin, length = 0, total
+    while wanted > 0 and wanted < length and length > _FEW:
+        half = length // 2
+        bits = _mixed(_mixed(key + np.uint64(begin)) + np.uint64(length))
+        goes_on = wanted >= half
+        rest, rest_of_half = length, half
+        for arm in range(whole.size):
+            count = node[arm]
+            if count == 0:
+                continue
+            part, bits = _hypergeometric(rest, count, rest_of_half, bits)
+            rest -= count
+            rest_of_half -= part
+            if goes_on:
+                taken[arm] += part
+                part = count - part
+            node[arm] = part
+        if goes_on:
+            begin += half
+            length -= half
+            wanted -= half
+        else:
+            length = half
+    if wanted < length:
+        _take_one_by_one(counts, length, wanted, _mixed(key + np.uint64(begin)))
+    else:
+        for arm in range(whole.size):
+            taken[arm] += node[arm]
+
+
+@inlined
+def _take_one_by_one(
+    counts: Int[np.ndarray, "3 K"], length: int, wanted: int, bits: np.uint64
+) -> None:
+    """Take the first rounds of a part, each of any arm that has some left."""
+    node, taken = counts[1], counts[2]
+    for gone in range(wanted):
+        bits += _STEP
+        left, arm = int(_uniform(bits) * (length - gone)), 0
+        while left >= node[arm]:
+            left -= node[arm]
+            arm += 1
+        node[arm] -= 1
+        taken[arm] += 1
+
+
+@compiled
+def _hypergeometric(
+    total: int, marked: int, drawn: int, bits: np.uint64
+) -> tuple[int, np.uint64]:
+    """Draw how many of ``drawn`` out of ``total`` are marked; return the stream, too.
+
+    By rejection, as every log-concave law (Devroye 1987): with p the probability of the
+    mode m, that of m + k is at most p min(1, exp(1 - p |k|)), for which p may be
+    smaller than it is. It is at least (1 + 12 variance)^(-1/2) (Bobkov, Marsiglietti
+    and Melbourne 2022).
+    """
+    least, most = max(0, drawn - (total - marked)), min(marked, drawn)
+    if least == most:
+        return least, bits
+    share = marked / total
+    variance = drawn * share * (1.0 - share) * ((total - drawn) / (total - 1.0))
+    likely = 1.0 / math.sqrt(1.0 + 12.0 * variance)
+    mode = int((marked + 1.0) * ((drawn + 1.0) / (total + 2.0)))
+    mode = min(max(mode, least), most)
+    flat = 1.0 + likely / 2.0
+    while True:
+        bits += _STEP
+        which = _uniform(bits) * (1.0 + flat)
+        bits += _STEP
+        level = math.log1p(-_uniform(bits))
+        bits += _STEP
+        sign = _uniform(bits)
+        distance = which
+        if which > flat:
+            bits += _STEP
+            distance = flat - math.log1p(-_uniform(bits))
+        steps = int(distance / likely + 0.5)
+        if sign < 0.5:
+            steps = -steps
+        found = mode + steps
+        if least <= found <= most:
+            excess = _log_factorial_ratio(mode, steps)
+            excess += _log_factorial_ratio(marked - mode, -steps)
+            excess += _log_factorial_ratio(drawn - mode, -steps)
+            excess += _log_factorial_ratio(total - marked - drawn + mode, steps)
+            if level + min(0.0, flat - distance) <= -excess:
+                return found, bits
+
+
+@compiled
+def _log_factorial_ratio(number: int, steps: int) -> float:
+    """Return log((number + steps)! / number!).
+
+    The terms that grow with ``number`` are not subtracted from one another.
+    """
+    one, other = float(number), float(number + steps)
+    if one < _SMALL or other < _SMALL:
+        return math.lgamma(other + 1.0) - math.lgamma(one + 1.0)
+    found = (one + 0.5) * math.log1p(steps / one) + steps * (math.log(other) - 1.0)
+    return found + _stirling_rest(1.0 / other) - _stirling_rest(1.0 / one)
+
+
+@inlined
+def _stirling_rest(inverse: float) -> float:
+    square = inverse * inverse
+    return inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square / 1260.0))
+
+
+@inlined
+def _mixed(bits: np.uint64) -> np.uint64:
+    bits = (bits ^ (bits >> np.uint64(30))) * _MIX[0]
+    bits = (bits ^ (bits >> np.uint64(27))) * _MIX[1]
+    return bits ^ (bits >> np.uint64(31))
+
+
+@inlined
+def _uniform(bits: np.uint64) -> float:
+    """Return what a state of the stream says, on [0, 1)."""
+    return float(_mixed(bits) >> np.uint64(11)) * 2.0**-53

@@ -1,0 +1,76 @@
+"""Splitting the rounds of a stretch among arms, and its first rounds."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.ops.scalar.splits import binomial, take_first
+from tests.policies.laws import chi_square
+
+FALSE_ALARM = 1e-5
+"""Of all p-values of one test together."""
+
+SHARES = ([7, 0, 5], [70, 30, 120], [400_000, 0, 3_600_000], [3, 10**12, 2])
+
+
+@pytest.fixture(scope="module")
+def take():
+    compiled = standalone(take_first)
+
+    def part(shares, wanted, key):
+        counts = np.zeros((3, len(shares)), dtype=np.int64)
+        counts[0] = shares
+        compiled(counts, sum(shares), wanted, np.uint64(key))
+        return counts[2].copy()
+
+    return part
+
+
+@pytest.mark.parametrize("shares", SHARES, ids=str)
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_first_rounds_are_hypergeometric(take, shares, share):
+    """Of every arm, and of two together, so that none is drawn apart."""
+    total, keys = sum(shares), np.random.default_rng(3).integers(2**63, size=4000)
+    wanted = int(share * total)
+    found = np.array([take(shares, wanted, key) for key in keys])
+    assert np.all(found.sum(axis=1) == wanted) and np.all(found <= shares)
+    p_values = []
+    for arms in ([0], [1], [2], [0, 2]):
+        marked, sample = sum(np.take(shares, arms)), found[:, arms].sum(axis=1)
+        if not 0 < marked < total:
+            continue
+        law = stats.hypergeom(total, marked, wanted)
+        if law.std() < 30:
+            low, high = sample.min(), sample.max()
+            cells = np.arange(low, high + 1)
+            chances = law.pmf(cells)
+            chances = np.append(chances, max(0.0, 1.0 - chances.sum()))
+            counts = np.append(np.bincount(sample - low, minlength=len(cells)), 0)
+            p_values.append(chi_square(counts, chances))
+        else:
+            scaled = (sample - law.mean()) / law.std()
+            p_values.append(stats.kstest(scaled, "norm").pvalue)
+    assert min(p_values) > FALSE_ALARM / len(p_values), p_values
+
+
+def test_parts_of_one_order_fit_together(take):
+    """Whatever else is asked for: the parts are those of one sequence of arms."""
+    shares = [40, 0, 25, 135]
+    parts = np.array([take(shares, wanted, 12345) for wanted in range(201)])
+    assert np.array_equal(parts[-1], shares) and not parts[0].any()
+    steps = np.diff(parts, axis=0)
+    assert np.all(steps.sum(axis=1) == 1) and np.all(steps >= 0)
+    # In another order under another key, and neighbors are independent.
+    other = np.array([take(shares, wanted, 54321) for wanted in range(201)])
+    assert not np.array_equal(parts, other)
+
+
+def test_binomial_draws_have_their_law():
+    draw, rng = standalone(binomial), np.random.default_rng(8)
+    for rounds, chance in ((5, 0.3), (32, 0.9), (33, 0.02), (5000, 0.4)):
+        found = np.array([draw(rng, rounds, chance) for _ in range(4000)])
+        cells = np.bincount(found, minlength=rounds + 1)
+        law = stats.binom(rounds, chance).pmf(np.arange(rounds + 1))
+        assert chi_square(cells, law) > FALSE_ALARM / 4
+    assert draw(rng, 2**62, 1.0) == 2**62 and draw(rng, 40, 0.0) == 0
