@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.experiments.companions import add_maker
+from bayesduel.lazy import submodule
 
 if TYPE_CHECKING:
     from bayesduel import (
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
         papers,
         plots,
         policies,
+        posteriors,
+        results,
         stopping,
         studies,
         votes,
     )
-    from bayesduel.experiments import Experiment, compare, merge, results, simulate
+    from bayesduel.experiments import Experiment, compare, merge, simulate
     from bayesduel.instances import load
 
     __version__: str
@@ -44,6 +47,7 @@ __all__ = [
     "papers",
     "plots",
     "policies",
+    "posteriors",
     "results",
     "simulate",
     "stopping",
@@ -51,21 +55,6 @@ __all__ = [
     "votes",
 ]
 
-_MODULES = {
-    "analysis",
-    "diagnostics",
-    "errors",
-    "inference",
-    "instances",
-    "models",
-    "papers",
-    "plots",
-    "policies",
-    "results",
-    "stopping",
-    "studies",
-    "votes",
-}
 _FUNCTIONS = {
     "Experiment": "bayesduel.experiments",
     "compare": "bayesduel.experiments",
@@ -87,15 +76,11 @@ add_maker("summary", _summary_files)
 def __getattr__(name: str) -> Any:
     if name in _FUNCTIONS:
         return getattr(import_module(_FUNCTIONS[name]), name)
-    if name in _MODULES:
-        # Results are read where experiments are kept.
-        home = "experiments." if name == "results" else ""
-        return import_module(f"bayesduel.{home}{name}")
     if name == "__version__":
         from bayesduel.version import package_version
 
         return package_version()
-    raise AttributeError(f"module 'bayesduel' has no attribute {name!r}")
+    return submodule(__name__, name)
 
 
 def __dir__() -> list[str]:

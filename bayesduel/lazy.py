@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -11,7 +12,8 @@ def lazily(
     """Return ``__getattr__`` and ``__dir__`` of a package, to be assigned there.
 
     ``homes`` is the module of every public name, full or below the package
-    (``".fitting"``).
+    (``".fitting"``). A module of the package is found by its name, too, as if it had
+    been imported.
 
     Examples
     --------
@@ -21,8 +23,27 @@ def lazily(
     """
 
     def get(name: str) -> Any:  # noqa: ANN401
-        if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes[name], package), name)
+        if name in homes:
+            return getattr(import_module(homes[name], package), name)
+        return submodule(package, name)
 
     return get, lambda: sorted(homes)
+
+
+def submodule(package: str, name: str) -> Any:  # noqa: ANN401
+    """Import a module of a package that is asked for as an attribute.
+
+    Raises
+    ------
+    AttributeError
+        If there is none; names that begin with an underscore are not looked for.
+
+    Examples
+    --------
+    >>> submodule("json", "decoder").__name__
+    'json.decoder'
+    """
+    full = f"{package}.{name}"
+    if name.startswith("_") or find_spec(full) is None:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    return import_module(full)

@@ -16,8 +16,8 @@ FLOORS = (
     "errors", "lazy", "limits", "literals", "version",
     "folders", "user_files", "progress", "program_cache", "types", "ops",
     "instances", "votes", "models", "inference", "posteriors", "policies",
-    "stopping", "simulation", "experiments", "analysis", "diagnostics", "plots",
-    "studies", "papers", "cli",
+    "stopping", "simulation", "experiments", "results", "analysis", "diagnostics",
+    "plots", "studies", "papers", "cli",
 )  # fmt: skip
 """From the ground up: a room uses only what stands before it."""
 

@@ -5,6 +5,7 @@ Each check runs in a fresh interpreter, because this one has already loaded the 
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -161,3 +162,41 @@ assert xla_bridge.backends_are_initialized(), "the probe is blind"
 print(len(names))
 """
     assert int(run(code, tmp_path)) >= 1
+
+
+def test_names_in_the_documents_are_found_after_one_import(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parent.parent
+    texts = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    dotted = re.compile(r"(?<![\w./-])(?:bayesduel|theory)(?:\.[A-Za-z_]\w*)+(?![\w/])")
+    found = {
+        name
+        for path in texts
+        for name in dotted.findall(path.read_text(encoding="utf-8"))
+    }
+    assert {"bayesduel.posteriors", "bayesduel.results.load"} <= found
+    code = """
+import json, sys
+import bayesduel, theory
+lost = []
+for name in json.loads(sys.argv[1]):
+    first, *rest = name.split(".")
+    found = {"bayesduel": bayesduel, "theory": theory}[first]
+    try:
+        for each in rest:
+            found = getattr(found, each)
+    except AttributeError:
+        lost.append(name)
+print(json.dumps(lost))
+"""
+    lost = json.loads(run(code, tmp_path, json.dumps(sorted(found))).splitlines()[-1])
+    assert lost == []
+
+
+def test_results_are_one_module_under_two_names(tmp_path: Path) -> None:
+    code = """
+from bayesduel.results import load
+import bayesduel
+import bayesduel.experiments.results as home
+assert bayesduel.results is home and home.load is load
+"""
+    run(code, tmp_path)
