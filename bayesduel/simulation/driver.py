@@ -34,6 +34,10 @@ EVENT_LIMIT = 2**31 - 2
 """Events that one run may take. Their number is folded into 32 bits of its key, and
 most policies count duels of a pair, one per event, as int32."""
 
+PROGRAMS = {"scalar": "kernel-1", "jax": "jax-1"}
+"""Names of the engines in results, with a version of their random streams: it grows
+where run r of a seed becomes another one."""
+
 _CHECKPOINT_BLOCK = 32
 """Checkpoints are padded to a multiple of this, so that most grids share a program."""
 
@@ -180,6 +184,14 @@ def kernel_for(environment: Environment, policy: Policy, engine: str = "auto") -
             "got 'scalar'"
         )
     return kernel
+
+
+def program_of(environment: Environment, policy: Policy) -> str:
+    """Return the name of what plays a policy here: "kernel-1" or "jax-1".
+
+    The same runs of two programs differ, though they have one law.
+    """
+    return PROGRAMS["jax" if kernel_for(environment, policy) is None else "scalar"]
 
 
 def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:
