@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 
@@ -44,6 +43,12 @@ def submodule(package: str, name: str) -> Any:  # noqa: ANN401
     'json.decoder'
     """
     full = f"{package}.{name}"
-    if name.startswith("_") or find_spec(full) is None:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
-    return import_module(full)
+    text = f"module {package!r} has no attribute {name!r}"
+    if name.startswith("_"):
+        raise AttributeError(text)
+    try:
+        return import_module(full)
+    except ModuleNotFoundError as error:
+        if error.name != full:
+            raise
+        raise AttributeError(text) from None
