@@ -1,8 +1,15 @@
-"""A progress bar on standard error."""
+"""Progress on standard error: a bar, or lines where there is no terminal."""
 
-from collections.abc import Callable, Iterator
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, repeat
 from typing import Any
+
+_FIRST_LINE, _NEXT_LINE = 4.0, 10.0
+"""Seconds until the first line, and between lines."""
 
 
 class ProgressReport:
@@ -47,9 +54,66 @@ class ProgressReport:
             self._bar.update(self._task, completed=self._done, description=job.words)
 
 
+class ProgressLines:
+    """Takes the place of the bar in a pipe or a log: a line now and then."""
+
+    def __init__(self) -> None:
+        self._total, self._completed, self._doing = 1, 0.0, "simulating"
+
+    def add_task(self, description: str, total: int) -> int:
+        """Say how many jobs there are."""
+        self._doing, self._total = description, total
+        return 0
+
+    def update(
+        self,
+        task: Any,  # noqa: ARG002
+        *,
+        completed: float | None = None,
+        description: str | None = None,
+    ) -> None:
+        """Take down what is done, and what is being done."""
+        self._completed = self._completed if completed is None else completed
+        self._doing = self._doing if description is None else description
+
+    def line(self, seconds: float) -> str:
+        """Return what is said after so many seconds."""
+        share = self._completed / max(self._total, 1)
+        return f"{seconds:.0f} s, {share:.0%} of {self._total} jobs: {self._doing}"
+
+    def speak(
+        self,
+        say: Callable[[str], None],
+        wait: Callable[[float], bool],
+        delays: Iterable[float],
+    ) -> None:
+        """Say a line after every delay, until ``wait`` returns true."""
+        began = time.monotonic()
+        for delay in delays:
+            if wait(delay):
+                return
+            say(self.line(time.monotonic() - began))
+
+
+@contextmanager
+def _spoken_lines(say: Callable[[str], None]) -> Iterator[ProgressLines]:
+    """Say lines while the block runs, also while worker processes compute."""
+    lines, ended = ProgressLines(), threading.Event()
+    delays = chain([_FIRST_LINE], repeat(_NEXT_LINE))
+    thread = threading.Thread(
+        target=lines.speak, args=(say, ended.wait, delays), daemon=True
+    )
+    thread.start()
+    try:
+        yield lines
+    finally:
+        ended.set()
+        thread.join()
+
+
 @contextmanager
 def progress_reporter(*, enabled: bool) -> Iterator[ProgressReport]:
-    """Show a bar while the block runs, if asked to."""
+    """Show a bar while the block runs, or say lines in a pipe, if asked to."""
     if not enabled:
         yield ProgressReport()
         return
@@ -62,11 +126,18 @@ def progress_reporter(*, enabled: bool) -> Iterator[ProgressReport]:
         TimeRemainingColumn,
     )
 
+    screen = Console(stderr=True)
+    if not (screen.is_terminal or screen.is_jupyter):
+        with _spoken_lines(
+            lambda text: print(text, file=sys.stderr, flush=True)
+        ) as bar:
+            yield ProgressReport(bar)
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=screen, transient=True) as bar:
         yield ProgressReport(bar)

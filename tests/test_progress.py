@@ -2,7 +2,10 @@
 
 from types import SimpleNamespace
 
-from bayesduel.progress import ProgressReport
+import pytest
+
+from bayesduel import progress
+from bayesduel.progress import ProgressLines, ProgressReport, progress_reporter
 
 
 class Bar:
@@ -43,3 +46,34 @@ def test_nothing_is_said_without_a_bar():
     assert report.update(SimpleNamespace(words="")) is None
     report.compiling(SimpleNamespace(words=""))
     report.finished(SimpleNamespace(words=""))
+
+
+def test_lines_go_on_while_a_job_lasts_and_end():
+    """Worker processes tell nothing of a job before its end."""
+    lines, said, waited = ProgressLines(), [], []
+    report = ProgressReport(lines)
+    report.expect(4)
+    report.compiling(SimpleNamespace(words="RUCB on gap"))
+    report.finished(SimpleNamespace(words="D-TS on gap"))
+
+    def wait(delay):
+        waited.append(delay)
+        return len(waited) == 3
+
+    lines.speak(said.append, wait, [4, 10, 10, 10])
+    assert waited == [4, 10, 10]
+    assert said == ["0 s, 25% of 4 jobs: D-TS on gap"] * 2
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_a_log_hears_of_progress(capsys, monkeypatch, enabled):
+    monkeypatch.setattr(progress, "_FIRST_LINE", 0.0)
+    spoken = progress.ProgressLines.speak
+
+    def speak(own, say, wait, delays):  # The first line, however fast the block is.
+        spoken(own, say, lambda _: False, [next(iter(delays))])
+
+    monkeypatch.setattr(progress.ProgressLines, "speak", speak)
+    with progress_reporter(enabled=enabled) as report:
+        report.expect(3)
+    assert ("of" in capsys.readouterr().err) is enabled

@@ -104,6 +104,8 @@ def demo(
     parse.claim_folder(out, kind="demo", overwrite=True)
     begun = time.perf_counter()
     try:
+        if size == _SIZES[Scale.full]:
+            _first_look(seed, jobs, quiet=quiet)
         beyond, *others = [_run(each, jobs, quiet=quiet) for each in asked]
     except KeyboardInterrupt as error:
         advice = "the demonstration keeps nothing; run it again from the start"
@@ -144,6 +146,16 @@ def _run(asked: Experiment, jobs: int | None, *, quiet: bool) -> xr.DataTree:
     what = f"{', '.join(asked.names)} to T = {asked.horizon:.3g}"
     say(f"{what}: {', '.join(asked.labels)}", quiet=quiet)
     return asked.run(jobs=jobs, progress=not quiet)
+
+
+def _first_look(seed: int, jobs: int | None, *, quiet: bool) -> None:
+    """Show a small table before what takes long, and say what does not."""
+    text = "this takes minutes on a busy machine; --scale small takes less than one"
+    say(text, quiet=quiet)
+    if not quiet:
+        size = _SIZES[Scale.small]
+        asked, _ = _asked(_Size(size.runs, size.horizon, size.horizon), seed)
+        _print(_run(asked, jobs, quiet=quiet))
 
 
 def _grid(horizon: int) -> Sequence[int]:

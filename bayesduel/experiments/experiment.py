@@ -32,6 +32,7 @@ from bayesduel.experiments.store import Part, carry_out
 from bayesduel.limits import MOST_RUNS
 from bayesduel.policies.base import parameters_json
 from bayesduel.policies.policy import PolicyBase
+from bayesduel.simulation.driver import program_of
 from bayesduel.stopping.rules import StoppingRule
 
 
@@ -282,12 +283,20 @@ class Experiment:
                     stopping=self.stopping,
                     notions=self.notions[name],
                     code=code,
+                    program=self._program(instance, policy),
                 ),
                 policy,
             )
             for name, instance in zip(self.names, self.instances, strict=True)
             for label, (policy, code) in own.items()
         }
+
+    def _program(self, instance: Instance, policy: Policy) -> str:
+        """Return the name of what plays a policy on an instance here."""
+        problem = problem_of(instance)
+        notions = self.notions[problem.name]
+        environment = problem.environment(notions, shuffle=self.shuffle)
+        return program_of(environment, policy)
 
     def without_look_ahead(self) -> Self:
         """Return the same experiment with policies that step round by round."""

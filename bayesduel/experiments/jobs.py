@@ -166,6 +166,16 @@ class Sweep(ABC):
         """Return a file from which parts can be joined without the request, if any."""
         return None
 
+    def check_plan(self, folder: OwnedFolder, plan: bytes) -> None:
+        """Refuse to add a part to parts of something else, before it is computed.
+
+        Raises
+        ------
+        OutputFolderError
+            If :meth:`plan` would say something else.
+        """
+        return
+
     def is_whole(self, found: Any) -> bool:
         """Say whether no job failed, so that single files are of no use any more."""
         return True

@@ -39,6 +39,8 @@ class Configuration:
     record: str = "plays"
     code: str = ""
     """Digest of the code of a policy that is not ours; the version stands for ours."""
+    program: str = ""
+    """What plays the runs, of :data:`bayesduel.simulation.driver.PROGRAMS`."""
 
     @property
     def problem(self) -> Problem:
@@ -66,6 +68,7 @@ class Configuration:
             "seed": self.seed,
             "shuffle": int(self.shuffle),
             "version": package_version(),
+            "program": self.program,
         }
 
 
@@ -135,6 +138,7 @@ def node_attributes(configuration: Configuration) -> dict[str, Any]:
         "look_ahead": int(look_ahead),
         "shuffle": int(configuration.shuffle),
         "matrix_sha256": configuration.instance.checksum,
+        "program": configuration.program,
         "version": package_version(),
         "versions": json.dumps(_versions()),
         "fingerprint": json.dumps(configuration.fingerprint(), sort_keys=True),

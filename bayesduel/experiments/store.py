@@ -139,6 +139,8 @@ class SweepFolder:
             if known := marker.get("request"):
                 ours = json.loads(json.dumps(sweep.request()))
                 refuse_others(owned, "parts", ours, known)
+            if plan := owned.part(PLAN):
+                sweep.check_plan(owned, plan)
             count = marker.get("parts", part.count)
             if count != part.count:
                 raise OutputFolderError.of(

@@ -37,6 +37,10 @@ EVENT_LIMIT = 2**31 - 2
 """Events that one run may take. Their number is folded into 32 bits of its key, and
 most policies count duels of a pair, one per event, as int32."""
 
+PROGRAMS = {"scalar": "kernel-1", "jax": "jax-1", "numpy": "numpy-1"}
+"""Names of the engines in results, with a version of their random streams: it grows
+where run r of a seed becomes another one."""
+
 _CHECKPOINT_BLOCK = 32
 """Checkpoints are padded to a multiple of this, so that most grids share a program."""
 
@@ -96,7 +100,7 @@ def run_chunk(
         Called with 0 before anything is compiled, and after each segment with the
         share of rounds played, on a log scale.
     engine : {"auto", "scalar", "jax"}
-        "scalar" plays run after run by the kernel of the policy, "jax" many runs side
+        Of no matter for a policy in NumPy. "scalar" plays run after run by the kernel of the policy, "jax" many runs side
         by side; the runs have the same law. "auto" takes the first on a CPU, where the
         policy has a kernel.
     stopping : StoppingRule, optional
@@ -117,10 +121,9 @@ def run_chunk(
     keep_programs()
     if on_progress is not None:
         on_progress(0.0)
-    kernel = kernel_for(environment, policy, engine)
-    if stopping is not None and kernel is None:
-        raise without_kernel(policy)
     if isinstance(policy, Rule):
+        if stopping is not None:
+            raise without_kernel(policy)
         return run_by_run(
             environment,  # pyright: ignore[reportArgumentType]
             policy,
@@ -131,6 +134,9 @@ def run_chunk(
             segment_seconds=_SEGMENT_SECONDS,
             on_progress=on_progress,
         )
+    kernel = kernel_for(environment, policy, engine)
+    if stopping is not None and kernel is None:
+        raise without_kernel(policy)
     if kernel is not None:
         # Numba takes half a second to import.
         from bayesduel.simulation.scalar.engine import run_chunk as run_scalar_chunk
@@ -196,6 +202,16 @@ def kernel_for(
             "got 'scalar'"
         )
     return kernel
+
+
+def program_of(environment: Environment, policy: PolicyBase) -> str:
+    """Return the name of what plays a policy here: "kernel-1", "jax-1" or "numpy-1".
+
+    The same runs of two programs differ, though they have one law.
+    """
+    if isinstance(policy, Rule):
+        return PROGRAMS["numpy"]
+    return PROGRAMS["jax" if kernel_for(environment, policy) is None else "scalar"]
 
 
 def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:

@@ -2,18 +2,22 @@
 
 import json
 
+import jax
+import numpy as np
 import pytest
 
 import bayesduel
+import theory
 from bayesduel import results
 from bayesduel.errors import (
     DamagedPartWarning,
     OutputFolderError,
     SimulationArgumentError,
 )
-from bayesduel.experiments import comparison
+from bayesduel.experiments import comparison, nodes
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.stored import run_sweep
+from bayesduel.simulation import driver
 
 REQUEST = {"num_runs": 10, "horizon": 1000, "seed": 3}
 POLICIES = ["d-ts", "rucb"]
@@ -251,6 +255,58 @@ def test_parts_are_of_one_request(compare, tmp_path):
         compare(tmp_path, ["d-ts"], part="2/2")
     marker = json.loads((tmp_path / ".bayesduel/marker.json").read_text())
     assert marker["request"]["policies"] == ["D-TS", "RUCB"]
+
+
+def test_parts_are_of_one_program(compare, tmp_path, monkeypatch):
+    compare(tmp_path, part="1/2")
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    with pytest.raises(OutputFolderError, match=r"kernel-1; here jax-1.*JAX_PLATFORMS"):
+        compare(tmp_path, part="2/2")
+
+
+def test_a_stopped_comparison_goes_on_with_its_program(compare, tmp_path, monkeypatch):
+    compare(tmp_path, num_runs=2)
+    node = results.load(tmp_path)["cyclic/D-TS"]
+    assert node.attrs["program"] == "kernel-1"
+    with monkeypatch.context() as patch:
+        patch.setattr(jax, "default_backend", lambda: "gpu")
+        with pytest.raises(OutputFolderError, match="kernel-1; here jax-1"):
+            compare(tmp_path, resume=True)
+    monkeypatch.setattr(driver, "PROGRAMS", {"scalar": "kernel-2", "jax": "jax-1"})
+    with pytest.raises(OutputFolderError, match="kernel-1; here kernel-2"):
+        compare(tmp_path, resume=True)
+
+
+def test_results_without_a_program_are_read_but_not_continued(compare, tmp_path):
+    old = nodes.Configuration.fingerprint
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            nodes.Configuration,
+            "fingerprint",
+            lambda own: {k: v for k, v in old(own).items() if k != "program"},
+        )
+        compare(tmp_path, num_runs=2)
+    assert results.load(tmp_path)["cyclic/D-TS"].sizes["run"] == 2
+    with pytest.raises(OutputFolderError, match="whose program is not recorded; here"):
+        compare(tmp_path, resume=True)
+
+
+def test_a_part_of_an_edited_instance_is_refused_before_it_is_computed(tmp_path):
+    """The name of the matrix is the same, so the words of both requests are."""
+
+    def play(value, part):
+        values = np.full((3, 3), 0.5)
+        values[0, 1], values[1, 0] = value, 1 - value
+        matrix = theory.PreferenceMatrix(values, name="mine")
+        bayesduel.compare(
+            matrix, "rucb", num_runs=2, horizon=9, out=tmp_path, part=part
+        )
+
+    play(0.7, "1/2")
+    before = sorted(tmp_path.rglob("*.nc"))
+    with pytest.raises(OutputFolderError, match="another matrix_sha256"):
+        play(0.8, "2/2")
+    assert sorted(tmp_path.rglob("*.nc")) == before
 
 
 @pytest.mark.parametrize("part", ["0/3", "4/3", "3", "1/0", "a/b", "-1/3", 2, "1/2/3"])

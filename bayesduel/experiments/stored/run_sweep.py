@@ -250,6 +250,26 @@ class RunSweep(Sweep):
                 found.append(JobResult(self.job(place, runs), dataset))
         return found
 
+    def check_plan(self, folder: OwnedFolder, plan: bytes) -> None:
+        """Refuse to add a part to parts of something else.
+
+        Names agree by now; sources of policies, values of matrices, checkpoints,
+        notions and programs may not.
+        """
+        tree = results.tree_from_bytes(plan)
+        for place in map(tuple, json.loads(tree.attrs[_PLACES])):
+            if place not in self.places:
+                continue  # The words of the request differ, and are refused.
+            environment, policy = place
+            planned = tree.children[environment].children[policy].attrs
+            ours = json.loads(json.dumps(self.fingerprint(place)))
+            theirs = json.loads(planned["fingerprint"])
+            _refuse_another_program(folder, place, ours, theirs)
+            ours["regret"] = list(self.notions(place))
+            theirs["regret"] = json.loads(planned["notions"])
+            what = f"parts of {policy} on {environment}"
+            refuse_others(folder, what, ours, theirs, _CALLED)
+
     def _is_usable(self, place: Place, runs: range) -> bool:
         """Say whether stored runs can be put together with others."""
         if not self._summarizes:
@@ -281,11 +301,35 @@ class RunSweep(Sweep):
         environment, policy = place
         ours = json.loads(json.dumps(self.fingerprint(place)))
         theirs = json.loads(dataset.attrs["fingerprint"])
+        _refuse_another_program(folder, place, ours, theirs)
         # More notions than those asked for do no harm.
         asked = set(self.notions(place))
         ours["regret"] = sorted(asked)
         theirs["regret"] = sorted(asked & {*dataset["notion"].values.tolist()})
         refuse_others(folder, f"{policy} on {environment}", ours, theirs, _CALLED)
+
+
+def _refuse_another_program(
+    folder: OwnedFolder, place: Place, ours: dict[str, Any], theirs: dict[str, Any]
+) -> None:
+    """Raise ``OutputFolderError`` where others play the same runs differently.
+
+    Results of versions that did not name their program can be read and joined, but
+    nothing is added to them.
+    """
+    one, other = (each.get("program", "") for each in (theirs, ours))
+    if one == other:
+        return
+    environment, policy = place
+    known = f"played by the program {one}" if one else "whose program is not recorded"
+    raise OutputFolderError.of(
+        "out",
+        f"{folder.path} holds runs of {policy} on {environment} {known}; here "
+        f"{other or 'an unknown program'} would play, whose random numbers differ",
+        folder.path,
+        remedy="go on with the kind of device that they began on (JAX_PLATFORMS=cpu "
+        "takes the CPU), replace it ({overwrite}), or name another folder",
+    )
 
 
 def name_of(place: Place, runs: range) -> str:
