@@ -291,7 +291,7 @@ class Experiment:
             for label, (policy, code) in own.items()
         }
 
-    def _program(self, instance: Instance, policy: Policy) -> str:
+    def _program(self, instance: Instance, policy: PolicyBase) -> str:
         """Return the name of what plays a policy on an instance here."""
         problem = problem_of(instance)
         notions = self.notions[problem.name]

@@ -100,9 +100,9 @@ def run_chunk(
         Called with 0 before anything is compiled, and after each segment with the
         share of rounds played, on a log scale.
     engine : {"auto", "scalar", "jax"}
-        Of no matter for a policy in NumPy. "scalar" plays run after run by the kernel of the policy, "jax" many runs side
+        "scalar" plays run after run by the kernel of the policy, "jax" many runs side
         by side; the runs have the same law. "auto" takes the first on a CPU, where the
-        policy has a kernel.
+        policy has a kernel. A policy in NumPy is always played by its own rule.
     stopping : StoppingRule, optional
         Looked at after every duel of different arms. A run that it ends plays nothing
         more: its counts stay as they are up to the last checkpoint. Needs a kernel.
