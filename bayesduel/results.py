@@ -1,5 +1,11 @@
-"""Results of simulations as files: write them, and read them back."""
+"""Results on disk; the module is :mod:`bayesduel.experiments.results`."""
 
-from bayesduel.experiments.results import FILE_NAME, load, save
+import sys
 
-__all__ = ["FILE_NAME", "load", "save"]
+from bayesduel.experiments import results
+from bayesduel.experiments.results import FILE_NAME, FILE_NAMES, load, save
+
+__all__ = ["FILE_NAME", "FILE_NAMES", "load", "save"]
+
+# One module under two names: ``import bayesduel.results`` finds it, too.
+sys.modules[__name__] = results
