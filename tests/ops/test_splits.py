@@ -40,7 +40,11 @@ def test_first_rounds_are_hypergeometric(take, shares, share):
         marked, sample = sum(np.take(shares, arms)), found[:, arms].sum(axis=1)
         if not 0 < marked < total:
             continue
+        if total > 10**9 and marked > 100:
+            continue  # It follows from the others, and SciPy's law has lost its digits.
         law = stats.hypergeom(total, marked, wanted)
+        if total > 10**9:  # Of a handful among so many the order is next to free.
+            law = stats.binom(marked, wanted / total)
         if law.std() < 30:
             low, high = sample.min(), sample.max()
             cells = np.arange(low, high + 1)

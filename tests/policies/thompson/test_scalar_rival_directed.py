@@ -137,7 +137,8 @@ def round_of_kernel(wins, **options):
     winners = np.argwhere(wins)
     duels = np.repeat(winners, wins[tuple(winners.T)], axis=0)
     found = np.zeros((NUM_DRAWS, 5), dtype=np.int64)
-    asking()(state, np.random.default_rng(82), duels, len(duels) + 1, found)
+    rng, shares = np.random.default_rng(82), np.zeros(len(wins), dtype=np.int64)
+    asking()(state, rng, duels, len(duels) + 1, found, shares)
     _, idle, first, second, explores = found.T
     own = explores == 1
     duels = SimpleNamespace(first=first[own], second=second[own])
