@@ -3,7 +3,10 @@
 Compiling a policy takes seconds, running it often less. JAX keeps what it compiled in a
 folder if it is told to (its documentation: "Persistent compilation cache"): it finds a
 program by its text, the versions and the options, locks the folder, and removes what
-was not used for longest. Here it is told to, unless the user has told it something.
+was not used for longest. Here it is told to, unless the user has told it something: in
+processes of the command and of workers, which are ours. The settings of JAX hold for a
+whole process, so in one of the user's they are left alone unless the variable below is
+set.
 """
 
 import hashlib
@@ -17,7 +20,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 VARIABLE = "BAYESDUEL_CACHE"
-"""A folder, or "off"; unset: the user's folder for caches."""
+"""A folder, "off", or empty, for the user's folder for caches; that is also what unset
+means in processes of ours."""
+
+_process_is_ours = False
 
 _MOST_BYTES = 2**30
 """A program takes about 0.1 MB: room for every policy on a hundred sizes."""
@@ -46,9 +52,19 @@ def keep_programs() -> Path | None:
     -------
     Path or None
         The folder; None where programs are not kept by us: where ``BAYESDUEL_CACHE`` is
-        "off", the folder cannot be written to, or JAX has been told a folder already.
+        "off", or unset in a process of the user's, the folder cannot be written to, or
+        JAX has been told a folder already.
     """
-    return _keep_programs(os.environ.get(VARIABLE, ""))
+    wanted = os.environ.get(VARIABLE)
+    if wanted is None and not _process_is_ours:
+        return None
+    return _keep_programs(wanted or "")
+
+
+def own_process() -> None:
+    """Say that this process is ours: no code of the user's has settings in it."""
+    global _process_is_ours
+    _process_is_ours = True
 
 
 @cache

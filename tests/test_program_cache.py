@@ -71,6 +71,47 @@ def test_by_default_in_the_folder_for_caches_of_the_user(tmp_path):
     assert Path(found["folder"]).is_relative_to(tmp_path)
 
 
+UNTOUCHED = """
+import json, os
+os.environ.pop("BAYESDUEL_CACHE", None)
+import jax
+
+before = dict(jax.config.values)
+import bayesduel
+bayesduel.simulate("cyclic", "scb", num_runs=2, horizon=50)
+votes = bayesduel.votes.Comparisons.from_wins([[0, 3], [1, 0]])
+bayesduel.inference.fit(
+    bayesduel.models.BradleyTerry(), votes, method="svi", num_steps=20, num_draws=20
+)
+after = jax.config.values
+print(json.dumps(sorted(name for name in before if before[name] != after[name])))
+"""
+
+
+def test_no_setting_of_jax_changes_in_a_process_of_the_user(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", UNTOUCHED],
+        env=environment(XDG_CACHE_HOME=str(tmp_path), HOME=str(tmp_path)),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert json.loads(done.stdout) == []
+
+
+def test_in_processes_of_ours_programs_are_kept_unasked(monkeypatch):
+    told = []
+    monkeypatch.delenv("BAYESDUEL_CACHE", raising=False)
+    monkeypatch.setattr(program_cache, "_keep_programs", told.append)
+    monkeypatch.setattr(program_cache, "_process_is_ours", False)
+    program_cache.keep_programs()
+    assert told == []
+    program_cache.own_process()
+    program_cache.keep_programs()
+    assert told == [""]
+
+
 def test_off(tmp_path):
     found = compiled(BAYESDUEL_CACHE="off", XDG_CACHE_HOME=str(tmp_path))
     assert found["folder"] is None and found["configured"] is None

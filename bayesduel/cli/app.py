@@ -23,6 +23,7 @@ from bayesduel.cli.study.audit import audit_stopping
 from bayesduel.cli.sweeps.compare import compare
 from bayesduel.cli.sweeps.config import config
 from bayesduel.cli.sweeps.merge import merge
+from bayesduel.program_cache import own_process
 
 __all__ = ["app", "main"]
 
@@ -75,5 +76,6 @@ def root(
 
 def main() -> None:
     """Run the command line; the entry point ``bayesduel``."""
+    own_process()
     degrade_encodings()
     app(prog_name="bayesduel")

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesduel.errors import ExecutorError, OutputFolderError, OutputWriteError
 from bayesduel.experiments.jobs import Job, JobResult, PartWriter
+from bayesduel.program_cache import own_process
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -327,6 +328,7 @@ def _one_process() -> ProcessPoolExecutor:
 
 def _prepare_worker() -> None:
     """Leave Ctrl-C to the parent."""
+    own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "SIGHUP"):  # A terminal that closes reaches the whole group.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
