@@ -83,7 +83,9 @@ def fit(
     order_known: OrderKnown = False,
     method: Annotated[
         Method,
-        typer.Option(help="auto: exact for beta, else laplace, which is checked."),
+        typer.Option(
+            help="auto: exact for beta, else laplace, and nuts where that does not fit."
+        ),
     ] = Method.auto,
     probability: Annotated[
         float, number_option("--interval", metavar="P", help="Of intervals.")

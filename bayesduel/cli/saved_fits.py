@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bayesduel.inference import Posterior
 
-__all__ = ["as_record", "print_standings", "save_fit"]
+__all__ = ["as_record", "markdown", "print_standings", "save_fit", "with_doubt"]
 
 # Numbers in a variable from which compressing it is worth the time.
 _LARGE = 10_000
@@ -41,6 +41,7 @@ def as_record(posterior: Posterior, probability: float) -> dict[str, Any]:
         "method": posterior.method,
         "converged": posterior.converged,
         "trusted": not posterior.doubts,
+        "doubts": list(posterior.doubts),
         "votes": posterior.data.num_votes,
         "interval": probability,
         **words,
@@ -114,7 +115,7 @@ def print_standings(
         else "P(win): mean probability of beating another arm"
     )
     captions = [
-        *(f"DOUBTFUL: {each}" for each in posterior.doubts),
+        *_doubtful(record),
         f"{score}; intervals hold {probability:.0%}; P(best): {record['p_best']}",
         f"bayesduel {record['version']}",
     ]
@@ -147,13 +148,13 @@ def save_fit(
 
     record = as_record(posterior, probability)
     names = [out / f"standings.{kind}" for kind in ("csv", "json", "md")]
-    _write_table(names[0], record["arms"])
+    _write_table(names[0], with_doubt(record, "arms"))
     text = json.dumps(defined(record), indent=2, allow_nan=False, ensure_ascii=False)
     names[1].write_text(text + "\n", encoding="utf-8")
-    names[2].write_text(_markdown(record), encoding="utf-8")
+    names[2].write_text(markdown(record), encoding="utf-8")
     if record["parameters"]:
         names.append(out / "parameters.csv")
-        _write_table(names[-1], record["parameters"])
+        _write_table(names[-1], with_doubt(record, "parameters"))
     if posterior.data.is_whole:
         names.append(out / "fit.nc")
         tree = posterior.to_datatree(log_likelihood=log_likelihood)
@@ -178,6 +179,15 @@ def save_fit(
         say(f"saved {path}", quiet=quiet)
 
 
+def _doubtful(record: dict[str, Any]) -> list[str]:
+    return [f"DOUBTFUL: {each}" for each in record["doubts"]]
+
+
+def with_doubt(record: dict[str, Any], part: str) -> list[dict[str, Any]]:
+    """Return rows of a record with what speaks against all of them in each."""
+    return [row | {"doubt": "; ".join(record["doubts"])} for row in record[part]]
+
+
 def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
@@ -199,7 +209,8 @@ def _packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
     return found
 
 
-def _markdown(record: dict[str, Any]) -> str:
+def markdown(record: dict[str, Any]) -> str:
+    """Return a record as tables in Markdown."""
     heads = _heads(record)
     lines = [heads, [":--", *["--:"] * (len(heads) - 1)]]
     for row in record["arms"]:
@@ -208,4 +219,5 @@ def _markdown(record: dict[str, Any]) -> str:
     if record["parameters"]:
         lines += [[], list(_PARAMETER_HEADERS), [":--", "--:", "--:", ":--"]]
         lines += [_parameter_cells(row) for row in record["parameters"]]
-    return "".join(f"| {' | '.join(line)} |\n" if line else "\n" for line in lines)
+    text = "".join(f"| {' | '.join(line)} |\n" if line else "\n" for line in lines)
+    return text + "".join(f"\n{each}\n" for each in _doubtful(record))

@@ -28,6 +28,7 @@ from bayesduel.inference.numpyro_models import (
     sample_prior,
 )
 from bayesduel.inference.predictions import check_whole, simulate_arrays
+from bayesduel.inference.proposals.normal import NormalProposer
 from bayesduel.inference.seeds import as_key, generator_of
 from bayesduel.inference.variational import fitted_normal_law
 from bayesduel.limits import MOST_STEPS
@@ -269,10 +270,9 @@ def _approximate_all(
                 law = fitted_normal_law(model, as_jax(arrays), key_law)
                 law = jax.tree.map(np.asarray, law)
             sampled = from_approximation(
-                NumPyroDensity(model, arrays),
+                NormalProposer(NumPyroDensity(model, arrays), law, at_mode=False),
                 generator_of(key_draw),
                 (1, num_draws),
-                law,
                 resample=resample,
                 extras={},
             )

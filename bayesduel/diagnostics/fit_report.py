@@ -1,30 +1,20 @@
 """What is wrong with a fit, in words, and what to do about it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from bayesduel.inference.chain_checks import (
+    LARGEST_R_HAT,
+    LEAST_BFMI,
+    LEAST_DRAWS_PER_CHAIN,
+    ChainCheck,
+    check_chains,
+)
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.resampling import Correction
 from bayesduel.models.argument_checks import check_flag
-
-LARGEST_R_HAT = 1.01
-"""Vehtari et al. 2021."""
-
-LEAST_DRAWS_PER_CHAIN = 100
-"""Effective draws, of the bulk and of the tails (Vehtari et al. 2021)."""
-
-LEAST_BFMI = 0.3
-"""Energy Bayesian fraction of missing information (Betancourt 2016)."""
-
-LARGEST_SHIFT = 0.1
-"""Of a mean, in standard deviations, that draws of an approximation may have: such a
-shift takes 0.002 from the coverage of an interval of 0.9."""
-
-LARGEST_SPREAD = 1.1
-"""Ratio of standard deviations, one way or the other."""
 
 
 @dataclass(frozen=True)
@@ -121,82 +111,59 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
     return Report(repr(posterior), tuple(findings), posterior.remarks)
 
 
-def _array_stats() -> Any:
-    """Return ArviZ's functions of arrays, imported where they are needed."""
-    from arviz_stats.base import (
-        array_stats,  # pyright: ignore[reportPrivateImportUsage]
-    )
-
-    return array_stats
-
-
 def _of_chains(posterior: Posterior) -> list[Finding]:
-    names: list[str] = []
-    values: list[np.ndarray] = []
-    for name, each in posterior.draws.items():
-        flat = each.reshape(*each.shape[:2], -1)
-        spread = np.ptp(flat, axis=(0, 1)) > 0
-        for index in np.flatnonzero(spread):
-            names.append(f"{name}[{index}]" if each.ndim > 2 else name)
-            values.append(flat[:, :, index])
-    draws = np.stack(values)
-    axes = {"chain_axis": 1, "draw_axis": 2}
-    array_stats = _array_stats()
+    check = check_chains(posterior.draws, posterior.sample_stats)
+    if check is None:
+        return [
+            Finding(
+                "chains",
+                f"{posterior.num_draws // posterior.num_chains} draws each",
+                False,
+                "So few say nothing of whether the chains agree.",
+                "run longer (num_draws)",
+            )
+        ]
     found = []
-    if posterior.num_chains > 1:
-        r_hat = np.asarray(array_stats.rhat(draws, **axes))
-        worst = int(np.argmax(r_hat))
+    if check.r_hat is not None:
         found.append(
             Finding(
                 "R-hat",
-                f"at most {r_hat[worst]:.3f} ({names[worst]})",
-                bool(r_hat[worst] <= LARGEST_R_HAT),
+                f"at most {check.r_hat.value:.3f} ({check.r_hat.name})",
+                check.r_hat.value <= LARGEST_R_HAT,
                 "Chains agree up to 1.01.",
                 "run longer (num_draws, num_warmup); if it stays, the posterior has "
                 "several modes or a narrow ridge: tighten priors, or zero_sum=True",
             )
         )
-    least = LEAST_DRAWS_PER_CHAIN * posterior.num_chains
-    for method, part in (("bulk", "middle"), ("tail", "tails")):
-        options: dict[str, Any] = {} if method == "bulk" else {"prob": (0.05, 0.95)}
-        size = np.asarray(array_stats.ess(draws, method=method, **options, **axes))
-        worst = int(np.argmin(size))
+    for part, size in (("middle", check.bulk), ("tails", check.tail)):
         found.append(
             Finding(
                 f"effective draws ({part})",
-                f"at least {size[worst]:.0f} ({names[worst]})",
-                bool(size[worst] >= least),
-                f"{least} are enough for the {part} of each quantity.",
-                f"about {1.2 * least / max(size[worst], 1.0):.0f} times as many draws "
-                "(num_draws), or zero_sum=True, or dense_mass=True",
+                f"at least {size.value:.0f} ({size.name})",
+                size.value >= check.least,
+                f"{check.least} are enough for the {part} of each quantity.",
+                f"about {1.2 * check.least / max(size.value, 1.0):.0f} times as many "
+                "draws (num_draws), or zero_sum=True, or dense_mass=True",
             )
         )
-    return [*found, *_of_energy(posterior)]
+    return [*found, *_of_energy(check)]
 
 
-def _of_energy(posterior: Posterior) -> list[Finding]:
-    diverging = int(posterior.sample_stats["diverging"].sum())
-    fraction = float(
-        np.min(
-            _array_stats().bfmi(
-                posterior.sample_stats["energy"], chain_axis=0, draw_axis=1
-            )
-        )
-    )
+def _of_energy(check: ChainCheck) -> list[Finding]:
     return [
         Finding(
             "divergences",
-            f"{diverging} of {posterior.num_draws} draws",
-            diverging == 0,
+            f"{check.diverging} of {check.draws} draws",
+            check.diverging == 0,
             "The sampler met no place that it could not enter."
-            if diverging == 0
+            if check.diverging == 0
             else "Some region is too narrow for the step size, and is missing.",
             "raise target_acceptance to 0.95 or 0.99; if they stay, tighten the priors",
         ),
         Finding(
             "energy",
-            f"BFMI at least {fraction:.2f}",
-            fraction >= LEAST_BFMI,
+            f"BFMI at least {check.bfmi:.2f}",
+            check.bfmi >= LEAST_BFMI,
             f"Above {LEAST_BFMI} the sampler explores the tails.",
             "the prior has heavier tails than the sampler can follow: "
             "learn_scale=False, a tighter prior, or more warmup",
@@ -225,7 +192,6 @@ def _of_weights(correction: Correction, chains: int) -> Finding:
     """Judge the draws that the user has: resampled, or those of the fitted law."""
     k, shift = correction.pareto_k, correction.shift
     by = f"means are off by up to {shift:.2f} sd ({correction.shifted})"
-    nuts = "use method='nuts', at least to compare the intervals that matter"
     if correction.resampled:
         size = correction.effective_proposals
         least = LEAST_DRAWS_PER_CHAIN * chains
@@ -238,25 +204,25 @@ def _of_weights(correction: Correction, chains: int) -> Finding:
             f"Weights corrected the normal law, in which {by}."
             if size >= least
             else f"Too few proposals matter; {least} are enough.",
-            nuts,
+            "use method='nuts', at least to compare the intervals that matter",
         )
-    if not correction.trusted:
+    if not correction.has_good_weights or correction.wanted:
+        mends = "no weights can mend" if correction.wanted else "no weights are to mend"
         return Finding(
             "normal approximation",
             f"Pareto k {k:.2f}",
             False,
-            "The posterior is far from normal, or has very many dimensions, and no "
-            f"weights can mend the draws; by what they say {by}, perhaps more.",
-            nuts,
+            "The posterior is far from normal, or has very many dimensions, and "
+            f"{mends} the draws; by what they say {by}, perhaps more.",
+            correction.remedy,
         )
-    spread = correction.spread
-    good = shift <= LARGEST_SHIFT and 1 / LARGEST_SPREAD <= spread <= LARGEST_SPREAD
     return Finding(
         "normal approximation",
-        f"Pareto k {k:.2f}, {by}, standard deviations by a factor of {spread:.2f}",
-        good,
+        f"Pareto k {k:.2f}, {by}, standard deviations by a factor of "
+        f"{correction.spread:.2f}",
+        correction.fits,
         "The draws are those of the normal law, which is close enough."
-        if good
+        if correction.fits
         else "The draws are those of the normal law, which weights could correct.",
         "resample=True, which is the default",
     )

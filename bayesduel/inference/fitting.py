@@ -66,7 +66,8 @@ def fit(
         which makes them draws from the posterior itself where Pareto k is good; see
         ``extras["correction"]``. nuts: Hamiltonian Monte Carlo, the reference. auto:
         exact where the model has it, else laplace, and nuts where laplace cannot be
-        made to fit (and there are up to 256 unknown numbers), or a scale is learned.
+        made to fit (and there are up to 256 unknown numbers), or a scale is learned in
+        a model whose density has no closed form given the scale.
     rng_key : int or typed key
         The same seed gives the same draws. An integer s from 0 to 2^63 - 1 stands for
         ``jax.random.key(s)``, without JAX where no method needs it.
@@ -140,10 +141,14 @@ def fit(
     size = num_chains, num_draws
     sampled = _sampler(name)(model, arrays, rng_key, *size, **options)
     if method == "auto" and _calls_for_chains(model, sampled):
-        why = "; ".join(sampled.remarks).replace("; use method='nuts'", "")
+        correction = sampled.extras["correction"]
         name, options = "nuts", {}
         sampled = _sampler(name)(model, arrays, rng_key, *size)
-        remarks = (f"drawn by Markov chains, as by method='laplace' {why}", *remarks)
+        why = (
+            "drawn by Markov chains, since draws by method='laplace' would be in doubt "
+            f"here (Pareto k {correction.pareto_k:.2f})"
+        )
+        remarks = (why, *remarks)
     return Posterior(
         model=model,
         data=data,
@@ -162,11 +167,12 @@ def fit(
 
 def _calls_for_chains(model: PreferenceModel, sampled: Sampled) -> bool:
     """Whether draws are in doubt, and chains would have an answer within a minute."""
-    correction, law = (sampled.extras.get(each) for each in ("correction", "laplace"))
-    if correction is None or law is None or "nuts" not in model.methods:
+    correction = sampled.extras.get("correction")
+    if correction is None or "nuts" not in model.methods:
         return False
     doubtful = bool(correction.doubts) or not sampled.converged
-    return correction.wanted and doubtful and len(law.mode) <= _MOST_FOR_CHAINS
+    few = sampled.extras["num_unknown"] <= _MOST_FOR_CHAINS
+    return correction.wanted and doubtful and few
 
 
 def _check_arms(num_arms: int) -> None:

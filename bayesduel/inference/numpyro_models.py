@@ -17,6 +17,7 @@ from jaxtyping import Float, Shaped
 from numpyro import handlers
 from numpyro.infer import MCMC, NUTS
 
+from bayesduel.inference.chain_checks import check_chains
 from bayesduel.inference.draws import Sampled
 from bayesduel.inference.laplace import LaplaceState, laplace
 from bayesduel.inference.latent import latent_of, log_probabilities
@@ -162,14 +163,16 @@ def sample_nuts(
     samples, fields = run_nuts(model, settings, arrays, rng_key)
     stats = {new: np.asarray(fields[old]) for old, new in _STATS.items()}
     stats["lp"] = -stats["lp"]
+    found = {
+        name: np.asarray(values) for name, values in samples.items() if name != "votes"
+    }
+    chains_said = check_chains(found, stats)
+    doubts = chains_said.doubts if chains_said else ()
     return Sampled(
-        draws={
-            name: np.asarray(values)
-            for name, values in samples.items()
-            if name != "votes"
-        },
+        draws=found,
         sample_stats=stats,
-        extras={"num_warmup": num_warmup},
+        remarks=tuple(f"{each}; see diagnostics.report" for each in doubts),
+        extras={"num_warmup": num_warmup, "chains": chains_said},
     )
 
 

@@ -49,8 +49,8 @@ class Posterior(Fitted):
         approximation up to a constant, for laplace and svi where the draws were not
         resampled.
     converged : bool
-        Whether the method says that it reached its goal (nuts: see
-        ``diagnostics.report``).
+        Whether the search of the method ended where it should. Intervals may be wrong
+        nevertheless: see ``doubts``.
     remarks : tuple of str
         What one should know.
     seconds : float
@@ -89,11 +89,11 @@ class Posterior(Fitted):
     def doubts(self) -> tuple[str, ...]:
         """Why intervals and probabilities may be wrong; empty where nothing says so.
 
-        They are among the ``remarks``, too. What only chains can tell is said by
-        ``diagnostics.report``.
+        They are among the ``remarks``, too.
         """
         failed = () if self.converged else ("the method did not converge",)
-        return (*failed, *(self.correction.doubts if self.correction else ()))
+        judged = self.correction or self.extras.get("chains")
+        return (*failed, *(judged.doubts if judged else ()))
 
     @property
     def inference(self) -> str:
@@ -132,7 +132,8 @@ class Posterior(Fitted):
         Raises
         ------
         FitError
-            If the fit is not by laplace, which alone looks for it, or did not converge.
+            If the fit is not by laplace, which alone looks for it, or did not converge;
+            or a scale is learned, whose joint mode is no estimate.
         """
         import xarray as xr
 
@@ -140,8 +141,9 @@ class Posterior(Fitted):
 
         if "laplace" not in self.extras or not self.converged:
             raise FitError(
-                "the mode is found by method='laplace' where it converges; this fit is "
-                f"by {self.method}" + ("" if self.converged else ", NOT CONVERGED")
+                "the mode is found by method='laplace' where it converges, and no "
+                f"scale is learned; this fit of {self.model!r} is by {self.method}"
+                + ("" if self.converged else ", NOT CONVERGED")
             )
         density = density_of(self.model, self.arrays)
         values = density.named(self.extras["laplace"].mode[None])

@@ -38,6 +38,13 @@ HOPELESS_K = 1.0
 LEAST_EFFECTIVE = 400
 """Equal draws that are enough for the quantiles of a posterior."""
 
+LARGEST_SHIFT = 0.1
+"""Of a mean, in standard deviations, that draws of an approximation may have: such a
+shift takes 0.002 from the coverage of an interval of 0.9."""
+
+LARGEST_SPREAD = 1.1
+"""Ratio of standard deviations, one way or the other."""
+
 _NOTHING = 700.0
 """A log weight this far below the largest one is none."""
 
@@ -91,16 +98,31 @@ class Correction:
 
     @property
     def trusted(self) -> bool:
-        """Whether weights can be trusted: see :func:`can_trust`.
+        """Whether the draws were resampled, by weights that can be trusted."""
+        return self.resampled and self.has_good_weights
 
-        Not where they were wanted, and nothing could be resampled.
-        """
-        good = can_trust(self.pareto_k, self.num_proposals, self.largest_weight)
-        return good and self.resampled >= self.wanted
+    @property
+    def has_good_weights(self) -> bool:
+        """Whether the weights can be trusted: see :func:`can_trust`."""
+        return can_trust(self.pareto_k, self.num_proposals, self.largest_weight)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the fitted law is so close that draws from it need no weights."""
+        near = 1.0 / LARGEST_SPREAD <= self.spread <= LARGEST_SPREAD
+        return self.has_good_weights and self.shift <= LARGEST_SHIFT and near
 
     @property
     def doubts(self) -> tuple[str, ...]:
         """What one should know of draws that do not fit the posterior well."""
+        if not self.wanted and not self.resampled:
+            if self.fits:
+                return ()
+            return (
+                "the draws are those of a normal law that does not fit the posterior "
+                f"(Pareto k {self.pareto_k:.2f}; means are off by up to "
+                f"{self.shift:.2f} standard deviations), and were not to be resampled",
+            )
         if not self.trusted:
             return (
                 "the draws are those of a normal law that does not fit the posterior "
@@ -115,6 +137,11 @@ class Correction:
                 "probabilities are rough",
             )
         return ()
+
+    @property
+    def remedy(self) -> str:
+        """What to do about doubts."""
+        return "use method='nuts'" if self.wanted else "leave out resample=False"
 
 
 def good_k(number: int) -> float:

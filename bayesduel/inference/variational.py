@@ -25,6 +25,7 @@ from bayesduel.inference.numpyro_models import (
     in_64_bits,
     laplace_program,
 )
+from bayesduel.inference.proposals.normal import NormalProposer
 from bayesduel.inference.seeds import generator_of
 from bayesduel.models.base import PreferenceModel, sample
 from bayesduel.types import RunKey
@@ -163,10 +164,13 @@ def sample_svi(
         "step_size"
     )
     return from_approximation(
-        NumPyroDensity(model, arrays),
+        NormalProposer(
+            NumPyroDensity(model, arrays),
+            jax.tree.map(np.asarray, law),
+            at_mode=False,
+        ),
         generator_of(key_draw),
         (chains, draws),
-        jax.tree.map(np.asarray, law),
         resample=resample,
         converged=settled,
         remarks=() if settled else (remark,),

@@ -18,6 +18,7 @@ from theory.arguments import shown
 if TYPE_CHECKING:
     from jax import Array
 
+    from bayesduel.models.closed_density import ClosedDensity
     from bayesduel.models.newton import LaplaceState
 
 Draws = Mapping[str, Any]
@@ -123,6 +124,13 @@ class PreferenceModel:
 
         In the coordinates of :func:`~bayesduel.inference.latent.latent_of`. With it
         Laplace's method needs neither JAX nor NumPyro.
+        """
+        return None
+
+    def at_scale(self, arrays: Any, scale: float) -> ClosedDensity | None:
+        """Return :meth:`closed_form` given a scale that is otherwise learned, or None.
+
+        None where no scale is learned, too.
         """
         return None
 

@@ -162,7 +162,10 @@ class ClosedDensity(ABC):
         """Return the log density and its gradient."""
         return self.log_densities(point[None])[0], self.gradient(point)
 
-    def laplace(self, max_iterations: int = 100) -> LaplaceState:
-        """Return the normal law at the mode, found from 0."""
+    def laplace(
+        self, max_iterations: int = 100, start: Float[np.ndarray, " D"] | None = None
+    ) -> LaplaceState:
+        """Return the normal law at the mode, found from 0 or another point."""
         surface = Surface(self.slope, self.hessian, self.log_densities)
-        return climb(surface, np.zeros(self.size), max_iterations=max_iterations)
+        begin = np.zeros(self.size) if start is None else start
+        return climb(surface, begin, max_iterations=max_iterations)

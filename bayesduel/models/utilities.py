@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 if TYPE_CHECKING:
     from jax import Array
 
+    from bayesduel.models.closed_density import ClosedDensity
     from bayesduel.models.pairwise_curvature import (
         Derivatives,
         PairwiseDensity,
@@ -92,9 +93,21 @@ class UtilityModel(PreferenceModel):
         """What "auto" begins with.
 
         The joint mode of a scale and of utilities in its units says little of where
-        the scale is: it grows where there is much room for it.
+        the scale is: it grows where there is much room for it. So a scale is learned
+        by chains, where :meth:`at_scale` knows no better way.
         """
-        return "nuts" if self.learn_scale else self.methods[0]
+        chains = self.learn_scale and self.at_scale(None, 1.0) is None
+        return "nuts" if chains else self.methods[0]
+
+    def at_scale(self, arrays: Any, scale: float) -> ClosedDensity | None:
+        """Return :meth:`closed_form` given a scale that is otherwise learned, or None.
+
+        None where no scale is learned, too.
+        """
+        if not self.learn_scale:
+            return None
+        known = replace(self, learn_scale=False, prior_scale=scale)
+        return known.closed_form(arrays)  # pyright: ignore[reportReturnType]
 
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""

@@ -201,6 +201,8 @@ def _caption(figure: StyledFigure, posterior: Posterior, words: str) -> None:
     if posterior.data.num_votes == int(posterior.data.num_votes):
         votes = f"{int(posterior.data.num_votes):,}"
     text = f"{posterior.model.title} by {posterior.method}, {votes} votes; {words}"
+    if posterior.doubts:
+        text = f"DOUBTFUL, intervals and chances may be wrong. {text}"
     wrapped = textwrap.fill(text, int(19 * figure.get_figwidth()))
     figure.supxlabel(wrapped, fontsize=7, color=FAINT)
 

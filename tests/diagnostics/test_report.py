@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from bayesduel.cli.saved_fits import as_record
 from bayesduel.diagnostics import report
-from bayesduel.inference import fit
+from bayesduel.inference import fit, numpyro_models
+from bayesduel.inference.chain_checks import check_chains
 from bayesduel.models import BradleyTerry
 from bayesduel.votes import Comparisons
 
@@ -52,6 +54,32 @@ def test_each_fault_has_its_own_words():
     found, good = findings(chains(slow=20), with_loo=False)
     assert not good["effective draws (middle)"]
     assert "Do not rely on this fit yet" in str(found)
+
+
+def test_what_chains_say_of_themselves_are_doubts():
+    """In words that a table has room for; none where nothing speaks against them."""
+
+    def doubts(**faults):
+        made = chains(**faults)
+        return check_chains(made.draws, made.sample_stats).doubts
+
+    assert doubts() == ()
+    assert "the chains do not agree (R-hat 1." in doubts(shift=0.5)[0]
+    assert "7 of 4000 draws diverged" in doubts(diverging=7)[0]
+    assert "are worth" in doubts(slow=20)[-1]
+    short = {"utility": np.zeros((4, 3, 2))}
+    assert check_chains(short, {}) is None
+
+
+def test_doubts_of_chains_reach_the_answer(monkeypatch):
+    made = chains(shift=0.5)
+    every = ("accept_prob", "num_steps", "potential_energy")
+    fields = made.sample_stats | {name: np.zeros((4, 1000)) for name in every}
+    monkeypatch.setattr(numpyro_models, "run_nuts", lambda *given: (made.draws, fields))
+    found = fit(BradleyTerry(), VOTES, method="nuts")
+    assert "the chains do not agree" in found.doubts[0]
+    assert f"{found.doubts[0]}; see diagnostics.report" in found.remarks
+    assert not as_record(found, 0.9)["trusted"]
 
 
 def test_an_approximation_says_how_good_it_is():

@@ -15,6 +15,7 @@ from bayesduel.inference.laplace import newton_mode
 from bayesduel.inference.laplace_draws import from_approximation
 from bayesduel.inference.latent import latent_of
 from bayesduel.inference.numpyro_models import NumPyroDensity, as_jax
+from bayesduel.inference.proposals.normal import NormalProposer
 from bayesduel.inference.seeds import as_key, generator_of, seed_words
 from bayesduel.inference.winners import scores_of, winner_shares
 from bayesduel.models import (
@@ -171,8 +172,9 @@ def test_draws_agree_with_those_of_the_numpyro_density(model):
     found = {}
     for target in (model.closed_form(arrays), NumPyroDensity(model, arrays)):
         law = NumPyroDensity(model, arrays).laplace()
+        proposer = NormalProposer(target, law, at_mode=False)
         sampled = from_approximation(
-            target, generator_of(5), (2, 200), law, resample=True, extras={}
+            proposer, generator_of(5), (2, 200), resample=True, extras={}
         )
         found[type(target).__name__] = sampled
     one, other = found["PairwiseDensity"], found["NumPyroDensity"]

@@ -8,10 +8,13 @@ import pytest
 from scipy import stats
 from scipy.special import log_expit
 
+from bayesduel import plots
+from bayesduel.cli.saved_fits import as_record, markdown, with_doubt
 from bayesduel.diagnostics import report
 from bayesduel.inference import fit, fitting
-from bayesduel.inference.laplace_draws import density_of
-from bayesduel.inference.radial import radial_points
+from bayesduel.inference.laplace_draws import density_of, from_approximation
+from bayesduel.inference.proposals.normal import NormalProposer
+from bayesduel.inference.proposals.radial import radial_points
 from bayesduel.models import BradleyTerry, Thurstone
 from bayesduel.models.newton import LaplaceState
 from bayesduel.studies import Study
@@ -109,6 +112,36 @@ def test_a_fall_that_never_comes_has_no_weight():
     assert np.all(np.isneginf(log_weight[points[:, 0] > 0]))
 
 
+@pytest.mark.parametrize("share", [0.3, 0.6])
+def test_a_second_bump_along_a_ray_is_not_passed_over(share):
+    """Rays meet such a height several times, and their weights know of one place."""
+
+    class Bumps:
+        """A standard normal law, and a narrow one at 5."""
+
+        def named(self, points):
+            return {"x": points[:, 0]}
+
+        def log_densities(self, points):
+            low, high = points[:, 0], (points[:, 0] - 5.0) / 0.5
+            return np.logaddexp(
+                np.log1p(-share) - 0.5 * low**2, np.log(2.0 * share) - 0.5 * high**2
+            )
+
+    law = LaplaceState(
+        np.zeros(1), np.eye(1), np.float64(np.log1p(-share)), np.int32(0), np.int32(1)
+    )
+    found = from_approximation(
+        NormalProposer(Bumps(), law, at_mode=True),
+        np.random.default_rng(1),
+        (4, 1000),
+        resample=True,
+        extras={},
+    )
+    assert not found.extras["correction"].trusted
+    assert "may be far off" in found.remarks[0]
+
+
 def test_the_mode_is_found_from_few_lopsided_votes():
     for scale in (10.0, 100.0):
         model = BradleyTerry(prior_scale=scale)
@@ -155,6 +188,7 @@ def test_draws_that_nothing_mends_are_said_to_be_doubtful(tmp_path):
     assert any("may be far off; use method='nuts'" in each for each in found.remarks)
     judged = report(found, with_loo=False)
     assert not judged.good and "resample=True" not in judged.against()
+    assert "use method='nuts'" in judged.against()
     tree = found.to_datatree()
     assert tree.attrs["trusted"] == 0 and "may be far off" in tree.attrs["remarks"]
 
@@ -170,6 +204,20 @@ def test_the_command_says_a_doubt_in_table_and_json(tmp_path):
     record = json.loads(invoke([*words, "--json"]).stdout)
     assert record["converged"] and not record["trusted"]
     assert any("may be far off" in each for each in record["remarks"])
+
+
+def test_saved_tables_and_figures_carry_a_doubt():
+    """In every row of CSV, below a table, and in the caption of a figure."""
+    found = fit(BradleyTerry(prior_scale=20), knockout(32), method="laplace")
+    record = as_record(found, 0.9)
+    assert not record["trusted"] and "may be far off" in record["doubts"][0]
+    assert all("may be far off" in row["doubt"] for row in with_doubt(record, "arms"))
+    assert f"DOUBTFUL: {record['doubts'][0]}" in markdown(record)
+    assert "DOUBTFUL" in plots.winners(found).get_supxlabel()
+    known = as_record(fit(BradleyTerry(), UNDEFEATED, num_draws=100), 0.9)
+    assert known["trusted"] and known["doubts"] == []
+    assert {row["doubt"] for row in with_doubt(known, "arms")} == {""}
+    assert "DOUBTFUL" not in markdown(known)
 
 
 def test_a_study_says_a_doubt(tmp_path):
@@ -207,34 +255,12 @@ def test_auto_runs_chains_where_nothing_mends_the_draws(monkeypatch):
     assert called == ["laplace"]
     found = fit(BradleyTerry(prior_scale=20), knockout(32), num_draws=250)
     assert called[1:] == ["laplace", "nuts"] and found.method == "nuts"
-    said = "drawn by Markov chains, as by method='laplace' the draws are those"
+    said = "drawn by Markov chains, since draws by method='laplace' would be in doubt"
     assert any(each.startswith(said) for each in found.remarks)
     # Who asks for a method gets it, and who wants no resampling, too.
     fit(BradleyTerry(prior_scale=20), knockout(32), method="laplace", num_draws=250)
     fit(BradleyTerry(prior_scale=20), knockout(32), resample=False, num_draws=250)
     assert called[3:] == ["laplace", "laplace"]
-
-
-def test_auto_learns_scales_by_chains(monkeypatch):
-    called = chains_in_their_place(monkeypatch)
-    monkeypatch.setattr(fitting, "_calls_for_chains", lambda *given: False)
-    model = BradleyTerry(learn_scale=True)
-    assert fit(model, UNDEFEATED, num_draws=100).method == "nuts"
-    assert called == ["nuts"]
-
-
-@pytest.mark.slow
-def test_a_learned_scale_is_found():
-    rng = np.random.default_rng(4)
-    utility = rng.normal(0.0, 0.18, 12)
-    chance = 1 / (1 + np.exp(utility[None] - utility[:, None]))
-    upper = rng.binomial(40, np.triu(chance, 1))
-    votes = Comparisons.from_wins(np.triu(upper, 1) + np.tril(40 - upper.T, -1))
-    scale = fit(BradleyTerry(learn_scale=True), votes).draws["scale"]
-    low, high = np.quantile(scale, [0.05, 0.95])
-    assert low < utility.std() < high < 0.6
-    laplace = fit(BradleyTerry(learn_scale=True), votes, method="laplace")
-    assert laplace.doubts
 
 
 @pytest.mark.slow

@@ -63,10 +63,14 @@ def test_plain_draws_are_called_what_they_are():
     assert not said.good
     assert "resample=True" in str(said) or "use method='nuts'" in str(said)
     assert "means are off by up to 0." in str(said)
+    # Nothing was resampled, so that nothing was mended, however good the weights are.
+    assert plain.correction.has_good_weights and not plain.correction.trusted
+    assert "leave out resample=False" in plain.remarks[0] and plain.doubts
     assert report(fit(PairwiseBeta(), LOPSIDED, method="laplace"), with_loo=False).good
     many = Comparisons.from_wins(100.0 * (LOPSIDED.wins + 2.0 * (1.0 - np.eye(3))))
     close = fit(PairwiseBeta(), many, method="laplace", resample=False)
     assert report(close, with_loo=False).good
+    assert not (close.correction.trusted or close.doubts or close.remarks)
 
 
 def test_bad_weights_are_not_used():

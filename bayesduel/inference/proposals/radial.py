@@ -15,8 +15,10 @@ N(z), so that a point weighs (r / |z|)^(D - 1) / (d|z|/dr).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from bayesduel.inference.normal_law import points_of
 from bayesduel.models.base import Density
@@ -28,6 +30,9 @@ _EXACT = 1e-10
 
 _STEP = 1e-4
 """Relative distance of the points that give the derivative along a ray."""
+
+_LOOKED_AT = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+"""Shares of the way to a point at which the posterior must have fallen further."""
 
 
 def radial_points(
@@ -58,7 +63,26 @@ def radial_points(
     return points, np.where(found, log_weight, -np.inf)
 
 
-def _crossings(fallen, depth):  # noqa: ANN001, ANN202
+def falls_along_rays(
+    target: Density, law: LaplaceState, points: Float[np.ndarray, "draw D"]
+) -> bool:
+    """Whether the posterior only falls on the way to points, and beyond them.
+
+    So it does where it is log-concave. Otherwise a ray may meet a height several times,
+    and the weights would know of one place only.
+    """
+    mode = np.asarray(law.mode)
+    ways = points - mode
+    heights = [target.log_densities(mode + share * ways) for share in _LOOKED_AT]
+    with np.errstate(invalid="ignore"):  # Where minus infinity is reached twice.
+        rises = np.diff(np.stack(heights), axis=0)
+    return not np.any(rises > 1e-9 * (1.0 + abs(float(law.log_density))))
+
+
+def _crossings(
+    fallen: Callable[[Float[np.ndarray, " draw"]], Float[np.ndarray, " draw"]],
+    depth: Float[np.ndarray, " draw"],
+) -> tuple[Float[np.ndarray, " draw"], Bool[np.ndarray, " draw"]]:
     """Find where an increasing function of a distance is ``depth``, for many at once.
 
     By the method of Illinois: for a normal posterior the function is the distance.

@@ -1,0 +1,1 @@
+"""What draws are resampled from: points near the posterior, and what each weighs."""
