@@ -61,7 +61,8 @@ def fit(
         What the model is about. Data without a vote give the prior.
     method : {"auto", "exact", "laplace", "svi", "nuts"}
         exact: independent draws from the conjugate posterior. laplace: from the normal
-        law at the mode, found by Newton's method. svi: from the closest normal law, by
+        law at the mode, found by Newton's method; where a scale is learned, from those
+        at the modes given many scales. svi: from the closest normal law, by
         stochastic variational inference. Draws of both are resampled by importance,
         which makes them draws from the posterior itself where Pareto k is good; see
         ``extras["correction"]``. nuts: Hamiltonian Monte Carlo, the reference. auto:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int, Shaped
 
 from bayesduel.inference.resampling import (
     LEAST_BLOCK,
@@ -41,7 +41,9 @@ class Pool(NamedTuple):
         }
         return cls(np.concatenate(points), together, *map(np.concatenate, logs))
 
-    def kept(self, index: np.ndarray) -> dict[str, np.ndarray]:
+    def kept(
+        self, index: Int[np.ndarray, " kept"]
+    ) -> dict[str, Shaped[np.ndarray, "kept ..."]]:
         """Return the named quantities of some proposals."""
         return {name: values[index] for name, values in self.named.items()}
 
@@ -81,7 +83,7 @@ class Proposer(Protocol):
 
 def draw_again(
     propose: Propose, rng_key: RunKey | int, number: int
-) -> dict[str, np.ndarray]:
+) -> dict[str, Shaped[np.ndarray, "number ..."]]:
     """Draw anew, resampled from other proposals of the same kind."""
     rng = generator_of(rng_key)
     found = propose(rng, max(number, LEAST_BLOCK))
