@@ -16,6 +16,7 @@ from bayesduel.inference.fitted import Fitted
 from bayesduel.inference.resampling import Correction
 from bayesduel.inference.seeds import generator_of, seed_words
 from bayesduel.models.argument_checks import check_numbers, check_probability
+from bayesduel.models.axes import axes_of, labels_along
 from bayesduel.models.base import PreferenceModel
 
 if TYPE_CHECKING:
@@ -145,12 +146,13 @@ class Posterior(Fitted):
             )
         density = density_of(self.model, self.arrays)
         values = density.named(self.extras["laplace"].mode[None])
-        dims = self.model.dims()
         found = xr.Dataset(
-            {name: (dims.get(name, ()), each[0]) for name, each in values.items()}
+            {
+                name: (axes_of(self.model, name, each.ndim - 1), each[0])
+                for name, each in values.items()
+            }
         )
-        coords = self.model.coords(self.data).items()
-        return found.assign_coords({n: v for n, v in coords if n in found.dims})
+        return found.assign_coords(labels_along(self.model, self.data, found.sizes))
 
     def flat_draws(self) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
         """Return the draws of all chains, one after the other: (draw, ...)."""

@@ -9,6 +9,7 @@ import numpy as np
 from bayesduel.inference import winners
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.models.argument_checks import check_probability
+from bayesduel.models.axes import axes_of, entries_of
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -118,10 +119,12 @@ PARAMETERS = {
 
 
 def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str, Any]]:
-    """Return the quantities of a fit that belong to no arm: one entry each.
+    """Return the quantities of a fit that the table of arms does not show.
 
     The advantage of the arm shown first, the tie parameter, a learned scale,
-    coefficients of covariates.
+    coefficients of covariates, and every unknown quantity of a model of one's own: an
+    entry for each number in it. What belongs to single arms is left out where the
+    model has utilities, and what belongs to single pairs always.
 
     Parameters
     ----------
@@ -132,8 +135,10 @@ def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str,
     Returns
     -------
     list of dict
-        ``parameter``, ``mean``, ``lower``, ``upper``, and in words ``meaning``. Empty
-        where the model has none.
+        ``parameter``, with the labels of its place where it is one of many, such as
+        ``bias[judge 3]`` (a number from 0 along an axis that the model does not name);
+        ``mean``, ``lower``, ``upper``, and in words ``meaning``. Empty where the model
+        has none.
 
     Examples
     --------
@@ -148,15 +153,15 @@ def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str,
     """
     check_posterior(posterior)
     probability = check_probability(probability)
-    dims, coords = posterior.model.dims(), posterior.model.coords(posterior.data)
+    model, flat = posterior.model, posterior.flat_draws()
+    shown = {("pair",)} | ({("arm",)} if model.utilities(flat) is not None else set())
     rows = []
-    for name, draws in sorted(posterior.flat_draws().items()):
-        axes = dims.get(name, ())
-        if axes not in ((), ("covariate",)) or draws.ndim != 1 + len(axes):
+    for name, draws in sorted(flat.items()):
+        if axes_of(model, name, draws.ndim - 1) in shown:
             continue
-        labels = [f"{name}[{each}]" for each in coords["covariate"]] if axes else [name]
         values = draws.reshape(len(draws), -1)
         low, high = _interval(values, probability)
+        labels = entries_of(model, posterior.data, name, draws.shape[1:])
         for place, label in enumerate(labels):
             rows.append(
                 {
