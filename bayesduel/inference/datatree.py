@@ -151,6 +151,7 @@ def to_datatree(
         "sampling_time": posterior.seconds,
         "trusted": int(not posterior.doubts),
         "remarks": "; ".join(posterior.remarks),
+        "parts": len(posterior.parts),
     }
     if posterior.correction is not None:
         stamp["pareto_k"] = posterior.correction.pareto_k

@@ -31,7 +31,7 @@ def standings(posterior: Posterior, probability: float = 0.9) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset (arm)
-        ``rank_lower`` and ``rank_upper``; ``score`` with ``score_lower`` and
+        ``part``, ``rank_lower`` and ``rank_upper``; ``score`` with ``score_lower`` and
         ``score_upper``; ``p_best``; and, for ``Comparisons``, ``comparisons``,
         ``wins``, ``losses`` and ``ties``. The score is the utility minus the mean
         utility of all arms, since votes say nothing about a common shift, and
@@ -39,7 +39,10 @@ def standings(posterior: Posterior, probability: float = 0.9) -> xr.Dataset:
         the mean probability of beating another arm, and ``p_best`` the probability of
         beating every one of them. ``attrs["score"]`` and ``attrs["p_best"]`` say which;
         ``attrs["condorcet_exists"]`` is the probability that some arm beats all others.
-        Arms are ordered by mean score; equal ones by position.
+        Arms are ordered by mean score; equal ones by position. Where votes leave them
+        in several parts (``attrs["parts"]``: their number; ``part``: that of an arm,
+        from 1, the largest first), rank, score and ``p_best`` are those among the arms
+        of the same part, which stand together; nan where an arm is alone in its part.
 
     Examples
     --------
@@ -74,13 +77,14 @@ def standing_columns(
         score, chances = "probability of beating another arm", best["condorcet"]
         chosen, order = "beats every other arm", "borda"
     else:
-        scores = utilities - utilities.mean(axis=1, keepdims=True)
+        scores = winners.centered(posterior.part_of, utilities)
         score, chances = "utility", best["best_utility"]
         chosen, order = "largest utility", "utility"
     _, ranks = posterior.ranks(probability, by=order)
     low, high = _interval(scores, probability)
     mean = scores.mean(axis=0)
     columns = {
+        "part": posterior.part_of + 1,
         "rank_lower": ranks["lower"],
         "rank_upper": ranks["upper"],
         "score": mean,
@@ -96,13 +100,14 @@ def standing_columns(
             "losses": wins.sum(axis=0),
             "ties": ties.sum(axis=1),
         }
-    places = np.argsort(-mean, kind="stable")
+    places = np.lexsort((-mean, posterior.part_of))
     names = [posterior.arm_names[arm] for arm in places]
     words = {
         "score": score,
         "p_best": chosen,
+        "parts": len(posterior.parts),
         "condorcet_exists": winners.condorcet_exists(
-            best["condorcet"], posterior.num_draws
+            best["condorcet"], posterior.num_draws, len(posterior.parts)
         ),
     }
     return names, {name: each[places] for name, each in columns.items()}, words

@@ -114,6 +114,13 @@ class PreferenceModel:
         """Return labels along the named axes, those of rows of the model's own too."""
         return {"arm": list(data.arm_names)}
 
+    def parts(self, data: Any) -> list[list[str]]:
+        """Return the names of arms whose order votes tell, the largest part first.
+
+        Across parts the posterior says what the prior says.
+        """
+        return data.parts()
+
     def outcomes(self, data: Any) -> tuple[str, ...]:
         """Return what a vote can say, in the order of the counts."""
         raise NotImplementedError
