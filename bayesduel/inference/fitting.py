@@ -216,14 +216,14 @@ def _remarks(model: PreferenceModel, data: Any) -> tuple[str, ...]:
             "enters the likelihood to the power of its weight, and intervals are as "
             "wide as the sum of weights makes them"
         )
-    parts = data.parts()
+    parts = model.parts(data)
     if len(parts) > 1:
         names = "; ".join(shortened(part) for part in parts[:4])
         more = f"; and {len(parts) - 4} more parts" if len(parts) > 4 else ""
         text = (
             f"the arms fall into {len(parts)} parts that were never compared with one "
             f"another ({names}{more}): across them the posterior says what the prior "
-            "says"
+            "says, so ranks and probabilities of being the best are those within a part"
         )
         warnings.warn(text, DisconnectedComparisonsWarning, stacklevel=3)
         remarks.append(text)

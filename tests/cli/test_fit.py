@@ -287,3 +287,55 @@ def test_parts_that_never_met_are_said(run, tmp_path):
     result = run("fit", path, "--model", "beta", "-q")
     assert result.exit_code == 0
     assert "2 parts that were never compared" in result.stderr
+
+
+TOPICS = [
+    [f"a summary of one long document, topic {topic}, {kind} prompt" for kind in "xy"]
+    for topic in range(50)
+]
+
+
+def topics_of(number, folder):
+    rows = [f'"{one}","{other}",1,9' for one, other in TOPICS[:number]]
+    path = folder / "topics.csv"
+    path.write_text("\n".join(["a,b,wins_a,wins_b", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_topics_that_never_met_have_ranks_of_their_own(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    file = topics_of(50, tmp_path)
+    result = run("fit", file, "--draws", 50, "--method", "laplace", "--all")
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.stdout.split())
+    assert "no votes connect the 50 parts: rank, utility and P(best)" in text
+    assert "cannot be compared across parts" in text and "…" not in text
+    # Names are broken into lines, in which all of them are there.
+    head, *lines = result.stdout.splitlines()[1:]
+    width = head.index("part")
+    left = "".join(line[:width].strip().replace(" ", "") for line in lines)
+    assert all(name.replace(" ", "") in left for pair in TOPICS for name in pair)
+
+
+def test_parts_are_in_every_file_of_a_fit(run, tmp_path):
+    out = tmp_path / "fit"
+    asked = ["fit", topics_of(3, tmp_path), "--draws", 50]
+    assert run(*asked, "--out", out, "--quiet").exit_code == 0
+    with (out / "standings.csv").open(encoding="utf-8") as saved:
+        arms = list(csv.DictReader(saved))
+    assert {row["rank_upper"] for row in arms} == {"1", "2"}
+    assert {row["part"] for row in arms} == {str(part) for part in range(1, 4)}
+    record = json.loads((out / "standings.json").read_text(encoding="utf-8"))
+    assert record["parts"] == 3 and record["condorcet_exists"] is None
+    assert json.loads(run(*asked, "--json").stdout)["arms"] == record["arms"]
+    assert "| part |" in (out / "standings.md").read_text(encoding="utf-8")
+    assert xr.open_datatree(out / "fit.nc", engine="h5netcdf").attrs["parts"] == 3
+
+
+def test_an_arm_without_votes_has_no_rank(run, tmp_path):
+    file = tmp_path / "votes.csv"
+    file.write_text("a,b,wins_a,wins_b\ntea,milk,7,2\nmilk,water,0,0\n")
+    result = run("fit", file)
+    assert result.exit_code == 0, result.output
+    row = next(line for line in result.stdout.splitlines() if line.startswith("water"))
+    assert row.split() == ["water", "2", "-", "-", "-", "-", "0", "0", "0", "0"]
