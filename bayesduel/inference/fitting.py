@@ -209,7 +209,7 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
 
 def _remarks(model: PreferenceModel, data: Any) -> tuple[str, ...]:
     """Say what the data leave open; warn where arms were never compared."""
-    remarks = []
+    remarks = [*model.remarks(data)]
     if not data.is_whole:
         remarks.append(
             "some counts are no whole numbers (weighted or split votes): each vote "
@@ -227,7 +227,12 @@ def _remarks(model: PreferenceModel, data: Any) -> tuple[str, ...]:
         )
         warnings.warn(text, DisconnectedComparisonsWarning, stacklevel=3)
         remarks.append(text)
-    elif isinstance(model, UtilityModel) and hasattr(data, "strong_parts"):
+    elif (
+        isinstance(model, UtilityModel)
+        and hasattr(data, "strong_parts")
+        # Covariates can tell what no vote says: their estimate may well exist.
+        and not getattr(model, "covariates", False)
+    ):
         strong = data.strong_parts()
         if len(strong) > 1:
             names = "; ".join(shortened(part, 3) for part in strong[:4])

@@ -117,7 +117,7 @@ PARAMETERS = {
     "first_advantage": "utility that the arm shown first gains",
     "log_tie": "log nu; of two equal arms a share nu / (2 + nu) of the votes are ties",
     "log_threshold": "log of the difference of utilities below which votes are ties",
-    "scale": "standard deviation of utilities",
+    "scale": "standard deviation of utilities, or of their residual",
     "coefficient": "utility per unit of the covariate",
 }
 """What the quantities of stock models that belong to no arm mean."""

@@ -113,7 +113,7 @@ def winner_shares_by_utility(
 
     The arms with the largest one then share all first places, and a single one beats
     all others. K numbers per draw say it, in place of K^2. ``best_utility``: the
-    largest one, the first of several.
+    largest one, divided among several.
     """
     first = utilities == utilities.max(axis=1, keepdims=True)
     alone = first & (first.sum(axis=1, keepdims=True) == 1)
@@ -125,9 +125,12 @@ def winner_shares_by_utility(
 def best_utility(
     utilities: Float[np.ndarray, "draw K"],
 ) -> dict[str, Float[np.ndarray, " K"]]:
-    """Return the share of draws in which each arm has the largest utility."""
-    best = np.bincount(np.argmax(utilities, axis=1), minlength=utilities.shape[1])
-    return {"best_utility": best / len(utilities)}
+    """Return the share of draws in which each arm has the largest utility.
+
+    Arms that have the same one, as arms with the same covariates do, divide it.
+    """
+    first = utilities == utilities.max(axis=1, keepdims=True)
+    return {"best_utility": np.mean(first / first.sum(axis=1, keepdims=True), axis=0)}
 
 
 def condorcet_exists(

@@ -121,6 +121,10 @@ class PreferenceModel:
         """
         return data.parts()
 
+    def remarks(self, data: Any) -> tuple[str, ...]:
+        """Return what one should know of the model for these data."""
+        return ()
+
     def outcomes(self, data: Any) -> tuple[str, ...]:
         """Return what a vote can say, in the order of the counts."""
         raise NotImplementedError

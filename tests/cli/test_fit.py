@@ -339,3 +339,54 @@ def test_an_arm_without_votes_has_no_rank(run, tmp_path):
     assert result.exit_code == 0, result.output
     row = next(line for line in result.stdout.splitlines() if line.startswith("water"))
     assert row.split() == ["water", "2", "-", "-", "-", "-", "0", "0", "0", "0"]
+
+
+ABOUT = "arm,heat,price\nwater,-1,0.2\ntea,1,0.5\nmilk,0.1,-1\ncocoa,2,2\n"
+
+
+def test_covariates_explain_utilities(run, votes, tmp_path, caplog):
+    about = tmp_path / "about.csv"
+    about.write_text(ABOUT, encoding="utf-8")
+    asked = ["fit", votes, "--covariates", about, "--draws", 50]
+    result = run(*asked, "--json")
+    assert result.exit_code == 0, result.output
+    assert "not read: rows of cocoa" in caplog.text
+    found = json.loads(result.stdout)
+    named = [row["parameter"] for row in found["parameters"]]
+    assert named == ["coefficient[heat]", "coefficient[price]", "log_tie"]
+    assert (
+        "residual=False" in found["model"] and "covariate_scale=1.0" in found["model"]
+    )
+    # The utilities of three arms are sums of two numbers.
+    scaled = json.loads(run(*asked, "--json", "--prior-scale", 0.01).stdout)
+    assert "covariate_scale=0.01" in scaled["model"]
+    assert max(abs(row["score"]) for row in scaled["arms"]) < 0.1
+    assert "coefficient[heat]" in run(*asked).stdout
+    assert "hardly lets heat, price matter" in run(*asked, "--prior-scale", 1e-3).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "words"),
+    [
+        (["--model", "beta"], ABOUT, "--covariates: a Beta per pair has none"),
+        ([], ABOUT.replace("milk", "mylk"), "column 'arm' lacks the arms milk"),
+        ([], ABOUT.replace("cocoa", "tea"), "not the only one of 'tea'"),
+        ([], ABOUT.replace("0.5", "cheap"), "row 1 of column 'price' is no number"),
+        ([], "arm\ntea\nmilk\nwater\n", "needs a column of numbers beside 'arm'"),
+        ([], None, "--covariates: "),
+    ],
+)
+def test_covariates_that_do_not_fit_are_refused(
+    run, votes, tmp_path, arguments, text, words
+):
+    about = tmp_path / "about.csv"
+    if text is not None:
+        about.write_text(text, encoding="utf-8")
+    result = run("fit", votes, "--covariates", about, *arguments)
+    assert result.exit_code == 2 and words in result.stderr, result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_residual_needs_covariates(run, votes):
+    result = run("fit", votes, "--residual")
+    assert result.exit_code == 2 and "--residual: is what --covariates" in result.stderr
