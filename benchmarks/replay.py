@@ -81,6 +81,8 @@ def by_scale(wins: np.ndarray) -> Looked:
             num_draws=250,
             resample=False,
         )
+    if len(found.parts) > 1:  # Which part has the best arm, only the prior says.
+        return Looked(False, 0)
     shares = found.winner_shares()["copeland"]
     leader = int(np.argmax(shares))
     return Looked(bool(shares[leader] >= 1 - DELTA), leader)

@@ -20,11 +20,13 @@ from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
 from bayesduel.cli.vote_options import (
     Arms,
+    Covariates,
     Method,
     Model,
     ModelChoice,
     OrderEffect,
     OrderKnown,
+    Residual,
     TieColumns,
     VoteColumns,
     Weight,
@@ -34,6 +36,7 @@ from bayesduel.cli.vote_options import (
     check_model,
     preference_model,
     read_votes,
+    with_covariates,
 )
 
 if TYPE_CHECKING:
@@ -75,12 +78,14 @@ def fit(
         float | None,
         number_option(
             metavar="S",
-            help="Standard deviation of utilities, default 2; pseudo-votes"
-            " of a Beta, default 1.",
+            help="Standard deviation of utilities, default 2; of coefficients"
+            " with --covariates, default 1; pseudo-votes of a Beta, default 1.",
         ),
     ] = None,
     order_effect: OrderEffect = False,
     order_known: OrderKnown = False,
+    covariates: Covariates = None,
+    residual: Residual = False,
     method: Annotated[
         Method,
         typer.Option(
@@ -124,7 +129,9 @@ def fit(
     from bayesduel.models.argument_checks import check_probability
 
     check_probability(probability)
-    check_model(model, order_effect=order_effect)
+    check_model(
+        model, order_effect=order_effect, covariates=covariates, residual=residual
+    )
     columns = VoteColumns(arms, winner, words, wins, tie_columns, weight, order_known)
     data = read_votes(votes, columns)
     if not data.num_votes:
@@ -133,7 +140,10 @@ def fit(
         data = data.without_ties()
     elif data.has_ties and ties is Ties.halved:
         data = data.with_split_ties()
-    law = preference_model(model, data, prior_scale, order_effect=order_effect)
+    data = with_covariates(data, covariates)
+    law = preference_model(
+        model, data, prior_scale, order_effect=order_effect, residual=residual
+    )
     law.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,18 +58,23 @@ def _plain(value: Any) -> int | float:  # noqa: ANN401
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
-_HEADERS = ("arm", "rank", "score", "interval", "P(best)", "votes", "won", "lost",
-            "tied")  # fmt: skip
+_HEADERS = ("arm", "part", "rank", "score", "interval", "P(best)", "votes", "won",
+            "lost", "tied")  # fmt: skip
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: dict[str, Any], parts: int) -> list[str]:
     low, high = row["rank_lower"], row["rank_upper"]
-    return [
-        row["arm"],
+    # An arm that is alone in its part has no rank.
+    standing = ["-"] * 4 if math.isnan(low) else [
         str(low) if low == high else f"{low}-{high}",
         f"{row['score']:z.3f}",
         f"{row['score_lower']:z.3f} to {row['score_upper']:z.3f}",
         f"{row['p_best']:.3f}",
+    ]  # fmt: skip
+    return [
+        row["arm"],
+        *([str(row["part"])] if parts > 1 else []),
+        *standing,
         *(f"{row[key]:g}" if row[key] % 1 else f"{int(row[key])}"
           for key in ("comparisons", "wins", "losses", "ties")),
     ]  # fmt: skip
@@ -88,7 +94,8 @@ def _parameter_cells(row: dict[str, Any]) -> list[str]:
 
 def _heads(record: dict[str, Any]) -> list[str]:
     score = "utility" if record["score"] == "utility" else "P(win)"
-    return [score if head == "score" else head for head in _HEADERS]
+    headers = [score if head == "score" else head for head in _HEADERS]
+    return [head for head in headers if head != "part" or record["parts"] > 1]
 
 
 def print_standings(
@@ -106,20 +113,29 @@ def print_standings(
         left = head == "arm"
         table.add_column(head, justify="left" if left else "right", no_wrap=not left)
     for row in rows:
-        name, *numbers = _cells(row)
+        name, *numbers = _cells(row, record["parts"])
         table.add_row(escape(name), *numbers)
     hidden = len(record["arms"]) - len(rows)
+    several = record["parts"] > 1
     score = (
-        "utility: relative to the mean of all arms"
+        f"utility: relative to the mean of {'its part' if several else 'all arms'}"
         if record["score"] == "utility"
         else "P(win): mean probability of beating another arm"
+        + " of its part" * several
     )
     captions = [
         *_doubtful(record),
         f"{score}; intervals hold {probability:.0%}; P(best): {record['p_best']}",
         f"bayesduel {record['version']}",
     ]
-    if record["score"] != "utility":
+    if several:
+        captions.insert(
+            0,
+            f"no votes connect the {record['parts']} parts: rank, "
+            f"{_heads(record)[3]} and P(best) are among the arms of the same part, "
+            "and cannot be compared across parts",
+        )
+    elif record["score"] != "utility":
         exists = record["condorcet_exists"]
         captions.insert(1, f"an arm that beats every other one exists: {exists:.2f}")
     if hidden:
@@ -161,16 +177,14 @@ def save_fit(
         tree.to_netcdf(names[-1], engine="h5netcdf", encoding=_packed(tree))
     else:
         say_warning("no fit.nc: split or weighted votes cannot be drawn anew")
+    best_two = [row["arm"] for row in record["arms"][:2]]
     figures = {
         "forest": plots.forest(posterior, probability=probability),
         "ranks": plots.forest(posterior, by="rank", probability=probability),
         "winners": plots.winners(posterior),
         "preferences": plots.heat_map(posterior),
-        "best-two": plots.pair(
-            posterior, *(row["arm"] for row in record["arms"][:2]),
-            probability=probability,
-        ),
-    }  # fmt: skip
+        "best-two": plots.pair(posterior, *best_two, probability=probability),
+    }
     if posterior.data.is_whole and posterior.data.without_ties().num_votes:
         figures["check"] = plots.predictive_check(posterior)
     by_stem = {out / name: figure for name, figure in figures.items()}
@@ -192,7 +206,7 @@ def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(defined(rows))
 
 
 def _packed(tree: xr.DataTree) -> dict[str, dict[str, dict[str, Any]]]:
@@ -214,7 +228,7 @@ def markdown(record: dict[str, Any]) -> str:
     heads = _heads(record)
     lines = [heads, [":--", *["--:"] * (len(heads) - 1)]]
     for row in record["arms"]:
-        cells = _cells(row)
+        cells = _cells(row, record["parts"])
         lines.append([cells[0].replace("|", "\\|"), *cells[1:]])
     if record["parameters"]:
         lines += [[], list(_PARAMETER_HEADERS), [":--", "--:", "--:", ":--"]]

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Arms",
+    "Covariates",
     "Method",
     "Model",
     "ModelChoice",
     "OrderEffect",
     "OrderKnown",
+    "Residual",
     "TieColumns",
     "VoteColumns",
     "Weight",
@@ -30,6 +32,7 @@ __all__ = [
     "check_model",
     "preference_model",
     "read_votes",
+    "with_covariates",
 ]
 
 
@@ -95,6 +98,22 @@ ModelChoice = Annotated[
 OrderEffect = Annotated[
     bool, flag("--order-effect", help="The arm shown first may have an advantage.")
 ]
+Covariates = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="ARMS",
+        help="CSV or TSV with a row per arm: its name, and numbers of about unit size."
+        " Utilities are then a weighted sum of these.",
+    ),
+]
+Residual = Annotated[
+    bool,
+    flag(
+        "--residual",
+        help="With --covariates: arms may differ in more than these, by a residual of"
+        " a learned standard deviation.",
+    ),
+]
 OrderKnown = Annotated[
     bool,
     flag(
@@ -104,7 +123,13 @@ OrderKnown = Annotated[
 ]
 
 
-def check_model(model: Model, *, order_effect: bool) -> None:
+def check_model(
+    model: Model,
+    *,
+    order_effect: bool,
+    covariates: Path | None = None,
+    residual: bool = False,
+) -> None:
     """Refuse options of a model that do not go together, before a file is read.
 
     Raises
@@ -114,6 +139,10 @@ def check_model(model: Model, *, order_effect: bool) -> None:
     """
     if model is Model.beta and order_effect:
         raise ValueError("--order-effect: a Beta per pair has none; choose a scale")
+    if model is Model.beta and covariates is not None:
+        raise ValueError("--covariates: a Beta per pair has none; choose a scale")
+    if residual and covariates is None:
+        raise ValueError("--residual: is what --covariates leave open; name a file")
 
 
 class VoteColumns(NamedTuple):
@@ -154,20 +183,52 @@ def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
     return read_comparisons(votes, **read)
 
 
+def with_covariates(data: Comparisons, path: Path | None) -> Comparisons:
+    """Return the votes with what a file says of the arms, where there is one.
+
+    Raises
+    ------
+    ValueError
+        When there is no such file, or it is no table of these arms.
+    """
+    if path is None:
+        return data
+    if not path.exists():
+        raise ValueError(f"--covariates: {path} does not exist{_nearby(path)}")
+    from bayesduel.votes import read_covariates
+
+    return data.with_covariates(*read_covariates(path, data.arm_names))
+
+
 def preference_model(
-    model: Model, data: Comparisons, prior: float | None, *, order_effect: bool
+    model: Model,
+    data: Comparisons,
+    prior: float | None,
+    *,
+    order_effect: bool,
+    residual: bool = False,
 ) -> Any:  # noqa: ANN401
-    """Return the model that was asked for, with ties where there are any."""
+    """Return the model that was asked for, with what the data have: ties, covariates.
+
+    The scale of a residual is learned: it must not drown what covariates tell.
+    """
     from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
 
     if model is Model.beta:
         return PairwiseBeta(prior=1.0 if prior is None else prior, ties=data.has_ties)
     kind = BradleyTerry if model is Model.bradley_terry else Thurstone
+    explained = bool(data.covariate_names)
+    scales = {} if prior is None else {"prior_scale": prior}
+    if explained and not residual and prior is not None:
+        scales = {"covariate_scale": prior}
     return kind(
-        prior_scale=2.0 if prior is None else prior,
         zero_sum=True,
         ties=data.has_ties,
         order_effect=order_effect,
+        covariates=explained,
+        residual=residual,
+        learn_scale=residual,
+        **scales,
     )
 
 

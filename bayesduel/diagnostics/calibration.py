@@ -194,7 +194,7 @@ def calibrate(
     arrays = model.arrays(data)
     each = len(data.arm_names) * num_draws * thinning
     check_numbers("num_simulations", num_simulations, each)
-    check_whole(data, "calibrate")
+    check_whole(data, "calibrate", arrays)
     if isinstance(data, Rankings) and np.any(data.counts != 1):
         row = int(np.argmax(data.counts != 1))
         raise FitError(

@@ -19,7 +19,9 @@ from bayesduel.inference.predictions import (
     check_whole,
     kept_log_probabilities,
     log_probabilities_of_rows,
+    pairs_of,
     rows_in_order,
+    rows_of,
 )
 from bayesduel.models.argument_checks import (
     check_integer,
@@ -78,7 +80,7 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
     """
     check_word("unit", unit, UNITS)
     check_posterior(posterior)
-    check_whole(posterior.data, "loo")
+    check_whole(posterior.data, "loo", posterior.arrays)
     counts = np.asarray(posterior.arrays.counts)
     if counts.sum() < 2:
         raise FitError(f"loo needs at least 2 votes, got {counts.sum():g}")
@@ -136,9 +138,10 @@ def compare(
     first = _what_is_predicted(posteriors[names[0]], unit)
     for name in names[1:]:
         if _what_is_predicted(posteriors[name], unit) != first:
+            why = _why_not([posteriors[names[0]], posteriors[name]], unit)
             raise FitError(
-                f"{names[0]!r} and {name!r} were fitted to different votes, so their "
-                "predictions cannot be compared"
+                f"{names[0]!r} and {name!r} {why}, so their predictions cannot be "
+                "compared"
             )
     found = {name: loo(each, unit=unit) for name, each in posteriors.items()}
     return _arviz_compare(found, **options)
@@ -178,13 +181,28 @@ def _what_is_predicted(posterior: Posterior, unit: str) -> Any:
     if unit == "row":
         rows = rows_in_order(posterior)
         counts = np.asarray(posterior.arrays.counts)[rows]
-        names = np.array(posterior.data.row_names)[rows]
+        names = np.array(rows_of(posterior).names)[rows]
         return names.tolist(), counts.tolist()
     cells = cells_of(posterior)
     votes: dict[str, int] = {}
     for name, times in zip(cells.names, cells.times.tolist(), strict=True):
         votes[name] = votes.get(name, 0) + times
     return list(votes.items())
+
+
+def _why_not(fits: list[Posterior], unit: str) -> str:
+    """Say why predictions of two fits do not stand for the same."""
+    if unit == "row" and len({rows_of(each).axis for each in fits}) > 1:
+        return "have votes in different rows (unit='vote' tells single votes apart)"
+    paired = [pairs_of(each.model, each.data, each.arrays) for each in fits]
+    if sum(each is None for each in paired) == 1:
+        unknown = fits[paired.index(None)].model
+        return (
+            f"name what votes say differently (the arrays of {type(unknown).__name__} "
+            "lack the fields first and second, numbers of arms of each row, or its "
+            "outcomes are not first, second and tie)"
+        )
+    return "were fitted to different votes"
 
 
 def _beta_cells(posterior: Posterior, cells: Cells) -> tuple[NDArray, NDArray]:

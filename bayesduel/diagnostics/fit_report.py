@@ -15,6 +15,7 @@ from bayesduel.inference.fitted import check_posterior
 from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.resampling import Correction
 from bayesduel.models.argument_checks import check_flag
+from bayesduel.models.vote_arrays import is_whole
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
         findings += _of_chains(posterior)
     elif posterior.method in ("laplace", "svi"):
         findings += _of_approximation(posterior)
-    if with_loo and posterior.data.is_whole and posterior.data.num_votes >= 2:
+    whole = is_whole(posterior.data, posterior.arrays)
+    if with_loo and whole and posterior.data.num_votes >= 2:
         findings.append(_of_votes(posterior))
     return Report(repr(posterior), tuple(findings), posterior.remarks)
 

@@ -16,6 +16,7 @@ from bayesduel.errors import FitError
 from bayesduel.inference.laplace import draw_points, laplace, log_normal_density
 from bayesduel.inference.latent import latent_of, log_probabilities
 from bayesduel.inference.numpyro_models import as_jax
+from bayesduel.inference.predictions import pairs_of
 from bayesduel.inference.seeds import as_key
 from bayesduel.models.argument_checks import (
     check_numbers,
@@ -23,7 +24,7 @@ from bayesduel.models.argument_checks import (
 )
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.pairwise_beta import PairwiseBeta
-from bayesduel.models.vote_arrays import Votes
+from bayesduel.models.vote_arrays import Votes, with_counts
 from bayesduel.votes.comparisons import Comparisons
 from theory.arguments import shown
 
@@ -74,8 +75,13 @@ def leave_pairs_out(
         "num_draws", num_draws, min(num_pairs, len(data.first)) * data.num_arms
     )
     key = as_key(check_seed(rng_key))
-    low = np.minimum(arrays.first, arrays.second)
-    high = np.maximum(arrays.first, arrays.second)
+    sides = pairs_of(model, data, arrays)
+    if sides is None:
+        raise FitError(
+            f"leave_pairs_out must know the pair of each row, but the arrays of "
+            f"{type(model).__name__} lack the fields first and second, numbers of arms"
+        )
+    low, high = np.minimum(*sides), np.maximum(*sides)
     pairs, member = np.unique(low * data.num_arms + high, return_inverse=True)
     if len(pairs) < 2:
         raise FitError(f"leave_pairs_out needs at least 2 pairs, got {len(pairs)}")
@@ -96,13 +102,13 @@ def leave_pairs_out(
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _refits(
-    model: PreferenceModel, num_draws: int, arrays: Votes, member: Array, keys: Array
+    model: PreferenceModel, num_draws: int, arrays: Any, member: Array, keys: Array
 ) -> tuple[Array, Array]:
     """Return log P(votes of the pair) and log weights, (pair, draw)."""
 
     def one(pair: Array, key: Array) -> tuple[Array, Array]:
         out = (member == pair)[:, None]
-        rest = replace(arrays, counts=jnp.where(out, 0.0, arrays.counts))
+        rest = with_counts(arrays, jnp.where(out, 0.0, arrays.counts))
         state = laplace(model, rest)
         points = draw_points(key, state, num_draws)
         latent = latent_of(model, rest)

@@ -38,7 +38,8 @@ class Transitivity:
     bad_k : int
         Votes whose Pareto k says that the former is not reliable.
     condorcet_exists : float
-        Posterior probability, with a Beta per pair, that an arm beats all others.
+        Posterior probability, with a Beta per pair, that an arm beats all others; nan
+        where no votes connect some arms with the others.
     condorcet : xarray.DataArray (arm)
         The same for every arm.
     expected_cycles : float
@@ -103,6 +104,12 @@ class Transitivity:
         noise = float(np.mean(self.cycles_if_transitive))
         open_pairs = self.num_open_pairs
         never = f"; even pairs without a vote: {open_pairs}" * (open_pairs > 0)
+        winner = f"exists with probability {self.condorcet_exists:.2f} ({arms}{never})"
+        parts = len(self.pairwise_beta.parts)
+        if parts > 1:
+            winner = (
+                f"nobody can know, since no votes connect {parts} parts of the arms"
+            )
         doubts = f" ({self.bad_k} votes have a bad Pareto k)" if self.bad_k else ""
         return "\n".join(
             [
@@ -110,8 +117,7 @@ class Transitivity:
                 f"  Prediction: {side} predicts a vote better, by "
                 f"{abs(self.elpd_difference):.1f} nats in all, standard error "
                 f"{self.standard_error:.1f}{doubts}.",
-                f"  Condorcet winner: exists with probability "
-                f"{self.condorcet_exists:.2f} ({arms}{never}).",
+                f"  Condorcet winner: {winner}.",
                 f"  Cycles: {self.expected_cycles:.1f} expected among "
                 f"{self.num_triples} triples; noise alone would give {noise:.1f} "
                 f"(p = {self.cycles_p_value:.3f}).",
@@ -200,6 +206,8 @@ def transitivity(
     better = _chance_of_majority(wins, prior)
     condorcet = np.prod(np.where(np.eye(votes.num_arms), 1.0, better), axis=1)
     seen = (wins + wins.T) > 0
+    if len(pairs.parts) > 1:
+        condorcet = np.full(votes.num_arms, np.nan)
     cycles = _expected_cycles(better, seen)
     replicates = _replicated_cycles(scale, prior, num_replicates, rng_key)
     return Transitivity(

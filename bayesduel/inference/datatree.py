@@ -16,7 +16,6 @@ from bayesduel.inference.numpyro_models import (
     sample_prior,
 )
 from bayesduel.inference.predictions import (
-    ROW_NAMES,
     UNITS,
     ballots_drawn,
     cells_of,
@@ -24,8 +23,11 @@ from bayesduel.inference.predictions import (
     kept_log_probabilities,
     log_probabilities_of,
     log_probabilities_of_rows,
+    pairs_of,
+    places_of,
     row_constants,
     rows_in_order,
+    rows_of,
     votes_drawn,
 )
 from bayesduel.inference.seeds import as_key, generator_of
@@ -36,8 +38,8 @@ from bayesduel.models.argument_checks import (
     check_word,
     next_seed,
 )
+from bayesduel.models.axes import axes_of, labels_along
 from bayesduel.models.plackett_luce import Ballots
-from bayesduel.models.vote_arrays import Votes
 from bayesduel.version import package_version
 
 if TYPE_CHECKING:
@@ -82,9 +84,9 @@ def to_datatree(
         hold more than 10^8 numbers: use :func:`loo`), ``log_prior``, ``prior``,
         ``prior_predictive``, ``posterior_predictive``, ``observed_data``,
         ``constant_data``. Axes: ``arm``, ``pair``, ``covariate``; ``comparison``,
-        ``subset`` or ``ballot`` for the rows of the data, ``outcome`` for what a vote
-        says, ``vote``, whose labels say what the vote says, whichever arm was shown
-        first.
+        ``subset`` or ``ballot`` for the rows of the data; for rows of the model's own
+        what its ``dims`` call them, or ``row``; ``outcome`` for what a vote says;
+        ``vote``, whose labels say what the vote says, whichever arm was shown first.
 
         Predictions and observations count votes by outcome. For comparisons with
         ``unit="row"`` they hold one number per row, the votes for the arm shown first
@@ -113,7 +115,7 @@ def to_datatree(
     rows = max(posterior.num_arms, np.size(posterior.arrays.counts))
     num_prior_draws = check_numbers("num_prior_draws", num_prior_draws, rows)
     rng_key = check_seed(rng_key)
-    check_whole(posterior.data, "to_datatree")
+    check_whole(posterior.data, "to_datatree", posterior.arrays)
     rng = generator_of(as_key(rng_key))
     groups: dict[str, xr.Dataset | None] = {
         "posterior": _dataset(posterior, posterior.draws),
@@ -130,14 +132,15 @@ def to_datatree(
     groups["prior"] = _dataset(posterior, prior)
     groups["prior_predictive"] = _predictions(posterior, prior, rng)
     groups["posterior_predictive"] = _predictions(posterior, posterior.draws, rng)
-    row = ROW_NAMES[type(posterior.data).__name__]
+    row, row_names = rows_of(posterior)
     name, observed = _observed(posterior)
     groups["observed_data"] = xr.Dataset({name: observed}, _row_coords(posterior, name))
     constants = xr.Dataset(row_constants(posterior))
     groups["constant_data"] = constants.assign_coords(
-        _used(constants, {row: posterior.data.row_names})
+        _used(constants, {row: row_names})
     )
-    if unit == "row" and isinstance(posterior.arrays, Votes):
+    paired = pairs_of(posterior.model, posterior.data, posterior.arrays) is not None
+    if unit == "row" and paired:
         _count_first_only(groups)
     stamp: dict[str, Any] = {
         "created_at": datetime.now(UTC).isoformat(),
@@ -148,6 +151,7 @@ def to_datatree(
         "sampling_time": posterior.seconds,
         "trusted": int(not posterior.doubts),
         "remarks": "; ".join(posterior.remarks),
+        "parts": len(posterior.parts),
     }
     if posterior.correction is not None:
         stamp["pareto_k"] = posterior.correction.pareto_k
@@ -168,13 +172,13 @@ def _dataset(
     posterior: Posterior, values: dict[str, np.ndarray], step: int = 1
 ) -> xr.Dataset:
     """Label values (chain, draw, ...) by the model's own names of axes."""
-    dims = posterior.model.dims()
+    model = posterior.model
     variables = {
-        name: (("chain", "draw", *dims.get(name, ())), each)
+        name: (("chain", "draw", *axes_of(model, name, each.ndim - 2)), each)
         for name, each in values.items()
     }
     found = xr.Dataset(variables)
-    coords: dict[str, Any] = posterior.model.coords(posterior.data)
+    coords: dict[str, Any] = {**labels_along(model, posterior.data, found.sizes)}
     coords["chain"] = np.arange(found.sizes.get("chain", 0))
     coords["draw"] = step * np.arange(found.sizes.get("draw", 0))
     return found.assign_coords(_used(found, coords))
@@ -208,7 +212,7 @@ def _count_first_only(groups: dict[str, xr.Dataset | None]) -> None:
     for name in ("observed_data", "prior_predictive", "posterior_predictive"):
         each = groups[name]
         assert each is not None
-        groups[name] = each.sel(outcome="first", drop=True)
+        groups[name] = each.isel(outcome=0, drop=True)
 
 
 def _used(dataset: xr.Dataset, coords: dict[str, Any]) -> dict[str, Any]:
@@ -216,17 +220,17 @@ def _used(dataset: xr.Dataset, coords: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row_coords(posterior: Posterior, name: str) -> dict[str, Any]:
-    row = ROW_NAMES[type(posterior.data).__name__]
+    row, row_names = rows_of(posterior)
     if name == "places":
-        return {row: posterior.data.row_names, "arm": list(posterior.arm_names)}
+        return {row: row_names, "arm": list(posterior.arm_names)}
     outcomes = posterior.model.outcomes(posterior.data)
-    return {row: posterior.data.row_names, "outcome": list(outcomes)}
+    return {row: row_names, "outcome": list(outcomes)}
 
 
 def _observed(posterior: Posterior) -> tuple[str, tuple[tuple[str, str], np.ndarray]]:
-    row = ROW_NAMES[type(posterior.data).__name__]
+    row = rows_of(posterior).axis
     if isinstance(posterior.arrays, Ballots):
-        return "places", ((row, "arm"), posterior.data.places)
+        return "places", ((row, "arm"), places_of(posterior.arrays))
     counts = np.asarray(posterior.arrays.counts).astype(np.int64)
     return "votes", ((row, "outcome"), counts)
 
@@ -237,12 +241,12 @@ def _log_likelihood(posterior: Posterior, unit: str) -> xr.Dataset | None:
     if posterior.num_draws * entries > _MOST_POINTWISE:
         return None
     logs, step = kept_log_probabilities(posterior)
-    row = ROW_NAMES[type(posterior.data).__name__]
+    row, row_names = rows_of(posterior)
     coords: dict[str, Any] = {
         "chain": np.arange(logs.shape[0]),
         "draw": step * np.arange(logs.shape[1]),
     }
-    names = np.array(posterior.data.row_names)
+    names = np.array(row_names)
     if unit == "row":
         values = log_probabilities_of_rows(counts, logs)
         dims, labels = ("chain", "draw", row), {row: names}

@@ -216,25 +216,30 @@ def _check_options(method: str, options: dict[str, Any]) -> None:
 
 def _remarks(model: PreferenceModel, data: Any) -> tuple[str, ...]:
     """Say what the data leave open; warn where arms were never compared."""
-    remarks = []
+    remarks = [*model.remarks(data)]
     if not data.is_whole:
         remarks.append(
             "some counts are no whole numbers (weighted or split votes): each vote "
             "enters the likelihood to the power of its weight, and intervals are as "
             "wide as the sum of weights makes them"
         )
-    parts = data.parts()
+    parts = model.parts(data)
     if len(parts) > 1:
         names = "; ".join(shortened(part) for part in parts[:4])
         more = f"; and {len(parts) - 4} more parts" if len(parts) > 4 else ""
         text = (
             f"the arms fall into {len(parts)} parts that were never compared with one "
             f"another ({names}{more}): across them the posterior says what the prior "
-            "says"
+            "says, so ranks and probabilities of being the best are those within a part"
         )
         warnings.warn(text, DisconnectedComparisonsWarning, stacklevel=3)
         remarks.append(text)
-    elif isinstance(model, UtilityModel) and hasattr(data, "strong_parts"):
+    elif (
+        isinstance(model, UtilityModel)
+        and hasattr(data, "strong_parts")
+        # Covariates can tell what no vote says: their estimate may well exist.
+        and not getattr(model, "covariates", False)
+    ):
         strong = data.strong_parts()
         if len(strong) > 1:
             names = "; ".join(shortened(part, 3) for part in strong[:4])

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Float64, Shaped
 
 from bayesduel.errors import FitError
-from bayesduel.inference import winners
 from bayesduel.inference.fitted import Fitted
 from bayesduel.inference.resampling import Correction
 from bayesduel.inference.seeds import generator_of, seed_words
-from bayesduel.models.argument_checks import check_numbers, check_probability
+from bayesduel.models.argument_checks import check_numbers
+from bayesduel.models.axes import axes_of, labels_along
 from bayesduel.models.base import PreferenceModel
 
 if TYPE_CHECKING:
@@ -147,12 +146,13 @@ class Posterior(Fitted):
             )
         density = density_of(self.model, self.arrays)
         values = density.named(self.extras["laplace"].mode[None])
-        dims = self.model.dims()
         found = xr.Dataset(
-            {name: (dims.get(name, ()), each[0]) for name, each in values.items()}
+            {
+                name: (axes_of(self.model, name, each.ndim - 1), each[0])
+                for name, each in values.items()
+            }
         )
-        coords = self.model.coords(self.data).items()
-        return found.assign_coords({n: v for n, v in coords if n in found.dims})
+        return found.assign_coords(labels_along(self.model, self.data, found.sizes))
 
     def flat_draws(self) -> dict[str, Shaped[np.ndarray, "draw ..."]]:
         """Return the draws of all chains, one after the other: (draw, ...)."""
@@ -227,14 +227,6 @@ class Posterior(Fitted):
             block = {name: each[start : start + size] for name, each in flat.items()}
             yield self.model.preference_matrices(block)
 
-    @cached_property
-    def scores(self) -> dict[str, Shaped[np.ndarray, "draw K"]]:
-        """Scores of the arms in every kept draw: ``borda`` and ``copeland``.
-
-        The mean probability of beating one of the others, and how many it beats.
-        """
-        return winners.scores_of(self.matrices())
-
     def probability_of_beating(self) -> xr.DataArray:
         """Return the chance of winning: that i wins the next vote against j.
 
@@ -244,10 +236,9 @@ class Posterior(Fitted):
         Returns
         -------
         xarray.DataArray (arm, opponent)
-            Diagonal 1/2.
+            Diagonal 1/2; nan between arms that no votes connect (:attr:`parts`).
         """
-        total = sum(block.sum(axis=0) for block in self.matrices())
-        return self._by_pair(np.asarray(total) / self.num_draws)
+        return self._mean_by_pair(lambda block: block)
 
     def probability_stronger(self) -> xr.DataArray:
         """Return P(theta_ij > 1/2 | votes): that i wins more than half of the votes.
@@ -259,105 +250,9 @@ class Posterior(Fitted):
         Returns
         -------
         xarray.DataArray (arm, opponent)
-            Diagonal 1/2.
+            Diagonal 1/2; nan between arms that no votes connect (:attr:`parts`).
         """
-        total = sum((block > 0.5).sum(axis=0) for block in self.matrices())
-        better = np.asarray(total) / self.num_draws
-        np.fill_diagonal(better, 0.5)
-        return self._by_pair(better)
-
-    def winner_probabilities(self) -> xr.Dataset:
-        """Return how likely each arm is the best one, in several senses.
-
-        Returns
-        -------
-        xarray.Dataset
-            ``condorcet_exists``: P(some arm beats all others). By arm: ``condorcet``,
-            P(it beats all others); ``copeland``, P(no arm beats more others): these add
-            up to more than 1 where several share the first place; ``borda``, P(largest
-            mean probability of winning); ``best_utility``, where the model has
-            utilities.
-        """
-        import xarray as xr
-
-        found = self.winner_shares()
-        shares = {name: ("arm", values) for name, values in found.items()}
-        return xr.Dataset(
-            {
-                "condorcet_exists": winners.condorcet_exists(
-                    found["condorcet"], self.num_draws
-                ),
-                **shares,
-            },
-            coords={"arm": list(self.arm_names)},
-            attrs={"num_draws": self.num_draws, "method": self.method},
-        )
-
-    def winner_shares(self) -> dict[str, Float64[np.ndarray, " K"]]:
-        """Return :meth:`winner_probabilities` by arm as plain arrays (K,)."""
-        utilities = self.model.utilities(self.flat_draws())
-        if utilities is not None and self.model.utility_decides:
-            found = winners.winner_shares_by_utility(utilities)
-        else:
-            found = winners.winner_shares(self.scores)
-        if utilities is not None:
-            best = np.bincount(np.argmax(utilities, axis=1), minlength=self.num_arms)
-            found["best_utility"] = best / self.num_draws
-        return found
-
-    def rank_intervals(
-        self, probability: float = 0.9, *, by: str | None = None
-    ) -> xr.Dataset:
-        """Return where each arm stands in the order of all, with its uncertainty.
-
-        Parameters
-        ----------
-        probability : float
-            Of the central interval, in (0, 1).
-        by : {"utility", "borda", "copeland"}, optional
-            What arms are ordered by; by default utility where there is one, else
-            borda, the mean probability of winning. The rank of an arm is 1 plus the
-            number of better arms.
-
-        Returns
-        -------
-        xarray.Dataset (arm)
-            ``mean``, ``lower`` and ``upper`` rank; 1 is the best.
-        """
-        import xarray as xr
-
-        order, found = self.ranks(probability, by=by)
-        return xr.Dataset(
-            {name: ("arm", values) for name, values in found.items()},
-            coords={"arm": list(self.arm_names)},
-            attrs={"probability": probability, "by": order},
-        )
-
-    def ranks(
-        self, probability: float = 0.9, *, by: str | None = None
-    ) -> tuple[str, dict[str, Shaped[np.ndarray, " K"]]]:
-        """Return :meth:`rank_intervals` as plain arrays (K,), and the order's name."""
-        probability = check_probability(probability)
-        utilities = self.model.utilities(self.flat_draws())
-        order = ("borda" if utilities is None else "utility") if by is None else by
-        is_named = isinstance(order, str)
-        if is_named and order == "utility" and utilities is not None:
-            scores = utilities
-        elif is_named and order in winners.SCORES:
-            scores = self.scores[order]
-        else:
-            rule = "must be borda, copeland, or utility where the model has one"
-            raise FitError.of("by", rule, by)
-        ranks = winners.ranks_of(scores)
-        tail = (1.0 - probability) / 2.0
-        # Quantiles that are ranks themselves and hold at least that much.
-        low = np.quantile(ranks, tail, axis=0, method="lower")
-        high = np.quantile(ranks, 1.0 - tail, axis=0, method="higher")
-        return order, {
-            "mean": ranks.mean(axis=0),
-            "lower": low.astype(np.int64),
-            "upper": high.astype(np.int64),
-        }
+        return self._mean_by_pair(lambda block: block > 0.5)
 
     def expected_information(self) -> xr.DataArray:
         """Return how much one more vote on a pair would teach, in nats.
@@ -400,6 +295,13 @@ class Posterior(Fitted):
         from bayesduel.inference.datatree import to_datatree
 
         return to_datatree(self, **options)
+
+    def _mean_by_pair(self, of: Callable[[np.ndarray], np.ndarray]) -> xr.DataArray:
+        total = sum(of(block).sum(axis=0) for block in self.matrices())
+        mean = np.asarray(total) / self.num_draws
+        np.fill_diagonal(mean, 0.5)
+        apart = self.part_of[:, None] != self.part_of
+        return self._by_pair(np.where(apart, np.nan, mean))
 
     def _by_pair(self, values: np.ndarray) -> xr.DataArray:
         import xarray as xr

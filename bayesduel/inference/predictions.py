@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, Num, Shaped
-from numpy.typing import NDArray
+from jaxtyping import Bool, Float, Int, Num, Shaped
 
 from bayesduel.errors import FitError
 from bayesduel.inference.numpyro_models import log_probabilities_of
+from bayesduel.models.axes import labels_along
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.plackett_luce import Ballots, PlackettLuce
-from bayesduel.models.vote_arrays import Votes
+from bayesduel.models.vote_arrays import is_whole, with_counts
+from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
     from bayesduel.inference.posterior import Posterior
@@ -25,6 +27,75 @@ UNITS = ("vote", "row")
 
 ROW_NAMES = {"Comparisons": "comparison", "Choices": "subset", "Rankings": "ballot"}
 """Names of the axis of rows, by the kind of data."""
+
+
+class Rows(NamedTuple):
+    """The rows of the arrays of a model: those of the data, or its own."""
+
+    axis: str
+    names: list[str]
+
+
+def rows_of(posterior: Posterior) -> Rows:
+    """Return what the axis of rows is called, and what its rows are.
+
+    A model says so by ``dims()["votes"]``, of which the first name is that of the axis,
+    and by ``coords()`` along it. Otherwise rows are those of the data where they hold
+    as many votes each, on the same pairs; rows of the model's own are numbered.
+    """
+    model, data = posterior.model, posterior.data
+    number = len(posterior.arrays.counts)
+    pairs = pairs_of(model, data, posterior.arrays)
+    kept = _are_rows_of_data(data, posterior.arrays, pairs)
+    usual = ROW_NAMES.get(type(data).__name__, "row") if kept else "row"
+    axis = model.dims().get("votes", (usual,))[0]
+    labels = labels_along(model, data, {axis: number}).get(axis)
+    if labels is None and kept:
+        labels = data.row_names
+    elif labels is None and pairs is not None:
+        names = data.arm_names
+        labels = [
+            f"{row}: {names[one]} vs {names[other]}"
+            for row, (one, other) in enumerate(zip(*pairs, strict=True))
+        ]
+    return Rows(axis, labels or [str(row) for row in range(number)])
+
+
+def _are_rows_of_data(data: Any, arrays: Any, pairs: Pairs | None) -> bool:
+    totals = np.asarray(arrays.counts).sum(axis=1)
+    own = np.asarray(data.counts).reshape(len(data.counts), -1).sum(axis=1)
+    same = len(totals) == len(own) and np.allclose(totals, own)
+    if not same or pairs is None:
+        return same
+    return all(map(np.array_equal, pairs, (data.first, data.second)))
+
+
+class Pairs(NamedTuple):
+    """Which two arms each row is about."""
+
+    first: Int[np.ndarray, " row"]
+    second: Int[np.ndarray, " row"]
+
+    def by_pair(self) -> tuple[Int[np.ndarray, " row"], Bool[np.ndarray, " row"]]:
+        """Return the order of rows by pair, and which have the later arm first."""
+        turned = self.first > self.second
+        low, high = np.minimum(*self), np.maximum(*self)
+        return np.lexsort((turned, high, low)), turned
+
+
+def pairs_of(model: PreferenceModel, data: Any, arrays: Any) -> Pairs | None:
+    """Return the pairs of the rows, or None where they are not known.
+
+    They are the fields ``first`` and ``second``, numbers of arms, of the arrays of a
+    model of ``Comparisons`` whose outcomes are: first, second and perhaps tie.
+    """
+    outcomes, number = tuple(model.outcomes(data)), len(arrays.counts)
+    usual = len(outcomes) == 2 or outcomes == OUTCOMES
+    if not usual or not isinstance(data, Comparisons):
+        return None
+    sides = [np.asarray(getattr(arrays, name, ())) for name in Pairs._fields]
+    known = all(each.shape == (number,) and each.dtype.kind in "iu" for each in sides)
+    return Pairs(*(each.astype(np.int64) for each in sides)) if known else None
 
 
 def kept_log_probabilities(
@@ -87,12 +158,12 @@ def cells_of(posterior: Posterior) -> Cells:
     arrays, data = posterior.arrays, posterior.data
     counts = np.asarray(arrays.counts)
     row, outcome = np.nonzero(counts > 0)
-    if isinstance(arrays, Votes):
-        row_order, turned = _rows_by_pair(arrays)
+    pairs = pairs_of(posterior.model, data, arrays)
+    if pairs is not None:
+        row_order, turned = pairs.by_pair()
         place = np.empty(len(row_order), dtype=np.int64)
         place[row_order] = np.arange(len(row_order))
-        pair = np.minimum(arrays.first, arrays.second) * arrays.num_arms
-        pair = (pair + np.maximum(arrays.first, arrays.second))[row]
+        pair = (np.minimum(*pairs) * posterior.num_arms + np.maximum(*pairs))[row]
         said = np.where(turned[row] & (outcome < 2), 1 - outcome, outcome)
         order = np.lexsort((place[row], said, pair))
         row, outcome, said = row[order], outcome[order], said[order]
@@ -100,7 +171,7 @@ def cells_of(posterior: Posterior) -> Cells:
                  zip(pair[order].tolist(), said.tolist(), strict=True)]  # fmt: skip
     else:
         said = np.array(posterior.model.outcomes(data))[outcome]
-        labels = np.array(data.row_names)[row]
+        labels = np.array(rows_of(posterior).names)[row]
         names = [f"{label}: {each}" for label, each in zip(labels, said, strict=True)]
     times = counts[row, outcome].astype(np.int64)
     return Cells(row, outcome, times, names)
@@ -114,22 +185,14 @@ def _words(names: tuple[str, ...], pair: int, said: int) -> str:
 def rows_in_order(posterior: Posterior) -> Int[np.ndarray, " row"]:
     """Return the rows with votes by pair, then by which arm was shown first."""
     voted = np.asarray(posterior.arrays.counts).sum(axis=1) > 0
-    rows = np.arange(len(voted))
-    if isinstance(posterior.arrays, Votes):
-        rows = _rows_by_pair(posterior.arrays)[0]
+    pairs = pairs_of(posterior.model, posterior.data, posterior.arrays)
+    rows = np.arange(len(voted)) if pairs is None else pairs.by_pair()[0]
     return rows[voted[rows]]
 
 
-def _rows_by_pair(votes: Votes) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    first, second = np.asarray(votes.first), np.asarray(votes.second)
-    turned = first > second
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    return np.lexsort((turned, high, low)), turned
-
-
-def check_whole(data: Any, purpose: str) -> None:
-    """Raise unless all counts are numbers of votes."""
-    if not data.is_whole:
+def check_whole(data: Any, purpose: str, arrays: Any = None) -> None:
+    """Raise unless all counts are numbers of votes, those of the arrays too."""
+    if not is_whole(data, arrays):
         raise FitError(
             f"{purpose} needs whole numbers of votes, but these are weighted or split; "
             "fit data without weights, and drop ties with .without_ties() instead of "
@@ -149,6 +212,16 @@ def votes_drawn(
     return rng.multinomial(np.broadcast_to(totals, chances.shape[:2]), chances)
 
 
+def places_of(ballots: Ballots) -> Int[np.ndarray, "row K"]:
+    """Return the place of each arm on each ballot: 0 where it was not on it."""
+    order, present = np.asarray(ballots.order), np.asarray(ballots.present)
+    row, rank = np.nonzero(present)
+    filled = np.asarray(ballots.chosen).sum(axis=1)
+    places = np.zeros(order.shape, dtype=np.int64)
+    places[row, order[row, rank]] = np.minimum(rank, filled[row]) + 1
+    return places
+
+
 def ballots_drawn(
     rng: np.random.Generator,
     model: PreferenceModel,
@@ -165,12 +238,8 @@ def ballots_drawn(
             f"{type(model).__name__} has a law of ballots of its own, from which no "
             "ballots can be drawn here; only PlackettLuce's can"
         )
-    rows, num_arms = ballots.order.shape
-    present = np.zeros((rows, num_arms), dtype=bool)
-    row = np.broadcast_to(np.arange(rows)[:, None], ballots.order.shape)
-    mask = np.asarray(ballots.present)
-    present[row[mask], np.asarray(ballots.order)[mask]] = True
-    noise = rng.gumbel(size=(len(utilities), rows, num_arms))
+    present = places_of(ballots) > 0
+    noise = rng.gumbel(size=(len(utilities), *present.shape))
     score = np.where(present, utilities[:, None, :] + noise, -np.inf)
     places = np.argsort(np.argsort(-score, axis=-1), axis=-1) + 1
     filled = np.asarray(ballots.chosen).sum(axis=1)[:, None]
@@ -184,8 +253,6 @@ def simulate_arrays(
 
     For rankings every ballot becomes a ballot of its own; all counts must be 1.
     """
-    from dataclasses import replace
-
     flat = {name: np.asarray(values)[None] for name, values in draw.items()}
     if isinstance(arrays, Ballots):
         places = ballots_drawn(rng, model, arrays, flat["utility"])[0]
@@ -197,21 +264,31 @@ def simulate_arrays(
         )
     logs = log_probabilities_of(model, arrays, flat)
     counts = votes_drawn(rng, np.asarray(arrays.counts), logs)[0]
-    return replace(arrays, counts=counts.astype(np.float64))
+    return with_counts(arrays, counts.astype(np.float64))
 
 
 def row_constants(posterior: Posterior) -> dict[str, tuple[tuple[str, ...], Any]]:
-    """Return what was given in each row, with the names of the axes."""
-    row = ROW_NAMES[type(posterior.data).__name__]
-    arrays = posterior.arrays
+    """Return what was given in each row, with the names of the axes.
+
+    Whatever the arrays of the model hold beside the counts: one number per row, or one
+    per row and outcome; and covariates of the arms.
+    """
+    row, arrays = rows_of(posterior).axis, posterior.arrays
+    counts = np.asarray(arrays.counts)
     constants: dict[str, tuple[tuple[str, ...], Any]] = {
-        "total": ((row,), np.asarray(arrays.counts).sum(axis=1))
+        "total": ((row,), counts.sum(axis=1))
     }
-    if isinstance(arrays, Votes):
-        constants["first"] = ((row,), np.asarray(arrays.first))
-        constants["second"] = ((row,), np.asarray(arrays.second))
-        if arrays.covariates.shape[1]:
-            constants["covariates"] = (("arm", "covariate"), arrays.covariates)
-    elif not isinstance(arrays, Ballots):
-        constants["offered"] = ((row, "outcome"), np.asarray(arrays.offered))
+    if isinstance(arrays, Ballots):
+        return constants
+    for name in getattr(arrays, "_fields", None) or vars(arrays):
+        values = np.asarray(getattr(arrays, name))
+        if name in ("counts", row, "outcome", "total"):
+            continue
+        if name == "covariates":
+            if values.shape[-1:] > (0,):
+                constants[name] = (("arm", "covariate"), values)
+        elif values.shape == counts.shape[:1]:
+            constants[name] = ((row,), values)
+        elif values.shape == counts.shape:
+            constants[name] = ((row, "outcome"), values)
     return constants

@@ -9,6 +9,7 @@ import numpy as np
 from bayesduel.inference import winners
 from bayesduel.inference.fitted import check_posterior
 from bayesduel.models.argument_checks import check_probability
+from bayesduel.models.axes import axes_of, entries_of
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def standings(posterior: Posterior, probability: float = 0.9) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset (arm)
-        ``rank_lower`` and ``rank_upper``; ``score`` with ``score_lower`` and
+        ``part``, ``rank_lower`` and ``rank_upper``; ``score`` with ``score_lower`` and
         ``score_upper``; ``p_best``; and, for ``Comparisons``, ``comparisons``,
         ``wins``, ``losses`` and ``ties``. The score is the utility minus the mean
         utility of all arms, since votes say nothing about a common shift, and
@@ -38,7 +39,10 @@ def standings(posterior: Posterior, probability: float = 0.9) -> xr.Dataset:
         the mean probability of beating another arm, and ``p_best`` the probability of
         beating every one of them. ``attrs["score"]`` and ``attrs["p_best"]`` say which;
         ``attrs["condorcet_exists"]`` is the probability that some arm beats all others.
-        Arms are ordered by mean score; equal ones by position.
+        Arms are ordered by mean score; equal ones by position. Where votes leave them
+        in several parts (``attrs["parts"]``: their number; ``part``: that of an arm,
+        from 1, the largest first), rank, score and ``p_best`` are those among the arms
+        of the same part, which stand together; nan where an arm is alone in its part.
 
     Examples
     --------
@@ -73,13 +77,14 @@ def standing_columns(
         score, chances = "probability of beating another arm", best["condorcet"]
         chosen, order = "beats every other arm", "borda"
     else:
-        scores = utilities - utilities.mean(axis=1, keepdims=True)
+        scores = winners.centered(posterior.part_of, utilities)
         score, chances = "utility", best["best_utility"]
         chosen, order = "largest utility", "utility"
     _, ranks = posterior.ranks(probability, by=order)
     low, high = _interval(scores, probability)
     mean = scores.mean(axis=0)
     columns = {
+        "part": posterior.part_of + 1,
         "rank_lower": ranks["lower"],
         "rank_upper": ranks["upper"],
         "score": mean,
@@ -95,13 +100,14 @@ def standing_columns(
             "losses": wins.sum(axis=0),
             "ties": ties.sum(axis=1),
         }
-    places = np.argsort(-mean, kind="stable")
+    places = np.lexsort((-mean, posterior.part_of))
     names = [posterior.arm_names[arm] for arm in places]
     words = {
         "score": score,
         "p_best": chosen,
+        "parts": len(posterior.parts),
         "condorcet_exists": winners.condorcet_exists(
-            best["condorcet"], posterior.num_draws
+            best["condorcet"], posterior.num_draws, len(posterior.parts)
         ),
     }
     return names, {name: each[places] for name, each in columns.items()}, words
@@ -111,17 +117,19 @@ PARAMETERS = {
     "first_advantage": "utility that the arm shown first gains",
     "log_tie": "log nu; of two equal arms a share nu / (2 + nu) of the votes are ties",
     "log_threshold": "log of the difference of utilities below which votes are ties",
-    "scale": "standard deviation of utilities",
+    "scale": "standard deviation of utilities, or of their residual",
     "coefficient": "utility per unit of the covariate",
 }
 """What the quantities of stock models that belong to no arm mean."""
 
 
 def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str, Any]]:
-    """Return the quantities of a fit that belong to no arm: one entry each.
+    """Return the quantities of a fit that the table of arms does not show.
 
     The advantage of the arm shown first, the tie parameter, a learned scale,
-    coefficients of covariates.
+    coefficients of covariates, and every unknown quantity of a model of one's own: an
+    entry for each number in it. What belongs to single arms is left out where the
+    model has utilities, and what belongs to single pairs always.
 
     Parameters
     ----------
@@ -132,8 +140,10 @@ def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str,
     Returns
     -------
     list of dict
-        ``parameter``, ``mean``, ``lower``, ``upper``, and in words ``meaning``. Empty
-        where the model has none.
+        ``parameter``, with the labels of its place where it is one of many, such as
+        ``bias[judge 3]`` (a number from 0 along an axis that the model does not name);
+        ``mean``, ``lower``, ``upper``, and in words ``meaning``. Empty where the model
+        has none.
 
     Examples
     --------
@@ -148,15 +158,15 @@ def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str,
     """
     check_posterior(posterior)
     probability = check_probability(probability)
-    dims, coords = posterior.model.dims(), posterior.model.coords(posterior.data)
+    model, flat = posterior.model, posterior.flat_draws()
+    shown = {("pair",)} | ({("arm",)} if model.utilities(flat) is not None else set())
     rows = []
-    for name, draws in sorted(posterior.flat_draws().items()):
-        axes = dims.get(name, ())
-        if axes not in ((), ("covariate",)) or draws.ndim != 1 + len(axes):
+    for name, draws in sorted(flat.items()):
+        if axes_of(model, name, draws.ndim - 1) in shown:
             continue
-        labels = [f"{name}[{each}]" for each in coords["covariate"]] if axes else [name]
         values = draws.reshape(len(draws), -1)
         low, high = _interval(values, probability)
+        labels = entries_of(model, posterior.data, name, draws.shape[1:])
         for place, label in enumerate(labels):
             rows.append(
                 {

@@ -1,13 +1,15 @@
 """Who wins, in several senses, in draws of preference matrices."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Float64, Int, Real
+from jaxtyping import Float, Float64, Int, Real, Shaped
 from scipy.special import entr
 
 Matrices = Float[np.ndarray, "draw K K"]
+Parts = Sequence[Int[np.ndarray, " arm"]]
+"""Arms that votes connect, a part each; every arm is in one."""
 
 
 def copeland_counts(matrices: Matrices) -> Int[np.ndarray, "draw K"]:
@@ -26,10 +28,65 @@ SCORES: dict[str, Callable[[Matrices], np.ndarray]] = {
 }
 
 
-def scores_of(blocks: Iterable[Matrices]) -> dict[str, Real[np.ndarray, "draw K"]]:
-    """Return all :data:`SCORES`, by name, looking at each matrix once."""
-    found = [{name: of(block) for name, of in SCORES.items()} for block in blocks]
+def scores_of(
+    blocks: Iterable[Matrices], parts: Parts | None = None
+) -> dict[str, Real[np.ndarray, "draw K"]]:
+    """Return all :data:`SCORES`, by name, looking at each matrix once.
+
+    Each arm is compared with those of its own part; alone, it has none: nan.
+    """
+    found = [
+        {name: _scores(of, block, parts) for name, of in SCORES.items()}
+        for block in blocks
+    ]
     return {name: np.concatenate([each[name] for each in found]) for name in SCORES}
+
+
+def _scores(
+    of: Callable[[Matrices], np.ndarray], block: Matrices, parts: Parts | None
+) -> Real[np.ndarray, "draw K"]:
+    if parts is None or len(parts) == 1:
+        return of(block)
+    found = np.full(block.shape[:2], np.nan)
+    for part in parts:
+        if len(part) > 1:
+            found[:, part] = of(block[:, part[:, None], part])
+    return found
+
+
+def over_parts(
+    parts: Parts,
+    scores: Mapping[str, Real[np.ndarray, "draw K"]],
+    of: Callable[[dict[str, Any]], dict[str, Any]],
+) -> dict[str, Shaped[np.ndarray, " K"]]:
+    """Apply a function of scores (draw, arm) to the arms of each part by themselves.
+
+    What it says of an arm that is alone in its part means nothing, and is nan.
+    """
+    if len(parts) == 1:
+        return of(dict(scores))
+    found: dict[str, np.ndarray] = {}
+    num_arms = sum(map(len, parts))
+    for part in parts:
+        own = of({name: values[:, part] for name, values in scores.items()})
+        for name, values in own.items():
+            every = found.setdefault(name, np.full(num_arms, np.nan))
+            if len(part) > 1:
+                every[part] = values
+    return found
+
+
+def centered(
+    part_of: Int[np.ndarray, " K"], utilities: Float[np.ndarray, "draw K"]
+) -> Float[np.ndarray, "draw K"]:
+    """Return utilities minus the mean of their part; nan for an arm alone in it."""
+    found = np.full(utilities.shape, np.nan)
+    for number in np.unique(part_of):
+        part = np.flatnonzero(part_of == number)
+        if len(part) > 1:
+            own = utilities[:, part]
+            found[:, part] = own - own.mean(axis=1, keepdims=True)
+    return found
 
 
 def winner_shares(
@@ -55,19 +112,37 @@ def winner_shares_by_utility(
     """Return :func:`winner_shares` where the larger utility always wins.
 
     The arms with the largest one then share all first places, and a single one beats
-    all others. K numbers per draw say it, in place of K^2.
+    all others. K numbers per draw say it, in place of K^2. ``best_utility``: the
+    largest one, divided among several.
     """
     first = utilities == utilities.max(axis=1, keepdims=True)
     alone = first & (first.sum(axis=1, keepdims=True) == 1)
     shared = first.mean(axis=0)
-    return {"condorcet": alone.mean(axis=0), "copeland": shared, "borda": shared}
+    found = {"condorcet": alone.mean(axis=0), "copeland": shared, "borda": shared}
+    return found | best_utility(utilities)
 
 
-def condorcet_exists(condorcet: Float[np.ndarray, " K"], num_draws: int) -> float:
+def best_utility(
+    utilities: Float[np.ndarray, "draw K"],
+) -> dict[str, Float[np.ndarray, " K"]]:
+    """Return the share of draws in which each arm has the largest utility.
+
+    Arms that have the same one, as arms with the same covariates do, divide it.
+    """
+    first = utilities == utilities.max(axis=1, keepdims=True)
+    return {"best_utility": np.mean(first / first.sum(axis=1, keepdims=True), axis=0)}
+
+
+def condorcet_exists(
+    condorcet: Float[np.ndarray, " K"], num_draws: int, num_parts: int
+) -> float:
     """Return the share of draws in which some arm beats all others.
 
-    No two do, so it is the sum of the arms' shares, but for their rounding.
+    No two do, so it is the sum of the arms' shares, but for their rounding. Of arms in
+    several parts nobody knows: nan.
     """
+    if num_parts > 1:
+        return float("nan")
     return round(float(condorcet.sum()) * num_draws) / num_draws
 
 
@@ -80,6 +155,22 @@ def ranks_of(scores: Real[np.ndarray, "draw K"]) -> Int[np.ndarray, "draw K"]:
             for row, values in zip(ordered, scores, strict=True)
         ]
     )
+
+
+def rank_summary(
+    scores: Real[np.ndarray, "draw K"], probability: float
+) -> dict[str, Shaped[np.ndarray, " K"]]:
+    """Return the mean and the central interval of the rank of each arm."""
+    ranks = ranks_of(scores)
+    tail = (1.0 - probability) / 2.0
+    # Quantiles that are ranks themselves and hold at least that much.
+    low = np.quantile(ranks, tail, axis=0, method="lower")
+    high = np.quantile(ranks, 1.0 - tail, axis=0, method="higher")
+    return {
+        "mean": ranks.mean(axis=0),
+        "lower": low.astype(np.int64),
+        "upper": high.astype(np.int64),
+    }
 
 
 def information(

@@ -80,7 +80,12 @@ class PreferenceModel:
     def arrays(self, data: Any) -> Any:
         """Check data against the model; return them as a pytree of NumPy arrays.
 
-        It has a field ``counts`` (row, outcome), the votes.
+        It has a field ``counts`` (row, outcome), the votes. Rows may be others than
+        those of the data, such as one per judge and pair: :meth:`dims` and
+        :meth:`coords` then name them. For ``Comparisons`` fields ``first`` and
+        ``second``, numbers of arms by row, let
+        :func:`~bayesduel.diagnostics.compare` put the votes of several models side by
+        side.
 
         Raises
         ------
@@ -98,12 +103,28 @@ class PreferenceModel:
         return None
 
     def dims(self) -> dict[str, tuple[str, ...]]:
-        """Return names of the axes of each named quantity."""
+        """Return names of the axes of each named quantity.
+
+        Axes that are not named are called ``<quantity>_dim_0`` and so on. Under
+        ``votes``, (row, outcome): where rows are the model's own, the first is what
+        they are called.
+        """
         raise NotImplementedError
 
     def coords(self, data: Any) -> dict[str, list[str]]:
-        """Return labels along the named axes."""
+        """Return labels along the named axes, those of rows of the model's own too."""
         return {"arm": list(data.arm_names)}
+
+    def parts(self, data: Any) -> list[list[str]]:
+        """Return the names of arms whose order votes tell, the largest part first.
+
+        Across parts the posterior says what the prior says.
+        """
+        return data.parts()
+
+    def remarks(self, data: Any) -> tuple[str, ...]:
+        """Return what one should know of the model for these data."""
+        return ()
 
     def outcomes(self, data: Any) -> tuple[str, ...]:
         """Return what a vote can say, in the order of the counts."""

@@ -40,7 +40,7 @@ class BradleyTerry(PairwiseUtilityModel):
     ----------
     prior_scale, zero_sum, learn_scale
         As in :class:`~bayesduel.models.utilities.UtilityModel`.
-    ties, tie_scale, order_effect, order_scale, covariates, covariate_scale
+    ties, tie_scale, order_effect, order_scale, covariates, covariate_scale, residual
         As in :class:`~bayesduel.models.utilities.PairwiseUtilityModel`.
 
     References

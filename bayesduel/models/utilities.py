@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_flag
+from bayesduel.models.arm_covariates import joined_by_covariates, narrow_covariates
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.base import (
     Draws,
@@ -63,10 +65,16 @@ class UtilityModel(PreferenceModel):
     ) -> Float[Array, " K"]:
         """Sample utilities from their prior.
 
-        utility ~ Normal(0, scale), plus covariates @ coefficient where there are any.
+        utility ~ Normal(0, scale), plus covariates @ coefficient where there are any;
+        without a residual these are all there is.
         """
         from numpyro import distributions as dist
 
+        if covariates is not None and not self._has_residual:
+            explained = covariates @ self._coefficient(covariates, slope_scale)
+            if self.zero_sum:
+                explained = explained - explained.mean()
+            return derived("utility", explained)
         if self.learn_scale:
             scale = sample("scale", dist.HalfNormal(self.prior_scale))
             unit = sample("standard_utility", self._normal(num_arms, 1.0))
@@ -77,9 +85,21 @@ class UtilityModel(PreferenceModel):
             return sample("utility", self._normal(num_arms, self.prior_scale))
         if covariates is None:
             return derived("utility", own)
-        slopes = dist.Normal(0.0, slope_scale).expand([covariates.shape[1]])
-        coefficient = sample("coefficient", slopes.to_event(1))
+        coefficient = self._coefficient(covariates, slope_scale)
         return derived("utility", covariates @ coefficient + own)
+
+    @property
+    def _has_residual(self) -> bool:
+        """Whether arms differ in more than their covariates."""
+        return True
+
+    def _coefficient(
+        self, covariates: Float[Array, "K covariate"], scale: float
+    ) -> Float[Array, " covariate"]:
+        from numpyro import distributions as dist
+
+        slopes = dist.Normal(0.0, scale).expand([covariates.shape[1]])
+        return sample("coefficient", slopes.to_event(1))
 
     def _normal(self, num_arms: int, scale: float) -> Any:
         from numpyro import distributions as dist
@@ -147,9 +167,18 @@ class PairwiseUtilityModel(UtilityModel):
     order_scale : float
         Standard deviation of its normal prior.
     covariates : bool
-        Utilities are covariates @ coefficient + residual.
+        Utilities are covariates @ coefficient: what is known of arms says all. A
+        logistic or probit regression, whose prior hardly moves coefficients that many
+        votes tell of.
     covariate_scale : float
         Standard deviation of the coefficients' normal prior.
+    residual : bool
+        Utilities are covariates @ coefficient + residual: arms may differ in what no
+        covariate tells. With few arms coefficients are then uncertain however many
+        votes there are, as in a regression with one point per arm, by about
+        ``prior_scale`` over the spread of the covariate and the root of their number:
+        the residual has the standard deviation ``prior_scale``, or one that is learned
+        with ``learn_scale``.
     """
 
     ties: bool = False
@@ -158,6 +187,7 @@ class PairwiseUtilityModel(UtilityModel):
     order_scale: float = 1.0
     covariates: bool = False
     covariate_scale: float = 1.0
+    residual: bool = False
 
     tie_name: ClassVar[str] = "log_tie"
     """Name of the tie parameter, where there is one."""
@@ -200,11 +230,40 @@ class PairwiseUtilityModel(UtilityModel):
     def check(self) -> None:
         """Raise ``FitError`` for a parameter out of range."""
         super().check()
-        for name in ("ties", "order_effect", "covariates"):
+        for name in ("ties", "order_effect", "covariates", "residual"):
             check_flag(name, getattr(self, name))
+        if self.residual and not self.covariates:
+            raise FitError(
+                "residual=True is what covariates leave open, got covariates=False; "
+                "say covariates=True, or leave it out"
+            )
+        if self.learn_scale and self.covariates and not self.residual:
+            raise FitError(
+                "learn_scale=True is the scale of the residual, which covariates=True "
+                "has none of; say residual=True, or leave it out"
+            )
         check_positive("tie_scale", self.tie_scale)
         check_positive("order_scale", self.order_scale)
         check_positive("covariate_scale", self.covariate_scale)
+
+    @property
+    def _has_residual(self) -> bool:
+        return self.residual
+
+    def parts(self, data: Comparisons) -> list[list[str]]:
+        """Return the names of arms whose order votes tell, the largest part first.
+
+        Covariates connect arms that never met: where votes tell every coefficient that
+        two arms differ in. A coefficient is told by pairs that differ in it.
+        """
+        found = data.parts()
+        if not self.covariates or len(found) == 1:
+            return found
+        return joined_by_covariates(data, found)
+
+    def remarks(self, data: Comparisons) -> tuple[str, ...]:
+        """Return what one should know of the model for these data."""
+        return narrow_covariates(data, self.covariate_scale) if self.covariates else ()
 
     def coords(self, data: Comparisons) -> dict[str, list[str]]:
         """Return labels along the named axes."""

@@ -117,6 +117,12 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
     )
 
 
+def is_whole(data: Any, arrays: Any = None) -> bool:
+    """Whether all counts are numbers of votes, also those in a model's own rows."""
+    counts = np.asarray(getattr(arrays, "counts", ()))
+    return bool(data.is_whole and np.all(counts == np.rint(counts)))
+
+
 def with_counts(arrays: Any, counts: Any) -> Any:
     """Return the arrays of a model, a dataclass or a named tuple, with other counts."""
     if hasattr(arrays, "_replace"):

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import Normalize
 
 from bayesduel.plots.allocation import best_first
-from bayesduel.plots.posteriors import _caption, check_pairs, short_name
+from bayesduel.plots.posteriors import _caption, across_parts, check_pairs, short_names
 from bayesduel.plots.style import (
     INK,
     StyledFigure,
@@ -88,7 +88,7 @@ def heat_map(
         room = 0.7 * 72.0 * inches  # Points for all labels together.
         step = -(-count // min(_MOST_LABELS, int(room / _SMALLEST)))
         places = np.arange(0, count, step)
-        labels = [short_name(names[place]) for place in places]
+        labels = short_names(names[place] for place in places)
         axes.set_yticks(places, labels)
         usual = style["xtick.labelsize"]
         is_level = sum(map(len, labels)) * 0.7 * usual < room
@@ -113,6 +113,7 @@ def heat_map(
         words = f"{seen} were compared"
         if np.any(unseen):
             words += " (the others pale)"
+        words = across_parts(fit, "probabilities") + words
         if count <= _WITH_NUMBERS:
             words += "; small numbers: votes"
         _caption(figure, fit, words)
@@ -159,7 +160,7 @@ def _write(
 ) -> None:
     """Write probability and number of votes into every cell."""
     for (i, j), value in np.ndenumerate(chance):
-        if i == j:
+        if np.isnan(value):  # An arm and itself, or two that no votes connect.
             continue
         seen = votes is None or votes[i, j]
         ink = "white" if abs(value - 0.5) > 0.3 and seen else INK

@@ -13,7 +13,7 @@ from bayesduel.models.argument_checks import (
     check_probability,
     check_seed,
 )
-from bayesduel.plots.posteriors import _caption, check_pairs, short_name
+from bayesduel.plots.posteriors import _caption, check_pairs, short_names
 from bayesduel.plots.style import (
     FAINT,
     INK,
@@ -103,12 +103,15 @@ def pair(
         axes.yaxis.set_major_locator(MaxNLocator(4))
         axes.set_ylabel("density")
         axes.set_xlim(*reach)
-        axes.set_xlabel(f"P({short_name(one)} beats {short_name(other)})")
+        names = short_names((one, other))
+        axes.set_xlabel(f"P({names[0]} beats {names[1]})")
         title = (
             f"chance of winning {draws.mean():.3f}, {probability:.0%} in "
             f"[{low:.3f}, {high:.3f}]\n"
             f"chance of being the stronger (above 1/2) {np.mean(draws > 0.5):.3f}"
         )
+        if posterior.part_of[row] != posterior.part_of[column]:
+            title = "no votes connect the two: what the prior says"
         # Above the axes, where no line can cross it.
         legend = axes.legend(
             loc="lower left", bbox_to_anchor=(0.0, 1.0), title=title, alignment="left",
@@ -176,9 +179,9 @@ def predictive_check(
         axes = figure.add_subplot()
         if few:
             order = np.argsort(middle)
+            arms = short_names(posterior.arm_names)
             names = [
-                f"{short_name(posterior.arm_names[one])} vs "
-                f"{short_name(posterior.arm_names[other])} ({number:.0f})"
+                f"{arms[one]} vs {arms[other]} ({number:.0f})"
                 for one, other, number in zip(
                     votes.first[order], votes.second[order], total[order], strict=True
                 )

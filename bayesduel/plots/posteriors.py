@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,8 @@ from bayesduel.plots.style import (
 from theory.arguments import integer_from, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import xarray as xr
 
     from bayesduel.inference import Posterior
@@ -87,6 +90,7 @@ def forest(
     max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
     table = standings(posterior, probability)
     half = standings(posterior, 0.5)
+    within = across_parts(posterior, f"{by}s")
     table, half = (each.isel(arm=slice(0, max_arms)) for each in (table, half))
     count = table.sizes["arm"]
     rows = np.arange(count)
@@ -107,14 +111,16 @@ def forest(
             axes.set_xlabel("rank")
             axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=2))
             axes.set_xlim(0.3, posterior.num_arms + 0.7)
-        axes.set_yticks(rows, [short_name(name) for name in table["arm"].values])
+        axes.set_yticks(rows, _labels(table))
         axes.set_ylim(count - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         light_grid(axes, "x")
         left_out = posterior.num_arms - count
         more = f"; {left_out} more arms left out" if left_out else ""
         thick = "thick 50 %, thin " if by == "score" else ""
-        _caption(figure, posterior, f"intervals: {thick}{probability:.0%}{more}")
+        _caption(
+            figure, posterior, f"{within}intervals: {thick}{probability:.0%}{more}"
+        )
     return figure
 
 
@@ -145,6 +151,7 @@ def winners(
     senses = ["best_utility"] if "best_utility" in found else list(_SENSES)[1:]
     shares = np.stack([found[sense].values for sense in senses])
     order = np.argsort(-shares[0] - 1e-6 * shares.sum(axis=0), kind="stable")
+    # An arm that is alone in its part has no share.
     order = [arm for arm in order if shares[:, arm].max() >= _SMALLEST_SHARE]
     order = order[:max_arms]
     style = font_style(inches)
@@ -164,7 +171,7 @@ def winners(
                 bars, labels, padding=2, color=INK, fontsize=style["font.size"] - 1.5
             )
         axes.set_yticks(
-            range(len(order)), [short_name(posterior.arm_names[arm]) for arm in order]
+            range(len(order)), short_names(posterior.arm_names[arm] for arm in order)
         )
         axes.set_ylim(len(order) - 0.4, -0.6)
         axes.set_xlim(0.0, 1.08)
@@ -175,24 +182,60 @@ def winners(
             axes.legend(loc="lower right")
         left_out = posterior.num_arms - len(order)
         words = f"{left_out} arms left out" if left_out else _SENSES[senses[0]]
-        if len(senses) > 1:
+        within = across_parts(posterior, "the best")
+        if len(senses) > 1 and not within:
             words = f"a Condorcet winner exists: {float(found.condorcet_exists):.2f}"
             words += f"; {left_out} arms left out" if left_out else ""
-        _caption(figure, posterior, words)
+        _caption(figure, posterior, within + words)
     return figure
+
+
+def _labels(table: xr.Dataset) -> list[str]:
+    """Return the names of the arms, with the parts they are in where there are more."""
+    names = short_names(table["arm"].values)
+    if table.attrs["parts"] == 1:
+        return names
+    parts = table["part"].values.tolist()
+    return [f"{name} ({part})" for name, part in zip(names, parts, strict=True)]
 
 
 def _middle(table: xr.Dataset) -> float:
     return 0.0 if table.attrs["score"] == "utility" else 0.5
 
 
-def short_name(name: str) -> str:
-    """Return a name that leaves room for the figure; $ is no mathematics."""
-    text = str(name)
-    if len(text) > _LONGEST_NAME:
-        # Long names often begin alike and differ at the end.
-        text = f"{text[: _LONGEST_NAME - _LAST_KEPT - 1]}…{text[-_LAST_KEPT:]}"
-    return text.replace("$", r"\$")
+def short_names(names: Iterable[str]) -> list[str]:
+    """Return names that leave room for the figure; $ is no mathematics.
+
+    Different names stay different: those that a cut would make the same are cut later.
+    """
+    full = [str(name) for name in names]
+    shown = {name: _cut(name, _LONGEST_NAME) for name in full}
+    room = _LONGEST_NAME
+    while True:
+        times = Counter(shown.values())
+        alike = [name for name, text in shown.items() if times[text] > 1]
+        if not alike:
+            break
+        room += 8
+        shown |= {name: _cut(name, room) for name in alike}
+    return [shown[name].replace("$", r"\$") for name in full]
+
+
+def _cut(text: str, room: int) -> str:
+    if len(text) <= room:
+        return text
+    # Long names often begin alike and differ at the end.
+    last = room - (_LONGEST_NAME - _LAST_KEPT)
+    return f"{text[: room - last - 1]}…{text[-last:]}"
+
+
+def across_parts(posterior: Posterior, what: str) -> str:
+    """Say that something is about the arms of one part each, where there are several.
+
+    Ends as the beginning of a caption does.
+    """
+    parts = len(posterior.parts)
+    return f"{what} within {parts} parts that no votes connect; " if parts > 1 else ""
 
 
 def _caption(figure: StyledFigure, posterior: Posterior, words: str) -> None:

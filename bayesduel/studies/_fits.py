@@ -1,22 +1,24 @@
-"""The posterior of the votes of a study under its model."""
+"""The posterior of the votes of a study under its model, and who stands where."""
 
 from __future__ import annotations
 
+import math
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesduel.errors import DisconnectedComparisonsWarning
 from bayesduel.inference.fitting import fit
+from bayesduel.inference.tables import standing_columns
 from bayesduel.studies._state import StudyState
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
     from bayesduel.inference.posterior import Posterior
 
-__all__ = ["fit_votes", "votes_between"]
+__all__ = ["Standing", "fit_votes", "known", "standings_of", "votes_between"]
 
 _CHAINS = 4
 
@@ -53,3 +55,103 @@ def fit_votes(
             num_draws=draws,
             **options,
         )
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One arm; the first one of a status has the best score.
+
+    Attributes
+    ----------
+    arm : str
+    part : int
+        Of the arms that votes connect, from 1, the largest first. What follows is among
+        the arms of the same part, and None for an arm that is alone there.
+    rank_lower, rank_upper : int or None
+        Interval of its rank; 1 is the best.
+    score, score_lower, score_upper : float or None
+        What ``StudyStatus.score`` says, with its interval.
+    condorcet, copeland, borda : float or None
+        Posterior probability that it beats all others; that no arm beats more others;
+        that it has the largest mean probability of winning.
+    votes, won, lost, tied : int
+        In which it took part.
+    """
+
+    arm: str
+    part: int
+    rank_lower: int | None
+    rank_upper: int | None
+    score: float | None
+    score_lower: float | None
+    score_upper: float | None
+    condorcet: float | None
+    copeland: float | None
+    borda: float | None
+    votes: int
+    won: int
+    lost: int
+    tied: int
+
+    def cells(self) -> dict[str, str]:
+        """Return what tables show of an arm, by header; "-" where nothing is known."""
+        low, high = self.rank_lower, self.rank_upper
+        rank = "-" if low is None else str(low) if low == high else f"{low}-{high}"
+        ends = [_cell(each, "z.3f") for each in (self.score_lower, self.score_upper)]
+        return {
+            "part": str(self.part),
+            "rank": rank,
+            "score": _cell(self.score, "z.3f"),
+            "interval": "-" if self.score is None else " to ".join(ends),
+            "Condorcet": _cell(self.condorcet, ".3f"),
+            "Copeland": _cell(self.copeland, ".3f"),
+            "Borda": _cell(self.borda, ".3f"),
+            "votes": str(self.votes),
+            "won": str(self.won),
+            "lost": str(self.lost),
+            "tied": str(self.tied),
+        }
+
+
+def _cell(value: float | None, digits: str) -> str:
+    return "-" if value is None else format(value, digits)
+
+
+def known(value: float) -> float | None:
+    """Return a number, or None where it is not defined."""
+    return None if math.isnan(value) else float(value)
+
+
+def _rank(value: float) -> int | None:
+    return None if math.isnan(value) else int(value)
+
+
+def standings_of(
+    posterior: Posterior, probability: float
+) -> tuple[tuple[Standing, ...], dict[str, Any]]:
+    """Return the arms, the best first, and what the numbers mean, as a fit has it."""
+    names, columns, words = standing_columns(posterior, probability)
+    shares = posterior.winner_shares()
+    rows = []
+    for place, name in enumerate(names):
+        arm = posterior.arm_names.index(name)
+        found = {key: values[place] for key, values in columns.items()}
+        rows.append(
+            Standing(
+                arm=name,
+                part=int(found["part"]),
+                rank_lower=_rank(found["rank_lower"]),
+                rank_upper=_rank(found["rank_upper"]),
+                score=known(found["score"]),
+                score_lower=known(found["score_lower"]),
+                score_upper=known(found["score_upper"]),
+                condorcet=known(shares["condorcet"][arm]),
+                copeland=known(shares["copeland"][arm]),
+                borda=known(shares["borda"][arm]),
+                votes=int(found["comparisons"]),
+                won=int(found["wins"]),
+                lost=int(found["losses"]),
+                tied=int(found["ties"]),
+            )
+        )
+    return tuple(rows), words

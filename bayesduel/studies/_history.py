@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bayesduel.plots.posteriors import short_name
+from bayesduel.plots.posteriors import short_names
 from bayesduel.plots.style import FAINT, StyledFigure, font_style, looks, styled
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._state import StudyState
@@ -30,7 +30,8 @@ class History(NamedTuple):
     """What was known after ``votes`` votes, imported ones included.
 
     ``shares`` has, by arm, the probability to be a Copeland winner, nan before an arm
-    was there and after it was retired; ``errors``, by rule, the probability of error.
+    was there, after it was retired, and while no votes connect all arms; ``errors``, by
+    rule, the probability of error.
     """
 
     votes: list[int]
@@ -60,6 +61,9 @@ def _look(state: StudyState, found: History) -> None:
     before = len(found.votes)
     found.votes.append(int(state.num_votes + state.num_imported))
     shares = posterior.winner_shares()["copeland"]
+    if len(posterior.parts) > 1:
+        # Each part has a best arm of its own, which is another question.
+        shares = np.full(len(shares), math.nan)
     for name, share in zip(posterior.arm_names, shares.tolist(), strict=True):
         values = found.shares.setdefault(name, [])
         values += [math.nan] * (before - len(values)) + [share]
@@ -73,6 +77,7 @@ def draw_history(history: History, delta: float) -> StyledFigure:
     """Draw the probability of being the best, and of an error, over the votes."""
     last = {name: np.nan_to_num(values[-1]) for name, values in history.shares.items()}
     names = sorted(last, key=lambda name: -last[name])[:_MOST_LINES]
+    labels = dict(zip(names, short_names(names), strict=True))
     style = font_style(7.0)
     with styled(style):
         figure = StyledFigure(style=style, figsize=(7.0, 5.2), layout="constrained")
@@ -80,7 +85,7 @@ def draw_history(history: History, delta: float) -> StyledFigure:
         for name, look in looks(names).items():
             upper.plot(
                 history.votes, history.shares[name], look.marker, linestyle=look.line,
-                color=look.color, label=short_name(name),
+                color=look.color, label=labels[name],
             )  # fmt: skip
         upper.set_ylim(-0.03, 1.03)
         upper.set_ylabel("P(no arm beats more others)")

@@ -146,26 +146,24 @@ def _amount(rule: str, evidence: float) -> str:
 
 
 def _standings(status: StudyStatus, probability: float) -> str:
-    heads = ["arm", "rank", "score", "interval", "Condorcet", "Copeland", "Borda",
-             "votes", "won", "lost", "tied"]  # fmt: skip
-    rows = []
-    for row in status.standings:
-        low, high = row.rank_lower, row.rank_upper
-        rows.append(
-            [
-                escape(row.arm),
-                str(low) if low == high else f"{low}–{high}",
-                f"{row.score:z.3f}",
-                f"{row.score_lower:z.3f} to {row.score_upper:z.3f}",
-                *(f"{each:.3f}" for each in (row.condorcet, row.copeland, row.borda)),
-                *map(str, (row.votes, row.won, row.lost, row.tied)),
-            ]
+    cells = [row.cells() for row in status.standings]
+    heads = ["arm", *(head for head in cells[0] if head != "part" or status.parts > 1)]
+    rows = [
+        [escape(row.arm), *(each[head] for head in heads[1:])]
+        for row, each in zip(status.standings, cells, strict=True)
+    ]
+    if status.condorcet_exists is not None:
+        exists = (
+            f"Some arm beats all others with probability {status.condorcet_exists:.2f}."
         )
+    else:
+        words = status.parts_words()
+        exists = f"{words[0].upper()}{words[1:]}."
     note = (
         f"Score: {status.score}; intervals hold {probability:.0%}. Condorcet, Copeland "
         "and Borda: posterior probability to beat all others, that no arm beats more "
-        "others, and to have the largest mean probability of winning. Some arm beats "
-        f"all others with probability {status.condorcet_exists:.2f}."
+        "others, and to have the largest mean probability of winning. "
+        f"{exists}"
     )
     doubts = "".join(
         f"<p><strong>Doubtful:</strong> {escape(each)}.</p>" for each in status.doubts

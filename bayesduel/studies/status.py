@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.inference.tables import standing_columns
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, Budget, PosteriorProbability
 from bayesduel.stopping.rules import NOBODY, StoppingState
 from bayesduel.studies._asked_order import InOrder, evidence_in_order
-from bayesduel.studies._fits import fit_votes
+from bayesduel.studies._fits import Standing, fit_votes, known, standings_of
 from bayesduel.studies._state import StudyState
 from bayesduel.studies.audits import KeptAudit, MeasuredRate, kept_audit
 
@@ -25,39 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Standing", "StoppingLine", "StudyStatus", "status_of", "stopping_of"]
 
 _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 6e6, 200, 4000
-
-
-@dataclass(frozen=True)
-class Standing:
-    """One arm; the first one of a status has the best score.
-
-    Attributes
-    ----------
-    arm : str
-    rank_lower, rank_upper : int
-        Interval of its rank; 1 is the best.
-    score, score_lower, score_upper : float
-        What ``StudyStatus.score`` says, with its interval.
-    condorcet, copeland, borda : float
-        Posterior probability that it beats all others; that no arm beats more others;
-        that it has the largest mean probability of winning.
-    votes, won, lost, tied : int
-        In which it took part.
-    """
-
-    arm: str
-    rank_lower: int
-    rank_upper: int
-    score: float
-    score_lower: float
-    score_upper: float
-    condorcet: float
-    copeland: float
-    borda: float
-    votes: int
-    won: int
-    lost: int
-    tied: int
 
 
 @dataclass(frozen=True)
@@ -116,13 +82,16 @@ class StudyStatus:
     restarts : int
         How often the policy began anew from the votes.
     leader : str or None
-        The arm with the largest score, once there are votes.
+        The arm with the largest score, once votes connect all arms.
+    parts : int
+        Number of parts of the arms that no votes connect; 1 once all are connected.
     standings : tuple of Standing
         Best first.
     score : str
         What the score is.
-    condorcet_exists : float
-        Posterior probability that some arm beats all others.
+    condorcet_exists : float or None
+        Posterior probability that some arm beats all others; None before votes connect
+        all arms.
     delta : float
         Error that was accepted.
     stopping : tuple of StoppingLine
@@ -152,12 +121,23 @@ class StudyStatus:
     leader: str | None
     standings: tuple[Standing, ...]
     score: str
-    condorcet_exists: float
+    condorcet_exists: float | None
     delta: float
     stopping: tuple[StoppingLine, ...]
     audit: KeptAudit | None = None
     forecast: Forecast | None = None
     doubts: tuple[str, ...] = ()
+    parts: int = 1
+
+    def parts_words(self) -> str:
+        """Say what several parts mean for standings; empty where there is one."""
+        if self.parts == 1:
+            return ""
+        return (
+            f"no votes connect the {self.parts} parts of the arms yet: rank, score and "
+            "probabilities are among the arms of the same part, and cannot be compared "
+            "across parts"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -201,7 +181,7 @@ class StudyStatus:
 def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
     """Return the status at a time of day."""
     posterior = fit_votes(state, _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS)
-    rows, words = _standings(posterior, probability)
+    rows, words = standings_of(posterior, probability)
     audit = kept_audit(state)
     clock = state.clock_at(now)
     stale = [q for q in state.open.values() if clock - q.asked >= q.lease]
@@ -225,10 +205,10 @@ def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
         budget=state.settings.budget,
         idle_rounds=state.idle_rounds,
         restarts=state.epoch,
-        leader=rows[0].arm if posterior.data.num_votes else None,
+        leader=rows[0].arm if words["parts"] == 1 else None,
         standings=rows,
         score=words["score"],
-        condorcet_exists=words["condorcet_exists"],
+        condorcet_exists=known(words["condorcet_exists"]),
         delta=state.settings.delta,
         stopping=tuple(
             replace(line, measured=None if audit is None else audit.rate(line.rule))
@@ -236,36 +216,8 @@ def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
         ),
         audit=audit,
         doubts=posterior.doubts,
+        parts=words["parts"],
     )
-
-
-def _standings(
-    posterior: Posterior, probability: float
-) -> tuple[tuple[Standing, ...], dict[str, Any]]:
-    names, columns, words = standing_columns(posterior, probability)
-    shares = posterior.winner_shares()
-    rows = []
-    for place, name in enumerate(names):
-        arm = posterior.arm_names.index(name)
-        found = {key: values[place] for key, values in columns.items()}
-        rows.append(
-            Standing(
-                arm=name,
-                rank_lower=int(found["rank_lower"]),
-                rank_upper=int(found["rank_upper"]),
-                score=float(found["score"]),
-                score_lower=float(found["score_lower"]),
-                score_upper=float(found["score_upper"]),
-                condorcet=float(shares["condorcet"][arm]),
-                copeland=float(shares["copeland"][arm]),
-                borda=float(shares["borda"][arm]),
-                votes=int(found["comparisons"]),
-                won=int(found["wins"]),
-                lost=int(found["losses"]),
-                tied=int(found["ties"]),
-            )
-        )
-    return tuple(rows), words
 
 
 def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, ...]:
@@ -343,17 +295,22 @@ def _promise(delta: float, width: float, counted: InOrder) -> str:
 def _posterior_state(posterior: Posterior, delta: float) -> StoppingState:
     """Return whether some arm is a Copeland winner with probability 1 - delta.
 
-    In closed form for one Beta law per pair, else by the share of draws.
+    In closed form for one Beta law per pair, else by the share of draws; never before
+    votes connect all arms.
     """
     model = posterior.model
     if isinstance(model, PairwiseBeta) and isinstance(model.prior, int | float):
         rule = PosteriorProbability(delta, prior=float(model.prior))
         return rule.evaluate(posterior.data.wins)
+    threshold = -math.log(delta)
+    if len(posterior.parts) > 1:
+        # Which part has the best arm, only the prior says.
+        return StoppingState(False, NOBODY, NOBODY, 0.0, threshold)
     shares = posterior.winner_shares()["copeland"]
     leader = int(np.argmax(shares))
     # Draws that all agree say no more than their number.
     wrong = max(1.0 - float(shares[leader]), 1.0 / (posterior.num_draws + 1))
-    evidence, threshold = -math.log(wrong), -math.log(delta)
+    evidence = -math.log(wrong)
     stopped = evidence >= threshold
     answer = leader if stopped else NOBODY
     return StoppingState(stopped, answer, leader, evidence, threshold)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
+    from bayesduel.votes.arm_tables import read_covariates
     from bayesduel.votes.choices import Choices
     from bayesduel.votes.comparisons import Comparisons
     from bayesduel.votes.files import read_choices, read_comparisons
@@ -20,6 +21,7 @@ _HOMES = {
     "Rankings": ".rankings",
     "read_choices": ".files",
     "read_comparisons": ".files",
+    "read_covariates": ".arm_tables",
     "read_preflib": ".preflib",
 }
 
@@ -29,6 +31,7 @@ __all__ = [
     "Rankings",
     "read_choices",
     "read_comparisons",
+    "read_covariates",
     "read_preflib",
 ]
 

@@ -287,3 +287,106 @@ def test_parts_that_never_met_are_said(run, tmp_path):
     result = run("fit", path, "--model", "beta", "-q")
     assert result.exit_code == 0
     assert "2 parts that were never compared" in result.stderr
+
+
+TOPICS = [
+    [f"a summary of one long document, topic {topic}, {kind} prompt" for kind in "xy"]
+    for topic in range(50)
+]
+
+
+def topics_of(number, folder):
+    rows = [f'"{one}","{other}",1,9' for one, other in TOPICS[:number]]
+    path = folder / "topics.csv"
+    path.write_text("\n".join(["a,b,wins_a,wins_b", *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_topics_that_never_met_have_ranks_of_their_own(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    file = topics_of(50, tmp_path)
+    result = run("fit", file, "--draws", 50, "--method", "laplace", "--all")
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.stdout.split())
+    assert "no votes connect the 50 parts: rank, utility and P(best)" in text
+    assert "cannot be compared across parts" in text and "…" not in text
+    # Names are broken into lines, in which all of them are there.
+    head, *lines = result.stdout.splitlines()[1:]
+    width = head.index("part")
+    left = "".join(line[:width].strip().replace(" ", "") for line in lines)
+    assert all(name.replace(" ", "") in left for pair in TOPICS for name in pair)
+
+
+def test_parts_are_in_every_file_of_a_fit(run, tmp_path):
+    out = tmp_path / "fit"
+    asked = ["fit", topics_of(3, tmp_path), "--draws", 50]
+    assert run(*asked, "--out", out, "--quiet").exit_code == 0
+    with (out / "standings.csv").open(encoding="utf-8") as saved:
+        arms = list(csv.DictReader(saved))
+    assert {row["rank_upper"] for row in arms} == {"1", "2"}
+    assert {row["part"] for row in arms} == {str(part) for part in range(1, 4)}
+    record = json.loads((out / "standings.json").read_text(encoding="utf-8"))
+    assert record["parts"] == 3 and record["condorcet_exists"] is None
+    assert json.loads(run(*asked, "--json").stdout)["arms"] == record["arms"]
+    assert "| part |" in (out / "standings.md").read_text(encoding="utf-8")
+    assert xr.open_datatree(out / "fit.nc", engine="h5netcdf").attrs["parts"] == 3
+
+
+def test_an_arm_without_votes_has_no_rank(run, tmp_path):
+    file = tmp_path / "votes.csv"
+    file.write_text("a,b,wins_a,wins_b\ntea,milk,7,2\nmilk,water,0,0\n")
+    result = run("fit", file)
+    assert result.exit_code == 0, result.output
+    row = next(line for line in result.stdout.splitlines() if line.startswith("water"))
+    assert row.split() == ["water", "2", "-", "-", "-", "-", "0", "0", "0", "0"]
+
+
+ABOUT = "arm,heat,price\nwater,-1,0.2\ntea,1,0.5\nmilk,0.1,-1\ncocoa,2,2\n"
+
+
+def test_covariates_explain_utilities(run, votes, tmp_path, caplog):
+    about = tmp_path / "about.csv"
+    about.write_text(ABOUT, encoding="utf-8")
+    asked = ["fit", votes, "--covariates", about, "--draws", 50]
+    result = run(*asked, "--json")
+    assert result.exit_code == 0, result.output
+    assert "not read: rows of cocoa" in caplog.text
+    found = json.loads(result.stdout)
+    named = [row["parameter"] for row in found["parameters"]]
+    assert named == ["coefficient[heat]", "coefficient[price]", "log_tie"]
+    assert (
+        "residual=False" in found["model"] and "covariate_scale=1.0" in found["model"]
+    )
+    # The utilities of three arms are sums of two numbers.
+    scaled = json.loads(run(*asked, "--json", "--prior-scale", 0.01).stdout)
+    assert "covariate_scale=0.01" in scaled["model"]
+    assert max(abs(row["score"]) for row in scaled["arms"]) < 0.1
+    assert "coefficient[heat]" in run(*asked).stdout
+    assert "hardly lets heat, price matter" in run(*asked, "--prior-scale", 1e-3).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "words"),
+    [
+        (["--model", "beta"], ABOUT, "--covariates: a Beta per pair has none"),
+        ([], ABOUT.replace("milk", "mylk"), "column 'arm' lacks the arms milk"),
+        ([], ABOUT.replace("cocoa", "tea"), "not the only one of 'tea'"),
+        ([], ABOUT.replace("0.5", "cheap"), "row 1 of column 'price' is no number"),
+        ([], "arm\ntea\nmilk\nwater\n", "needs a column of numbers beside 'arm'"),
+        ([], None, "--covariates: "),
+    ],
+)
+def test_covariates_that_do_not_fit_are_refused(
+    run, votes, tmp_path, arguments, text, words
+):
+    about = tmp_path / "about.csv"
+    if text is not None:
+        about.write_text(text, encoding="utf-8")
+    result = run("fit", votes, "--covariates", about, *arguments)
+    assert result.exit_code == 2 and words in result.stderr, result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_residual_needs_covariates(run, votes):
+    result = run("fit", votes, "--residual")
+    assert result.exit_code == 2 and "--residual: is what --covariates" in result.stderr

@@ -54,7 +54,9 @@ def test_a_study_from_beginning_to_end(run, file, tmp_path):
     assert run("add-arm", file, "cocoa").stderr == "4 arms\n"
     assert run("retire-arm", file, "cocoa").stderr == "3 arms\n"
     votes = tmp_path / "old.csv"
-    votes.write_text("left,right,winner\n" + "tea,coffee,left\n" * 9)
+    votes.write_text(
+        "left,right,winner\n" + "tea,coffee,left\n" * 8 + f"tea,{ARMS[2]},left\n"
+    )
     assert run("import", file, votes).stderr == "imported 9 votes\n"
     twice = run("import", file, votes)
     assert twice.exit_code == 2 and "--again counts them twice" in twice.stderr

@@ -118,6 +118,16 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     return name, given
 
 
+def own_methods(kind: type) -> dict[str, Any]:
+    """Return what a class, and what it inherits from its own folder, defines."""
+    folder = kind.__module__.rpartition(".")[0]
+    found: dict[str, Any] = {}
+    for each in reversed(kind.__mro__):
+        if each.__module__.rpartition(".")[0] == folder:
+            found |= vars(each)
+    return found
+
+
 def public_parts(package: Any) -> Iterator[str]:
     """Yield what somebody can call with arguments: functions, classes, methods."""
     for name in package.__all__:
@@ -126,7 +136,7 @@ def public_parts(package: Any) -> Iterator[str]:
             yield name
             continue
         yield name
-        for method, function in vars(each).items():
+        for method, function in own_methods(each).items():
             if method.startswith("_") and method != "__call__":
                 continue
             function = getattr(function, "__func__", function)

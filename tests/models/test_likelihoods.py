@@ -92,7 +92,7 @@ def test_bradley_terry_with_ties_and_order():
 def test_covariates_enter_the_utilities():
     slopes, residual = np.array([0.8, -0.3]), UTILITY / 2
     utility = VOTES.covariates @ slopes + residual
-    model = BradleyTerry(covariates=True)
+    model = BradleyTerry(covariates=True, residual=True)
     found = logs(model, DECIDED, coefficient=slopes, residual=residual)
     direct = logs(BradleyTerry(), DECIDED, utility=utility)
     np.testing.assert_allclose(found, direct, rtol=1e-12)
@@ -207,12 +207,19 @@ JOINTS = {
         ),
     ),
     "covariates": (
-        BradleyTerry(prior_scale=1.5, covariates=True, covariate_scale=0.7),
+        BradleyTerry(
+            prior_scale=1.5, covariates=True, covariate_scale=0.7, residual=True
+        ),
         np.array([0.8, -0.3, *UTILITY]),
         lambda x: (
             VOTES.covariates @ x[:2] + x[2:],
             normal(x[:2], 0.7) + normal(x[2:], 1.5),
         ),
+    ),
+    "covariates alone": (
+        BradleyTerry(covariates=True, covariate_scale=0.7),
+        np.array([0.8, -0.3]),
+        lambda x: (VOTES.covariates @ x, normal(x, 0.7)),
     ),
 }
 

@@ -1,5 +1,6 @@
 """Figures of fits: what they show is what the fit says."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,7 +15,7 @@ from bayesduel.errors import FitError, MissingGlyphWarning
 from bayesduel.inference import fit, standings
 from bayesduel.models import PairwiseBeta
 from bayesduel.plots import fonts, pairs
-from bayesduel.plots.posteriors import short_name
+from bayesduel.plots.posteriors import short_names
 from bayesduel.votes import Comparisons, Rankings
 
 NAMES = ("tea", "coffee", "milk", "water")
@@ -47,7 +48,7 @@ def test_long_names_that_begin_alike_are_told_apart():
 
 def test_a_dollar_at_the_cut_of_a_name_is_no_mathematics():
     for place in range(40):
-        name = short_name("x" * place + "$" + "y" * (40 - place))
+        [name] = short_names(["x" * place + "$" + "y" * (40 - place)])
         assert name.count("\\") == name.count("$") == name.count(r"\$")
 
 
@@ -172,7 +173,7 @@ def test_many_pairs_of_one_place_are_one_large_point(monkeypatch):
 def test_other_data_are_refused():
     ballots = Rankings.from_orders([["a", "b", "c"], ["b", "a", "c"]])
     posterior = fit(PairwiseBeta(), ballots.to_comparisons())
-    other = type(posterior)(**{**vars(posterior), "data": ballots})
+    other = replace(posterior, data=ballots)
     for draw in (plots.heat_map, plots.predictive_check):
         with pytest.raises(FitError, match="not to Rankings"):
             draw(other)

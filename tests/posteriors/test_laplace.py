@@ -61,8 +61,9 @@ def test_state_is_that_of_a_fit(name, case):
 
 
 @pytest.mark.slow
-def test_covariates_are_those_of_a_fit():
-    model = BradleyTerry(covariates=True)
+@pytest.mark.parametrize("residual", [False, True])
+def test_covariates_are_those_of_a_fit(residual):
+    model = BradleyTerry(covariates=True, residual=residual)
     posterior = Laplace(model, covariates=FEATURES)
     posterior.check(4)
     won, lost = CASES["lopsided"]

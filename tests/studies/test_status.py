@@ -10,6 +10,7 @@ from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
 from bayesduel.studies import Study
+from bayesduel.studies.report import _standings
 from bayesduel.votes import Comparisons
 from tests.studies.helpers import DRINKS, assert_replays
 
@@ -164,3 +165,22 @@ def test_a_rule_that_was_not_measured_is_said_so(make):
     line = study.status().stopping[1]
     assert line.measured is None
     assert study.status().measured_words(line) == "not measured for this model"
+
+
+def test_nobody_leads_before_votes_connect_all_arms(make):
+    """Two pairs that never met; and no vote at all."""
+    wins = np.array([[0, 30, 0, 0], [2, 0, 0, 0], [0, 0, 0, 30], [0, 0, 1, 0]])
+    model = BradleyTerry(prior_scale=1.0)
+    for counts, parts in ((wins, 2), (None, 4)):
+        status = make(counts, model=model).status()
+        assert status.leader is None and status.parts == parts
+        assert status.condorcet_exists is None
+        assert f"no votes connect the {parts} parts" in status.parts_words()
+        json.dumps(status.as_dict(), allow_nan=False)
+        [rule] = [line for line in status.stopping if line.rule == "posterior"]
+        assert not rule.stopped and rule.leader is None and rule.evidence == 0.0
+        ranks = {row.rank_upper for row in status.standings}
+        assert ranks == ({1, 2} if parts == 2 else {None})
+        assert "o votes connect" in _standings(status, 0.9)
+    whole = make(model=model).status()
+    assert whole.parts == 1 and whole.parts_words() == ""

@@ -21,7 +21,7 @@ def incomplete_beta_fraction(x: float, y: float, at: float) -> float:
     Examples
     --------
     >>> incomplete_beta_fraction(1.0, 2.0, 0.5)  # J = 0.375
-    1.5
+    3.0
     """
     c = 1.0
     d = 1.0 - (x + y) * at / (x + 1.0)

@@ -39,8 +39,8 @@ def status(
 
 
 _HEADERS = (
-    "rank", "score", "interval", "Condorcet", "Copeland", "Borda", "votes", "won",
-    "lost", "tied",
+    "part", "rank", "score", "interval", "Condorcet", "Copeland", "Borda", "votes",
+    "won", "lost", "tied",
 )  # fmt: skip
 # Left out in this order until the table fits.
 _OPTIONAL = (
@@ -49,30 +49,19 @@ _OPTIONAL = (
 )  # fmt: skip
 
 
-def _standings(rows: Sequence[Standing]) -> FittingTable:
+def _standings(rows: Sequence[Standing], parts: int) -> FittingTable:
     from rich.markup import escape
 
     from bayesduel.cli.tables import new_table
 
     table = new_table(optional=_OPTIONAL)
     table.add_column("arm")
-    for head in _HEADERS:
+    headers = _HEADERS[parts == 1 :]
+    for head in headers:
         table.add_column(head, justify="right", no_wrap=True)
     for row in rows:
-        low, high = row.rank_lower, row.rank_upper
-        cells = {
-            "rank": str(low) if low == high else f"{low}-{high}",
-            "score": f"{row.score:z.3f}",
-            "interval": f"{row.score_lower:z.3f} to {row.score_upper:z.3f}",
-            "Condorcet": f"{row.condorcet:.3f}",
-            "Copeland": f"{row.copeland:.3f}",
-            "Borda": f"{row.borda:.3f}",
-            "votes": str(row.votes),
-            "won": str(row.won),
-            "lost": str(row.lost),
-            "tied": str(row.tied),
-        }
-        table.add_row(escape(row.arm), *(cells[head] for head in _HEADERS))
+        cells = row.cells()
+        table.add_row(escape(row.arm), *(cells[head] for head in headers))
     return table
 
 
@@ -82,12 +71,13 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     from bayesduel.cli.tables import new_table, show
 
     screen = console()
-    table = _standings(found.standings).fitted(screen.width)
+    table = _standings(found.standings, found.parts).fitted(screen.width)
     headers = table.headers
     votes = f"votes: {found.votes}, imported: {found.imported}"
     title = f"{name}; {votes}; questions out: {found.out}, stale: {found.stale}"
     intervals = f"; intervals hold {probability:.0%}" if "interval" in headers else ""
     captions = [*(f"DOUBTFUL: {each}" for each in found.doubts)]
+    captions += [found.parts_words()] * (found.parts > 1)
     captions += [f"score: {found.score}{intervals}"]
     winners = [head for head in ("Condorcet", "Copeland", "Borda") if head in headers]
     if winners:

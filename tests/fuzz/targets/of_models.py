@@ -38,6 +38,7 @@ _PAIRWISE = _UTILITY | {
     "order_scale": [1.0],
     "covariates": [False, True],
     "covariate_scale": [1.0],
+    "residual": [False, True],
 }
 _ROWS = {
     "arm_names": [v.NAMES, *v.ODD_NAMES],
@@ -233,6 +234,13 @@ def of_models() -> dict[str, Target]:
                 "words": [("left", "right", "tie"), ("a", "b"), "lrt"],
                 "arm_names": [None, v.NAMES, *v.ODD_NAMES],
                 "order_known": [None, True],
+            },
+        ),
+        "read_covariates": Target(
+            votes.read_covariates,
+            {
+                "path": ["arms.csv", *v.PATHS],
+                "arm_names": [v.NAMES, ["tea"], *v.ODD_NAMES],
             },
         ),
         "read_choices": Target(

@@ -68,6 +68,7 @@ ODD_NAMES = [["a", "a", "b"], ["a\0", "b/c", "d"], ["", "b", "c"], ["a", 1, None
 FILES = {
     "votes.csv": "left,right,winner,n\ntea,milk,left,1\nmilk,coffee,right,2\n",
     "counts.csv": "a,b,wins_a,wins_b,ties\ntea,milk,7,3,1\ntea,coffee,9,1,0\n",
+    "arms.csv": "arm,heat\ntea,1\nmilk,-1\ncoffee,2\na,0\nb,0\nc,0\n",
     "choices.csv": "tea,milk,coffee,Choice\n1,1,0,1\n1,1,1,3\n0,1,1,2\n",
     "drinks.toi": "# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: tea\n"
     "# ALTERNATIVE NAME 2: milk\n5: 1,2\n2: 2,1\n",

@@ -1,0 +1,61 @@
+"""What covariates of the arms can tell: which arms they connect, and how far."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesduel.votes.checks import components
+from bayesduel.votes.comparisons import Comparisons
+
+_LEAST_REACH = 0.05
+"""Standard deviation of what a covariate adds to utilities, before any vote."""
+
+_ROUNDING = 1e-6
+"""Of differences of covariates, in units of the largest value."""
+
+
+def joined_by_covariates(data: Comparisons, parts: list[list[str]]) -> list[list[str]]:
+    """Join parts of arms whose utilities differ by what votes tell.
+
+    Votes tell the directions of coefficients in which compared arms differ. Two arms
+    can be compared where they do not differ in any other direction.
+    """
+    voted = data.counts.sum(axis=1) > 0
+    table = data.covariates / np.maximum(np.abs(data.covariates).max(axis=0), 1e-300)
+    steps = table[data.first[voted]] - table[data.second[voted]]
+    sizes, directions = np.linalg.eigh(steps.T @ steps)
+    unknown = directions[:, sizes <= _ROUNDING**2 * max(sizes.max(), 1.0)]
+    place = {name: arm for arm, name in enumerate(data.arm_names)}
+    some = table[[place[part[0]] for part in parts]] @ unknown
+    close = np.abs(some[:, None] - some).max(axis=2, initial=0.0) <= _ROUNDING
+    groups = components(close, "weak", [str(at) for at in range(len(parts))])
+    joined = [[name for at in group for name in parts[int(at)]] for group in groups]
+    return sorted(
+        (sorted(part, key=place.__getitem__) for part in joined),
+        key=len,
+        reverse=True,
+    )
+
+
+def narrow_covariates(data: Comparisons, scale: float) -> tuple[str, ...]:
+    """Say which covariates the prior of their coefficients hardly lets matter.
+
+    Parameters
+    ----------
+    data : Comparisons
+    scale : float
+        Standard deviation of the coefficients' prior.
+    """
+    reach = scale * np.std(data.covariates, axis=0)
+    narrow = [
+        name
+        for name, each in zip(data.covariate_names, reach.tolist(), strict=True)
+        if each < _LEAST_REACH
+    ]
+    if not narrow:
+        return ()
+    return (
+        f"the prior hardly lets {', '.join(narrow)} matter: standard deviation over "
+        f"arms times that of a coefficient is below {_LEAST_REACH:g}; bring covariates "
+        "to about unit size",
+    )

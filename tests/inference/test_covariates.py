@@ -1,0 +1,176 @@
+"""Covariates of arms, against a logistic regression that shares nothing with them."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
+from scipy.stats import norm
+
+from bayesduel.errors import FitError
+from bayesduel.inference import fit, parameters, standings
+from bayesduel.models import BradleyTerry, Thurstone
+from bayesduel.votes import Comparisons
+
+TRUTH = np.array([1.0, -0.5])
+NAMES = ("quality", "price")
+
+
+@cache
+def votes():
+    """Twelve arms, two covariates, 40 votes on each pair: 2,640 in all."""
+    rng = np.random.default_rng(42)
+    table = rng.normal(size=(12, 2))
+    utility = table @ TRUTH
+    first, second = np.triu_indices(12, 1)
+    won = rng.binomial(40, expit(utility[first] - utility[second]))
+    counts = np.stack([won, 40 - won, 0 * won], axis=1)
+    names = [f"arm {arm}" for arm in range(12)]
+    return Comparisons.from_rows(names, first, second, counts).with_covariates(
+        table, NAMES
+    )
+
+
+@cache
+def regression(link="logit"):
+    """Maximum likelihood and standard errors, by SciPy from the formula alone."""
+    data = votes()
+    steps = data.covariates[data.first] - data.covariates[data.second]
+    won, lost = data.counts[:, 0], data.counts[:, 1]
+    # Two judgments of unit variance differ by one of variance 2.
+    scale, log_chance = (1.0, log_expit) if link == "logit" else (2**0.5, norm.logcdf)
+
+    def minus_log_likelihood(slope):
+        gap = steps @ slope / scale
+        return -np.sum(won * log_chance(gap) + lost * log_chance(-gap))
+
+    found = minimize(minus_log_likelihood, np.zeros(2), method="BFGS", tol=1e-10)
+    step, grid = 1e-4, np.eye(2)
+    hessian = [
+        [
+            (
+                minus_log_likelihood(found.x + step * (one + other))
+                - minus_log_likelihood(found.x + step * (one - other))
+                - minus_log_likelihood(found.x - step * (one - other))
+                + minus_log_likelihood(found.x - step * (one + other))
+            )
+            / (4 * step**2)
+            for other in grid
+        ]
+        for one in grid
+    ]
+    return found.x, np.sqrt(np.diag(np.linalg.inv(hessian)))
+
+
+@pytest.mark.parametrize(
+    ("model", "link"),
+    [
+        (BradleyTerry(covariates=True), "logit"),
+        (BradleyTerry(covariates=True, zero_sum=True), "logit"),
+        (Thurstone(covariates=True), "probit"),
+    ],
+)
+def test_coefficients_are_those_of_a_regression(model, link):
+    expected, errors = regression(link)
+    found = fit(model, votes(), method="laplace", num_draws=2000)
+    rows = parameters(found)
+    assert [row["parameter"] for row in rows] == [
+        f"coefficient[{name}]" for name in NAMES
+    ]
+    draws = found.draws["coefficient"].reshape(-1, 2)
+    # 8,000 draws: means within five of their standard errors, and what a prior of
+    # standard deviation 1 takes from a coefficient; spreads within one in twenty.
+    shrunk = expected / (1.0 + errors**2)
+    np.testing.assert_allclose(draws.mean(axis=0), shrunk, atol=5 * errors.max() / 89)
+    np.testing.assert_allclose(draws.std(axis=0), errors, rtol=0.05)
+    utility = draws @ votes().covariates.T
+    utility -= utility.mean(axis=1, keepdims=True)
+    shown = found.draws["utility"].reshape(-1, 12)
+    shown = shown - shown.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(shown, utility, atol=1e-9)
+
+
+def test_a_residual_is_for_those_who_ask():
+    """With one of sd 2 the effects drown; of a learned scale hardly."""
+    _, errors = regression()
+    model = BradleyTerry(covariates=True, residual=True)
+    wide = fit(model, votes(), method="laplace", num_draws=500)
+    assert np.all(wide.draws["coefficient"].std(axis=(0, 1)) > 8 * errors)
+    assert "residual" in wide.draws
+
+
+@pytest.mark.slow
+def test_a_residual_of_learned_scale_does_not_drown_effects():
+    expected, errors = regression()
+    model = BradleyTerry(covariates=True, residual=True, learn_scale=True)
+    found = fit(model, votes())
+    assert found.method == "nuts"
+    draws = found.draws["coefficient"].reshape(-1, 2)
+    # The truth has no residual: its scale is found to be small, yet not 0.
+    assert np.all(draws.std(axis=0) < 2.5 * errors)
+    assert np.all(np.abs(draws.mean(axis=0) - expected) < 1.5 * errors)
+    assert np.quantile(found.draws["scale"], 0.95) < 0.4
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (BradleyTerry(residual=True), "residual=True is what covariates leave open"),
+        (BradleyTerry(covariates=True, learn_scale=True), "say residual=True"),
+        (BradleyTerry(covariates=True, residual="no"), "residual must be"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(model, words):
+    with pytest.raises(FitError, match=words):
+        fit(model, votes())
+
+
+def test_a_prior_that_stifles_a_covariate_is_said():
+    small = votes().with_covariates(votes().covariates * [1.0, 1e-3], NAMES)
+    found = fit(BradleyTerry(covariates=True), small, method="laplace", num_draws=10)
+    assert "hardly lets price matter" in found.remarks[0]
+    assert BradleyTerry(covariates=True).remarks(votes()) == ()
+    assert BradleyTerry(covariates=True, covariate_scale=0.01).remarks(votes()) != ()
+
+
+def parts_of(table, *, covariates=True):
+    """Return the parts of two pairs that never met."""
+    names = ["a", "b", "c", "d"]
+    counts = [[9, 1, 0], [6, 4, 0]]
+    pairs = Comparisons.from_rows(names, [0, 2], [1, 3], counts)
+    model = BradleyTerry(covariates=covariates)
+    return model.parts(pairs.with_covariates(table))
+
+
+def test_covariates_connect_arms_that_never_met():
+    apart = [["a", "b"], ["c", "d"]]
+    whole = [["a", "b", "c", "d"]]
+    slope = np.array([[0.0], [1.0], [2.0], [3.0]])
+    assert parts_of(slope) == whole
+    assert parts_of(slope, covariates=False) == apart
+    # What sets the parts apart was never compared: only the prior knows it.
+    topic = np.array([[0.0], [0.0], [1.0], [1.0]])
+    assert parts_of(topic) == apart
+    assert parts_of(np.hstack([slope, topic])) == apart
+    assert parts_of(np.hstack([slope, 1e6 * slope])) == whole
+
+
+def test_arms_that_never_met_are_ranked_by_what_covariates_tell():
+    counts = [[90, 10, 0], [90, 10, 0]]
+    pairs = Comparisons.from_rows("abcd", [1, 3], [0, 2], counts)
+    data = pairs.with_covariates(np.array([[0.0], [1.0], [2.0], [3.0]]), ["height"])
+    found = fit(BradleyTerry(covariates=True), data, method="laplace", num_draws=100)
+    table = standings(found)
+    assert table.attrs["parts"] == 1 and found.remarks == ()
+    assert table["arm"].values.tolist() == ["d", "c", "b", "a"]
+    assert table["p_best"].values[0] == 1.0
+
+
+def test_arms_with_the_same_covariates_share_the_first_place():
+    data = votes().with_covariates(np.ones((12, 1)) * [[1.0]], ["same"])
+    found = fit(BradleyTerry(covariates=True), data, method="laplace", num_draws=20)
+    best = found.winner_probabilities()
+    np.testing.assert_allclose(best["best_utility"], 1 / 12)
+    np.testing.assert_allclose(best["copeland"], 1.0)
+    np.testing.assert_allclose(best["condorcet"], 0.0)
