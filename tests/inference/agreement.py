@@ -41,14 +41,14 @@ def worst_disagreement(
 
 
 def grid_posterior(
-    wins: np.ndarray, scale: float = 2.0
+    wins: np.ndarray, scale: float = 2.0, reach: float = 9.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Bradley-Terry utilities of three arms on a grid, and their exact weights.
 
     The first arm has utility 0. Independent normal utilities have differences with
     covariance scale^2 (1 + [i=j]).
     """
-    axis = np.linspace(-9.0, 9.0, 601)
+    axis = np.linspace(-reach, reach, 601)
     b, c = (each.ravel() for each in np.meshgrid(axis, axis, indexing="ij"))
     law = stats.multivariate_normal(cov=scale**2 * (np.eye(2) + 1.0))
     utility = np.stack([np.zeros_like(b), b, c], axis=1)

@@ -21,6 +21,7 @@ from bayesduel.studies import Study
 from bayesduel.studies.report import _standings
 from bayesduel.votes import Comparisons
 from tests.command_line import invoke
+from tests.inference.agreement import grid_posterior
 
 FALSE_ALARM = 1e-6
 
@@ -83,6 +84,27 @@ def test_two_arms_are_those_of_the_integral(model, log_win, won, lost):
         quantile = points[np.searchsorted(cumulated, share)]
         error = np.sqrt(share * (1 - share) / size)
         assert abs(np.mean(drawn <= quantile) - share) < limit * error + 1e-4
+
+
+@pytest.mark.parametrize("wins", [[[0, 3, 2], [0, 0, 4], [0, 1, 0]],
+                                  [[0, 1, 0], [0, 0, 1], [0, 0, 0]]])  # fmt: skip
+def test_three_arms_are_those_of_the_integral(wins):
+    wins = np.array(wins, dtype=float)
+    found = fit(BradleyTerry(prior_scale=20), Comparisons.from_wins(wins))
+    assert found.correction.trusted and found.doubts == ()
+    utility, weights = grid_posterior(wins, scale=20.0, reach=150.0)
+    size = min(found.num_draws, found.correction.effective_proposals)
+    drawn = found.draws["utility"].reshape(-1, 3)
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        gap = utility[:, first] - utility[:, second]
+        own = drawn[:, first] - drawn[:, second]
+        for point in (-5.0, 0.0, 5.0, 20.0, 60.0):
+            # Half of what lies on a point of the grid is below it.
+            near = np.abs(gap - point) < 1e-9
+            share = weights[gap < point - 1e-9].sum() + weights[near].sum() / 2
+            error = np.sqrt(share * (1 - share) / size)
+            limit = stats.norm.isf(FALSE_ALARM / 2)
+            assert abs(np.mean(own < point) - share) < limit * error + 2e-3
 
 
 def test_of_a_normal_law_points_along_rays_are_its_own():
