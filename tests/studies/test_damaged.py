@@ -123,7 +123,7 @@ def test_check_says_what_is_sound_and_saves_it(path, tmp_path):
          "event 13 .* question 7 was not asked"),
         (b'{"question": 6, "answer": "right"}', b'{"question": 5, "answer": "right"}',
          "event 13 .* question 5 has an answer"),
-        (b'{"question": 6, "answer": "right"}', b'{"question": 6, "anwser": "right"}',
+        (b'{"question": 6, "answer": "right"}', b'{"question": 6, "answering": "right"}',
          "event 13 .* has an unknown field 'anwser'"),
         (b'{"question": 6, "answer": "right"}', b'["question", 6, "answer", "right"]',
          "event 13 .* it is no object"),
