@@ -212,7 +212,10 @@ def _upper_log(xp: Array, p: Array, rest: Array, level: Array) -> Array:
 def _relative(xp: Array, p: Array, q: Array) -> Array:
     """Return p log(p / q) with 0 log 0 = 0, for 0 < q."""
     positive = p > 0.0
-    return xp.where(positive, p * xp.log(xp.where(positive, p, 1.0) / q), 0.0)
+    p = xp.where(positive, p, 1.0)
+    tiny = q < 1e-300  # The ratio may overflow.
+    ratio = xp.log(p / xp.where(tiny, 1.0, q))
+    return xp.where(positive, p * xp.where(tiny, ratio - xp.log(q), ratio), 0.0)
 
 
 def _namespace(first: Array, second: Array) -> Array:

@@ -181,10 +181,10 @@ def slope_span(
     ValueError
         When a round is no checkpoint, or there are fewer than two up to the end.
     """
-    end = min(int(each.rounds[-1]) for each in measured)
-    end = end if to_round is None else int(to_round)
+    if to_round is None:
+        to_round = min(int(each.rounds[-1]) for each in measured)
     rounds = measured[0].rounds
-    rounds = rounds[: checkpoint_index(rounds, end, "to_round") + 1]
+    rounds = rounds[: checkpoint_index(rounds, to_round, "to_round") + 1]
     if from_round is not None:
-        return from_round, end
-    return last_decades(rounds)[0], end
+        return from_round, int(rounds[-1])
+    return last_decades(rounds)

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
     from bayesduel.analysis.measurements import Result
 
-__all__ = ["BANDS", "Line", "Panel", "by_environment", "line_of", "panels"]
+__all__ = [
+    "BANDS",
+    "Line",
+    "Panel",
+    "by_environment",
+    "check_band",
+    "line_of",
+    "panels",
+]
 
 #: What a band can be, and how the caption calls it.
 BANDS = {
@@ -107,15 +115,20 @@ def panels(result: Result, notion: str, band: str) -> list[Panel]:
         For an unknown band, a notion that was not recorded, or when every policy
         failed.
     """
-    if not isinstance(band, str) or band not in BANDS:
-        raise ValueError(
-            f"band: must be one of {', '.join(map(repr, BANDS))}, but is {shown(band)}"
-        )
+    check_band(band)
     groups = by_environment(result)
     return [
         Panel(name, tuple(line_of(each, notion, band) for each in members), members[0])
         for name, members in groups.items()
     ]
+
+
+def check_band(band: Any) -> None:  # noqa: ANN401
+    """Refuse what is no name of a band."""
+    if not isinstance(band, str) or band not in BANDS:
+        raise ValueError(
+            f"band: must be one of {', '.join(map(repr, BANDS))}, but is {shown(band)}"
+        )
 
 
 def by_environment(result: Result) -> dict[str, list[Measurement]]:

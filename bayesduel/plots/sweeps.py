@@ -29,6 +29,7 @@ from bayesduel.plots.axes import (
     wrap_label,
 )
 from bayesduel.plots.bound_curves import power_text
+from bayesduel.plots.lines import check_band
 from bayesduel.plots.style import (
     FAINT,
     StyledFigure,
@@ -124,6 +125,7 @@ def sweep(
     >>> figure.axes[0].get_xlabel(), figure.axes[0].get_xscale()
     ('alpha', 'log')
     """
+    check_band(band)
     found = sweep_of(result, parameter, at, notion, band)
     log_x, log_y = _log_x(found, log_x), true_or_false(log_y, "log_y")
     inches, height = width_in_inches(width), check_height(height)

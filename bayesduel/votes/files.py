@@ -115,6 +115,7 @@ def read_comparisons(
     Comparisons(3 arms, 2 of 3 pairs, 2 votes, 1 ties)
     """
     table = ColumnTable(path)
+    weights = None if weight is None else table.numbers(weight)
     arms, wins = _two_columns("arms", arms), _two_columns("wins", wins)
     ties = None if ties is None else list(map(str, labels_of("ties", ties)))
     one, other = table.chosen("arms", arms, _KNOWN_PAIRS)
@@ -128,7 +129,6 @@ def read_comparisons(
                 " out, or name columns of counts with wins (--wins)"
             )
         _say_unread(table, {one, other, winner, weight})
-        weights = None if weight is None else table.numbers(weight)
         if winner in (one, other):
             lost = other if winner == one else one
             return _decided(table, winner, lost, weights, arm_names, order_known)
@@ -154,8 +154,8 @@ def read_comparisons(
     counts = [table.whole_numbers(title, _NOT_WHOLE) for title in counted]
     tied = sum(counts[2:], np.zeros(table.num_rows))
     votes = np.stack([*counts[:2], tied], axis=1)
-    if weight is not None:
-        votes = votes * table.numbers(weight)[:, None]
+    if weights is not None:
+        votes = votes * weights[:, None]
     # By position: a word for an outcome could be the name of an arm.
     if arm_names is None:
         arm_names = different_labels(first, second)
