@@ -20,8 +20,9 @@ from bayesduel.simulation.scalar.programs import keep_on_disk
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True}
 
-_RULE_OPTIONS: Any = {**_OPTIONS, "boundscheck": True}
-"""Without, an index outside of an array would overwrite what belongs to others."""
+_USERS_OPTIONS: Any = {**_OPTIONS, "boundscheck": True}
+"""Without, an index outside of an array would overwrite what belongs to others. Takes
+the time of a second rule; tests play ours in Python as well, which checks."""
 
 _COMPILED = ("choose", "update", "recommend")
 
@@ -40,7 +41,8 @@ def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
     """
     methods = {name: getattr(kind, name) for name in _COMPILED}
     made: dict[FunctionType, Any] = {}
-    rule = {name: _with_helpers(each, made) for name, each in methods.items()}
+    options = _OPTIONS if _is_ours(kind) else _USERS_OPTIONS
+    rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
     helpers = {"add_rounds": njit(**_OPTIONS)(inspect.unwrap(add_rounds))}
     program: Any = njit(**_OPTIONS)(_with_names(play, rule | helpers))
     digest = functions_digest([*methods.values(), play, add_rounds])
@@ -89,7 +91,9 @@ def parameters_record(policy: Policy) -> np.record:
     return record[0]
 
 
-def _with_helpers(function: Callable[..., Any], made: dict[FunctionType, Any]) -> Any:
+def _with_helpers(
+    function: Callable[..., Any], made: dict[FunctionType, Any], options: dict[str, Any]
+) -> Any:
     """Compile a function, and the plain functions that it calls by their names.
 
     Those of Numba's and of libraries stay as they are. ``made`` holds what is compiled
@@ -98,18 +102,22 @@ def _with_helpers(function: Callable[..., Any], made: dict[FunctionType, Any]) -
     plain: Any = inspect.unwrap(function)
     if plain not in made:
         copied = _with_names(plain, {})
-        made[plain] = njit(**_RULE_OPTIONS)(copied)
+        made[plain] = njit(**options)(copied)
         for name in global_names(plain.__code__):
             if _is_helper(named := plain.__globals__.get(name)):
-                copied.__globals__[name] = _with_helpers(named, made)
+                copied.__globals__[name] = _with_helpers(named, made, options)
     return made[plain]
 
 
 def _is_helper(named: Any) -> bool:
     if not isinstance(named, FunctionType):
         return False
-    module = inspect.unwrap(named).__module__
-    return is_users(module) or str(module).partition(".")[0] == "bayesduel"
+    plain = inspect.unwrap(named)
+    return is_users(plain.__module__) or _is_ours(plain)
+
+
+def _is_ours(named: Any) -> bool:
+    return str(named.__module__).partition(".")[0] == "bayesduel"
 
 
 def _with_names(function: Callable[..., Any], names: dict[str, Any]) -> FunctionType:
