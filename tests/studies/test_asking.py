@@ -6,6 +6,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.studies import Study
+from bayesduel.studies._played_rule import PlayedRule
 from bayesduel.studies._settings import RULES
 from bayesduel.votes import Comparisons
 from tests.studies.helpers import DRINKS, assert_replays
@@ -41,7 +42,12 @@ def answer(study, ticket, rng):
 def machine(study):
     """Return what the policy has in mind after all events."""
     study.ask()  # Compiles, and follows.
-    played = study._rule._followed(study._current())
+    return in_mind(study._rule._followed(study._current()))
+
+
+def in_mind(played):
+    if isinstance(played, PlayedRule):
+        return played._game.state, played._game.round
     return jax.device_get((played._machine.state, played._machine.round))
 
 
@@ -53,8 +59,7 @@ def assert_policy_replays(study):
         from bayesduel.studies._rules import rule_of
 
         other._rule = rule_of(other._settings)
-        played = other._rule._followed(state)
-        again = jax.device_get((played._machine.state, played._machine.round))
+        again = in_mind(other._rule._followed(state))
     for here, there in zip(jax.tree.leaves(one), jax.tree.leaves(again), strict=True):
         np.testing.assert_array_equal(here, there)
 
