@@ -127,6 +127,16 @@ def policy_class[T: type](cls: T) -> T:
     return frozen_pytree(cls)
 
 
+def kernel_of(policy: PolicyBase) -> Any:
+    """Return the kernel that plays a policy, or None.
+
+    A class that inherits from one with a kernel may have changed its rule.
+    """
+    if "scalar_kernel" not in vars(type(policy)):
+        return None
+    return policy.scalar_kernel()  # pyright: ignore[reportAttributeAccessIssue]
+
+
 def check_kinds(policy: PolicyBase) -> None:
     """Raise where a field of a policy of ours is of another kind than its default.
 

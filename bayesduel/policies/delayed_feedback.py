@@ -10,7 +10,7 @@ from jaxtyping import Bool, Int
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.masks import element_of
-from bayesduel.policies.base import Policy, policy_class
+from bayesduel.policies.base import Policy, kernel_of, policy_class
 from bayesduel.policies.policy_around import PolicyAround
 from bayesduel.types import Batch, Duel, Outcome, RoundCount, RunKey, State
 
@@ -187,6 +187,16 @@ class DelayedFeedback(PolicyAround):
             arrived=jnp.where(done, 0, told),
             read=jnp.where(done, 0, read),
         )
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where the policy has one that is stepped."""
+        inner = kernel_of(self.played)
+        if inner is None:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies._scalar_delayed_feedback import kernel
+
+        return kernel(inner, every=self.every)
 
     def _tell(
         self,

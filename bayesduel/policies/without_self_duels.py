@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import Policy, policy_class
+from bayesduel.policies.base import Policy, kernel_of, policy_class
 from bayesduel.policies.policy_around import PolicyAround
 from bayesduel.types import Duel, Outcome, RoundCount, RunKey, State
 
@@ -113,9 +113,7 @@ class WithoutSelfDuels(PolicyAround):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel, where the policy has one."""
-        if "scalar_kernel" not in vars(type(self.policy)):
-            return None
-        inner = self.policy.scalar_kernel()
+        inner = kernel_of(self.policy)
         if inner is None:
             return None
         # Numba takes half a second to import.

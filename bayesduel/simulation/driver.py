@@ -16,7 +16,7 @@ from jaxtyping import Bool, Int
 from bayesduel.errors import SimulationArgumentError, SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import Policy, check_choice
+from bayesduel.policies.base import Policy, check_choice, kernel_of
 from bayesduel.policies.policy import Policy as Rule
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.program_cache import keep_programs
@@ -186,16 +186,12 @@ def without_kernel(policy: PolicyBase) -> SimulationArgumentError:
 def kernel_for(
     environment: Environment, policy: PolicyBase, engine: str = "auto"
 ) -> Any:
-    """Return the kernel that plays a policy; None where the loop of JAX does.
-
-    A class that inherits from one with a kernel may have changed its rule.
-    """
+    """Return the kernel that plays a policy; None where the loop of JAX does."""
     check_choice("engine", engine, ("auto", "scalar", "jax"))
     if engine == "jax" or (engine == "auto" and jax.default_backend() != "cpu"):
         return None
-    has_kernel = "scalar_kernel" in vars(type(policy))
-    suits = has_kernel and isinstance(environment, PairwiseEnvironment)
-    kernel = policy.scalar_kernel() if suits else None  # pyright: ignore
+    suits = isinstance(environment, PairwiseEnvironment)
+    kernel = kernel_of(policy) if suits else None
     if engine == "scalar" and kernel is None:
         raise SimulationArgumentError(
             f"engine must be 'jax' or 'auto' for {policy.label}, which has no kernel, "

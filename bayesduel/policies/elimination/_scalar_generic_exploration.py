@@ -24,11 +24,10 @@ _NOW = np.dtype(
         ("finds_copeland", np.int64),  # Whether the goal is a Copeland winner.
         ("strict", np.int64),
         ("log_level", np.float64),  # log(K (K - 1) T / delta)
-        # Pairs that are open, and how many of them had the fewest duels: they come
-        # first, all others had one more.
+        # Pairs that are open, and how many of them were asked for least often: they
+        # come first, all others were once more.
         ("num_open", np.int64),
         ("num_rare", np.int64),
-        ("chosen", np.int64),  # Where in the list the pair of the last duel stands.
         ("winner", np.int64),  # The arm to stay with, or -1.
     ]
 )
@@ -92,9 +91,13 @@ def choose(state: SavageKernel, rng: Generator, round_: int) -> ScalarDuel:
     now = state.now[0]
     if now.winner != _NOBODY:
         return ScalarDuel(now.winner, NEVER, now.winner, now.winner, False)
-    now.chosen = choose_index(rng, now.num_rare)
-    place = state.list[now.chosen]
-    return ScalarDuel(place.first, 0, place.first, place.second, True)
+    if now.num_rare == 0:
+        now.num_rare = now.num_open
+    chosen = choose_index(rng, now.num_rare)
+    first, second = state.list[chosen].first, state.list[chosen].second
+    now.num_rare -= 1
+    _swap(state, chosen, now.num_rare)
+    return ScalarDuel(first, 0, first, second, True)
 
 
 @inlined
@@ -106,23 +109,35 @@ def update(
     second: int,
     won: bool,
 ) -> None:
-    """Count an outcome; drop the pairs that no longer matter."""
+    """Count an outcome; drop the pairs that no longer matter.
+
+    What is told late of a pair that was dropped meanwhile decides nothing any more.
+    """
     now, pairs = state.now[0], state.pairs
     pairs[first, second].wins += won
     pairs[second, first].wins += not won
-    now.num_rare -= 1
-    _swap(state, now.chosen, now.num_rare)
     wins, losses = pairs[first, second].wins, pairs[second, first].wins
     lead = float(wins - losses)
     if lead * lead > 2.0 * (wins + losses) * now.log_level:
+        place = _place_of(state, first, second)
+        if place == now.num_open:
+            return
         better, worse = (first, second) if lead > 0.0 else (second, first)
         state.arms[better].sure_wins += 1
         state.arms[worse].sure_losses += 1
-        _drop_pairs(state, now.num_rare)
+        _drop_pairs(state, place)
         if now.num_open == 0:
             now.winner = _best(state, rng)
-    if now.num_rare == 0:
-        now.num_rare = now.num_open
+
+
+@compiled
+def _place_of(state: SavageKernel, first: int, second: int) -> int:
+    """Return where an open pair stands; behind all of them if it is not open."""
+    low, high = min(first, second), max(first, second)
+    for place in range(state.now[0].num_open):
+        if state.list[place].first == low and state.list[place].second == high:
+            return place
+    return state.now[0].num_open
 
 
 @inlined
