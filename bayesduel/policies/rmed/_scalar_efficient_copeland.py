@@ -32,11 +32,11 @@ _EQUAL_RATIO = 1e-12
 """Ratios that differ by less are equal."""
 
 
-def kernel(*, alpha: float, beta: float) -> ScalarKernel:
-    """Return the kernel."""
+def kernel(*, alpha: float, beta: float, look_ahead: bool) -> ScalarKernel:
+    """Return the kernel; without ``look_ahead`` it plays round by round."""
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> CopelandKernel:
-        return new_state(order, alpha=alpha, beta=beta)
+        return new_state(order, alpha=alpha, beta=beta, look_ahead=look_ahead)
 
     return ScalarKernel("efficient_copeland_rmed", of_run)
 
@@ -65,9 +65,11 @@ def choose(state: CopelandKernel, rng: Generator, round_: int) -> ScalarDuel:
     if first != second:
         now.is_in_turn = True
         return ScalarDuel(first, 0, first, second, True)
-    rounds = _self_duels(state, first, round_) if alone else 1
-    _append_due(state, round_ + rounds - 1)
-    return ScalarDuel(first, rounds, first, first, False)
+    idle = 0
+    if now.look_ahead and alone:
+        idle = _self_duels(state, first, round_) - 1
+    _append_due(state, round_ + idle)
+    return ScalarDuel(first, idle, first, first, True)
 
 
 @inlined

@@ -40,6 +40,7 @@ _NOW = np.dtype(
     [
         *LIST_FIELDS,
         *DRAWS_FIELDS,
+        ("look_ahead", np.int64),  # Whether idle rounds are jumped over.
         ("allowance", np.float64),  # f(K)
         ("rule", np.int64),
         ("alpha", np.float64),
@@ -80,13 +81,17 @@ class RMEDKernel(NamedTuple):
 
 def kernel(
     *,
+    look_ahead: bool,
     f_scale: float,
     f_power: float,
     rule: str = "rmed1",
     alpha: float = 1.0,
     numerator_floor: float = 0.0,
 ) -> ScalarKernel:
-    """Return the kernel; RMED1 does not read the last two."""
+    """Return the kernel; without ``look_ahead`` it plays round by round.
+
+    RMED1 does not read the last two.
+    """
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RMEDKernel:
         num_arms = len(order)
@@ -95,6 +100,7 @@ def kernel(
             arms=np.zeros(num_arms, dtype=_ARM),
             pairs=np.zeros((num_arms, num_arms), dtype=np.dtype(PAIR_FIELDS)),
         )
+        state.now["look_ahead"] = look_ahead
         state.now["allowance"] = f_scale * float(num_arms) ** f_power
         state.now["rule"] = _RULES.index(rule)
         state.now["alpha"] = alpha
@@ -134,10 +140,12 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> ScalarDuel:
         now.is_in_turn = True
         take(now, arms)
         return ScalarDuel(arm, 0, arm, opponent, True)
-    rounds = _self_duels(state, round_) if is_only_element(now) else 1
+    idle = 0
+    if now.look_ahead and is_only_element(now):
+        idle = _self_duels(state, round_) - 1
     take(now, arms)
-    _append_arms_due(state, round_ + rounds - 1)
-    return ScalarDuel(arm, rounds, arm, arm, False)
+    _append_arms_due(state, round_ + idle)
+    return ScalarDuel(arm, idle, arm, arm, True)
 
 
 @inlined
