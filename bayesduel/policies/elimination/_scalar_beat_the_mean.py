@@ -11,11 +11,12 @@ from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import takes_over
+from bayesduel.policies.scalar_choices import stay_with, takes_over
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _NOW = np.dtype(
     [
+        ("look_ahead", np.int64),  # Whether the end is one stretch.
         ("num_active", np.int64),
         ("draws_itself", np.int64),  # Whether an arm may be its own opponent.
         ("scale", np.float64),  # Radius of the bounds after one duel.
@@ -52,7 +53,7 @@ class BeatTheMeanKernel(NamedTuple):
     """K x K of ``_PAIR``: [i, j], duels of i with j in which i was the first."""
 
 
-def kernel(*, factor: float, draws_itself: bool) -> ScalarKernel:
+def kernel(*, factor: float, draws_itself: bool, look_ahead: bool) -> ScalarKernel:
     """Return the kernel; the radius is factor * sqrt(log(2 T K) / duels)."""
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> BeatTheMeanKernel:
@@ -62,6 +63,7 @@ def kernel(*, factor: float, draws_itself: bool) -> ScalarKernel:
             arms=np.zeros(num_arms, dtype=_ARM),
             pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
         )
+        state.now["look_ahead"] = look_ahead
         state.now["num_active"] = num_arms
         state.now["draws_itself"] = draws_itself
         state.now["scale"] = factor * math.sqrt(
@@ -81,7 +83,7 @@ def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> ScalarDuel:
     now, arms = state.now[0], state.arms
     if now.num_active == 1:
         last = arms[0].active
-        return ScalarDuel(last, NEVER, last, last, False)
+        return stay_with(last, look_ahead=now.look_ahead)
     chosen, fewest, number = 0, NEVER, 0
     for place in range(now.num_active):
         asked = arms[arms[place].active].asked

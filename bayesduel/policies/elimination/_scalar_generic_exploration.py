@@ -12,15 +12,15 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
-from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import takes_over
+from bayesduel.policies.scalar_choices import stay_with, takes_over
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _NOBODY = -1
 
 _NOW = np.dtype(
     [
+        ("look_ahead", np.int64),  # Whether the end is one stretch.
         ("finds_copeland", np.int64),  # Whether the goal is a Copeland winner.
         ("strict", np.int64),
         ("log_level", np.float64),  # log(K (K - 1) T / delta)
@@ -60,7 +60,9 @@ class SavageKernel(NamedTuple):
     """K (K - 1) / 2 of ``_PLACE``: the pairs that are open, then what is left."""
 
 
-def kernel(*, finds_copeland: bool, strict: bool, delta: float) -> ScalarKernel:
+def kernel(
+    *, finds_copeland: bool, strict: bool, delta: float, look_ahead: bool
+) -> ScalarKernel:
     """Return the kernel; a delta of 0 stands for 1/T."""
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> SavageKernel:
@@ -75,6 +77,7 @@ def kernel(*, finds_copeland: bool, strict: bool, delta: float) -> ScalarKernel:
         doubt = -np.log(delta) if delta > 0.0 else np.log(horizon)
         pairs = np.log(num_arms * (num_arms - 1))
         state.now["log_level"] = pairs + np.log(horizon) + doubt
+        state.now["look_ahead"] = look_ahead
         state.now["finds_copeland"] = finds_copeland
         state.now["strict"] = strict
         state.now["num_open"] = state.now["num_rare"] = len(first)
@@ -90,7 +93,7 @@ def choose(state: SavageKernel, rng: Generator, round_: int) -> ScalarDuel:
     """Choose the pair compared least often, or the winner."""
     now = state.now[0]
     if now.winner != _NOBODY:
-        return ScalarDuel(now.winner, NEVER, now.winner, now.winner, False)
+        return stay_with(now.winner, look_ahead=now.look_ahead)
     if now.num_rare == 0:
         now.num_rare = now.num_open
     chosen = choose_index(rng, now.num_rare)
