@@ -29,17 +29,13 @@ from bayesduel.simulation.event_loop import (
     start,
 )
 from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.simulation.records import RunRecords
+from bayesduel.simulation.records import PROGRAMS, RunRecords
 from bayesduel.simulation.run_by_run import run_chunk as run_by_run
 from bayesduel.stopping.rules import StoppingRule
 
 EVENT_LIMIT = 2**31 - 2
 """Events that one run may take. Their number is folded into 32 bits of its key, and
 most policies count duels of a pair, one per event, as int32."""
-
-PROGRAMS = {"scalar": "kernel-1", "jax": "jax-1", "numpy": "numpy-1"}
-"""Names of the engines in results, with a version of their random streams: it grows
-where run r of a seed becomes another one."""
 
 _CHECKPOINT_BLOCK = 32
 """Checkpoints are padded to a multiple of this, so that most grids share a program."""

@@ -7,7 +7,7 @@ from scipy import stats
 from bayesduel import policies
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.studies._played_policy import PlayedPolicy
+from bayesduel.studies._rules import _player
 from bayesduel.studies._settings import Settings
 from bayesduel.studies._state import StudyState
 from bayesduel.studies.stored.events import Event
@@ -27,7 +27,7 @@ def votes_of_a_study(policy, seed, rng):
         DRINKS, "balanced", "beta", 0.05, 0.0, ROUNDS, seed, 0, 3600.0, ()
     )
     state = StudyState.begin(Event(1, 0.0, "created", settings.as_body()))
-    played = PlayedPolicy(policy, state)
+    played = _player(policy, state)
     votes = np.zeros((4, 4), dtype=np.int64)
     while True:
         played.follow(state)
