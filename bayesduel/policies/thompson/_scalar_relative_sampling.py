@@ -40,6 +40,7 @@ _NOW = np.dtype(
     [
         *NOW_FIELDS,
         ("any_may_stand_in", np.int64),  # Where no arm beats all others in a sample.
+        ("steps", np.int64),  # Self-duels are rounds like all others.
         ("sure_winner", np.int64),  # -1 if there is none.
     ]
 )
@@ -80,11 +81,16 @@ class RelativeSamplingKernel(NamedTuple):
 
 
 def kernel(
-    prior: Int[np.ndarray, "*shape"], *, alpha: float, any_may_stand_in: bool
+    prior: Int[np.ndarray, "*shape"],
+    *,
+    alpha: float,
+    any_may_stand_in: bool,
+    steps: bool = False,
 ) -> ScalarKernel:
     """Return the kernel; ``prior`` is one number or a table, in the order of the arms.
 
-    ``any_may_stand_in`` says that the fallback is "random".
+    ``any_may_stand_in`` says that the fallback is "random", ``steps`` that there is no
+    look-ahead.
     """
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RelativeSamplingKernel:
@@ -96,6 +102,7 @@ def kernel(
             tails=tail_table(),
         )
         state.now["any_may_stand_in"] = any_may_stand_in
+        state.now["steps"] = steps
         state.pairs["prior"] = prior_in_order(prior, order)
         start_bounds(state, alpha=alpha)
         start_upper_bounds(state)
@@ -163,11 +170,11 @@ def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> Scalar
 
 @compiled
 def _find_sure_winner(state: RelativeSamplingKernel) -> None:
-    """Find the arm that surely beats all others."""
+    """Find the arm that surely beats all others, where that matters."""
     now, num_arms = state.now[0], state.arms.size
     now.stale, now.sure_winner = False, _NOBODY
     for arm in range(num_arms):
-        if state.arms[arm].sure_wins == num_arms - 1:
+        if state.arms[arm].sure_wins == num_arms - 1 and not now.steps:
             now.sure_winner = arm
 
 

@@ -53,7 +53,11 @@ def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDue
     """Return the self-duels of the leader, and the pair that is compared next."""
     now = state.now[0]
     chance = now.c * now.total
-    if chance < 1.0 and now.costs_regret:
+    if chance < 1.0 and now.costs_regret and now.steps:
+        if rng.random() >= chance:
+            return ScalarDuel(now.leader, 0, now.leader, now.leader, True)
+        idle = 0
+    elif chance < 1.0 and now.costs_regret:
         rounds = NEVER + 1 - round_
         idle, happens = waiting_time(rng, -math.log1p(-chance), rounds)
         if not happens:

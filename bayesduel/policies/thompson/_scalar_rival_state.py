@@ -23,6 +23,7 @@ _NOW = np.dtype(
         ("doubts", np.float64),
         ("flips_only", np.int64),
         ("costs_regret", np.int64),
+        ("steps", np.int64),  # Self-duels are rounds like all others.
         ("leader", np.int64),
         ("best_score", np.float64),
         ("total", np.float64),  # Sum of the chances of all rivals.
@@ -86,6 +87,7 @@ def new_state(
     costs_regret: bool,
     doubts: float,
     flips_only: bool,
+    steps: bool = False,
 ) -> RivalDirectedKernel:
     """Return the state before the first round."""
     num_arms = len(prior)
@@ -104,6 +106,7 @@ def new_state(
     state.now["c"], state.now["eta"], state.now["floor"] = c, eta, floor
     state.now["flips_only"], state.now["doubts"] = flips_only, doubts
     state.now["leader"], state.now["costs_regret"] = -1, costs_regret
+    state.now["steps"] = steps
     state.pairs["prior"] = prior
     # Every pair is even until it is refreshed.
     state.arms["losses"] = num_arms - 1
