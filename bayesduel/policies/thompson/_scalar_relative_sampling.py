@@ -8,7 +8,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
@@ -28,9 +28,9 @@ from bayesduel.policies.scalar_bounds import (
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.posteriors.scalar_betas import (
+    half_tail,
     prior_in_order,
     rates_above_half,
-    smaller_half_tail,
     tail_table,
 )
 
@@ -59,7 +59,7 @@ _PAIR = np.dtype(
     [
         *PAIR_FIELDS,
         *UPPER_BOUND_FIELDS,
-        ("prior", np.int64),  # [i, j]: pseudo-wins of i over j.
+        ("prior", np.float64),  # [i, j]: pseudo-wins of i over j.
         ("lost_rate", np.float64),  # [i, j]: -log P(theta_ij > 1/2)
     ]
 )
@@ -81,7 +81,7 @@ class RelativeSamplingKernel(NamedTuple):
 
 
 def kernel(
-    prior: Int[np.ndarray, "*shape"],
+    prior: Real[np.ndarray, "*shape"],
     *,
     alpha: float,
     any_may_stand_in: bool,
@@ -125,9 +125,8 @@ def init(state: RelativeSamplingKernel, rng: Generator) -> None:
 def _refresh_rates(state: RelativeSamplingKernel, one: int, other: int) -> None:
     """Bring the probabilities of the sign of a pair up to date."""
     forward, backward = state.pairs[one, other], state.pairs[other, one]
-    won = forward.wins + forward.prior - 1
-    lost = backward.wins + backward.prior - 1
-    small = smaller_half_tail(min(won, lost), won + lost, state.tails)
+    won, lost = forward.wins + forward.prior, backward.wins + backward.prior
+    small = half_tail(won, lost, state.tails)
     forward.lost_rate, backward.lost_rate = rates_above_half(won, lost, small)
 
 

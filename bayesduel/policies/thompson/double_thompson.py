@@ -238,19 +238,16 @@ class DoubleThompson(Policy):
         return state._replace(beliefs=beliefs, resolution=resolution)
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where the prior is of integers."""
+        """Return the kernel, where there is a Beta law per pair."""
         posterior: Any = self.posterior
         if not isinstance(posterior, BetaPairs):
-            return None
-        prior = np.asarray(posterior.prior)
-        if prior.dtype.kind != "i":
             return None
         # Numba takes half a second to import.
         from bayesduel.policies.thompson._scalar_double_thompson import kernel
         from bayesduel.policies.thompson._scalar_state import EITHER, STEP
 
         return kernel(
-            prior,
+            np.asarray(posterior.prior),
             alpha=float(self.alpha),
             elimination=self.elimination,
             ties_by_regret=self.tie_break == "regret",

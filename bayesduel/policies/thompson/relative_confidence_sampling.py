@@ -225,15 +225,12 @@ class RelativeConfidenceSampling(Policy):
         return most_beaten(rng_key, state.beliefs.wins)
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where the prior is of integers."""
-        prior = np.asarray(self.posterior.prior)
-        if prior.dtype.kind != "i":
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.thompson._scalar_relative_sampling import kernel
 
         return kernel(
-            prior,
+            np.asarray(self.posterior.prior),
             alpha=float(self.alpha),
             any_may_stand_in=self.fallback == "random",
             steps=not self.look_ahead,

@@ -253,16 +253,14 @@ class RivalDirectedThompson(Policy):
         return state.leader
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, for a prior of integers and flipped pairs."""
-        prior = np.asarray(self.posterior.prior)
-        flipped = self.pairs == "flipped"
-        if not (flipped and prior.dtype.kind == "i"):
+        """Return the kernel, for flipped pairs."""
+        if self.pairs != "flipped":
             return None
         # Numba takes half a second to import.
         from bayesduel.policies.thompson._scalar_rival_directed import kernel
 
         return kernel(
-            prior,
+            np.asarray(self.posterior.prior),
             c=float(self.c),
             eta=float(self.eta),
             floor=float(self.floor),
