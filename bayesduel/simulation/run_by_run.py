@@ -35,8 +35,17 @@ def run_chunk(
     event_limit: int,
     segment_seconds: float,
     on_progress: Callable[[float], None] | None = None,
+    every: int = 1,
+    self_duels: bool = True,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
+
+    Parameters
+    ----------
+    every : int
+        After so many rounds the policy is told the outcomes so far.
+    self_duels : bool
+        Whether the self-duels that it chooses are played.
 
     Raises
     ------
@@ -61,8 +70,9 @@ def run_chunk(
     with _about(policy, progress[0], runs[0]):
         # No events: this compiles. The state is thrown away.
         state = policy.start(num_arms, horizon, rng)
+        manner = every, self_duels, rounds.new_reports(every, horizon)
         nothing = np.zeros(shape, dtype=np.int64), ledger[0], 0
-        play(own, state, rng, preference, grid, progress[0], *nothing)
+        play(own, state, rng, preference, grid, *manner, progress[0], *nothing)
     compiled = time.perf_counter()
     segments = Segments(segment_seconds, len(runs), horizon, event_limit, on_progress)
     for run, order, seeds, row, plays_at in zip(
@@ -73,12 +83,14 @@ def run_chunk(
         plays = np.zeros(shape, dtype=np.int64)
         with _about(policy, row, run):
             state = policy.start(num_arms, horizon, rng)
-            given = (own, state, rng, mine, grid, row, plays, plays_at)
+            given = (own, state, rng, mine, grid, *manner, row, plays, plays_at)
 
-            def go_on(limit: int, given: Any = given, run: int = run) -> Any:
+            def go_on(
+                limit: int, given: Any = given, row: Any = row, run: int = run
+            ) -> Any:
                 play(*given, limit)
-                _raise_on_fault(policy, given[5], run, num_arms)
-                return int(given[5][rounds.EVENTS]), int(given[5][rounds.PLAYED])
+                _raise_on_fault(policy, row, run, num_arms)
+                return int(row[rounds.EVENTS]), int(row[rounds.PLAYED])
 
             segments.play(run, go_on)
     found, best = environment.with_original_labels(
