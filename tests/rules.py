@@ -27,6 +27,13 @@ class Greedy(bayesduel.Policy):
         return (wins / (wins + wins.T)).sum(axis=1).argmax()
 
 
+def next_pair(state, rng):
+    """Draw a pair as ``ExploreFirst`` does, for a rule of another module."""
+    first = rng.integers(0, len(state.won))
+    second = rng.integers(0, len(state.won))
+    return Duel(first, 0, first, second, True)
+
+
 class ExploreFirst(bayesduel.Policy):
     """Compare random pairs for some rounds; then the most frequent winner stays."""
 

@@ -268,6 +268,8 @@ def _same(one: Policy, other: Policy) -> bool:
 def settable(policy: Policy) -> dict[str, Any]:
     """Return what can be set by name, the parameters of a posterior among it.
 
+    Whether a rule is compiled is told only where its class says otherwise.
+
     Examples
     --------
     >>> from bayesduel import policies
@@ -278,6 +280,8 @@ def settable(policy: Policy) -> dict[str, Any]:
     for name, value in vars(policy).items():
         if is_posterior(value):
             found |= {name: value.name, **numbers_of(value)}
+    if found.get("compiled") == getattr(type(policy), "compiled", None):
+        found.pop("compiled", None)
     return found
 
 

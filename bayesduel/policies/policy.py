@@ -1,7 +1,7 @@
 """The protocol of a policy: four functions of one run, in NumPy."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
 from numpy.random import Generator
 
@@ -26,6 +26,12 @@ class Duel(NamedTuple):
 
 class PolicyBase:
     """What every policy has, whatever plays it: its names, and a check."""
+
+    title: ClassVar[str] = ""
+    """The name in words, for tables."""
+
+    needs_horizon: ClassVar[bool] = False
+    """Whether the rule reads the horizon (not "anytime")."""
 
     @property
     def name(self) -> str:
@@ -78,8 +84,9 @@ class Policy(_Frozen):
     compiled : bool
         Let Numba compile ``choose``, ``update`` and ``recommend``, which makes a round
         of the example below some 40 times as fast. They must be written in what Numba
-        knows of Python and NumPy, call no other method, and keep all that changes in
-        ``state``, an array or a tuple of arrays; fields are numbers, words or arrays.
+        knows of Python and NumPy, call functions but no other method, and keep all that
+        changes in ``state``, an array or a tuple of arrays; fields are numbers, words
+        or arrays.
         It changes no random number, so a run stays the same as long as NumPy and Numba
         round alike: a sum of eight numbers or more may differ in its last digit. A
         class that says ``compiled = True`` is compiled unless told otherwise.

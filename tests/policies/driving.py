@@ -32,7 +32,7 @@ checkpoints."""
 
 def num_runs(policy) -> int:
     """Return how many runs the tests of a law simulate."""
-    return NUM_ASSISTED_RUNS if policy.assisted else NUM_RUNS
+    return NUM_ASSISTED_RUNS if getattr(policy, "assisted", False) else NUM_RUNS
 
 
 def simulate_runs(policy, matrix, **options) -> RunRecords:

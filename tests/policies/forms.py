@@ -4,6 +4,13 @@ from dataclasses import fields, replace
 
 from bayesduel import policies
 
+IN_JAX = [
+    name
+    for name in policies.names()
+    if not isinstance(policies.get(name), policies.Policy)
+]
+"""Names of the policies that JAX plays; the others are rules of one run."""
+
 
 def forms(name):
     """Return the default form and each form with one switch turned."""

@@ -22,6 +22,7 @@ from tests.policies.driving import (
     play,
     simulate_runs,
 )
+from tests.policies.forms import IN_JAX
 from tests.policies.instances import (
     CONDORCET,
     DECISIVE,
@@ -30,6 +31,7 @@ from tests.policies.instances import (
     random_outcomes,
 )
 from tests.policies.laws import features, rejected, same_law, self_duels
+from tests.policies.rule_driving import play_rule
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
@@ -38,7 +40,12 @@ FALSE_ALARM = 1e-5
 
 NAMES = policies.names()
 
-KERNELS = [name for name in NAMES if policies.get(name).scalar_kernel()]
+RULES = [name for name in NAMES if name not in IN_JAX]
+"""Those written for one run, which Numba compiles."""
+
+KERNELS = [name for name in IN_JAX if policies.get(name).scalar_kernel()]
+
+IN_BULK = {name for name in IN_JAX if policies.get(name).explores_in_bulk}
 
 VARIANTS = {
     "multisbm", "pure-d-ts", "rmed2", "rmed2fh", "savage-copeland", "scomp", "scomp2",
@@ -52,22 +59,22 @@ PLAYED_IN_JAX = {"self-sparring", "savage", "d-ts+"}
 """Policies that are played alone quickly. Of the others every duel is compared with a
 twin, or the law of their rounds, or they are played by a kernel."""
 
-TWO_ARMS_IN_JAX = {"sup-klucb", "interleaved-filter", "doubler"}
+TWO_ARMS_IN_JAX = {"sup-klucb", "savage"}
 """One for each kind of rule, and soon compiled."""
 
 
-def slowly(names):
-    """Return all policies, with these left to the slow tests."""
+def slowly(slow, names=NAMES):
+    """Return policies, with some left to the slow tests."""
     return [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in names)) for name in NAMES
+        pytest.param(name, marks=[pytest.mark.slow] * (name in slow)) for name in names
     ]
 
 
 CASES = slowly(VARIANTS | PLAYED_ELSEWHERE)
-QUICK_CASES = slowly(VARIANTS | {n for n in NAMES if policies.get(n).assisted})
+QUICK_CASES = slowly(VARIANTS | {n for n in IN_JAX if policies.get(n).assisted})
 """Without those that wait for the host, which takes most of the time of all."""
 
-CASES_IN_JAX = slowly(VARIANTS | PLAYED_ELSEWHERE | ({*NAMES} - PLAYED_IN_JAX))
+CASES_IN_JAX = slowly({*NAMES} - PLAYED_IN_JAX | VARIANTS, IN_JAX)
 
 FEW = range(5)
 """Runs of the program with a single lane."""
@@ -209,7 +216,7 @@ def test_duels_are_well_formed(name):
         (events.second, explores),
     ):
         assert np.all((arm[plays] >= 0) & (arm[plays] < 4))
-    if not policies.get(name).explores_in_bulk:
+    if name not in IN_BULK:
         assert events.explore_rounds.max() == 1
 
 
@@ -237,7 +244,7 @@ def test_two_arms_of_a_kernel(name):
     assert np.mean(records.recommendation == 0) > 0.9
 
 
-@pytest.mark.parametrize("name", slowly({*NAMES} - TWO_ARMS_IN_JAX))
+@pytest.mark.parametrize("name", slowly({*NAMES} - TWO_ARMS_IN_JAX, IN_JAX))
 def test_two_arms(name):
     """The same in JAX, where two arms take a program of their own."""
     rng = np.random.default_rng(32)
@@ -256,7 +263,24 @@ def test_two_arms(name):
     assert int(played.recommendation) == 0
 
 
+@pytest.mark.parametrize("name", RULES)
+def test_two_arms_of_a_rule(name):
+    """The same in Python, where an index outside of an array is an error."""
+    outcomes = random_outcomes(TWO_ARMS, HORIZON, np.random.default_rng(32))
+    played = play_rule(policies.get(name), outcomes, HORIZON)
+    assert played.recommendation == 0
+
+
 # The simulator with each policy
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_compiled_and_plain_rules_play_the_same_runs(name):
+    for matrix in MATRICES:
+        plain = simulate_runs(
+            policies.get(name, compiled=False), INSTANCES[matrix], runs=FEW
+        )
+        assert_same_runs(plain, slice(None), runs_of(name, matrix), FEW)
 
 
 @pytest.mark.parametrize("matrix", MATRICES)
@@ -303,7 +327,7 @@ def test_runs_do_not_depend_on_segments(name, monkeypatch):
     records = simulate_few(policies.get(name), TWO_WINNERS, on_progress=shares.append)
     # The shortest segments have 64 events; every lane plays some hundred, or fewer
     # where a pair is dueled in bulk.
-    assert len(shares) > (1 if policies.get(name).explores_in_bulk else 3)
+    assert len(shares) > (1 if name in IN_BULK else 3)
     assert shares == sorted(shares)
     whole = runs_of(name, "two winners")
     np.testing.assert_array_equal(plays_of(records), plays_of(whole))
@@ -328,7 +352,7 @@ def test_same_seed_same_runs_another_seed_others(name):
     other = plays_of(runs_of(name, seed=1))
     same = np.all(other[:, -1] == plays_of(runs_of(name))[:, -1], axis=(1, 2))
     # Where a pair meets as often as was planned, two seeds can do the same.
-    often = name in COMMITTING or policies.get(name).explores_in_bulk
+    often = name in COMMITTING or name in IN_BULK
     limit = 0.5 if name in DETERMINED else 0.25 if often else 0.05
     limit = 0.75 if name in BALANCED else limit
     assert same.mean() < limit
@@ -371,7 +395,7 @@ def test_hyperparameters_reach_the_program(name):
 def test_relabeled_arms_permute_the_law(name):
     """Arms are shuffled in each run, so their order must not matter."""
     # Few of what takes long: 64 runs already tell arms apart that are not put back.
-    runs = range(NUM_RUNS if name in KERNELS else 2 * FEW_RUNS)
+    runs = range(NUM_RUNS if name in {*KERNELS, *RULES} else 2 * FEW_RUNS)
     order = np.array([2, 0, 3, 1])
     instance = clear_instance(name)
     matrix = INSTANCES[instance]

@@ -182,7 +182,6 @@ STOPPING = (
     "savage",
     "savage-copeland",
     "beat-the-mean",
-    "interleaved-filter",
     "merge-rucb",
 )
 SLOW = pytest.mark.slow
@@ -202,7 +201,6 @@ SIZES = [
             ("savage", 3),
             ("savage-copeland", 4),
             ("beat-the-mean", 2),
-            ("interleaved-filter", 3),
             ("merge-rucb", 4),
         )
     ),

@@ -1,14 +1,20 @@
 """The loop over rounds, of policies in NumPy: in Python and compiled."""
 
+import sys
+from types import FunctionType
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from bayesduel import Duel
+from bayesduel.code_digest import code_digest, functions_digest
 from bayesduel.errors import PolicyParameterError, SimulationError
+from bayesduel.simulation import rounds
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
-from tests.rules import ExploreFirst, FirstPair, Greedy
+from tests.rules import ExploreFirst, FirstPair, Greedy, next_pair
 
 FALSE_ALARM = 1e-6
 
@@ -219,6 +225,83 @@ def test_what_a_compiled_rule_may_not_do_python_may():
     assert same(played(Listed()), played(FirstPair()))
 
 
+class Counts(NamedTuple):
+    """A state with names."""
+
+    won: np.ndarray
+    last: np.ndarray
+
+
+FEW = 20
+
+
+def better(counts, one, other):
+    return one if counts.won[one] >= counts.won[other] else other
+
+
+def best_from(counts, arm):
+    """Return the best of an arm and those behind it; calls itself and another one."""
+    if arm + 1 == len(counts.won):
+        return arm
+    return better(counts, arm, best_from(counts, arm + 1))
+
+
+class Helped(ExploreFirst):
+    """The same rule by helpers, with a named state and a constant."""
+
+    def start(self, num_arms, horizon, rng):
+        return Counts(np.zeros(num_arms, dtype=np.int64), np.zeros(1, dtype=np.int64))
+
+    def choose(self, counts, rng, round_):
+        if round_ > FEW:
+            best = best_from(counts, 0)
+            return Duel(best, 10**6, best, best, False)
+        return next_pair(counts, rng)
+
+    def update(self, counts, rng, round_, first, second, won):
+        before = Counts(counts.won.copy(), counts.last)
+        counts.won[first if won else second] += 1
+        counts.last[0] = best_from(before, 0)
+
+    def recommend(self, counts, rng):
+        return best_from(counts, 0)
+
+
+def test_plain_functions_are_compiled_with_the_rule():
+    plain, compiled = (played(Helped(compiled=each)) for each in (False, True))
+    assert same(plain, compiled)
+    assert np.array_equal(plain.events, np.full(6, FEW + 1))
+    assert same(plain, played(ExploreFirst(rounds=FEW)))
+    # What is compiled are copies.
+    assert isinstance(best_from, FunctionType)
+    assert best_from.__globals__["better"] is better
+
+
+def test_rules_are_kept_by_what_they_call_and_name(monkeypatch):
+    def digest():
+        return functions_digest([Helped.choose, Helped.update, Helped.recommend])
+
+    one = digest()
+    assert one == digest()
+    here = sys.modules[__name__]
+    changes = {
+        "FEW": 21,
+        "better": lambda counts, one, other: one,
+        "Counts": NamedTuple("Counts", [("last", Any), ("won", Any)]),
+    }
+    for name, other in changes.items():
+        with monkeypatch.context() as changed:
+            changed.setattr(here, name, other)
+            assert digest() != one, name
+    # A function of ours, which the digest of a user's policy leaves out.
+    with monkeypatch.context() as changed:
+        changed.setattr(here, "next_pair", rounds.as_duel)
+        before = digest(), code_digest(Helped)
+        changed.setattr(rounds, "index", rounds.choose)
+        assert digest() != before[0]
+        assert code_digest(Helped) == before[1]
+
+
 def test_compiled_rules_are_kept_by_their_code(tmp_path, monkeypatch):
     def kept(step):
         class Stepping(FirstPair):
@@ -240,8 +323,6 @@ def test_compiled_rules_are_kept_by_their_code(tmp_path, monkeypatch):
 
 
 def test_compiling_does_without_private_places_of_numba(monkeypatch):
-    import sys
-
     from bayesduel.simulation.scalar import compiled_rounds
 
     place = "numba.np.random.generator_methods"

@@ -1,48 +1,40 @@
 """Interleaved Filter (Yue, Broder, Kleinberg and Joachims 2012)."""
 
-from dataclasses import field
-from typing import ClassVar, NamedTuple
+import math
+from typing import Any, ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Bool, Float, Int
+import numpy as np
+from jaxtyping import Bool, Int
+from numpy.random import Generator
 
-from bayesduel.policies.base import Policy, check_choice, one_round, policy_class
-from bayesduel.policies.commitment import commit
+from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.ops.rules import record
+from bayesduel.policies.base import check_choice
+from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 VARIANTS = ("if1", "if2")
 
 
 class InterleavedFilterState(NamedTuple):
-    """The incumbent, its rivals, and what is known of their duels."""
+    """The rivals of the incumbent, and what is known of their duels."""
 
-    incumbent: Arm
-    rivals: Bool[Array, " K"]
-    wins: Int[Array, " K"]
+    rivals: Bool[np.ndarray, " K"]
+    wins: Int[np.ndarray, " K"]
     """Duels against each rival that the incumbent won."""
 
-    duels: Int[Array, " K"]
-    place: Arm
-    """The rival dueled last in this sweep; -1 before the first, K at the start."""
+    duels: Int[np.ndarray, " K"]
+    now: Any
+    """The ``incumbent``, and the ``rival`` dueled last in this sweep; K at its end."""
 
-    log_level: Float[Array, ""]
+    log_level: float
     """log(1/delta) = log(T K^2)."""
 
-
-class _Verdict(NamedTuple):
-    """Who remains after a sweep."""
-
-    incumbent: Arm
-    rivals: Bool[Array, " K"]
-    falls: Bool[Array, ""]
-    """Whether the incumbent was replaced."""
+    drops_likely_losers: bool
+    """Whether the variant is IF2."""
 
 
 @register("interleaved-filter", acronym="IF")
-@policy_class
 class InterleavedFilter(Policy):
     """Interleaved Filter (IF1, IF2).
 
@@ -78,8 +70,9 @@ class InterleavedFilter(Policy):
     'IF'
     """
 
-    variant: str = field(default="if2", metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    variant: str = "if2"
+    look_ahead: bool = True
+    compiled = True
 
     title: ClassVar[str] = "Interleaved Filter"
     needs_horizon: ClassVar[bool] = True
@@ -88,82 +81,79 @@ class InterleavedFilter(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_choice("variant", self.variant, VARIANTS)
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
+    def start(
+        self, num_arms: int, horizon: int, rng: Generator
     ) -> InterleavedFilterState:
-        """Return the state before the first round."""
-        incumbent = jax.random.randint(rng_key, (), 0, num_arms, dtype=jnp.int32)
-        rounds = jnp.asarray(horizon).astype(jnp.float64)
+        """Draw the first incumbent."""
+        incumbent = int(rng.integers(num_arms))
         return InterleavedFilterState(
-            incumbent=incumbent,
-            rivals=jnp.arange(num_arms, dtype=jnp.int32) != incumbent,
-            wins=jnp.zeros(num_arms, dtype=jnp.int32),
-            duels=jnp.zeros(num_arms, dtype=jnp.int32),
-            place=jnp.int32(num_arms),
-            log_level=jnp.log(rounds) + 2.0 * jnp.log(jnp.float64(num_arms)),
+            rivals=np.arange(num_arms) != incumbent,
+            wins=np.zeros(num_arms, dtype=np.int64),
+            duels=np.zeros(num_arms, dtype=np.int64),
+            now=record(incumbent=incumbent, rival=num_arms),
+            log_level=math.log(horizon) + 2.0 * math.log(num_arms),
+            drops_likely_losers=self.variant == "if2",
         )
 
     def choose(
-        self, rng_key: RunKey, state: InterleavedFilterState, round_: RoundCount
-    ) -> tuple[Duel, InterleavedFilterState]:
+        self, state: InterleavedFilterState, rng: Generator, round_: int
+    ) -> Duel:
         """Choose the next rival of the sweep; judge the last sweep before a new one."""
-        arms = jnp.arange(state.rivals.shape[0], dtype=jnp.int32)
-        over = ~jnp.any(state.rivals & (arms > state.place))
-        verdict = self._judge(state)
-        falls = over & verdict.falls
-        rivals = jnp.where(over, verdict.rivals, state.rivals)
-        waiting = rivals & (over | (arms > state.place))
-        place = jnp.argmax(waiting).astype(jnp.int32)
-        state = state._replace(
-            incumbent=jnp.where(over, verdict.incumbent, state.incumbent),
-            rivals=rivals,
-            wins=jnp.where(falls, 0, state.wins),
-            duels=jnp.where(falls, 0, state.duels),
-            place=place,
-        )
-        duel = commit(
-            one_round(state.incumbent, place),
-            state.incumbent,
-            ~jnp.any(rivals),
-            look_ahead=self.look_ahead,
-        )
-        return duel, state
-
-    def _judge(self, state: InterleavedFilterState) -> _Verdict:
-        """Drop rivals, or replace the incumbent, at the end of a sweep."""
-        lead = (2 * state.wins - state.duels).astype(jnp.float64)
-        # |P - 1/2| > c with n the number of duels: (w - l)^2 > 16 n log(1/delta).
-        level = 16.0 * state.duels.astype(jnp.float64) * state.log_level
-        sure = lead * lead > level
-        rivals = state.rivals & ~(sure & (lead > 0.0))
-        better = rivals & sure & (lead < 0.0)
-        falls = jnp.any(better)
-        heir = jnp.argmax(better).astype(jnp.int32)
-        rest = rivals & (jnp.arange(rivals.shape[0], dtype=jnp.int32) != heir)
-        if self.variant == "if2":
-            rest = rest & (lead <= 0.0)
-        return _Verdict(
-            incumbent=jnp.where(falls, heir, state.incumbent),
-            rivals=jnp.where(falls, rest, rivals),
-            falls=falls,
-        )
+        now = state.now
+        now.rival = next_rival(state, now.rival + 1)
+        if now.rival == len(state.rivals):
+            judge(state)
+            now.rival = next_rival(state, 0)
+        arm = now.incumbent
+        if now.rival < len(state.rivals):
+            return Duel(arm, 0, arm, now.rival, True)
+        if self.look_ahead:
+            return Duel(arm, LONGEST_HORIZON, arm, arm, False)
+        return Duel(arm, 0, arm, arm, True)
 
     def update(
         self,
-        rng_key: RunKey,
         state: InterleavedFilterState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> InterleavedFilterState:
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
         """Count a duel of the incumbent; one of a former incumbent says nothing."""
-        arms = jnp.arange(state.rivals.shape[0], dtype=jnp.int32)
-        counts = (arms == duel.second) & (duel.first == state.incumbent)
-        counts = counts & (duel.second != duel.first)
-        won = jnp.where(counts, outcome.wins, 0).astype(jnp.int32)
-        played = jnp.where(counts, outcome.rounds, 0).astype(jnp.int32)
-        return state._replace(wins=state.wins + won, duels=state.duels + played)
+        if first == state.now.incumbent:
+            state.wins[second] += won
+            state.duels[second] += 1
 
-    def recommend(self, rng_key: RunKey, state: InterleavedFilterState) -> Arm:
+    def recommend(self, state: InterleavedFilterState, rng: Generator) -> int:
         """Return the incumbent."""
-        return state.incumbent
+        return state.now.incumbent
+
+
+def next_rival(state: InterleavedFilterState, start: int) -> int:
+    """Return the first rival from ``start`` on, K if there is none."""
+    arm = start
+    while arm < len(state.rivals) and not state.rivals[arm]:
+        arm += 1
+    return min(arm, len(state.rivals))
+
+
+def judge(state: InterleavedFilterState) -> None:
+    """Drop rivals, or replace the incumbent, at the end of a sweep."""
+    rivals, heir = state.rivals, -1
+    for arm in range(len(rivals)):
+        lead = float(2 * state.wins[arm] - state.duels[arm])
+        # |P - 1/2| > c with n the number of duels: (w - l)^2 > 16 n log(1/delta).
+        if rivals[arm] and lead * lead > 16.0 * state.duels[arm] * state.log_level:
+            if lead > 0.0:
+                rivals[arm] = False
+            elif heir < 0:
+                heir = arm
+    if heir >= 0:
+        rivals[heir] = False
+        if state.drops_likely_losers:
+            for arm in range(len(rivals)):
+                rivals[arm] = rivals[arm] and 2 * state.wins[arm] <= state.duels[arm]
+        state.now.incumbent = heir
+        state.wins.fill(0)
+        state.duels.fill(0)

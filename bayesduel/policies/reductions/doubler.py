@@ -1,38 +1,39 @@
 """Doubler (Ailon, Karnin and Joachims 2014)."""
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Bool, Int
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
 
-from bayesduel.ops.sampling import choose_among, choose_weighted
-from bayesduel.policies.base import Policy, check_above, one_round, policy_class
-from bayesduel.policies.reductions.bandit_machines import (
+from bayesduel.ops.rules import record
+from bayesduel.policies.base import check_above
+from bayesduel.policies.policy import Policy
+from bayesduel.policies.reductions.ucb_machines import (
     Machine,
-    advance_ucb,
+    advance,
     feed,
     fresh_machine,
     most_pulled,
 )
 from bayesduel.policies.registry import register
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
 class DoublerState(NamedTuple):
     """The machine of the epoch, and the right arms of this epoch and the last."""
 
     machine: Machine
-    left: Int[Array, " K"]
+    left: Int[np.ndarray, " K"]
     """How often each arm was right in the last epoch: where left arms come from."""
 
-    right: Int[Array, " K"]
+    right: Int[np.ndarray, " K"]
     """How often each arm was right in this epoch."""
+
+    epoch: Any
+    """Its number of ``rounds``, and how many of them were ``asked`` for."""
 
 
 @register("doubler", acronym="Doubler")
-@policy_class
 class Doubler(Policy):
     """Doubler: a bandit machine against the choices it made an epoch earlier.
 
@@ -63,6 +64,7 @@ class Doubler(Policy):
     """
 
     alpha: float = 3.0
+    compiled = True
 
     title: ClassVar[str] = "Doubler"
 
@@ -70,55 +72,69 @@ class Doubler(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("alpha", self.alpha, 0.0)
 
-    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> DoublerState:
+    def start(self, num_arms: int, horizon: int, rng: Generator) -> DoublerState:
         """Draw the left arm of the first epoch."""
-        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-        arm = choose_among(uniform, jnp.ones(num_arms, dtype=bool))
+        left = np.zeros(num_arms, dtype=np.int64)
+        left[rng.integers(num_arms)] = 1
         return DoublerState(
             machine=fresh_machine(num_arms),
-            left=(jnp.arange(num_arms, dtype=jnp.int32) == arm).astype(jnp.int32),
-            right=jnp.zeros(num_arms, dtype=jnp.int32),
+            left=left,
+            right=np.zeros_like(left),
+            epoch=record(rounds=2, asked=0),
         )
 
     def choose(
-        self, rng_key: RunKey, state: DoublerState, round_: RoundCount
-    ) -> tuple[Duel, DoublerState]:
-        """Begin an epoch where one is over; draw the left arm, let the machine name."""
-        over = _epoch_is_over(state)
-        state = DoublerState(
-            machine=jax.tree.map(lambda seen: jnp.where(over, 0, seen), state.machine),
-            left=jnp.where(over, state.right, state.left),
-            right=jnp.where(over, 0, state.right),
-        )
-        uniforms = jax.random.uniform(rng_key, (2,), dtype=jnp.float64)
-        first = choose_weighted(uniforms[0], state.left.astype(jnp.float64))
-        second = advance_ucb(uniforms[1], state.machine, self.alpha)
-        chosen = jnp.arange(state.right.shape[0], dtype=jnp.int32) == second
-        right = state.right + chosen.astype(jnp.int32)
-        return one_round(first, second), state._replace(right=right)
+        self, state: DoublerState, rng: Generator, round_: int
+    ) -> tuple[int, int]:
+        """Begin an epoch where one is over; draw the left arm, let the machine name.
+
+        Of a self-duel toss the coin.
+        """
+        if state.epoch.asked == state.epoch.rounds:
+            begin_epoch(state)
+        first = drawn_by_frequency(rng, state.left, state.epoch.rounds // 2)
+        second = advance(rng, state.machine, self.alpha)
+        state.right[second] += 1
+        state.epoch.asked += 1
+        if first == second:
+            feed(state.machine, second, rng.random() < 0.5)
+        return first, second
 
     def update(
         self,
-        rng_key: RunKey,
         state: DoublerState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> DoublerState:
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
         """Feed the machine, if it is still the one that asked."""
-        # Epoch i begins with round 2^i - 1, and 2^i is twice the size of the last one.
-        is_current = round_ + 1 >= 2 * jnp.sum(state.left, dtype=jnp.int64)
-        rounds = jnp.where(is_current, outcome.rounds, 0)
-        gains = jnp.where(is_current, outcome.rounds - outcome.wins, 0)
-        return state._replace(machine=feed(state.machine, duel.second, rounds, gains))
+        # Epoch i begins with round 2^i - 1 and has 2^i rounds.
+        if round_ + 1 >= state.epoch.rounds:
+            feed(state.machine, second, not won)
 
-    def recommend(self, rng_key: RunKey, state: DoublerState) -> Arm:
+    def recommend(self, state: DoublerState, rng: Generator) -> int:
         """Return the arm that was right most often in the last complete epoch."""
-        finished = jnp.where(_epoch_is_over(state), state.right, state.left)
-        return most_pulled(rng_key, finished)
+        is_over = state.epoch.asked == state.epoch.rounds
+        return most_pulled(rng, state.right if is_over else state.left)
 
 
-def _epoch_is_over(state: DoublerState) -> Bool[Array, ""]:
-    """Say whether this epoch has its twice as many rounds as the last one."""
-    last = jnp.sum(state.left, dtype=jnp.int32)
-    return jnp.sum(state.right, dtype=jnp.int32) == 2 * last
+def begin_epoch(state: DoublerState) -> None:
+    """Let the arms that were right be the left ones of an epoch with a new machine."""
+    for arm in range(len(state.left)):
+        state.left[arm] = state.right[arm]
+        state.right[arm] = state.machine.pulls[arm] = state.machine.gains[arm] = 0
+    state.epoch.rounds *= 2
+    state.epoch.asked = 0
+
+
+def drawn_by_frequency(
+    rng: Generator, counts: Int[np.ndarray, " K"], total: int
+) -> int:
+    """Draw an arm in proportion to its count."""
+    target, below, arm = rng.random() * total, counts[0], 0
+    while below <= target:
+        arm += 1
+        below += counts[arm]
+    return arm

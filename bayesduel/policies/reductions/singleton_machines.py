@@ -1,36 +1,35 @@
 """MultiSBM (Ailon, Karnin and Joachims 2014)."""
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import Int
+from numpy.random import Generator
 
-from bayesduel.ops.masks import ordered_pair_mask, row_of
-from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import Policy, check_above, one_round, policy_class
-from bayesduel.policies.reductions.bandit_machines import (
+from bayesduel.ops.rules import record
+from bayesduel.policies.base import check_above
+from bayesduel.policies.policy import Policy
+from bayesduel.policies.reductions.ucb_machines import (
     Machine,
-    advance_ucb,
+    advance,
+    feed,
     most_pulled,
 )
 from bayesduel.policies.registry import register
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
 class MultiSBMState(NamedTuple):
     """One machine per left arm, and the arm that was right in the last round."""
 
-    pulls: Int[Array, "K K"]
+    pulls: Int[np.ndarray, "K K"]
     """[x, y]: rewards that machine x was fed for arm y."""
 
-    gains: Int[Array, "K K"]
-    last: Arm
+    gains: Int[np.ndarray, "K K"]
+    now: Any
+    """The ``last`` right arm."""
 
 
 @register("multisbm", acronym="MultiSBM")
-@policy_class
 class MultiSBM(Policy):
     """MultiSBM: one ordinary bandit machine (UCB) per left arm.
 
@@ -58,6 +57,7 @@ class MultiSBM(Policy):
     """
 
     alpha: float = 3.0
+    compiled = True
 
     title: ClassVar[str] = "Multiple Singleton Bandit Machines (MultiSBM)"
 
@@ -65,45 +65,50 @@ class MultiSBM(Policy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("alpha", self.alpha, 0.0)
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> MultiSBMState:
+    def start(self, num_arms: int, horizon: int, rng: Generator) -> MultiSBMState:
         """Draw the first left arm."""
-        nothing = jnp.zeros((num_arms, num_arms), dtype=jnp.int32)
-        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
+        nothing = np.zeros((num_arms, num_arms), dtype=np.int64)
         return MultiSBMState(
             pulls=nothing,
-            gains=nothing,
-            last=choose_among(uniform, jnp.ones(num_arms, dtype=bool)),
+            gains=nothing.copy(),
+            now=record(last=int(rng.integers(num_arms))),
         )
 
     def choose(
-        self, rng_key: RunKey, state: MultiSBMState, round_: RoundCount
-    ) -> tuple[Duel, MultiSBMState]:
-        """Let the machine of the last right arm name the next one."""
-        machine = Machine(
-            pulls=row_of(state.pulls, state.last), gains=row_of(state.gains, state.last)
-        )
-        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-        arm = advance_ucb(uniform, machine, self.alpha)
-        return one_round(state.last, arm), state._replace(last=arm)
+        self, state: MultiSBMState, rng: Generator, round_: int
+    ) -> tuple[int, int]:
+        """Let the machine of the last right arm name the next one.
+
+        Of a self-duel toss the coin.
+        """
+        first = state.now.last
+        machine = machine_of(state, first)
+        second = advance(rng, machine, self.alpha)
+        if first == second:
+            feed(machine, second, rng.random() < 0.5)
+        state.now.last = second
+        return first, second
 
     def update(
         self,
-        rng_key: RunKey,
         state: MultiSBMState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> MultiSBMState:
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
         """Feed the machine of the left arm."""
-        here = ordered_pair_mask(state.pulls.shape[0], duel.first, duel.second)
-        gains = outcome.rounds - outcome.wins
-        return state._replace(
-            pulls=state.pulls + jnp.where(here, outcome.rounds, 0).astype(jnp.int32),
-            gains=state.gains + jnp.where(here, gains, 0).astype(jnp.int32),
-        )
+        feed(machine_of(state, first), second, not won)
 
-    def recommend(self, rng_key: RunKey, state: MultiSBMState) -> Arm:
+    def recommend(self, state: MultiSBMState, rng: Generator) -> int:
         """Return the arm that was most often on the right."""
-        return most_pulled(rng_key, jnp.sum(state.pulls, axis=0, dtype=jnp.int32))
+        rights = np.zeros(len(state.pulls), dtype=np.int64)
+        for pulls in state.pulls:
+            rights += pulls
+        return most_pulled(rng, rights)
+
+
+def machine_of(state: MultiSBMState, arm: int) -> Machine:
+    """Return the machine of a left arm."""
+    return Machine(pulls=state.pulls[arm], gains=state.gains[arm])

@@ -12,7 +12,7 @@ from numba import njit, types
 from numba.core.errors import NumbaError
 from numba.extending import overload, overload_method
 
-from bayesduel.code_digest import code_digest
+from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.simulation.rounds import add_rounds, as_duel, play
@@ -20,8 +20,9 @@ from bayesduel.simulation.scalar.programs import keep_on_disk
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True}
 
-_RULE_OPTIONS: Any = {**_OPTIONS, "boundscheck": True}
-"""Without, an index outside of an array would overwrite what belongs to others."""
+_USERS_OPTIONS: Any = {**_OPTIONS, "boundscheck": True}
+"""Without, an index outside of an array would overwrite what belongs to others. Takes
+the time of a second rule; tests play ours in Python as well, which checks."""
 
 _COMPILED = ("choose", "update", "recommend")
 
@@ -36,13 +37,16 @@ def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
     """Return :func:`bayesduel.simulation.rounds.play` with the rule of a class in it.
 
     It is given the fields of the policy, as :func:`parameters_record` makes them. What
-    is compiled is kept on disk, by the code of the class and of all that it names.
+    is compiled is kept on disk, by the code of the rule and of all that it names.
     """
-    rule = {name: njit(**_RULE_OPTIONS)(_plain(kind, name)) for name in _COMPILED}
+    methods = {name: getattr(kind, name) for name in _COMPILED}
+    made: dict[FunctionType, Any] = {}
+    options = _OPTIONS if _is_ours(kind) else _USERS_OPTIONS
+    rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
     helpers = {"add_rounds": njit(**_OPTIONS)(inspect.unwrap(add_rounds))}
     program: Any = njit(**_OPTIONS)(_with_names(play, rule | helpers))
-    if digest := code_digest(kind):
-        keep_on_disk(program, f"rule-{digest[:16]}")
+    digest = functions_digest([*methods.values(), play, add_rounds])
+    keep_on_disk(program, f"rule-{digest[:16]}")
 
     def play_compiled(*arguments: Any) -> None:
         try:
@@ -87,14 +91,42 @@ def parameters_record(policy: Policy) -> np.record:
     return record[0]
 
 
-def _plain(kind: type[Policy], name: str) -> FunctionType:
-    return inspect.unwrap(getattr(kind, name))
+def _with_helpers(
+    function: Callable[..., Any], made: dict[FunctionType, Any], options: dict[str, Any]
+) -> Any:
+    """Compile a function, and the plain functions that it calls by their names.
+
+    Those of Numba's and of libraries stay as they are. ``made`` holds what is compiled
+    already: helpers may call one another, and themselves.
+    """
+    plain: Any = inspect.unwrap(function)
+    if plain not in made:
+        copied = _with_names(plain, {})
+        made[plain] = njit(**options)(copied)
+        for name in global_names(plain.__code__):
+            if _is_helper(named := plain.__globals__.get(name)):
+                copied.__globals__[name] = _with_helpers(named, made, options)
+    return made[plain]
+
+
+def _is_helper(named: Any) -> bool:
+    if not isinstance(named, FunctionType):
+        return False
+    plain = inspect.unwrap(named)
+    return is_users(plain.__module__) or _is_ours(plain)
+
+
+def _is_ours(named: Any) -> bool:
+    return str(named.__module__).partition(".")[0] == "bayesduel"
 
 
 def _with_names(function: Callable[..., Any], names: dict[str, Any]) -> FunctionType:
     """Return a function for which some names of its module mean something else."""
     plain: Any = inspect.unwrap(function)
-    copied = FunctionType(plain.__code__, plain.__globals__ | names, plain.__name__)
+    known = plain.__globals__ | names
+    copied = FunctionType(
+        plain.__code__, known, plain.__name__, plain.__defaults__, plain.__closure__
+    )
     copied.__module__ = plain.__module__
     return copied
 

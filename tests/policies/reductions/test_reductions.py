@@ -10,13 +10,15 @@ from scipy import stats
 
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.reductions import ucb_machines
 from bayesduel.policies.reductions.bandit_machines import Machine, advance_ucb
 from bayesduel.types import Duel, Outcome
 from tests.compiling import quick_jit
 from tests.policies.driving import duels_round_by_round, simulate_runs
-from tests.policies.instances import DECISIVE, TWO_WINNERS
+from tests.policies.instances import DECISIVE, TWO_WINNERS, random_outcomes
 from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.policies.replaying import play_forced, runs_of
+from tests.policies.rule_driving import play_rule
 from tests.reference import simulate
 from tests.reference.random_pairs import RandomPairs
 from tests.reference.reductions import Doubler, MultiSBM, Sparring, UCBMachine
@@ -107,16 +109,13 @@ def test_another_alpha_is_noticed(form):
     assert disagreements("decisive", ours, theirs)
 
 
-def follow(form, duels, outcomes):
-    """Feed what was played to a twin; return it and, per round, its own choices."""
-    twin = FORMS[form][1](4, np.random.default_rng(0))
-    seen = np.zeros((4, 4), dtype=int)
-    for first, second in duels:
-        yield twin, first, second
-        low, high = min(first, second), max(first, second)
-        low_won = low == high or bool(outcomes[low, high, seen[low, high]])
-        twin.update(first, second, low_won == (first == low))
-        seen[low, high] += 1
+def tell(twin, duel, outcomes, seen):
+    """Feed a forced outcome to a twin; of a self-duel, that the first arm won."""
+    first, second = duel
+    low, high = min(first, second), max(first, second)
+    low_won = low == high or bool(outcomes[low, high, seen[low, high]])
+    twin.update(first, second, low_won == (first == low))
+    seen[low, high] += 1
 
 
 def best_of(machine):
@@ -125,25 +124,60 @@ def best_of(machine):
     return set(np.flatnonzero(index >= index.max() - 1e-12).tolist())
 
 
-@pytest.mark.parametrize("form", ["sparring", "multisbm", "doubler"])
-def test_every_arm_has_the_largest_index_of_the_twin(form):
+def test_every_arm_of_sparring_has_the_largest_index_of_the_twin():
     """Under forced outcomes; the machines draw only among ties."""
-    played, outcomes = play_forced(policy_of(form), list(MATRICES.values()) * 2, 83)
+    played, outcomes = play_forced(
+        policy_of("sparring"), list(MATRICES.values()) * 2, 83
+    )
     for run, forced in zip(runs_of(played), outcomes, strict=True):
-        duels = duels_round_by_round(run.events)
-        before = duels[0][0]
-        for twin, first, second in follow(form, duels, forced):
-            if form == "sparring":
-                assert first in best_of(twin.left)
-                assert second in best_of(twin.right)
-            elif form == "multisbm":
-                assert first == before
-                assert second in best_of(twin.machines[first])
-                before = second
-            else:
-                assert twin.epoch == 1 or first in twin.left
-                assert twin.epoch > 1 or first == before
-                assert second in best_of(twin.machine)
+        twin, seen = Sparring(4, np.random.default_rng(0)), np.zeros((4, 4), dtype=int)
+        for first, second in duels_round_by_round(run.events):
+            assert first in best_of(twin.left)
+            assert second in best_of(twin.right)
+            tell(twin, (first, second), forced, seen)
+
+
+class Beside:
+    """A twin beside a rule; the coins of self-duels are the gains it lacks."""
+
+    def __init__(self, make_twin, outcomes):
+        self.twin = make_twin(4, np.random.default_rng(0))
+        self.outcomes = outcomes
+        self.seen = np.zeros((4, 4), dtype=int)
+        self.coins = []
+
+    def __call__(self, state, duel):
+        first, second = int(duel.first), int(duel.second)
+        if isinstance(self.twin, MultiSBM):
+            if not any(self.twin.played):
+                self.twin.last = first
+            assert first == self.twin.last
+            machine, gains = self.twin.machines[first], state.gains[first]
+            self.twin.last = second
+        else:
+            if self.twin.epoch == self.twin.machine.pull == 1:
+                self.twin.left = [first]
+            assert first in self.twin.left
+            machine, gains = self.twin.machine, state.machine.gains
+        assert second in best_of(machine)
+        if first == second:
+            self.coins.append(int(gains[second]) - machine.sums[second])
+            self.twin.update(first, second, not self.coins[-1])
+        else:
+            tell(self.twin, (first, second), self.outcomes, self.seen)
+
+
+@pytest.mark.parametrize("form", ["multisbm", "doubler"])
+def test_every_arm_has_the_largest_index_of_the_twin(form):
+    """The same of rules of one run, which also toss the coins of self-duels."""
+    rng, coins = np.random.default_rng(83), []
+    for matrix in list(MATRICES.values()) * 2:
+        forced = random_outcomes(matrix, 300, rng)
+        beside = Beside(FORMS[form][1], forced)
+        play_rule(policy_of(form), forced, 300, watch=beside)
+        coins += beside.coins
+    assert set(coins) == {0, 1}
+    assert stats.binomtest(sum(coins), len(coins)).pvalue > FALSE_ALARM
 
 
 @partial(quick_jit, static_argnames="num_arms")
@@ -158,22 +192,22 @@ def chosen(policy, keys, state, round_):
     return choose(keys, state, round_)[0]
 
 
-@quick_jit
-def recommended(policy, keys, state):
-    return jax.vmap(policy.recommend, in_axes=(0, None))(keys, state)
+def doubler_state(left, right):
+    """Return the state of Doubler with these arms of the last epoch and of this one."""
+    rng = np.random.default_rng(1)
+    state = policies.get("doubler").start(len(left), 100, rng)
+    state.left[:], state.right[:] = left, right
+    state.epoch.rounds, state.epoch.asked = 2 * sum(left), sum(right)
+    return state, rng
 
 
 def test_doubler_draws_from_the_last_epoch():
     """Left arms by their frequency, not by their presence."""
-    policy = policies.get("doubler")
-    with jax.enable_x64(True):
-        state = begun(policy, 4)._replace(
-            left=jnp.asarray(np.array([1, 0, 6, 1], dtype=np.int32)),
-            right=jnp.asarray(np.array([3, 2, 1, 0], dtype=np.int32)),
-        )
-        keys = jax.random.split(jax.random.key(1), 2000)
-        duels = chosen(policy, keys, state, jnp.int64(21))
-    counts = np.bincount(duels.first, minlength=4)
+    counts = np.zeros(4, dtype=int)
+    _, rng = doubler_state([1, 0], [0, 0])
+    for _ in range(2000):
+        state, _ = doubler_state([1, 0, 6, 1], [3, 2, 1, 0])
+        counts[policies.get("doubler").choose(state, rng, 21)[0]] += 1
     assert counts[1] == 0
     assert stats.chisquare(counts[[0, 2, 3]], [250, 1500, 250]).pvalue > FALSE_ALARM
 
@@ -188,35 +222,18 @@ def test_doubler_draws_from_the_last_epoch():
     ],
 )
 def test_doubler_recommends_from_the_last_complete_epoch(left, right, expected):
-    policy = policies.get("doubler")
-    with jax.enable_x64(True):
-        state = begun(policy, 3)._replace(
-            left=jnp.asarray(np.array(left, dtype=np.int32)),
-            right=jnp.asarray(np.array(right, dtype=np.int32)),
-        )
-        keys = jax.random.split(jax.random.key(1), 40)
-        arms = recommended(policy, keys, state)
-    assert set(arms.tolist()) == expected
+    state, rng = doubler_state(left, right)
+    arms = {policies.get("doubler").recommend(state, rng) for _ in range(40)}
+    assert arms == expected
 
 
 def test_doubler_ignores_outcomes_of_an_earlier_epoch():
-    policy = policies.get("doubler")
-    with jax.enable_x64(True):
-        state = policy.init(jax.random.key(0), 2, jnp.int64(100))
-        state = state._replace(
-            left=jnp.array([3, 1], dtype=jnp.int32),
-            right=jnp.array([2, 0], dtype=jnp.int32),
-        )
-        one = jnp.int64(1)
-        arms = jnp.int32(0), jnp.int32(1)
-        duel = Duel(arms[0], 0 * one, *arms, one)
-        outcome = Outcome(0 * one, one, 0 * one)
-        # Epoch 3 is rounds 7 to 14.
-        for round_, pulls in ((6, 0), (7, 1), (14, 1)):
-            key = jax.random.key(0)
-            after = policy.update(key, state, jnp.int64(round_), duel, outcome)
-            assert after.machine.pulls.tolist() == [0, pulls]
-            assert after.machine.gains.tolist() == [0, pulls]
+    # Epoch 3 is rounds 7 to 14.
+    for round_, pulls in ((6, 0), (7, 1), (14, 1)):
+        state, rng = doubler_state([3, 1], [2, 0])
+        policies.get("doubler").update(state, rng, round_, 0, 1, False)
+        assert state.machine.pulls.tolist() == [0, pulls]
+        assert state.machine.gains.tolist() == [0, pulls]
 
 
 def test_index_of_a_machine():
@@ -239,9 +256,15 @@ def test_unpulled_arms_come_first_in_random_order():
     assert set(arms.tolist()) == {1, 2}
 
 
-@pytest.mark.parametrize("name", ["sparring", "multisbm", "doubler"])
-def test_the_coin_of_a_self_duel_is_fed(name):
-    policy = policies.get(name)
+def test_unpulled_arms_come_first_in_random_order_in_rules():
+    machine = ucb_machines.Machine(np.array([5, 0, 0, 1]), np.array([5, 0, 0, 1]))
+    rng = np.random.default_rng(0)
+    arms = [ucb_machines.advance(rng, machine, 3.0) for _ in range(100)]
+    assert set(arms) == {1, 2}
+
+
+def test_the_coin_of_a_self_duel_is_fed():
+    policy = policies.get("sparring")
     with jax.enable_x64(True):
         start = begun(policy, 3)
         update = quick_jit(policy.update)
@@ -251,13 +274,8 @@ def test_the_coin_of_a_self_duel_is_fed(name):
         for wins in (0, 1):
             outcome = Outcome(0 * one, one, wins * one)
             after = update(jax.random.key(0), start, one, duel, outcome)
-            if name == "sparring":
-                sums.append((int(after.left.gains[2]), int(after.right.gains[2])))
-            elif name == "multisbm":
-                sums.append(int(after.gains[2, 2]))
-            else:
-                sums.append(int(after.machine.gains[2]))
-    assert sums == {"sparring": [(0, 1), (1, 0)]}.get(name, [1, 0])
+            sums.append((int(after.left.gains[2]), int(after.right.gains[2])))
+    assert sums == [(0, 1), (1, 0)]
 
 
 def test_random_pairs_are_uniform():

@@ -1,0 +1,65 @@
+"""An ordinary bandit algorithm (UCB) that reductions of one run build upon.
+
+As ``bandit_machines`` has it for JAX: a machine advances (names an arm) and is fed a
+reward of 0 or 1 for that arm.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.ops.rules import among_largest
+
+
+class Machine(NamedTuple):
+    """What a machine has seen of each arm."""
+
+    pulls: Int[np.ndarray, " K"]
+    gains: Int[np.ndarray, " K"]
+
+
+def fresh_machine(num_arms: int) -> Machine:
+    """Return a machine that has seen nothing."""
+    nothing = np.zeros(num_arms, dtype=np.int64)
+    return Machine(pulls=nothing, gains=nothing.copy())
+
+
+def advance(rng: Generator, machine: Machine, alpha: float) -> int:
+    """Return the arm with the largest gain + sqrt((alpha + 2) log s / (2 pulls)).
+
+    ``s`` is the number of the pull about to be made, from 1; natural logarithm. Arms
+    that were never pulled come first, ties are broken at random (Ailon et al. 2014,
+    Algorithm 4).
+    """
+    pull = 1
+    for pulls in machine.pulls:
+        pull += pulls
+    numerator = 0.5 * (alpha + 2.0) * math.log(pull)
+    best, largest, number = 0, -1.0, 0
+    for arm in range(len(machine.pulls)):
+        pulls, index = machine.pulls[arm], np.inf
+        if pulls > 0:
+            index = machine.gains[arm] / pulls + math.sqrt(numerator / pulls)
+        largest, number, leads = among_largest(rng, index, largest, number)
+        if leads:
+            best = arm
+    return best
+
+
+def feed(machine: Machine, arm: int, gain: bool) -> None:
+    """Count a reward."""
+    machine.pulls[arm] += 1
+    machine.gains[arm] += gain
+
+
+def most_pulled(rng: Generator, pulls: Int[np.ndarray, " K"]) -> int:
+    """Return the arm with the most pulls; ties at random."""
+    best, most, number = 0, -1, 0
+    for arm in range(len(pulls)):
+        most, number, leads = among_largest(rng, pulls[arm], most, number)
+        if leads:
+            best = arm
+    return best
