@@ -5,6 +5,7 @@ report, serve, and be interrupted. A run is a function of the seed and its own n
 how runs are put into lanes, segments or chunks changes no bit.
 """
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -75,6 +76,7 @@ def run_chunk(
     on_progress: Callable[[float], None] | None = None,
     engine: str = "auto",
     stopping: StoppingRule | None = None,
+    most_seconds: float = math.inf,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs`` up to the last checkpoint.
 
@@ -102,12 +104,16 @@ def run_chunk(
     stopping : StoppingRule, optional
         Looked at after every duel of different arms. A run that it ends plays nothing
         more: its counts stay as they are up to the last checkpoint. Needs a kernel.
+    most_seconds : float
+        Where runs are played one by one, those that are finished after so long are
+        enough if the others would still take long. The first one always ends.
 
     Returns
     -------
     RunRecords
-        Of all runs. With ``stopping``, ``info`` has ``stopped_at``, the round, or -1,
-        and ``answer``, the arm that is named, or -1.
+        Of all runs, or of as many as there was time for, from the first. With
+        ``stopping``, ``info`` has ``stopped_at``, the round, or -1, and ``answer``, the
+        arm that is named, or -1.
 
     Raises
     ------
@@ -129,6 +135,7 @@ def run_chunk(
             event_limit=EVENT_LIMIT,
             segment_seconds=_SEGMENT_SECONDS,
             on_progress=on_progress,
+            most_seconds=most_seconds,
         )
     kernel = kernel_for(environment, policy, engine)
     if stopping is not None and kernel is None:
@@ -147,6 +154,7 @@ def run_chunk(
             segment_seconds=_SEGMENT_SECONDS,
             on_progress=on_progress,
             stopping=stopping and stopping.scalar_stopping(),
+            most_seconds=most_seconds,
         )
     with jax.enable_x64(True):
         inputs = _problem(environment, policy, runs, checkpoints, seed)  # pyright: ignore[reportArgumentType]

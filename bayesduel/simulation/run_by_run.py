@@ -1,5 +1,6 @@
 """Simulating a chunk of runs of a policy in NumPy, run after run: the host's side."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ def run_chunk(
     on_progress: Callable[[float], None] | None = None,
     every: int = 1,
     self_duels: bool = True,
+    most_seconds: float = math.inf,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
@@ -74,7 +76,10 @@ def run_chunk(
         nothing = np.zeros(shape, dtype=np.int64), ledger[0], 0
         play(own, state, rng, preference, grid, *manner, progress[0], *nothing)
     compiled = time.perf_counter()
-    segments = Segments(segment_seconds, len(runs), horizon, event_limit, on_progress)
+    segments = Segments(
+        segment_seconds, len(runs), horizon, event_limit, on_progress, most_seconds
+    )
+    done = 0
     for run, order, seeds, row, plays_at in zip(
         runs, orders, words, progress, ledger, strict=True
     ):
@@ -93,15 +98,19 @@ def run_chunk(
                 return int(row[rounds.EVENTS]), int(row[rounds.PLAYED])
 
             segments.play(run, go_on)
+        done += 1
+        if segments.is_enough():
+            break
+    progress = progress[:done]
     found, best = environment.with_original_labels(
-        {"plays": ledger}, progress[:, rounds.RECOMMENDED], orders
+        {"plays": ledger[:done]}, progress[:, rounds.RECOMMENDED], orders[:done]
     )
     return RunRecords(
         ledger=found,
         recommendation=best,
         info={},
         events=progress[:, rounds.EVENTS].copy(),
-        finished=np.ones(len(runs), dtype=bool),
+        finished=np.ones(done, dtype=bool),
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
     )
