@@ -31,9 +31,6 @@ class Policy(PolicyBase):
     describes one run; the simulator adds the batch axis.
     """
 
-    explores_in_bulk: ClassVar[bool] = False
-    """Whether ``explore_rounds`` may exceed 1."""
-
     assisted: ClassVar[bool] = False
     """Whether it sometimes waits for the host (``is_waiting``, ``host_step``)."""
 

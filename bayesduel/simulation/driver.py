@@ -18,8 +18,8 @@ from bayesduel.errors import SimulationArgumentError, SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy, check_choice, kernel_of
-from bayesduel.policies.policy import Policy as Rule
 from bayesduel.policies.policy import PolicyBase
+from bayesduel.policies.policy_around import rule_of
 from bayesduel.program_cache import keep_programs
 from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.environment import Environment
@@ -99,8 +99,8 @@ def run_chunk(
         share of rounds played, on a log scale.
     engine : {"auto", "scalar", "jax"}
         "scalar" plays run after run by the kernel of the policy, "jax" many runs side
-        by side; the runs have the same law. "auto" takes the first on a CPU, where the
-        policy has a kernel. A policy in NumPy is always played by its own rule.
+        by side; the runs have the same law. "auto" takes the first where the policy has
+        a kernel. A policy in NumPy is always played by its own rule.
     stopping : StoppingRule, optional
         Looked at after every duel of different arms. A run that it ends plays nothing
         more: its counts stay as they are up to the last checkpoint. Needs a kernel.
@@ -123,20 +123,20 @@ def run_chunk(
     keep_programs()
     if on_progress is not None:
         on_progress(0.0)
-    if isinstance(policy, Rule):
+    settings: dict[str, Any] = {
+        "runs": runs,
+        "checkpoints": checkpoints,
+        "seed": seed,
+        "event_limit": EVENT_LIMIT,
+        "segment_seconds": _SEGMENT_SECONDS,
+        "on_progress": on_progress,
+        "most_seconds": most_seconds,
+    }
+    if (found := rule_of(policy)) is not None:
         if stopping is not None:
             raise without_kernel(policy)
-        return run_by_run(
-            environment,  # pyright: ignore[reportArgumentType]
-            policy,
-            runs=runs,
-            checkpoints=checkpoints,
-            seed=seed,
-            event_limit=EVENT_LIMIT,
-            segment_seconds=_SEGMENT_SECONDS,
-            on_progress=on_progress,
-            most_seconds=most_seconds,
-        )
+        rule, manner = found
+        return run_by_run(environment, rule, **settings, **manner)  # pyright: ignore[reportArgumentType]
     kernel = kernel_for(environment, policy, engine)
     if stopping is not None and kernel is None:
         raise without_kernel(policy)
@@ -144,18 +144,8 @@ def run_chunk(
         # Numba takes half a second to import.
         from bayesduel.simulation.scalar.engine import run_chunk as run_scalar_chunk
 
-        return run_scalar_chunk(
-            environment,  # pyright: ignore[reportArgumentType]
-            kernel,
-            runs=runs,
-            checkpoints=checkpoints,
-            seed=seed,
-            event_limit=EVENT_LIMIT,
-            segment_seconds=_SEGMENT_SECONDS,
-            on_progress=on_progress,
-            stopping=stopping and stopping.scalar_stopping(),
-            most_seconds=most_seconds,
-        )
+        ends = stopping and stopping.scalar_stopping()
+        return run_scalar_chunk(environment, kernel, stopping=ends, **settings)  # pyright: ignore[reportArgumentType]
     with jax.enable_x64(True):
         inputs = _problem(environment, policy, runs, checkpoints, seed)  # pyright: ignore[reportArgumentType]
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
@@ -192,7 +182,7 @@ def kernel_for(
 ) -> Any:
     """Return the kernel that plays a policy; None where the loop of JAX does."""
     check_choice("engine", engine, ("auto", "scalar", "jax"))
-    if engine == "jax" or (engine == "auto" and jax.default_backend() != "cpu"):
+    if engine == "jax":
         return None
     suits = isinstance(environment, PairwiseEnvironment)
     kernel = kernel_of(policy) if suits else None
@@ -209,7 +199,7 @@ def program_of(environment: Environment, policy: PolicyBase) -> str:
 
     The same runs of two programs differ, though they have one law.
     """
-    if isinstance(policy, Rule):
+    if rule_of(policy) is not None:
         return PROGRAMS["numpy"]
     return PROGRAMS["jax" if kernel_for(environment, policy) is None else "scalar"]
 

@@ -185,7 +185,12 @@ def play(
                     update(policy, state, rng, clock, first, second, won)
                 else:
                     report = reports[waiting]
-                    report[0], report[1], report[2], report[3] = clock, first, second, won
+                    report[0], report[1], report[2], report[3] = (
+                        clock,
+                        first,
+                        second,
+                        won,
+                    )
                     waiting += 1
     progress[PLAYED], progress[EVENTS], progress[CHECKPOINT] = played, events, place
     progress[CLOCK], progress[WAITING] = clock, waiting
