@@ -19,6 +19,8 @@ class ProgressReport:
         self._bar = bar
         self._task = None
         self._done = 0
+        self._left: dict[str, float] = {}
+        """Shares that are left of jobs that were cut, by the names of the rests."""
 
     def expect(self, total: int) -> None:
         """Say how many jobs there are."""
@@ -32,11 +34,15 @@ class ProgressReport:
         if self._task is None:
             self.expect(1)
 
+        left = self._left.get(job.name, 1.0)
+        before = self._completed()
+
         def show(share: float) -> None:
-            doing = "" if share > 0 else "compiling "
+            # The rest of a job that was cut has nothing to compile.
+            doing = "" if share > 0 or left < 1.0 else "compiling "
             self._bar.update(
                 self._task,
-                completed=self._done + share,
+                completed=before + left * share,
                 description=doing + job.words,
             )
 
@@ -47,11 +53,25 @@ class ProgressReport:
         if self._bar is not None:
             self._bar.update(self._task, description=f"compiling {job.words}")
 
+    def cut(self, job: Any, rest: Any, share: float) -> None:
+        """Say that this share of a job is finished, and which job is the rest."""
+        self._left[rest.name] = self._left.pop(job.name, 1.0) * (1.0 - share)
+        self._show(job)
+
     def finished(self, job: Any) -> None:
-        """Count a finished job."""
+        """Count a finished job, of which a cut leaves one."""
+        self._left.pop(job.name, None)
         self._done += 1
+        self._show(job)
+
+    def _completed(self) -> float:
+        return self._done + sum(1.0 - left for left in self._left.values())
+
+    def _show(self, job: Any) -> None:
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._done, description=job.words)
+            self._bar.update(
+                self._task, completed=self._completed(), description=job.words
+            )
 
 
 class ProgressLines:

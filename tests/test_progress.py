@@ -24,7 +24,7 @@ class Bar:
 
 
 def test_a_job_says_that_it_compiles_then_how_far_it_is():
-    bar, job = Bar(), SimpleNamespace(words="D-TS on cyclic")
+    bar, job = Bar(), SimpleNamespace(name="a", words="D-TS on cyclic")
     report = ProgressReport(bar)
     report.expect(2)
     show = report.update(job)
@@ -43,9 +43,9 @@ def test_a_job_says_that_it_compiles_then_how_far_it_is():
 
 def test_nothing_is_said_without_a_bar():
     report = ProgressReport()
-    assert report.update(SimpleNamespace(words="")) is None
-    report.compiling(SimpleNamespace(words=""))
-    report.finished(SimpleNamespace(words=""))
+    assert report.update(SimpleNamespace(name="a", words="")) is None
+    report.compiling(SimpleNamespace(name="a", words=""))
+    report.finished(SimpleNamespace(name="a", words=""))
 
 
 def test_lines_go_on_while_a_job_lasts_and_end():
@@ -53,8 +53,8 @@ def test_lines_go_on_while_a_job_lasts_and_end():
     lines, said, waited = ProgressLines(), [], []
     report = ProgressReport(lines)
     report.expect(4)
-    report.compiling(SimpleNamespace(words="RUCB on gap"))
-    report.finished(SimpleNamespace(words="D-TS on gap"))
+    report.compiling(SimpleNamespace(name="a", words="RUCB on gap"))
+    report.finished(SimpleNamespace(name="a", words="D-TS on gap"))
 
     def wait(delay):
         waited.append(delay)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.limits import PATIENCE
-from bayesduel.policies.base import Policy
+from bayesduel.policies.base import Policy, kernel_of
 from bayesduel.policies.lookup import parse
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
@@ -67,10 +67,9 @@ def asking_kernel(
     if isinstance(chosen, WithoutSelfDuels):
         chosen = chosen.policy
     inner = None
-    # A class that inherits from one with a kernel may have changed its rule.
-    if isinstance(chosen, Policy) and "scalar_kernel" in vars(type(chosen)):
+    if isinstance(chosen, Policy):
         WithoutSelfDuels(chosen).check(num_arms, budget)
-        inner = chosen.scalar_kernel()
+        inner = kernel_of(chosen)
     if inner is None:
         rule = "must be one that a kernel plays"
         remedy = "take d-ts+, rd-ts:cost=duels, track-and-stop, rucb or balanced"

@@ -1,21 +1,28 @@
 """How an experiment is carried out: jobs that simulate some runs of one policy each."""
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from bayesduel.experiments import nodes, results
+from bayesduel.experiments.jobs import Cut
 from bayesduel.experiments.nodes import Configuration
 from bayesduel.experiments.request.toml_text import folder_files
-from bayesduel.experiments.stored.run_sweep import Place, RunSweep, name_of
+from bayesduel.experiments.stored.run_ranges import Place, name_of
+from bayesduel.experiments.stored.run_sweep import RunSweep
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.version import package_version
 
 if TYPE_CHECKING:
     from bayesduel.experiments.experiment import Experiment
+
+MOST_SECONDS = 4.0
+"""How long a job may play before it is cut, so that what is finished is kept: an
+interrupt loses not much more, and a file in so many seconds is no work."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,10 @@ class SimulationJob:
     policy: PolicyBase
     runs: range
     num_lanes: int | None = None
+    whole: range | None = None
+    """Runs of the job that this is, or was cut from; None: it may not be cut."""
+    most_seconds: float = math.inf
+    """How long it may last before it is cut."""
 
     @property
     def place(self) -> Place:
@@ -53,8 +64,11 @@ class SimulationJob:
             len(self.runs),
         )
 
-    def run(self, on_progress: Callable[[float], None] | None = None) -> xr.Dataset:
-        """Simulate the runs; see :func:`bayesduel.experiments.nodes.chunk_dataset`."""
+    def run(self, on_progress: Callable[[float], None] | None = None) -> Any:
+        """Simulate the runs; see :func:`bayesduel.experiments.nodes.chunk_dataset`.
+
+        Return a :class:`bayesduel.experiments.jobs.Cut` where that takes too long.
+        """
         import jax
 
         from bayesduel.simulation.compiled_programs import drop_if_many
@@ -78,9 +92,16 @@ class SimulationJob:
             on_progress=on_progress,
             engine=engine,
             stopping=configuration.stopping,
+            most_seconds=self.most_seconds,
         )
         device = jax.devices()[0].device_kind
-        return nodes.chunk_dataset(configuration, self.runs, records, device)
+        end = self.runs.start + len(records.events)
+        done = replace(self, runs=range(self.runs.start, end))
+        dataset = nodes.chunk_dataset(configuration, done.runs, records, device)
+        if end == self.runs.stop:
+            return dataset
+        rest = replace(self, runs=range(end, self.runs.stop))
+        return Cut(done, dataset, rest, len(done.runs) / len(self.runs))
 
     def failed(self, error: str, num_runs: int) -> xr.Dataset:
         """Return the node of a policy that fails in one of all its runs."""
@@ -142,7 +163,12 @@ class Comparison(RunSweep):
         done: dict[Place, list[range]] = {}
         for job in finished:
             done.setdefault(job.place, []).append(job.runs)
-        return [self.job(place, runs) for place, runs in self.cut(workers, done)]
+        found = [self.job(place, runs) for place, runs in self.cut(workers, done)]
+        if self._summarizes:
+            return found
+        return [
+            replace(job, whole=job.runs, most_seconds=MOST_SECONDS) for job in found
+        ]
 
     def fingerprint(self, place: Place) -> dict[str, Any]:
         """Return what must agree for runs to belong together."""

@@ -16,12 +16,13 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.errors import ExecutorError, OutputFolderError, OutputWriteError
-from bayesduel.experiments.jobs import Job, JobResult, PartWriter
+from bayesduel.experiments.jobs import Cut, Job, JobResult, PartWriter
 from bayesduel.program_cache import own_process
 
 if TYPE_CHECKING:
@@ -104,11 +105,20 @@ def _run_here(
     while waiting and time.process_time() < end:
         job = waiting[0]
         hear = _impatient(report.update(job), check_interrupt, end)
-        result = JobResult(job, *_outcome(job, hear))
-        del waiting[0]
-        report.finished(job)
+        result, waiting[:1] = _finished(job, *_outcome(job, hear), report)
         keep(result)
         check_interrupt()
+
+
+def _finished(
+    job: Job, value: Any, failure: Exception | None, report: "ProgressReport"
+) -> tuple[JobResult, list[Job]]:
+    """Return what came of a job, and what is left of it if it was cut."""
+    if isinstance(value, Cut):
+        report.cut(job, value.rest, value.share)
+        return JobResult(value.done, value.value), [value.rest]
+    report.finished(job)
+    return JobResult(job, value, failure), []
 
 
 def _impatient(
@@ -161,6 +171,8 @@ def _outcome_there(
     if write is None or failure is not None:
         return value, failure
     try:
+        if isinstance(value, Cut):
+            return replace(value, value=write(value.done, value.value)), None
         return write(job, value), None
     except (OutputFolderError, OutputWriteError) as error:
         return None, error
@@ -210,8 +222,10 @@ def _run_there(
                 # A worker that dies again and again (out of memory, say) fails its job.
                 failure = None if error is None else RuntimeError(str(error))
                 value, failure = (None, failure) if failure else future.result()
-                report.finished(job)
-                keep(JobResult(job, value, failure))
+                result, rest = _finished(job, value, failure, report)
+                waiting.extendleft(rest)
+                begun.update(each.program for each in rest)
+                keep(result)
     except BrokenExecutor as error:
         raise ExecutorError(f"{_GONE} ({error})") from error
     finally:

@@ -31,8 +31,31 @@ class Job(Protocol):
         ...
 
     def run(self, on_progress: Callable[[float], None] | None = None) -> Any:
-        """Return what is computed; tell ``on_progress`` which share of it is done."""
+        """Return what is computed; tell ``on_progress`` which share of it is done.
+
+        A job that lasts long may return a :class:`Cut`.
+        """
         ...
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What a job returns that has done a part of itself only.
+
+    Attributes
+    ----------
+    done, rest : Job
+        What it was cut into.
+    value : object
+        Of what is done.
+    share : float
+        How much of the job that is.
+    """
+
+    done: Job
+    value: Any
+    rest: Job
+    share: float
 
 
 @dataclass(frozen=True)
@@ -161,6 +184,13 @@ class Sweep(ABC):
         It is kept in their place. Asked whenever one more, the last, is finished.
         """
         return None
+
+    def left(self, job: Any, is_kept: Callable[[str], bool]) -> Any:
+        """Return what is left of a job to do; None if all of it is kept.
+
+        ``is_kept`` says so of the name of a job, or of what one was cut into.
+        """
+        return None if is_kept(job.name) else job
 
     def plan(self) -> bytes | memoryview | None:
         """Return a file from which parts can be joined without the request, if any."""

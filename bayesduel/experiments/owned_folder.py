@@ -22,7 +22,7 @@ import re
 import socket
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -181,6 +181,23 @@ class OwnedFolder:
         """
         found = self._read_parts(sorted(self._parts.glob(f"{_short(name)}-*")))
         return next(found, None)
+
+    def intact_parts(self) -> Callable[[str], bool]:
+        """Return what says of a name whether a part is kept under it now.
+
+        One that is damaged is removed when it is asked for.
+        """
+        known = {file.name.partition("-")[0] for file in self._part_files()}
+
+        def is_intact(name: str) -> bool:
+            if _short(name) not in known:
+                return False
+            if self.part(name) is not None:
+                return True
+            self.remove_part(name)
+            return False
+
+        return is_intact
 
     def wait_for(self, file: str) -> None:
         """Wait until a part is seen that another machine has written.

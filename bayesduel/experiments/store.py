@@ -174,10 +174,9 @@ class SweepFolder:
         # The cut is the same for all parts, whatever their numbers of workers.
         jobs = self.sweep.jobs(self.part.count, [])
         own = jobs[self.part.number - 1 :: self.part.count]
-        missing = [job for job in own if self.owned.part(job.name) is None]
-        for job in missing:  # What is damaged would be found again.
-            self.owned.remove_part(job.name)
-        return missing
+        is_kept = self.owned.intact_parts()
+        left = [self.sweep.left(job, is_kept) for job in own]
+        return [job for job in left if job is not None]
 
     def begin(self) -> None:
         """Write down what the folder is for."""
@@ -232,8 +231,10 @@ class SweepFolder:
         """Replace finished jobs by what they are in one, also on the disk."""
         while found := self.sweep.joined(finished, last):
             last, parts = found
-            finished.append(last)
             self.keep(last)
+            if self.owned is not None and all(part.read for part in parts):
+                last = JobResult(last.job, read=partial(self._read, last.job.name))
+            finished.append(last)
             gone = {id(part) for part in parts}
             finished[:] = [each for each in finished if id(each) not in gone]
             if self.owned is not None:

@@ -57,6 +57,10 @@ def choose(state: WithoutSelfDuelsKernel, rng: Generator, round_: int) -> Scalar
     state.clock[0] = clock + duel.idle_rounds + int(duel.explores)
     explores = duel.explores and duel.first != duel.second
     state.patience[1] = state.patience[0] if explores else state.patience[1] - 1
+    alone = duel.explores and duel.first == duel.second
+    if alone and scalar_kernel.reads_self_duels(state.inner):
+        clock, arm = state.clock[0], duel.first
+        scalar_kernel.update(state.inner, rng, clock, arm, arm, False)
     if state.patience[1] <= 0:
         state.clock[0] = NEVER
     return ScalarDuel(duel.champion, 0, duel.first, duel.second, explores)
@@ -76,6 +80,18 @@ def update(
 
 
 @inlined
+def note(state: WithoutSelfDuelsKernel) -> int:
+    """Return what the policy notes."""
+    return scalar_kernel.note(state.inner)
+
+
+@inlined
+def recall(state: WithoutSelfDuelsKernel, first: int, second: int, noted: int) -> None:
+    """Let the policy recall."""
+    scalar_kernel.recall(state.inner, first, second, noted)
+
+
+@inlined
 def recommend(state: WithoutSelfDuelsKernel, rng: Generator) -> int:
     """Return the recommendation of the policy."""
     return scalar_kernel.recommend(state.inner, rng)
@@ -87,4 +103,6 @@ scalar_kernel.implement(
     choose=choose,
     update=update,
     recommend=recommend,
+    note=note,
+    recall=recall,
 )

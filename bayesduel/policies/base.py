@@ -31,9 +31,6 @@ class Policy(PolicyBase):
     describes one run; the simulator adds the batch axis.
     """
 
-    explores_in_bulk: ClassVar[bool] = False
-    """Whether ``explore_rounds`` may exceed 1."""
-
     assisted: ClassVar[bool] = False
     """Whether it sometimes waits for the host (``is_waiting``, ``host_step``)."""
 
@@ -119,6 +116,16 @@ class Policy(PolicyBase):
 def policy_class[T: type](cls: T) -> T:
     """Turn a class into a frozen dataclass and a JAX pytree."""
     return frozen_pytree(cls)
+
+
+def kernel_of(policy: PolicyBase) -> Any:
+    """Return the kernel that plays a policy, or None.
+
+    A class that inherits from one with a kernel may have changed its rule.
+    """
+    if "scalar_kernel" not in vars(type(policy)):
+        return None
+    return policy.scalar_kernel()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def check_kinds(policy: PolicyBase) -> None:

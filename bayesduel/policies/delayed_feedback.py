@@ -10,7 +10,8 @@ from jaxtyping import Bool, Int
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.masks import element_of
-from bayesduel.policies.base import Policy, policy_class
+from bayesduel.policies.base import Policy, kernel_of, policy_class
+from bayesduel.policies.policy import Policy as Rule
 from bayesduel.policies.policy_around import PolicyAround
 from bayesduel.types import Batch, Duel, Outcome, RoundCount, RunKey, State
 
@@ -97,6 +98,11 @@ class DelayedFeedback(PolicyAround):
         return f"told every {self.every} rounds"
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """How it is played, where the policy is a rule in NumPy."""
+        return {"every": self.every}
+
+    @property
     def played(self) -> Policy:
         """The policy in its round-by-round form."""
         policy: Any = self.policy
@@ -106,9 +112,8 @@ class DelayedFeedback(PolicyAround):
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad delay or a bad parameter."""
-        if not isinstance(self.policy, Policy) or isinstance(
-            self.policy, DelayedFeedback
-        ):
+        fits = isinstance(self.policy, Policy | Rule)
+        if not fits or isinstance(self.policy, DelayedFeedback):
             raise PolicyParameterError(
                 "policy must be a policy without a delay of its own, such as "
                 f"policies.get('d-ts'); got {self.policy!r}"
@@ -187,6 +192,16 @@ class DelayedFeedback(PolicyAround):
             arrived=jnp.where(done, 0, told),
             read=jnp.where(done, 0, read),
         )
+
+    def scalar_kernel(self) -> Any:
+        """Return the kernel, where the policy has one that is stepped."""
+        inner = kernel_of(self.played)
+        if inner is None:
+            return None
+        # Numba takes half a second to import.
+        from bayesduel.policies._scalar_delayed_feedback import kernel
+
+        return kernel(inner, every=self.every)
 
     def _tell(
         self,

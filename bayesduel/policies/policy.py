@@ -30,6 +30,9 @@ class PolicyBase:
     title: ClassVar[str] = ""
     """The name in words, for tables."""
 
+    explores_in_bulk: ClassVar[bool] = False
+    """Whether it asks for several rounds of a pair at once."""
+
     needs_horizon: ClassVar[bool] = False
     """Whether the rule reads the horizon (not "anytime")."""
 

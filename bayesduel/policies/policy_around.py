@@ -6,7 +6,22 @@ from jax import Array
 from jaxtyping import Bool, Shaped
 
 from bayesduel.policies.base import Policy, policy_class
+from bayesduel.policies.policy import Policy as Rule
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.types import Arm, OnHost, RunKey
+
+
+def rule_of(policy: PolicyBase) -> tuple[Rule, dict[str, Any]] | None:
+    """Return the rule in NumPy that a policy is, or is around, and how it is played.
+
+    With the settings of :func:`bayesduel.simulation.run_by_run.run_chunk`.
+    """
+    if isinstance(policy, Rule):
+        return policy, {}
+    if not isinstance(policy, PolicyAround):
+        return None
+    found = rule_of(policy.played)
+    return found and (found[0], {**found[1], **policy.settings})
 
 
 @policy_class
@@ -23,6 +38,11 @@ class PolicyAround(Policy):
     @property
     def manner(self) -> str:
         """How the policy is played, in the words of labels."""
+        raise NotImplementedError
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How it is played, where the policy is a rule in NumPy."""
         raise NotImplementedError
 
     @property

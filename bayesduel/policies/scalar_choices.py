@@ -5,6 +5,8 @@ from typing import Any
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.resolved_rounds import NEVER
+from bayesduel.policies.scalar_kernel import ScalarDuel
 
 
 @inlined
@@ -84,3 +86,9 @@ def place_by_weight(places: Records, count: int, rng: Generator) -> int:
             if target < 0.0:
                 break
     return chosen
+
+
+@inlined
+def stay_with(arm: int, look_ahead: int) -> ScalarDuel:
+    """Let an arm meet itself: once, or with ``look_ahead`` in all rounds to come."""
+    return ScalarDuel(arm, NEVER if look_ahead else 0, arm, arm, not look_ahead)

@@ -25,6 +25,10 @@ Of the type of an arm, so that a variable can have either value.
 """
 
 
+NOT_ASKED: Any = np.int64(-1)
+"""In place of the note of a duel that nobody asked for."""
+
+
 class ScalarDuel(NamedTuple):
     """What a kernel asks for, as ``bayesduel.types.Duel`` in scalars.
 
@@ -79,7 +83,29 @@ def update(
 ) -> None:
     """Take in that ``first`` has won or lost against ``second`` in ``round_``.
 
-    Of self-duels nothing is told: a rule that reads their coins tosses them itself.
+    Of self-duels nothing is told, unless the rule ``reads_self_duels``: then of those
+    that it chose as a duel, with ``won`` false, for it tosses their coins itself.
+    """
+    raise NotImplementedError
+
+
+def reads_self_duels(state: Any) -> bool:
+    """Say whether ``update`` is told of a self-duel that was chosen as a duel."""
+    raise NotImplementedError
+
+
+def note(state: Any) -> int:
+    """Return what the rule must know again when it is told of its last choice.
+
+    Not negative. Read only where other choices may come before the answer does.
+    """
+    raise NotImplementedError
+
+
+def recall(state: Any, first: int, second: int, noted: int) -> None:
+    """Prepare for an ``update`` that is not of the last choice, but of one noted.
+
+    Or, with ``NOT_ASKED``, of a duel that the rule did not choose.
     """
     raise NotImplementedError
 
@@ -108,6 +134,9 @@ def implement(
     recommend: Callable[..., Any],
     init: Callable[..., Any] | None = None,
     share_idle_rounds: Callable[..., Any] | None = None,
+    reads_self_duels: Callable[..., Any] | None = None,
+    note: Callable[..., Any] | None = None,
+    recall: Callable[..., Any] | None = None,
 ) -> None:
     """Enter the functions of a kernel by the class of its state.
 
@@ -121,12 +150,20 @@ def implement(
         As the others; without it a run begins with the state that the host has made.
     share_idle_rounds : callable, optional
         As the others, for kernels that say ``SEVERAL``.
+    reads_self_duels : callable, optional
+        As the others; without it no self-duel is told.
+    note, recall : callable, optional
+        As the others, for rules whose ``update`` depends on why a duel was chosen, or
+        that count what they chose.
     """
     implement_one(_INIT, state_class, _leave if init is None else init)
     implement_one(_CHOOSE, state_class, choose)
     implement_one(_UPDATE, state_class, update)
     implement_one(_RECOMMEND, state_class, recommend)
     implement_one(_SHARE, state_class, share_idle_rounds or _share_nothing)
+    implement_one(_READS, state_class, reads_self_duels or _reads_none)
+    implement_one(_NOTE, state_class, note or _notes_nothing)
+    implement_one(_RECALL, state_class, recall or _recalls_nothing)
 
 
 @inlined
@@ -141,9 +178,27 @@ def _share_nothing(
     """Leave all shares 0: no stretch of this kernel has several champions."""
 
 
+@inlined
+def _reads_none(state: Any) -> bool:
+    """Return that of self-duels nothing is read."""
+    return False
+
+
+@inlined
+def _notes_nothing(state: Any) -> int:
+    """Return a note that says nothing."""
+    return 0
+
+
+@inlined
+def _recalls_nothing(state: Any, first: int, second: int, noted: int) -> None:
+    """Do nothing: any duel is told alike."""
+
+
 # By other names, as the parameters of ``implement`` hide them.
 _INIT, _CHOOSE, _UPDATE, _RECOMMEND = init, choose, update, recommend
-_SHARE = share_idle_rounds
+_SHARE, _READS = share_idle_rounds, reads_self_duels
+_NOTE, _RECALL = note, recall
 
 
 def implement_one(

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import Policy, policy_class
+from bayesduel.policies.base import Policy, kernel_of, policy_class
+from bayesduel.policies.policy import Policy as Rule
 from bayesduel.policies.policy_around import PolicyAround
 from bayesduel.types import Duel, Outcome, RoundCount, RunKey, State
 
@@ -55,10 +56,16 @@ class WithoutSelfDuels(PolicyAround):
         """How the policy is played, in the words of labels."""
         return "no self-duels"
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How it is played, where the policy is a rule in NumPy."""
+        return {"self_duels": False}
+
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a policy that does not fit."""
         inner = self.policy
-        fits = isinstance(inner, Policy) and not isinstance(inner, WithoutSelfDuels)
+        fits = isinstance(inner, Policy | Rule)
+        fits = fits and not isinstance(inner, WithoutSelfDuels)
         if not fits or inner.explores_in_bulk:
             raise PolicyParameterError(
                 "policy must be one that asks for a duel at a time, such as "
@@ -113,9 +120,7 @@ class WithoutSelfDuels(PolicyAround):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel, where the policy has one."""
-        if "scalar_kernel" not in vars(type(self.policy)):
-            return None
-        inner = self.policy.scalar_kernel()
+        inner = kernel_of(self.policy)
         if inner is None:
             return None
         # Numba takes half a second to import.

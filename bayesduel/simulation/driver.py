@@ -5,6 +5,7 @@ report, serve, and be interrupted. A run is a function of the seed and its own n
 how runs are put into lanes, segments or chunks changes no bit.
 """
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -16,9 +17,9 @@ from jaxtyping import Bool, Int
 from bayesduel.errors import SimulationArgumentError, SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import Policy, check_choice
-from bayesduel.policies.policy import Policy as Rule
+from bayesduel.policies.base import Policy, check_choice, kernel_of
 from bayesduel.policies.policy import PolicyBase
+from bayesduel.policies.policy_around import rule_of
 from bayesduel.program_cache import keep_programs
 from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.environment import Environment
@@ -29,17 +30,13 @@ from bayesduel.simulation.event_loop import (
     start,
 )
 from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.simulation.records import RunRecords
+from bayesduel.simulation.records import PROGRAMS, RunRecords
 from bayesduel.simulation.run_by_run import run_chunk as run_by_run
 from bayesduel.stopping.rules import StoppingRule
 
 EVENT_LIMIT = 2**31 - 2
 """Events that one run may take. Their number is folded into 32 bits of its key, and
 most policies count duels of a pair, one per event, as int32."""
-
-PROGRAMS = {"scalar": "kernel-1", "jax": "jax-1", "numpy": "numpy-1"}
-"""Names of the engines in results, with a version of their random streams: it grows
-where run r of a seed becomes another one."""
 
 _CHECKPOINT_BLOCK = 32
 """Checkpoints are padded to a multiple of this, so that most grids share a program."""
@@ -79,6 +76,7 @@ def run_chunk(
     on_progress: Callable[[float], None] | None = None,
     engine: str = "auto",
     stopping: StoppingRule | None = None,
+    most_seconds: float = math.inf,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs`` up to the last checkpoint.
 
@@ -101,17 +99,21 @@ def run_chunk(
         share of rounds played, on a log scale.
     engine : {"auto", "scalar", "jax"}
         "scalar" plays run after run by the kernel of the policy, "jax" many runs side
-        by side; the runs have the same law. "auto" takes the first on a CPU, where the
-        policy has a kernel. A policy in NumPy is always played by its own rule.
+        by side; the runs have the same law. "auto" takes the first where the policy has
+        a kernel. A policy in NumPy is always played by its own rule.
     stopping : StoppingRule, optional
         Looked at after every duel of different arms. A run that it ends plays nothing
         more: its counts stay as they are up to the last checkpoint. Needs a kernel.
+    most_seconds : float
+        Where runs are played one by one, those that are finished after so long are
+        enough if the others would still take long. The first one always ends.
 
     Returns
     -------
     RunRecords
-        Of all runs. With ``stopping``, ``info`` has ``stopped_at``, the round, or -1,
-        and ``answer``, the arm that is named, or -1.
+        Of all runs, or of as many as there was time for, from the first. With
+        ``stopping``, ``info`` has ``stopped_at``, the round, or -1, and ``answer``, the
+        arm that is named, or -1.
 
     Raises
     ------
@@ -121,19 +123,20 @@ def run_chunk(
     keep_programs()
     if on_progress is not None:
         on_progress(0.0)
-    if isinstance(policy, Rule):
+    settings: dict[str, Any] = {
+        "runs": runs,
+        "checkpoints": checkpoints,
+        "seed": seed,
+        "event_limit": EVENT_LIMIT,
+        "segment_seconds": _SEGMENT_SECONDS,
+        "on_progress": on_progress,
+        "most_seconds": most_seconds,
+    }
+    if (found := rule_of(policy)) is not None:
         if stopping is not None:
             raise without_kernel(policy)
-        return run_by_run(
-            environment,  # pyright: ignore[reportArgumentType]
-            policy,
-            runs=runs,
-            checkpoints=checkpoints,
-            seed=seed,
-            event_limit=EVENT_LIMIT,
-            segment_seconds=_SEGMENT_SECONDS,
-            on_progress=on_progress,
-        )
+        rule, manner = found
+        return run_by_run(environment, rule, **settings, **manner)  # pyright: ignore[reportArgumentType]
     kernel = kernel_for(environment, policy, engine)
     if stopping is not None and kernel is None:
         raise without_kernel(policy)
@@ -141,17 +144,8 @@ def run_chunk(
         # Numba takes half a second to import.
         from bayesduel.simulation.scalar.engine import run_chunk as run_scalar_chunk
 
-        return run_scalar_chunk(
-            environment,  # pyright: ignore[reportArgumentType]
-            kernel,
-            runs=runs,
-            checkpoints=checkpoints,
-            seed=seed,
-            event_limit=EVENT_LIMIT,
-            segment_seconds=_SEGMENT_SECONDS,
-            on_progress=on_progress,
-            stopping=stopping and stopping.scalar_stopping(),
-        )
+        ends = stopping and stopping.scalar_stopping()
+        return run_scalar_chunk(environment, kernel, stopping=ends, **settings)  # pyright: ignore[reportArgumentType]
     with jax.enable_x64(True):
         inputs = _problem(environment, policy, runs, checkpoints, seed)  # pyright: ignore[reportArgumentType]
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
@@ -186,16 +180,12 @@ def without_kernel(policy: PolicyBase) -> SimulationArgumentError:
 def kernel_for(
     environment: Environment, policy: PolicyBase, engine: str = "auto"
 ) -> Any:
-    """Return the kernel that plays a policy; None where the loop of JAX does.
-
-    A class that inherits from one with a kernel may have changed its rule.
-    """
+    """Return the kernel that plays a policy; None where the loop of JAX does."""
     check_choice("engine", engine, ("auto", "scalar", "jax"))
-    if engine == "jax" or (engine == "auto" and jax.default_backend() != "cpu"):
+    if engine == "jax":
         return None
-    has_kernel = "scalar_kernel" in vars(type(policy))
-    suits = has_kernel and isinstance(environment, PairwiseEnvironment)
-    kernel = policy.scalar_kernel() if suits else None  # pyright: ignore
+    suits = isinstance(environment, PairwiseEnvironment)
+    kernel = kernel_of(policy) if suits else None
     if engine == "scalar" and kernel is None:
         raise SimulationArgumentError(
             f"engine must be 'jax' or 'auto' for {policy.label}, which has no kernel, "
@@ -209,7 +199,7 @@ def program_of(environment: Environment, policy: PolicyBase) -> str:
 
     The same runs of two programs differ, though they have one law.
     """
-    if isinstance(policy, Rule):
+    if rule_of(policy) is not None:
         return PROGRAMS["numpy"]
     return PROGRAMS["jax" if kernel_for(environment, policy) is None else "scalar"]
 

@@ -1,8 +1,12 @@
-"""What both engines return of a chunk of runs."""
+"""What engines return of a chunk of runs, and what they are called."""
 
 from dataclasses import dataclass
 
 import numpy as np
+
+PROGRAMS = {"scalar": "kernel-1", "jax": "jax-1", "numpy": "numpy-1"}
+"""Names of the engines in results, with a version of their random streams: it grows
+where run r of a seed becomes another one."""
 
 
 @dataclass(frozen=True)

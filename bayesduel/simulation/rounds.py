@@ -13,18 +13,25 @@ from jaxtyping import Float, Int
 from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
+from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.policies.policy import Duel
 
-PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT, WRONG = range(6)
+PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT, WRONG, CLOCK, WAITING = range(8)
 """Places of a run's progress: rounds so far, events, the number of the next checkpoint,
-the arm that is recommended at the end, and what went wrong with which number."""
+the arm that is recommended at the end, what went wrong with which number, the rounds of
+the policy's own clock, and how many outcomes it has not been told."""
 
 NO_FAULT, BAD_ARM, BAD_IDLE_ROUNDS, BAD_RECOMMENDATION = range(4)
 
 
-def new_progress(num_runs: int) -> Int[np.ndarray, "run 6"]:
+def new_progress(num_runs: int) -> Int[np.ndarray, "run 8"]:
     """Return how far runs are before their first rounds."""
-    return np.zeros((num_runs, 6), dtype=np.int64)
+    return np.zeros((num_runs, 8), dtype=np.int64)
+
+
+def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 4"]:
+    """Return room for the outcomes that a policy has not been told."""
+    return np.zeros((min(every, horizon), 4), dtype=np.int64)
 
 
 def choose(policy: Any, state: Any, rng: Generator, round_: int) -> Any:
@@ -94,13 +101,29 @@ def add_rounds(
     return place
 
 
+def tell(
+    policy: Any,
+    state: Any,
+    rng: Generator,
+    reports: Int[np.ndarray, "report 4"],
+    number: int,
+) -> None:
+    """Tell a policy outcomes in their order, each with its own round."""
+    for place in range(number):
+        report = reports[place]
+        update(policy, state, rng, report[0], report[1], report[2], report[3] > 0)
+
+
 def play(
     policy: Any,
     state: Any,
     rng: Generator,
     preference: Float[np.ndarray, "K K"],
     checkpoints: Int[np.ndarray, " C"],
-    progress: Int[np.ndarray, " 6"],
+    every: int,
+    self_duels: bool,
+    reports: Int[np.ndarray, "report 4"],
+    progress: Int[np.ndarray, " 8"],
     plays: Int[np.ndarray, "K K"],
     ledger: Int[np.ndarray, "C K K"],
     event_limit: int,
@@ -110,14 +133,23 @@ def play(
     Arms are numbered as the policy knows them; ``plays`` counts ordered pairs. An event
     is a question to the policy. A fault of the policy ends the run with a status, as
     compiled code raises nothing.
+
+    After every so many rounds the policy is told the outcomes so far; a stretch ends
+    where some arrive. Without ``self_duels`` only its own clock counts them, until it
+    has waited for longer than any horizon.
     """
     num_arms = len(plays)
     horizon = checkpoints[-1]
     played, events, place = progress[PLAYED], progress[EVENTS], progress[CHECKPOINT]
+    clock, waiting = progress[CLOCK], progress[WAITING]
     while played < horizon and events < event_limit:
         events += 1
         progress[PLAYED] = played  # So that an error of the policy can be located.
-        duel = as_duel(choose(policy, state, rng, played + 1))
+        due = (played // every + 1) * every
+        if waiting > 0 and played % every == 0:
+            tell(policy, state, rng, reports, waiting)
+            waiting = 0
+        duel = as_duel(choose(policy, state, rng, clock + 1))
         champion, idle = duel.champion, duel.idle_rounds
         first, second = duel.first, duel.second
         for arm in (champion, first, second):
@@ -127,22 +159,44 @@ def play(
             progress[FAULT], progress[WRONG] = BAD_IDLE_ROUNDS, idle
         if progress[FAULT] != NO_FAULT:
             break
+        explores = bool(duel.explores)
+        if clock >= LONGEST_HORIZON:
+            idle, explores = horizon - played, False
+        elif not self_duels:
+            clock, idle = clock + min(idle, LONGEST_HORIZON), 0
+        elif waiting > 0 and idle > due - played:
+            idle, explores = due - played, False
         idle = min(idle, horizon - played)
         if idle > 0:
             place = add_rounds(
                 plays, ledger, checkpoints, place, played, champion, champion, idle
             )
-            played += idle
-        if duel.explores and played < horizon:
-            place = add_rounds(
-                plays, ledger, checkpoints, place, played, first, second, 1
-            )
-            played += 1
+            played, clock = played + idle, clock + idle
+        if explores and played < horizon:
+            clock += 1
+            if self_duels or first != second:
+                place = add_rounds(
+                    plays, ledger, checkpoints, place, played, first, second, 1
+                )
+                played += 1
             if first != second:
                 won = rng.random() < preference[first, second]
-                update(policy, state, rng, played, first, second, won)
+                if every == 1:
+                    update(policy, state, rng, clock, first, second, won)
+                else:
+                    report = reports[waiting]
+                    report[0], report[1], report[2], report[3] = (
+                        clock,
+                        first,
+                        second,
+                        won,
+                    )
+                    waiting += 1
     progress[PLAYED], progress[EVENTS], progress[CHECKPOINT] = played, events, place
+    progress[CLOCK], progress[WAITING] = clock, waiting
     if played == horizon:
+        if horizon % every == 0:
+            tell(policy, state, rng, reports, waiting)
         arm = recommend(policy, state, rng)
         progress[RECOMMENDED] = arm
         if not 0 <= arm < num_arms:

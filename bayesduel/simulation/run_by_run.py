@@ -1,5 +1,6 @@
 """Simulating a chunk of runs of a policy in NumPy, run after run: the host's side."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,8 +36,18 @@ def run_chunk(
     event_limit: int,
     segment_seconds: float,
     on_progress: Callable[[float], None] | None = None,
+    every: int = 1,
+    self_duels: bool = True,
+    most_seconds: float = math.inf,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
+
+    Parameters
+    ----------
+    every : int
+        After so many rounds the policy is told the outcomes so far.
+    self_duels : bool
+        Whether the self-duels that it chooses are played.
 
     Raises
     ------
@@ -61,10 +72,14 @@ def run_chunk(
     with _about(policy, progress[0], runs[0]):
         # No events: this compiles. The state is thrown away.
         state = policy.start(num_arms, horizon, rng)
+        manner = every, self_duels, rounds.new_reports(every, horizon)
         nothing = np.zeros(shape, dtype=np.int64), ledger[0], 0
-        play(own, state, rng, preference, grid, progress[0], *nothing)
+        play(own, state, rng, preference, grid, *manner, progress[0], *nothing)
     compiled = time.perf_counter()
-    segments = Segments(segment_seconds, len(runs), horizon, event_limit, on_progress)
+    segments = Segments(
+        segment_seconds, len(runs), horizon, event_limit, on_progress, most_seconds
+    )
+    done = 0
     for run, order, seeds, row, plays_at in zip(
         runs, orders, words, progress, ledger, strict=True
     ):
@@ -73,23 +88,29 @@ def run_chunk(
         plays = np.zeros(shape, dtype=np.int64)
         with _about(policy, row, run):
             state = policy.start(num_arms, horizon, rng)
-            given = (own, state, rng, mine, grid, row, plays, plays_at)
+            given = (own, state, rng, mine, grid, *manner, row, plays, plays_at)
 
-            def go_on(limit: int, given: Any = given, run: int = run) -> Any:
+            def go_on(
+                limit: int, given: Any = given, row: Any = row, run: int = run
+            ) -> Any:
                 play(*given, limit)
-                _raise_on_fault(policy, given[5], run, num_arms)
-                return int(given[5][rounds.EVENTS]), int(given[5][rounds.PLAYED])
+                _raise_on_fault(policy, row, run, num_arms)
+                return int(row[rounds.EVENTS]), int(row[rounds.PLAYED])
 
             segments.play(run, go_on)
+        done += 1
+        if segments.is_enough():
+            break
+    progress = progress[:done]
     found, best = environment.with_original_labels(
-        {"plays": ledger}, progress[:, rounds.RECOMMENDED], orders
+        {"plays": ledger[:done]}, progress[:, rounds.RECOMMENDED], orders[:done]
     )
     return RunRecords(
         ledger=found,
         recommendation=best,
         info={},
         events=progress[:, rounds.EVENTS].copy(),
-        finished=np.ones(len(runs), dtype=bool),
+        finished=np.ones(done, dtype=bool),
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
     )

@@ -1,5 +1,6 @@
 """Runs one after the other: how each begins, and segments that can be interrupted."""
 
+import math
 import time
 from collections.abc import Callable
 
@@ -39,6 +40,8 @@ class Segments:
         Events that one run may take.
     on_progress : callable, optional
         Called with the share of rounds played, on a log scale.
+    most_seconds : float
+        How long runs are played if the others would still take long.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class Segments:
         horizon: int,
         event_limit: int,
         on_progress: Callable[[float], None] | None,
+        most_seconds: float = math.inf,
     ) -> None:
         self._seconds = seconds
         self._num_runs = num_runs
@@ -56,7 +60,16 @@ class Segments:
         self._on_progress = on_progress
         self._events = _FIRST_SEGMENT
         self._finished = 0
-        self._reported = time.perf_counter()
+        self._most_seconds = most_seconds
+        self._began = self._reported = time.perf_counter()
+
+    def is_enough(self) -> bool:
+        """Say whether the runs that are finished took long, and the others would."""
+        took = time.perf_counter() - self._began
+        if took < self._most_seconds:
+            return False
+        to_come = took * (self._num_runs / self._finished - 1)
+        return to_come > self._most_seconds / 2
 
     def play(self, run: int, go_on: Callable[[int], tuple[int, int]]) -> None:
         """Play a run to its end.

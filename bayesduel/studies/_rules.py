@@ -16,8 +16,8 @@ from bayesduel.studies._state import StudyState
 if TYPE_CHECKING:
     from bayesduel.inference.posterior import Posterior
     from bayesduel.policies.policy import PolicyBase
+    from bayesduel.studies._played import Played
     from bayesduel.studies._played_policy import PlayedPolicy
-    from bayesduel.studies._played_rule import PlayedRule
 
 __all__ = ["Nothing", "Proposal", "Rule", "check_policy_text", "least_of", "rule_of"]
 
@@ -154,7 +154,7 @@ class PolicyRule:
 
     def __init__(self, settings: Settings) -> None:
         self._policy = check_policy_text(settings)
-        self._played: PlayedPolicy | PlayedRule | None = None
+        self._played: Played | PlayedPolicy | None = None
         self._pending: tuple[Any, int] | None = None
 
     def prepare(self, state: StudyState) -> None:
@@ -164,7 +164,7 @@ class PolicyRule:
         if followed is not known:
             followed.next_duel(state.last + 1)
 
-    def _followed(self, state: StudyState) -> PlayedPolicy | PlayedRule:
+    def _followed(self, state: StudyState) -> Played | PlayedPolicy:
         if self._played is None or not self._played.is_of(state):
             self._played = _player(self._policy, state)
         self._played.follow(state)
@@ -207,14 +207,21 @@ class PolicyRule:
         self._pending = None
 
 
-def _player(policy: PolicyBase, state: StudyState) -> PlayedPolicy | PlayedRule:
-    """Return what follows the events of a study with a policy of either kind."""
+def _player(policy: PolicyBase, state: StudyState) -> Played | PlayedPolicy:
+    """Return what follows the events of a study with a policy of any kind."""
     from bayesduel.policies.policy import Policy
 
     if isinstance(policy, Policy):
         from bayesduel.studies._played_rule import PlayedRule
 
         return PlayedRule(policy, state)
+    from bayesduel.policies.base import kernel_of
+
+    if (kernel := kernel_of(policy)) is not None:
+        # Numba takes half a second to import.
+        from bayesduel.studies._played_kernel import PlayedKernel
+
+        return PlayedKernel(policy, kernel, state)
     from bayesduel.studies._played_policy import PlayedPolicy
 
     return PlayedPolicy(policy, state)  # pyright: ignore[reportArgumentType]

@@ -71,8 +71,7 @@ class Request:
 class Told(NamedTuple):
     """What the policy has to go through, in this order.
 
-    With ``duel`` None it is asked; ``asks`` says how a vote that it did not ask for is
-    told apart.
+    With ``duel`` None it is asked, as ``program`` asked it.
     """
 
     number: int
@@ -82,6 +81,7 @@ class Told(NamedTuple):
     votes: int = 0
     wins: int = 0
     asked_for: bool = True
+    program: str | None = None
 
 
 def coin(seed: int, number: int) -> bool:
@@ -233,7 +233,7 @@ class StudyState:
         self._count_out(question, +1)
 
     def _policy_asks(self, number: int, duel: dict[str, Any], *, serves: bool) -> None:
-        self.told.append(Told(number, None))
+        self.told.append(Told(number, None, program=duel.get("program")))
         self.idle_rounds += duel["idle"]
         pair = duel["first"], duel["second"]
         if serves:

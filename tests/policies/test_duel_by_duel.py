@@ -163,10 +163,11 @@ def played_by_kernel(policy, num_arms):
     return [play_kernel(kernel, each, HORIZON) for each in instances(num_arms)[1]]
 
 
+@pytest.mark.parametrize("look_ahead", [True, False], ids=["look-ahead", "step"])
 @pytest.mark.parametrize("num_arms", ARMS)
 @pytest.mark.parametrize("name", KERNELS)
-def test_kernels_play_the_duels_of_the_twin(name, num_arms):
-    ours = played_by_kernel(policies.get(name), num_arms)
+def test_kernels_play_the_duels_of_the_twin(name, num_arms, look_ahead):
+    ours = played_by_kernel(policies.get(name, look_ahead=look_ahead), num_arms)
     differences = [
         first_difference(run.duels, duels)
         for run, (duels, _) in zip(ours, twin_duels(name, num_arms, 1), strict=True)
@@ -174,7 +175,8 @@ def test_kernels_play_the_duels_of_the_twin(name, num_arms):
     assert differences == [None] * INSTANCES
     expected = [arm for _, arm in twin_duels(name, num_arms, 1)]
     assert [run.recommendation for run in ours] == expected
-    assert max(run.longest_stretch for run in ours) > 100
+    longest = max(run.longest_stretch for run in ours)
+    assert longest > 100 if look_ahead else longest == 0
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 
 from bayesduel.ops.scalar.compiled import standalone
 from bayesduel.posteriors import scalar_betas
@@ -267,3 +268,24 @@ def test_rates_of_integers_agree_under_both_dtypes():
     whole = rates(wins, losses)
     real = quick_jit(half_tail_rates_of_beta)(wins + 1.0, losses + 1.0)
     np.testing.assert_allclose(real, whole, rtol=1e-11)
+
+
+COUNTS = [(0, 0), (0, 1), (0, 100), (0, 1000), (10, 1000), (3, 30), (250, 256),
+          (255, 256), (200, 320), (100, 412), (300, 340), (480, 520), (700, 1000),
+          (999, 1000), (1000, 1000)]  # fmt: skip
+"""On all sides of where the expansion begins, and far below what it can say."""
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.5, 1.5, 1.0])
+def test_tails_of_kernels_match_logarithms_of_scipy(prior):
+    """Whatever the prior, and as far as a number goes: some are near 1e-300."""
+    tail, table = standalone(scalar_betas.half_tail), scalar_betas.tail_table()
+    parameters = np.array(COUNTS) + prior
+    found = [[tail(*each, table), tail(*each[::-1], table)] for each in parameters]
+    expected = stats.beta.logsf(0.5, *parameters.T)
+    # Beyond its table, tails of integers below 1e-33 may be anything small.
+    checked = expected > (math.log(SMALLEST_CHECKED) if prior == 1.0 else -math.inf)
+    assert checked.sum() >= 10
+    np.testing.assert_allclose(
+        np.log(found)[checked], np.stack([expected] * 2, axis=1)[checked], atol=5e-12
+    )

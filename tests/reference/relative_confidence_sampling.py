@@ -20,6 +20,8 @@ class RelativeConfidenceSampling:
     fallback : {"least", "random"}
         Champion where no arm beats all others in the sample: the one that was champion
         least often, or any.
+    prior : float or float (K, K)
+        Pseudo-wins of the samples, of i over j; one number for all, or a table.
     """
 
     def __init__(
@@ -29,11 +31,13 @@ class RelativeConfidenceSampling:
         *,
         alpha: float = 0.51,
         fallback: str = "least",
+        prior: float | NDArray[np.float64] = 1,
     ) -> None:
         self.num_arms = num_arms
         self.rng = rng
         self.alpha = alpha
         self.fallback = fallback
+        self.prior = np.broadcast_to(prior, (num_arms, num_arms))
         self.rounds = 0
         self.wins = np.zeros((num_arms, num_arms), dtype=np.int64)
         self.reigns = np.zeros(num_arms, dtype=np.int64)
@@ -41,9 +45,10 @@ class RelativeConfidenceSampling:
     def sample_preference(self) -> NDArray[np.float64]:
         """Draw one Beta sample per unordered pair and mirror it."""
         theta = np.full((self.num_arms, self.num_arms), 0.5)
+        counts = self.wins + self.prior
         for i in range(self.num_arms):
             for j in range(i + 1, self.num_arms):
-                theta[i, j] = self.rng.beta(self.wins[i, j] + 1, self.wins[j, i] + 1)
+                theta[i, j] = self.rng.beta(counts[i, j], counts[j, i])
                 theta[j, i] = 1 - theta[i, j]
         return theta
 

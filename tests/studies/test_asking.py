@@ -1,12 +1,14 @@
 """Policies of the registry ask real judges: what they ask, and that it replays."""
 
+from pathlib import Path
+
 import jax
 import numpy as np
 import pytest
 
 from bayesduel import policies
 from bayesduel.studies import Study
-from bayesduel.studies._played_rule import PlayedRule
+from bayesduel.studies._played import Played
 from bayesduel.studies._settings import RULES
 from bayesduel.votes import Comparisons
 from tests.studies.helpers import DRINKS, assert_replays
@@ -42,11 +44,12 @@ def answer(study, ticket, rng):
 def machine(study):
     """Return what the policy has in mind after all events."""
     study.ask()  # Compiles, and follows.
-    return in_mind(study._rule._followed(study._current()))
+    return mind(study._rule._followed(study._current()))
 
 
-def in_mind(played):
-    if isinstance(played, PlayedRule):
+def mind(played):
+    """Return the state and the clock of a policy, of whatever kind."""
+    if isinstance(played, Played):
         return played._game.state, played._game.round
     return jax.device_get((played._machine.state, played._machine.round))
 
@@ -59,7 +62,8 @@ def assert_policy_replays(study):
         from bayesduel.studies._rules import rule_of
 
         other._rule = rule_of(other._settings)
-        again = in_mind(other._rule._followed(state))
+        played = other._rule._followed(state)
+        again = mind(played)
     for here, there in zip(jax.tree.leaves(one), jax.tree.leaves(again), strict=True):
         np.testing.assert_array_equal(here, there)
 
@@ -158,7 +162,7 @@ def test_the_policy_is_told_what_was_answered(make):
     for _ in range(30):
         (ticket,) = study.ask()
         answer(study, ticket, rng)
-    wins = machine(study)[0].wins
+    wins = machine(study)[0].pairs["wins"]
     np.testing.assert_array_equal(wins, study.comparisons().wins)
 
 
@@ -170,7 +174,7 @@ def test_an_undone_vote_is_none_to_the_policy(make):
     study.undo(tickets[1])
     study.tell(tickets[1], "right")
     study.withdraw(tickets[2])
-    wins = machine(study)[0].wins
+    wins = machine(study)[0].pairs["wins"]
     assert wins.sum() == 3
     np.testing.assert_array_equal(wins, study.comparisons().wins)
     assert study.status().restarts == 2
@@ -195,3 +199,25 @@ def test_another_seed_asks_other_questions(make):
         for seed in (0, 1)
     ]
     assert asked[0] != asked[1]
+
+
+def test_a_study_of_an_older_program_goes_on(tmp_path):
+    """Its questions were asked by the loop of JAX; to the kernel they are votes."""
+    path = tmp_path / "older.study"
+    path.write_bytes((Path(__file__).parent / "asked_by_jax.study").read_bytes())
+    wins = np.array([[0, 4, 6, 6], [2, 0, 2, 0], [5, 2, 0, 1], [1, 1, 0, 0]])
+    rng = np.random.default_rng(9)
+    with Study.open(path) as study:
+        assert study.comparisons().wins.tolist() == wins.tolist()
+        for question in [*study._current().open.values()]:
+            assert study.tell(question.number, "left")
+            wins[question.left, question.right] += 1
+        assert np.array_equal(machine(study)[0].pairs["wins"], wins)
+        for _ in range(20):
+            (ticket,) = study.ask()
+            study.tell(ticket, "left" if rng.random() < 0.7 else "right")
+        assert study.comparisons().num_votes == 52
+        told = machine(study)[0].pairs["wins"]
+        assert np.array_equal(told, study.comparisons().wins)
+        assert np.all(told >= wins)
+        assert_policy_replays(study)

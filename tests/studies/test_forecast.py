@@ -15,7 +15,7 @@ from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import Variations, run_chunk
 from bayesduel.stopping import AnytimeEvidence, FixedNumber
 from bayesduel.studies import Study
-from bayesduel.studies._played_policy import PlayedPolicy
+from bayesduel.studies._rules import _player
 from bayesduel.studies.forecast import _votes_of, votes_needed, who_is_simulated
 from bayesduel.studies.lines import answer_line
 from bayesduel.votes import Comparisons
@@ -166,11 +166,11 @@ def test_an_audit_has_the_design_of_the_study(make):
 
 @pytest.mark.slow
 def test_simulated_studies_go_on_as_the_study_does(make):
-    """The next pair after votes from before: by JAX, and by the kernel."""
+    """The next pair after votes from before: asked, and simulated."""
     state = make("d-ts")._current()
     policy, pairs = get("d-ts"), np.triu_indices(4, 1)
     asked = np.zeros((4, 4), dtype=int)
-    played = PlayedPolicy(policy, state)
+    played = _player(policy, state)
     for number in range(1500):
         duel, _ = played.next_duel(number + 100)
         first, second = sorted((duel["first"], duel["second"]))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import xarray as xr
 
@@ -15,7 +15,8 @@ from bayesduel.experiments.checks import check_format
 from bayesduel.experiments.jobs import JobResult
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.store import PLAN, carry_out
-from bayesduel.experiments.stored.run_sweep import Place, RunSweep, name_of
+from bayesduel.experiments.stored.run_ranges import Place, name_of
+from bayesduel.experiments.stored.run_sweep import RunSweep
 from bayesduel.folders import as_path, read_marker
 
 _REQUEST = "experiment.toml"
@@ -96,6 +97,7 @@ class StoredJob:
 
     place: Place
     runs: range
+    whole: ClassVar[None] = None
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ its number, so the cut changes nothing.
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
@@ -17,10 +17,9 @@ from bayesduel.experiments import nodes, results, run_summaries
 from bayesduel.experiments.companions import companions
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
+from bayesduel.experiments.stored import run_ranges
+from bayesduel.experiments.stored.run_ranges import Place
 from bayesduel.simulation.driver import ARMS_OF_ONE_LANE
-
-Place = tuple[str, str]
-"""The names of an environment and a policy in results."""
 
 RUNS_PER_JOB = 256
 """Runs of a job at most: what an interrupt can lose, and what cores can share. A few
@@ -97,7 +96,8 @@ class RunSweep(Sweep):
     def job(self, place: Place, runs: range) -> Any:
         """Return the job of some runs, with its place and its name.
 
-        One that can fail has the method ``failed``, which returns the node of that.
+        Its ``whole`` are the runs of the job that it was cut from, or None. One that
+        can fail has the method ``failed``, which returns the node of that.
         """
 
     # --- Cutting and joining ---------------------------------------------------------
@@ -114,7 +114,7 @@ class RunSweep(Sweep):
             size = min(self._block(place), usual)
             if self._summarizes:  # The same blocks for any number of workers.
                 size = self._block(place)
-            for gap in _gaps(num_runs, done.get(place, ())):
+            for gap in run_ranges.gaps(num_runs, done.get(place, ())):
                 found += [
                     (place, range(start, min(start + size, gap.stop)))
                     for start in range(gap.start, gap.stop, size)
@@ -139,9 +139,15 @@ class RunSweep(Sweep):
     def joined(
         self, finished: Sequence[JobResult], last: JobResult
     ) -> tuple[JobResult, Sequence[JobResult]] | None:
-        """Join summaries that make a node of their tree."""
-        if not self._summarizes or last.failure is not None:
+        """Join summaries that make a node of their tree, and what one job was cut into.
+
+        So no more files are left than there were jobs.
+        """
+        if last.failure is not None:
             return None
+        if not self._summarizes:
+            parts = run_ranges.cut_from_one(finished, last)
+            return self._in_one(parts) if parts else None
         place = last.job.place
         own = {
             each.job.runs: each
@@ -151,10 +157,19 @@ class RunSweep(Sweep):
         group = run_summaries.complete_group(list(own), self._block(place))
         if not group:
             return None
-        parts = [own[runs] for runs in group]
+        return self._in_one([own[runs] for runs in group])
+
+    def _in_one(
+        self, parts: Sequence[JobResult]
+    ) -> tuple[JobResult, Sequence[JobResult]]:
         dataset = nodes.join_chunks([each.value for each in parts])
-        job = self.job(place, range(group[0].start, group[-1].stop))
+        first, last = parts[0].job, parts[-1].job
+        job = self.job(first.place, range(first.runs.start, last.runs.stop))
         return JobResult(job, dataset), parts
+
+    def left(self, job: Any, is_kept: Callable[[str], bool]) -> Any:
+        """Return the runs of a job that are not kept, nor what it was cut into."""
+        return run_ranges.left(job, is_kept)
 
     @staticmethod
     def to_bytes(value: xr.Dataset) -> memoryview:
@@ -332,23 +347,9 @@ def _refuse_another_program(
     )
 
 
-def name_of(place: Place, runs: range) -> str:
-    """Return a name that no other job of the same request has."""
-    environment, policy = place
-    return f"{environment}, {policy}, runs {runs.start} to {runs.stop - 1}"
-
-
 def now() -> str:
     """Return the time in UTC, as results note when they were made."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _gaps(num_runs: int, done: Sequence[range]) -> list[range]:
-    """Return the runs from 0 on that are in none of the disjoint ranges."""
-    ordered = sorted(done, key=lambda runs: runs.start)
-    starts = [0, *(runs.stop for runs in ordered)]
-    stops = [*(runs.start for runs in ordered), num_runs]
-    return [range(*ends) for ends in zip(starts, stops, strict=True)]
 
 
 def _runs_in(folder: OwnedFolder) -> dict[Place, list[xr.Dataset]]:

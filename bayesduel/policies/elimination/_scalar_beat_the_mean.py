@@ -11,11 +11,12 @@ from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import takes_over
+from bayesduel.policies.scalar_choices import stay_with, takes_over
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _NOW = np.dtype(
     [
+        ("look_ahead", np.int64),  # Whether the end is one stretch.
         ("num_active", np.int64),
         ("draws_itself", np.int64),  # Whether an arm may be its own opponent.
         ("scale", np.float64),  # Radius of the bounds after one duel.
@@ -24,16 +25,19 @@ _NOW = np.dtype(
 
 _ARM = np.dtype(
     [
-        # Of duels with active opponents in which the arm was the first one.
+        # Of duels with active opponents in which the arm was the first one: those that
+        # were asked for, and those whose outcomes are known.
+        ("asked", np.int64),
         ("duels", np.int64),
         ("wins", np.int64),
         ("share", np.float64),  # Of wins; 1/2 without duels.
+        ("is_active", np.int64),
         # Not of the arm: the list of the active ones.
         ("active", np.int64),
     ]
 )
 
-_PAIR = np.dtype([("duels", np.int64), ("wins", np.int64)])
+_PAIR = np.dtype([("asked", np.int64), ("duels", np.int64), ("wins", np.int64)])
 
 
 class BeatTheMeanKernel(NamedTuple):
@@ -49,7 +53,7 @@ class BeatTheMeanKernel(NamedTuple):
     """K x K of ``_PAIR``: [i, j], duels of i with j in which i was the first."""
 
 
-def kernel(*, factor: float, draws_itself: bool) -> ScalarKernel:
+def kernel(*, factor: float, draws_itself: bool, look_ahead: bool) -> ScalarKernel:
     """Return the kernel; the radius is factor * sqrt(log(2 T K) / duels)."""
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> BeatTheMeanKernel:
@@ -59,12 +63,14 @@ def kernel(*, factor: float, draws_itself: bool) -> ScalarKernel:
             arms=np.zeros(num_arms, dtype=_ARM),
             pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
         )
+        state.now["look_ahead"] = look_ahead
         state.now["num_active"] = num_arms
         state.now["draws_itself"] = draws_itself
         state.now["scale"] = factor * math.sqrt(
             math.log(horizon) + math.log(2 * num_arms)
         )
         state.arms["share"] = 0.5
+        state.arms["is_active"] = True
         state.arms["active"] = np.arange(num_arms)
         return state
 
@@ -73,20 +79,17 @@ def kernel(*, factor: float, draws_itself: bool) -> ScalarKernel:
 
 @inlined
 def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> ScalarDuel:
-    """Choose the arm with the fewest duels and an opponent, or the last arm.
-
-    Of a self-duel the coin is tossed.
-    """
+    """Choose the arm with the fewest duels and an opponent, or the last arm."""
     now, arms = state.now[0], state.arms
     if now.num_active == 1:
         last = arms[0].active
-        return ScalarDuel(last, NEVER, last, last, False)
+        return stay_with(last, look_ahead=now.look_ahead)
     chosen, fewest, number = 0, NEVER, 0
     for place in range(now.num_active):
-        duels = arms[arms[place].active].duels
-        if duels < fewest:
-            fewest, number = duels, 0
-        if duels == fewest:
+        asked = arms[arms[place].active].asked
+        if asked < fewest:
+            fewest, number = asked, 0
+        if asked == fewest:
             number += 1
             if takes_over(rng, number):
                 chosen = place
@@ -95,8 +98,8 @@ def choose(state: BeatTheMeanKernel, rng: Generator, round_: int) -> ScalarDuel:
     else:
         other = (chosen + 1 + choose_index(rng, now.num_active - 1)) % now.num_active
     first, second = arms[chosen].active, arms[other].active
-    if first == second:
-        _credit(state, rng, first, second, rng.random() < 0.5)
+    arms[first].asked += 1
+    state.pairs[first, second].asked += 1
     return ScalarDuel(first, 0, first, second, True)
 
 
@@ -109,15 +112,28 @@ def update(
     second: int,
     won: bool,
 ) -> None:
-    """Credit the first arm."""
-    _credit(state, rng, first, second, won)
+    """Count an outcome for the first arm, then remove the worst one if surely so.
+
+    What is told late of an arm that was removed meanwhile does not count.
+    """
+    if first == second:
+        won = rng.random() < 0.5
+    arms = state.arms
+    if state.now[0].num_active > 1 and arms[first].is_active and arms[second].is_active:
+        _credit(state, rng, first, second, won)
+
+
+@inlined
+def reads_self_duels(state: BeatTheMeanKernel) -> bool:
+    """Say that an arm that meets itself is credited."""
+    return True
 
 
 @compiled
 def _credit(
     state: BeatTheMeanKernel, rng: Generator, first: int, second: int, won: bool
 ) -> None:
-    """Count an outcome for the first arm, then remove the worst one if surely so."""
+    """Count an outcome between active arms."""
     arm, pair, now = state.arms[first], state.pairs[first, second], state.now[0]
     pair.duels += 1
     pair.wins += won
@@ -153,8 +169,10 @@ def _remove(state: BeatTheMeanKernel, place: int) -> None:
     victim = arms[place].active
     now.num_active -= 1
     arms[place].active = arms[now.num_active].active
+    arms[victim].is_active = False
     for other_place in range(now.num_active):
         arm = arms[other_place].active
+        arms[arm].asked -= state.pairs[arm, victim].asked
         arms[arm].duels -= state.pairs[arm, victim].duels
         arms[arm].wins -= state.pairs[arm, victim].wins
         arms[arm].share = 0.5
@@ -172,5 +190,9 @@ def recommend(state: BeatTheMeanKernel, rng: Generator) -> int:
 
 
 scalar_kernel.implement(
-    BeatTheMeanKernel, choose=choose, update=update, recommend=recommend
+    BeatTheMeanKernel,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+    reads_self_duels=reads_self_duels,
 )

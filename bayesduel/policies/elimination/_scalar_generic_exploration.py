@@ -12,23 +12,22 @@ from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index
-from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import takes_over
+from bayesduel.policies.scalar_choices import stay_with, takes_over
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _NOBODY = -1
 
 _NOW = np.dtype(
     [
+        ("look_ahead", np.int64),  # Whether the end is one stretch.
         ("finds_copeland", np.int64),  # Whether the goal is a Copeland winner.
         ("strict", np.int64),
         ("log_level", np.float64),  # log(K (K - 1) T / delta)
-        # Pairs that are open, and how many of them had the fewest duels: they come
-        # first, all others had one more.
+        # Pairs that are open, and how many of them were asked for least often: they
+        # come first, all others were once more.
         ("num_open", np.int64),
         ("num_rare", np.int64),
-        ("chosen", np.int64),  # Where in the list the pair of the last duel stands.
         ("winner", np.int64),  # The arm to stay with, or -1.
     ]
 )
@@ -61,7 +60,9 @@ class SavageKernel(NamedTuple):
     """K (K - 1) / 2 of ``_PLACE``: the pairs that are open, then what is left."""
 
 
-def kernel(*, finds_copeland: bool, strict: bool, delta: float) -> ScalarKernel:
+def kernel(
+    *, finds_copeland: bool, strict: bool, delta: float, look_ahead: bool
+) -> ScalarKernel:
     """Return the kernel; a delta of 0 stands for 1/T."""
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> SavageKernel:
@@ -76,6 +77,7 @@ def kernel(*, finds_copeland: bool, strict: bool, delta: float) -> ScalarKernel:
         doubt = -np.log(delta) if delta > 0.0 else np.log(horizon)
         pairs = np.log(num_arms * (num_arms - 1))
         state.now["log_level"] = pairs + np.log(horizon) + doubt
+        state.now["look_ahead"] = look_ahead
         state.now["finds_copeland"] = finds_copeland
         state.now["strict"] = strict
         state.now["num_open"] = state.now["num_rare"] = len(first)
@@ -91,10 +93,14 @@ def choose(state: SavageKernel, rng: Generator, round_: int) -> ScalarDuel:
     """Choose the pair compared least often, or the winner."""
     now = state.now[0]
     if now.winner != _NOBODY:
-        return ScalarDuel(now.winner, NEVER, now.winner, now.winner, False)
-    now.chosen = choose_index(rng, now.num_rare)
-    place = state.list[now.chosen]
-    return ScalarDuel(place.first, 0, place.first, place.second, True)
+        return stay_with(now.winner, look_ahead=now.look_ahead)
+    if now.num_rare == 0:
+        now.num_rare = now.num_open
+    chosen = choose_index(rng, now.num_rare)
+    first, second = state.list[chosen].first, state.list[chosen].second
+    now.num_rare -= 1
+    _swap(state, chosen, now.num_rare)
+    return ScalarDuel(first, 0, first, second, True)
 
 
 @inlined
@@ -106,23 +112,35 @@ def update(
     second: int,
     won: bool,
 ) -> None:
-    """Count an outcome; drop the pairs that no longer matter."""
+    """Count an outcome; drop the pairs that no longer matter.
+
+    What is told late of a pair that was dropped meanwhile decides nothing any more.
+    """
     now, pairs = state.now[0], state.pairs
     pairs[first, second].wins += won
     pairs[second, first].wins += not won
-    now.num_rare -= 1
-    _swap(state, now.chosen, now.num_rare)
     wins, losses = pairs[first, second].wins, pairs[second, first].wins
     lead = float(wins - losses)
     if lead * lead > 2.0 * (wins + losses) * now.log_level:
+        place = _place_of(state, first, second)
+        if place == now.num_open:
+            return
         better, worse = (first, second) if lead > 0.0 else (second, first)
         state.arms[better].sure_wins += 1
         state.arms[worse].sure_losses += 1
-        _drop_pairs(state, now.num_rare)
+        _drop_pairs(state, place)
         if now.num_open == 0:
             now.winner = _best(state, rng)
-    if now.num_rare == 0:
-        now.num_rare = now.num_open
+
+
+@compiled
+def _place_of(state: SavageKernel, first: int, second: int) -> int:
+    """Return where an open pair stands; behind all of them if it is not open."""
+    low, high = min(first, second), max(first, second)
+    for place in range(state.now[0].num_open):
+        if state.list[place].first == low and state.list[place].second == high:
+            return place
+    return state.now[0].num_open
 
 
 @inlined

@@ -167,14 +167,14 @@ class BeatTheMean(Policy):
         return choose_among(uniform, mark_largest(shares, state.active))
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where the end is one stretch."""
-        if not self.look_ahead:
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.elimination._scalar_beat_the_mean import kernel
 
         factor = float(self.gamma) ** 2 * (1.0 if self.tight else 3.0)
-        return kernel(factor=factor, draws_itself=self.self_duels)
+        return kernel(
+            factor=factor, draws_itself=self.self_duels, look_ahead=self.look_ahead
+        )
 
 
 def _within(counts: Int[Array, "K K"], active: Bool[Array, " K"]) -> Int[Array, " K"]:

@@ -194,9 +194,7 @@ class Savage(Policy):
         return jnp.where(state.winner == _NOBODY, found, state.winner)
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where the end is one stretch."""
-        if not self.look_ahead:
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.elimination._scalar_generic_exploration import kernel
 
@@ -204,6 +202,7 @@ class Savage(Policy):
             finds_copeland=self.goal == "copeland",
             strict=self.strict,
             delta=float(self.delta),
+            look_ahead=self.look_ahead,
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.compiled import Records, inlined
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_choices import among_largest
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
@@ -55,12 +55,10 @@ def kernel(*, alpha: float) -> ScalarKernel:
 
 @inlined
 def choose(state: SparringKernel, rng: Generator, round_: int) -> ScalarDuel:
-    """Let each machine name an arm; of a self-duel toss the coin."""
+    """Let each machine name an arm."""
     root = math.sqrt(math.log(float(round_)))
     first = _largest_index(state.machines[_LEFT], rng, root)
     second = _largest_index(state.machines[_RIGHT], rng, root)
-    if first == second:
-        _feed_both(state, first, second, rng.random() < 0.5)
     return ScalarDuel(first, 0, first, second, True)
 
 
@@ -85,14 +83,17 @@ def update(
     second: int,
     won: bool,
 ) -> None:
-    """Feed both machines."""
-    _feed_both(state, first, second, won)
-
-
-@compiled
-def _feed_both(state: SparringKernel, first: int, second: int, won: bool) -> None:
+    """Feed both machines; of a self-duel toss the coin."""
+    if first == second:
+        won = rng.random() < 0.5
     _feed(state, state.machines[_LEFT, first], won)
     _feed(state, state.machines[_RIGHT, second], not won)
+
+
+@inlined
+def reads_self_duels(state: SparringKernel) -> bool:
+    """Say that each machine learns from every round."""
+    return True
 
 
 @inlined
@@ -116,5 +117,9 @@ def recommend(state: SparringKernel, rng: Generator) -> int:
 
 
 scalar_kernel.implement(
-    SparringKernel, choose=choose, update=update, recommend=recommend
+    SparringKernel,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+    reads_self_duels=reads_self_duels,
 )

@@ -28,6 +28,7 @@ _NOW = np.dtype(
     [
         *LIST_FIELDS,
         *DRAWS_FIELDS,
+        ("look_ahead", np.int64),  # Whether idle rounds are jumped over.
         ("alpha", np.float64),
         ("beta", np.float64),
         ("is_in_turn", np.int64),  # Whether the duel that was chosen is of the lists.
@@ -86,7 +87,7 @@ class CopelandKernel(NamedTuple):
 
 
 def new_state(
-    order: Int[np.ndarray, " K"], *, alpha: float, beta: float
+    order: Int[np.ndarray, " K"], *, alpha: float, beta: float, look_ahead: bool
 ) -> CopelandKernel:
     """Return the state before the first round: every pair is due once."""
     num_arms = len(order)
@@ -98,6 +99,7 @@ def new_state(
         pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
         elements=np.zeros(rows.size + num_arms, dtype=_ELEMENT),
     )
+    state.now["look_ahead"] = look_ahead
     state.now["alpha"] = alpha
     state.now["beta"] = beta
     state.now["num_close"] = rows.size

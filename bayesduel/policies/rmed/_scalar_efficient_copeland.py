@@ -1,8 +1,8 @@
 """The kernel of ECW-RMED: Algorithm 1 and the efficient program in closed form.
 
-A self-duel teaches nothing, so its test is done when it is chosen; of a stretch of them
-only the last one, which alone can fail. The program is that of
-``theory.copeland_program``, whose ``_superiors`` states it with the rules for ties.
+Of a stretch of self-duels only the last one, which alone can fail, is tested. The
+program is that of ``theory.copeland_program``, whose ``_superiors`` states it with the
+rules for ties.
 """
 
 import math
@@ -22,8 +22,8 @@ from bayesduel.policies.rmed._scalar_copeland import (
     slack,
 )
 from bayesduel.policies.rmed._scalar_lists import append, is_only_element, take
-from bayesduel.policies.rmed._scalar_pairs import find_fewest, lowest
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.rmed._scalar_pairs import count_draw, find_fewest, lowest
+from bayesduel.policies.scalar_kernel import NOT_ASKED, ScalarDuel, ScalarKernel
 
 _SLACK = 1e-12
 """Constraints "sum >= 1" may fall short by this."""
@@ -32,11 +32,11 @@ _EQUAL_RATIO = 1e-12
 """Ratios that differ by less are equal."""
 
 
-def kernel(*, alpha: float, beta: float) -> ScalarKernel:
-    """Return the kernel."""
+def kernel(*, alpha: float, beta: float, look_ahead: bool) -> ScalarKernel:
+    """Return the kernel; without ``look_ahead`` it plays round by round."""
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> CopelandKernel:
-        return new_state(order, alpha=alpha, beta=beta)
+        return new_state(order, alpha=alpha, beta=beta, look_ahead=look_ahead)
 
     return ScalarKernel("efficient_copeland_rmed", of_run)
 
@@ -57,17 +57,18 @@ def choose(state: CopelandKernel, rng: Generator, round_: int) -> ScalarDuel:
         urgent = _urgent_element(state, log_t)
         if urgent >= 0:
             first, second = elements[urgent].first, elements[urgent].second
+            count_draw(state, first, second)
             return ScalarDuel(first, 0, first, second, True)
+    now.is_in_turn = True
     element = elements[now.head].listed
     first, second = elements[element].first, elements[element].second
-    alone = is_only_element(now)
-    take(now, elements)
+    idle = 0
     if first != second:
-        now.is_in_turn = True
-        return ScalarDuel(first, 0, first, second, True)
-    rounds = _self_duels(state, first, round_) if alone else 1
-    _append_due(state, round_ + rounds - 1)
-    return ScalarDuel(first, rounds, first, first, False)
+        count_draw(state, first, second)
+    elif now.look_ahead and is_only_element(now):
+        idle = _self_duels(state, first, round_) - 1
+    take(now, elements)
+    return ScalarDuel(first, idle, first, second, True)
 
 
 @inlined
@@ -85,6 +86,8 @@ def _urgent_element(state: CopelandKernel, log_t: float) -> int:
         for j in range(i + 1, state.arms.size):
             pair = state.pairs[i, j]
             is_close = pair.is_close and (pair.gap == 0.0 or abs(pair.gap) < closeness)
+            # Not while outcomes are on their way.
+            is_close &= pair.draws == pair.wins + state.pairs[j, i].wins
             if is_close or log_t > _count_limit(state, pair.draws):
                 return element
             element += 1
@@ -255,9 +258,30 @@ def update(
     won: bool,
 ) -> None:
     """Count the outcome and, if the duel was in turn, find what is due."""
-    count(state, first, second, won)
+    if first != second:
+        count(state, first, second, won)
     if state.now[0].is_in_turn:
         _append_due(state, round_)
+
+
+@inlined
+def reads_self_duels(state: CopelandKernel) -> bool:
+    """Say that there is a test after a self-duel, too."""
+    return True
+
+
+@inlined
+def note(state: CopelandKernel) -> int:
+    """Return whether the duel is of the lists."""
+    return state.now[0].is_in_turn
+
+
+@inlined
+def recall(state: CopelandKernel, first: int, second: int, noted: int) -> None:
+    """Recall whether the duel is of the lists; one that nobody asked for is not."""
+    state.now[0].is_in_turn = max(noted, 0)
+    if noted == NOT_ASKED:
+        count_draw(state, first, second)
 
 
 @inlined
@@ -273,5 +297,12 @@ def recommend(state: CopelandKernel, rng: Generator) -> int:
 
 
 scalar_kernel.implement(
-    CopelandKernel, init=init, choose=choose, update=update, recommend=recommend
+    CopelandKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+    reads_self_duels=reads_self_duels,
+    note=note,
+    recall=recall,
 )

@@ -14,7 +14,7 @@ from bayesduel.posteriors.scalar_betas import kl_to_half
 
 PAIR_FIELDS = [
     ("wins", np.int64),  # [i, j]: duels of the pair that i won.
-    ("draws", np.int64),
+    ("draws", np.int64),  # Duels that were asked for, answered or not.
     ("gap", np.float64),  # [i, j]: estimated P(i beats j) - 1/2; 0 before any duel.
     ("divergence", np.float64),  # KL(mu_ij, 1/2)
     ("evidence", np.float64),  # N_ij KL(mu_ij, 1/2)
@@ -35,12 +35,18 @@ def count_duel(state: Any, first: int, second: int, won: bool) -> None:
     backward.wins += not won
     duels = forward.wins + backward.wins
     gap = 0.5 * (forward.wins - backward.wins) / duels
-    forward.draws = backward.draws = duels
     forward.gap, backward.gap = gap, -gap
     divergence = kl_to_half(abs(gap))
     forward.divergence = backward.divergence = divergence
     forward.evidence = backward.evidence = duels * divergence
-    if duels == state.now[0].fewest + 1:
+
+
+@compiled
+def count_draw(state: Any, first: int, second: int) -> None:
+    """Count a duel that is asked for; how many there are is known at once."""
+    draws = state.pairs[first, second].draws + 1
+    state.pairs[first, second].draws = state.pairs[second, first].draws = draws
+    if draws == state.now[0].fewest + 1:
         state.now[0].num_fewest -= 1
         if state.now[0].num_fewest == 0:
             find_fewest(state)

@@ -1,7 +1,6 @@
 """The kernel of RMED1, RMED2 and RMED2FH.
 
-A self-duel teaches nothing, so its test is done when it is chosen; of a stretch of them
-only the last one, which alone can let an arm in.
+Of a stretch of self-duels only the last one, which alone can let an arm in, is tested.
 """
 
 import math
@@ -25,11 +24,12 @@ from bayesduel.policies.rmed._scalar_lists import (
 from bayesduel.policies.rmed._scalar_pairs import (
     DRAWS_FIELDS,
     PAIR_FIELDS,
+    count_draw,
     count_duel,
     find_fewest,
     lowest,
 )
-from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import NOT_ASKED, ScalarDuel, ScalarKernel
 
 _RULES = "rmed1", "rmed2", "rmed2fh"
 _RMED1, _RMED2, _RMED2FH = range(3)
@@ -40,6 +40,7 @@ _NOW = np.dtype(
     [
         *LIST_FIELDS,
         *DRAWS_FIELDS,
+        ("look_ahead", np.int64),  # Whether idle rounds are jumped over.
         ("allowance", np.float64),  # f(K)
         ("rule", np.int64),
         ("alpha", np.float64),
@@ -80,13 +81,17 @@ class RMEDKernel(NamedTuple):
 
 def kernel(
     *,
+    look_ahead: bool,
     f_scale: float,
     f_power: float,
     rule: str = "rmed1",
     alpha: float = 1.0,
     numerator_floor: float = 0.0,
 ) -> ScalarKernel:
-    """Return the kernel; RMED1 does not read the last two."""
+    """Return the kernel; without ``look_ahead`` it plays round by round.
+
+    RMED1 does not read the last two.
+    """
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RMEDKernel:
         num_arms = len(order)
@@ -95,6 +100,7 @@ def kernel(
             arms=np.zeros(num_arms, dtype=_ARM),
             pairs=np.zeros((num_arms, num_arms), dtype=np.dtype(PAIR_FIELDS)),
         )
+        state.now["look_ahead"] = look_ahead
         state.now["allowance"] = f_scale * float(num_arms) ** f_power
         state.now["rule"] = _RULES.index(rule)
         state.now["alpha"] = alpha
@@ -104,6 +110,7 @@ def kernel(
         state.now["sweeps_left"] = max(1, draws) if rule == "rmed2fh" else 1
         state.now["column"] = 1
         state.arms["num_unbeaten"] = num_arms - 1
+        state.arms["target"] = _NOBODY
         first_pass(state, state.arms, num_arms)
         return state
 
@@ -124,20 +131,22 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> ScalarDuel:
     if now.sweeps_left > 0:
         first, second = now.row, now.column
         _go_on_with_sweep(now, arms.size)
+        count_draw(state, first, second)
         return ScalarDuel(first, 0, first, second, True)
     if now.rule == _RMED2 and now.left_in_pass == 0 and _some_pair_is_rare(now, round_):
         first, second = _first_rare_pair(state, round_)
+        count_draw(state, first, second)
         return ScalarDuel(first, 0, first, second, True)
+    now.is_in_turn = True
     arm = arms[now.head].listed
     opponent = _opponent(state, arm, round_)
+    idle = 0
     if opponent != arm:
-        now.is_in_turn = True
-        take(now, arms)
-        return ScalarDuel(arm, 0, arm, opponent, True)
-    rounds = _self_duels(state, round_) if is_only_element(now) else 1
+        count_draw(state, arm, opponent)
+    elif now.look_ahead and is_only_element(now):
+        idle = _self_duels(state, round_) - 1
     take(now, arms)
-    _append_arms_due(state, round_ + rounds - 1)
-    return ScalarDuel(arm, rounds, arm, arm, False)
+    return ScalarDuel(arm, idle, arm, opponent, True)
 
 
 @inlined
@@ -275,6 +284,35 @@ def update(
     won: bool,
 ) -> None:
     """Count the outcome, then test which arms are due in the next pass."""
+    if first != second:
+        _learn(state, first, second, won)
+    if state.now[0].is_in_turn:
+        _append_arms_due(state, round_)
+
+
+@inlined
+def reads_self_duels(state: RMEDKernel) -> bool:
+    """Say that there is a test after a self-duel, too."""
+    return True
+
+
+@inlined
+def note(state: RMEDKernel) -> int:
+    """Return whether the duel is of the lists."""
+    return state.now[0].is_in_turn
+
+
+@inlined
+def recall(state: RMEDKernel, first: int, second: int, noted: int) -> None:
+    """Recall whether the duel is of the lists; one that nobody asked for is not."""
+    state.now[0].is_in_turn = max(noted, 0)
+    if noted == NOT_ASKED:
+        count_draw(state, first, second)
+
+
+@compiled
+def _learn(state: RMEDKernel, first: int, second: int, won: bool) -> None:
+    """Count the outcome of different arms."""
     count_duel(state, first, second, won)
     _refresh_evidence_against(state, first)
     _refresh_evidence_against(state, second)
@@ -283,8 +321,6 @@ def update(
     if state.now[0].rule == _RMED2FH and is_last:
         for arm in range(state.arms.size):
             state.arms[arm].target = _target(state, arm)
-    if state.now[0].is_in_turn:
-        _append_arms_due(state, round_)
 
 
 @compiled
@@ -306,5 +342,12 @@ def recommend(state: RMEDKernel, rng: Generator) -> int:
 
 
 scalar_kernel.implement(
-    RMEDKernel, init=init, choose=choose, update=update, recommend=recommend
+    RMEDKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+    reads_self_duels=reads_self_duels,
+    note=note,
+    recall=recall,
 )

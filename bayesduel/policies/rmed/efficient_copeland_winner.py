@@ -97,10 +97,10 @@ class ECWRMED(CopelandRMED):
         return recommended(state)
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where rounds are jumped over."""
-        if not self.look_ahead:
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.rmed._scalar_efficient_copeland import kernel
 
-        return kernel(alpha=float(self.alpha), beta=float(self.beta))
+        return kernel(
+            alpha=float(self.alpha), beta=float(self.beta), look_ahead=self.look_ahead
+        )

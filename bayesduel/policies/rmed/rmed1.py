@@ -171,13 +171,15 @@ class RMED1(Policy):
         return lowest(evidence_against(state.pairs))
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where rounds are jumped over."""
-        if not self.look_ahead:
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.rmed._scalar_rmed import kernel
 
-        return kernel(f_scale=float(self.f_scale), f_power=float(self.f_power))
+        return kernel(
+            f_scale=float(self.f_scale),
+            f_power=float(self.f_power),
+            look_ahead=self.look_ahead,
+        )
 
 
 def evidence_against(pairs: PairEvidence) -> Float[Array, " K"]:

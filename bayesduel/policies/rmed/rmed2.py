@@ -158,9 +158,7 @@ class RMED2(RMED1):
         return jnp.minimum(until_entry, until_rare)
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where rounds are jumped over."""
-        if not self.look_ahead:
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.rmed._scalar_rmed import kernel
 
@@ -170,6 +168,7 @@ class RMED2(RMED1):
             f_power=float(self.f_power),
             alpha=float(self.alpha),
             numerator_floor=float(self.numerator_floor),
+            look_ahead=self.look_ahead,
         )
 
 

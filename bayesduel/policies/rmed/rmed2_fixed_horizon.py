@@ -162,9 +162,7 @@ class RMED2FH(RMED1):
         )
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where rounds are jumped over."""
-        if not self.look_ahead:
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.rmed._scalar_rmed import kernel
 
@@ -174,4 +172,5 @@ class RMED2FH(RMED1):
             f_power=float(self.f_power),
             alpha=float(self.alpha),
             numerator_floor=float(self.numerator_floor),
+            look_ahead=self.look_ahead,
         )

@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Real
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
@@ -57,7 +57,7 @@ _ANY, _NOTHING, _BY_UPSET, _BY_SUCCESS = 0, 1, 2, 3
 which there is an upset; one in which there is none and a challenger succeeds."""
 
 
-def kernel(prior: Int[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
+def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
     """Return the kernel; ``prior`` is one number or a table, in the order of the arms.
 
     ``options`` are those of ``_scalar_state.new_state``.

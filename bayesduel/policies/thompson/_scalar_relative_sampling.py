@@ -8,7 +8,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Real
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
@@ -28,9 +28,9 @@ from bayesduel.policies.scalar_bounds import (
 from bayesduel.policies.scalar_choices import place_by_weight, recommend_most_beaten
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from bayesduel.posteriors.scalar_betas import (
+    half_tail,
     prior_in_order,
     rates_above_half,
-    smaller_half_tail,
     tail_table,
 )
 
@@ -40,6 +40,7 @@ _NOW = np.dtype(
     [
         *NOW_FIELDS,
         ("any_may_stand_in", np.int64),  # Where no arm beats all others in a sample.
+        ("steps", np.int64),  # Self-duels are rounds like all others.
         ("sure_winner", np.int64),  # -1 if there is none.
     ]
 )
@@ -58,7 +59,7 @@ _PAIR = np.dtype(
     [
         *PAIR_FIELDS,
         *UPPER_BOUND_FIELDS,
-        ("prior", np.int64),  # [i, j]: pseudo-wins of i over j.
+        ("prior", np.float64),  # [i, j]: pseudo-wins of i over j.
         ("lost_rate", np.float64),  # [i, j]: -log P(theta_ij > 1/2)
     ]
 )
@@ -80,11 +81,16 @@ class RelativeSamplingKernel(NamedTuple):
 
 
 def kernel(
-    prior: Int[np.ndarray, "*shape"], *, alpha: float, any_may_stand_in: bool
+    prior: Real[np.ndarray, "*shape"],
+    *,
+    alpha: float,
+    any_may_stand_in: bool,
+    steps: bool = False,
 ) -> ScalarKernel:
     """Return the kernel; ``prior`` is one number or a table, in the order of the arms.
 
-    ``any_may_stand_in`` says that the fallback is "random".
+    ``any_may_stand_in`` says that the fallback is "random", ``steps`` that there is no
+    look-ahead.
     """
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RelativeSamplingKernel:
@@ -96,6 +102,7 @@ def kernel(
             tails=tail_table(),
         )
         state.now["any_may_stand_in"] = any_may_stand_in
+        state.now["steps"] = steps
         state.pairs["prior"] = prior_in_order(prior, order)
         start_bounds(state, alpha=alpha)
         start_upper_bounds(state)
@@ -118,9 +125,8 @@ def init(state: RelativeSamplingKernel, rng: Generator) -> None:
 def _refresh_rates(state: RelativeSamplingKernel, one: int, other: int) -> None:
     """Bring the probabilities of the sign of a pair up to date."""
     forward, backward = state.pairs[one, other], state.pairs[other, one]
-    won = forward.wins + forward.prior - 1
-    lost = backward.wins + backward.prior - 1
-    small = smaller_half_tail(min(won, lost), won + lost, state.tails)
+    won, lost = forward.wins + forward.prior, backward.wins + backward.prior
+    small = half_tail(won, lost, state.tails)
     forward.lost_rate, backward.lost_rate = rates_above_half(won, lost, small)
 
 
@@ -163,11 +169,11 @@ def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> Scalar
 
 @compiled
 def _find_sure_winner(state: RelativeSamplingKernel) -> None:
-    """Find the arm that surely beats all others."""
+    """Find the arm that surely beats all others, where that matters."""
     now, num_arms = state.now[0], state.arms.size
     now.stale, now.sure_winner = False, _NOBODY
     for arm in range(num_arms):
-        if state.arms[arm].sure_wins == num_arms - 1:
+        if state.arms[arm].sure_wins == num_arms - 1 and not now.steps:
             now.sure_winner = arm
 
 

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Real
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
@@ -26,7 +26,7 @@ from bayesduel.policies.thompson._scalar_rival_state import (
 from bayesduel.posteriors.scalar_betas import prior_in_order
 
 
-def kernel(prior: Int[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
+def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
     """Return the kernel; ``prior`` is one number or a table, in the order of the arms.
 
     ``options`` are those of ``_scalar_rival_state.new_state``.
@@ -53,7 +53,11 @@ def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDue
     """Return the self-duels of the leader, and the pair that is compared next."""
     now = state.now[0]
     chance = now.c * now.total
-    if chance < 1.0 and now.costs_regret:
+    if chance < 1.0 and now.costs_regret and now.steps:
+        if rng.random() >= chance:
+            return ScalarDuel(now.leader, 0, now.leader, now.leader, True)
+        idle = 0
+    elif chance < 1.0 and now.costs_regret:
         rounds = NEVER + 1 - round_
         idle, happens = waiting_time(rng, -math.log1p(-chance), rounds)
         if not happens:

@@ -9,11 +9,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Real
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.digamma import digamma
-from bayesduel.posteriors.scalar_betas import smaller_half_tail, tail_table
+from bayesduel.posteriors.scalar_betas import half_tail, tail_table
 
 _NOW = np.dtype(
     [
@@ -23,6 +23,7 @@ _NOW = np.dtype(
         ("doubts", np.float64),
         ("flips_only", np.int64),
         ("costs_regret", np.int64),
+        ("steps", np.int64),  # Self-duels are rounds like all others.
         ("leader", np.int64),
         ("best_score", np.float64),
         ("total", np.float64),  # Sum of the chances of all rivals.
@@ -44,7 +45,7 @@ _ARM = np.dtype(
 _PAIR = np.dtype(
     [
         ("wins", np.int64),  # [i, j]: duels of the pair that i won.
-        ("prior", np.int64),  # [i, j]: pseudo-wins of i over j.
+        ("prior", np.float64),  # [i, j]: pseudo-wins of i over j.
         ("lead", np.int64),  # [i, j]: sign of what i is ahead.
         ("chance", np.float64),  # [i, j]: P(theta_ij > 1/2).
         ("favorable", np.float64),  # [i, j]: i beats j in a world that favors i,
@@ -78,7 +79,7 @@ class RivalDirectedKernel(NamedTuple):
 
 
 def new_state(
-    prior: Int[np.ndarray, "K K"],
+    prior: Real[np.ndarray, "K K"],
     *,
     c: float,
     eta: float,
@@ -86,6 +87,7 @@ def new_state(
     costs_regret: bool,
     doubts: float,
     flips_only: bool,
+    steps: bool = False,
 ) -> RivalDirectedKernel:
     """Return the state before the first round."""
     num_arms = len(prior)
@@ -104,6 +106,7 @@ def new_state(
     state.now["c"], state.now["eta"], state.now["floor"] = c, eta, floor
     state.now["flips_only"], state.now["doubts"] = flips_only, doubts
     state.now["leader"], state.now["costs_regret"] = -1, costs_regret
+    state.now["steps"] = steps
     state.pairs["prior"] = prior
     # Every pair is even until it is refreshed.
     state.arms["losses"] = num_arms - 1
@@ -119,7 +122,7 @@ def refresh_pair(state: RivalDirectedKernel, one: int, other: int) -> None:
         state.pairs[other, one],
     )
     won, lost = forward.wins + forward.prior, backward.wins + backward.prior
-    small = smaller_half_tail(min(won, lost) - 1, won + lost - 2, state.table)
+    small = half_tail(won, lost, state.table)
     forward.chance = small if won < lost else 1.0 - small
     backward.chance = 1.0 - small if won < lost else small
     lead = (won > lost) - (won < lost)
@@ -152,7 +155,7 @@ def _score(state: RivalDirectedKernel, arm: int) -> None:
 
 
 @inlined
-def _expected_divergence(won: int, lost: int) -> float:
+def _expected_divergence(won: float, lost: float) -> float:
     """E KL(theta, 1/2), as ``rival_directed.expected_divergence``."""
     total = won + lost
     share = won / total

@@ -16,6 +16,7 @@ from bayesduel.ops.scalar.draws import (
     happens,
     take_words,
 )
+from bayesduel.policies.scalar_choices import among_largest
 from bayesduel.policies.thompson._scalar_state import DoubleThompsonKernel
 from bayesduel.posteriors.scalar_betas import kl_to_half, offset_above_half
 
@@ -224,17 +225,18 @@ def best_challenger(
 ) -> int:
     """Return the largest second sample of the listed arms; the first if there is none.
 
-    All are above 1/2.
+    All are above 1/2. Under a prior below 1 several may be rounded to 1.
     """
     if count == 0:
         return first
-    best, largest = state.arms[0].listed, -1.0
+    best, largest, number = state.arms[0].listed, -1.0, 0
     if count > 1:
         for rank in range(count):
             i = state.arms[rank].listed
             one, other = state.pairs[i, first], state.pairs[first, i]
             won, lost = one.wins + one.prior, other.wins + other.prior
             offset = offset_above_half(won, lost, rng)
-            if offset > largest:
-                best, largest = i, offset
+            largest, number, leads = among_largest(rng, offset, largest, number)
+            if leads:
+                best = i
     return best

@@ -8,7 +8,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Int8, Int16, UInt16
+from jaxtyping import Bool, Float, Int8, Int16, Real, UInt16
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.draws import Bits, new_bits
@@ -19,11 +19,7 @@ from bayesduel.policies.scalar_bounds import (
     refresh_bounds,
     start_bounds,
 )
-from bayesduel.posteriors.scalar_betas import (
-    rates_above_half,
-    smaller_half_tail,
-    tail_table,
-)
+from bayesduel.posteriors.scalar_betas import half_tail, rates_above_half, tail_table
 
 EITHER, STEP, LOOK_AHEAD = 0, 1, 2
 """Forms: step or look ahead, whichever is faster, or always the one."""
@@ -69,7 +65,7 @@ _ARM = np.dtype(
 _PAIR = np.dtype(
     [
         *PAIR_FIELDS,  # [a, i] is eligible: i may be second against a.
-        ("prior", np.int64),  # [i, j]: pseudo-wins of i over j.
+        ("prior", np.float64),  # [i, j]: pseudo-wins of i over j.
         ("flip_rate", np.float64),  # -log P(no flip); both entries are the same.
         ("win_rate", np.float64),  # [a, i]: -log P(theta_ia <= 1/2): i succeeds.
         ("remainder", np.float64),  # What ``threshold`` leaves of P(flip).
@@ -113,7 +109,7 @@ class DoubleThompsonKernel(NamedTuple):
 
 
 def new_state(
-    prior: Int[np.ndarray, "K K"],
+    prior: Real[np.ndarray, "K K"],
     *,
     alpha: float,
     elimination: bool,
@@ -159,9 +155,8 @@ def refresh_tail(state: DoubleThompsonKernel, one: int, other: int) -> None:
     """Bring up to date what the samples of a pair do."""
     i, j = min(one, other), max(one, other)
     forward, backward = state.pairs[i, j], state.pairs[j, i]
-    won = forward.wins + forward.prior - 1
-    lost = backward.wins + backward.prior - 1
-    small = smaller_half_tail(min(won, lost), won + lost, state.tails)
+    won, lost = forward.wins + forward.prior, backward.wins + backward.prior
+    small = half_tail(won, lost, state.tails)
     scaled = small * 65536.0
     whole = math.floor(scaled)
     state.threshold[i, j] = state.threshold[j, i] = np.uint16(whole)

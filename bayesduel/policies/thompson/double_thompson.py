@@ -126,7 +126,7 @@ class DoubleThompson(Policy):
         Use the confidence bounds. Without them (pure D-TS, Appendix D.2.4 there) regret
         is linear when a Copeland winner loses to some arm.
     look_ahead : bool
-        Jump over idle rounds. Without it every round draws its Betas, literally.
+        Jump over idle rounds. Without it every round is drawn.
     posterior : PairPosterior, or its name
         What both samples are drawn from: "beta" is ``BetaPairs()``, "bradley-terry"
         ``Laplace(BradleyTerry())``, "bradley-terry-hmc" ``HMC(BradleyTerry())``, and
@@ -238,21 +238,20 @@ class DoubleThompson(Policy):
         return state._replace(beliefs=beliefs, resolution=resolution)
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where the prior is of integers and rounds are jumped."""
+        """Return the kernel, where there is a Beta law per pair."""
         posterior: Any = self.posterior
-        if not (isinstance(posterior, BetaPairs) and self.look_ahead):
-            return None
-        prior = np.asarray(posterior.prior)
-        if prior.dtype.kind != "i":
+        if not isinstance(posterior, BetaPairs):
             return None
         # Numba takes half a second to import.
         from bayesduel.policies.thompson._scalar_double_thompson import kernel
+        from bayesduel.policies.thompson._scalar_state import EITHER, STEP
 
         return kernel(
-            prior,
+            np.asarray(posterior.prior),
             alpha=float(self.alpha),
             elimination=self.elimination,
             ties_by_regret=self.tie_break == "regret",
+            form=EITHER if self.look_ahead else STEP,
         )
 
     @property

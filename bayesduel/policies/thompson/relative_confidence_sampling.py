@@ -70,7 +70,7 @@ class RelativeConfidenceSampling(Policy):
         Without an arm that beats all others in the sample: the arm that was champion
         least often (as in the paper), or any (as Wu and Liu 2016 describe it).
     look_ahead : bool
-        Jump over self-duels. Without it every round draws its Betas, literally.
+        Jump over self-duels. Without it every round is drawn.
     posterior : BetaPairs
         What the sample is drawn from; its ``prior`` may be given in its place by name,
         as in ``policies.get("rcs", prior=2)``. The bounds count duels alone.
@@ -225,16 +225,16 @@ class RelativeConfidenceSampling(Policy):
         return most_beaten(rng_key, state.beliefs.wins)
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where the prior is of integers and rounds are jumped."""
-        prior = np.asarray(self.posterior.prior)
-        if prior.dtype.kind != "i" or not self.look_ahead:
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.thompson._scalar_relative_sampling import kernel
 
-        any_may_stand_in = self.fallback == "random"
-        alpha = float(self.alpha)
-        return kernel(prior, alpha=alpha, any_may_stand_in=any_may_stand_in)
+        return kernel(
+            np.asarray(self.posterior.prior),
+            alpha=float(self.alpha),
+            any_may_stand_in=self.fallback == "random",
+            steps=not self.look_ahead,
+        )
 
 
 def _champion_law(

@@ -253,22 +253,21 @@ class RivalDirectedThompson(Policy):
         return state.leader
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, for a prior of integers, look-ahead and flipped pairs."""
-        prior = np.asarray(self.posterior.prior)
-        flipped = self.pairs == "flipped"
-        if not (self.look_ahead and flipped and prior.dtype.kind == "i"):
+        """Return the kernel, for flipped pairs."""
+        if self.pairs != "flipped":
             return None
         # Numba takes half a second to import.
         from bayesduel.policies.thompson._scalar_rival_directed import kernel
 
         return kernel(
-            prior,
+            np.asarray(self.posterior.prior),
             c=float(self.c),
             eta=float(self.eta),
             floor=float(self.floor),
             costs_regret=self.cost == "regret",
             doubts=float(self.doubts),
             flips_only=self.flips_only,
+            steps=not self.look_ahead,
         )
 
     def _costs(self, beliefs: PairBeliefs) -> Float[Array, "K K"]:

@@ -47,6 +47,7 @@ _NOW = np.dtype(
     [
         *NOW_FIELDS,
         *BELIEF_NOW_FIELDS,
+        ("look_ahead", np.int64),  # Whether idle rounds are jumped over.
         ("num_open_beliefs", np.int64),
         ("num_winners", np.int64),
         ("hazard", np.float64),  # -log P(a round is idle)
@@ -78,8 +79,8 @@ class CopelandConfidenceBoundKernel(NamedTuple):
     """K x K of ``_PAIR``."""
 
 
-def kernel(*, alpha: float) -> ScalarKernel:
-    """Return the kernel."""
+def kernel(*, alpha: float, look_ahead: bool) -> ScalarKernel:
+    """Return the kernel; without ``look_ahead`` it plays round by round."""
 
     def of_run(
         order: Int[np.ndarray, " K"], horizon: int
@@ -90,6 +91,7 @@ def kernel(*, alpha: float) -> ScalarKernel:
             arms=np.zeros(num_arms, dtype=_ARM),
             pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
         )
+        state.now["look_ahead"] = look_ahead
         start_bounds(state, alpha=alpha)
         start_upper_bounds(state)
         return state
@@ -117,10 +119,15 @@ def choose(
         _weigh_champions(state)
         if now.stale:
             window = 1
+    if not now.look_ahead:
+        window = 1
     idle, happens, host = 0, True, 0
     if now.num_winners > 0:
         idle, happens = waiting_time(rng, now.hazard, window)
-        host = _winner(state) if now.num_winners == 1 else SEVERAL
+        if not (now.look_ahead or happens):
+            host = _winner(state, choose_index(rng, now.num_winners))
+            return ScalarDuel(host, 0, host, host, True)
+        host = _winner(state, 0) if now.num_winners == 1 else SEVERAL
         if not happens:
             return ScalarDuel(host, idle, host, host, False)
     if now.checks > 0.0 and rng.random() < now.checks:
@@ -166,10 +173,11 @@ def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
 
 
 @inlined
-def _winner(state: CopelandConfidenceBoundKernel) -> int:
-    """Return the only winner."""
+def _winner(state: CopelandConfidenceBoundKernel, number: int) -> int:
+    """Return the winner of this number, from 0."""
     arm = 0
-    while not state.arms[arm].is_winner:
+    while number > 0 or not state.arms[arm].is_winner:
+        number -= state.arms[arm].is_winner
         arm += 1
     return arm
 

@@ -28,6 +28,7 @@ _NOBODY = -1
 _NOW = np.dtype(
     [
         *NOW_FIELDS,
+        ("look_ahead", np.int64),  # Whether idle rounds are jumped over.
         ("num_candidates", np.int64),
         ("hypothesis", np.int64),  # The arm taken for the best one, or -1.
     ]
@@ -57,8 +58,8 @@ class RelativeUCBKernel(NamedTuple):
     """K x K of ``_PAIR``."""
 
 
-def kernel(*, alpha: float) -> ScalarKernel:
-    """Return the kernel."""
+def kernel(*, alpha: float, look_ahead: bool) -> ScalarKernel:
+    """Return the kernel; without ``look_ahead`` it plays round by round."""
 
     def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RelativeUCBKernel:
         num_arms = len(order)
@@ -67,6 +68,7 @@ def kernel(*, alpha: float) -> ScalarKernel:
             arms=np.zeros(num_arms, dtype=_ARM),
             pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
         )
+        state.now["look_ahead"] = look_ahead
         state.now["hypothesis"] = _NOBODY
         start_bounds(state, alpha=alpha)
         start_upper_bounds(state)
@@ -86,7 +88,8 @@ def choose(state: RelativeUCBKernel, rng: Generator, round_: int) -> ScalarDuel:
     idle = 0
     if now.num_candidates == 1:
         now.hypothesis = state.arms[0].candidate
-        if state.arms[now.hypothesis].sure_wins == state.arms.size - 1:
+        is_sure = state.arms[now.hypothesis].sure_wins == state.arms.size - 1
+        if now.look_ahead and is_sure:
             idle = state.arms[now.hypothesis].expiry - round_ + 1
             _bring_up_to_date(state, round_ + idle)
     champion = now.hypothesis

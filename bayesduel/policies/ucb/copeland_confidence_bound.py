@@ -203,13 +203,11 @@ class CopelandConfidenceBound(Policy):
         return most_beaten(rng_key, state.wins)
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where rounds are jumped over."""
-        if not self.look_ahead:
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.ucb._scalar_copeland_confidence_bound import kernel
 
-        return kernel(alpha=float(self.alpha))
+        return kernel(alpha=float(self.alpha), look_ahead=self.look_ahead)
 
 
 def _champion_law(signs: SureSigns, beliefs: BelievedLosses) -> Float[Array, " K"]:

@@ -16,7 +16,7 @@ from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.posteriors.names import is_posterior
-from bayesduel.simulation.rounds import add_rounds, as_duel, play
+from bayesduel.simulation.rounds import add_rounds, as_duel, play, tell
 from bayesduel.simulation.scalar.programs import keep_on_disk
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True}
@@ -44,9 +44,12 @@ def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
     made: dict[FunctionType, Any] = {}
     options = _OPTIONS if _is_ours(kind) else _USERS_OPTIONS
     rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
-    helpers = {"add_rounds": njit(**_OPTIONS)(inspect.unwrap(add_rounds))}
-    program: Any = njit(**_OPTIONS)(_with_names(play, rule | helpers))
-    digest = functions_digest([*methods.values(), play, add_rounds])
+    names = rule | {
+        "add_rounds": njit(**_OPTIONS)(inspect.unwrap(add_rounds)),
+        "tell": njit(**_OPTIONS)(_with_names(tell, rule)),
+    }
+    program: Any = njit(**_OPTIONS)(_with_names(play, names))
+    digest = functions_digest([*methods.values(), play, add_rounds, tell])
     keep_on_disk(program, f"rule-{digest[:16]}")
 
     def play_compiled(*arguments: Any) -> None:

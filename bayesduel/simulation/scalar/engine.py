@@ -5,6 +5,7 @@ interrupted. The generator of a run is seeded by the key that the loop of JAX wo
 it, and its arms are in the same order: a run is a function of the seed and its number.
 """
 
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -49,6 +50,7 @@ def run_chunk(
     on_progress: Callable[[float], None] | None = None,
     stopping: ScalarStopping | None = None,
     variations: Variations = PLAIN,
+    most_seconds: float = math.inf,
 ) -> RunRecords:
     """Simulate the runs numbered ``runs``; see ``bayesduel.simulation.driver``.
 
@@ -62,6 +64,8 @@ def run_chunk(
         What ends runs before the horizon. It does not look at duels from before alone.
     variations : Variations
         Matrices of the runs, and duels from before.
+    most_seconds : float
+        As :func:`bayesduel.simulation.driver.run_chunk` takes it.
     """
     ends = stopping or NEVER_STOPS
     orders, seeds = orders_and_words(environment, runs, seed)
@@ -84,7 +88,9 @@ def run_chunk(
         0,
     )
     compiled = time.perf_counter()
-    segments = Segments(segment_seconds, len(runs), horizon, event_limit, on_progress)
+    segments = Segments(
+        segment_seconds, len(runs), horizon, event_limit, on_progress, most_seconds
+    )
     found, infos = new_progress(len(runs)), []
     for row, order in enumerate(orders):
         state = kernel.new_state(order, horizon)
@@ -100,6 +106,9 @@ def run_chunk(
         go_on = partial(_go_on, play, (state, rng, problem, record))
         segments.play(runs[row], go_on)
         infos.append(kernel.info(state))
+        if segments.is_enough():
+            break
+    ledger, found = ledger[: len(infos)], found[: len(infos)]
     info = {name: np.array([each[name] for each in infos]) for name in infos[0]}
     if stopping is not None:
         info |= {"stopped_at": found["stopped_at"], "answer": found["answer"]}
@@ -108,7 +117,7 @@ def run_chunk(
         recommendation=found["recommendation"],
         info=info,
         events=found["events"],
-        finished=np.ones(len(runs), dtype=bool),
+        finished=np.ones(len(infos), dtype=bool),
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
     )

@@ -14,6 +14,7 @@ from bayesduel.policies.scalar_kernel import (
     SEVERAL,
     choose,
     init,
+    reads_self_duels,
     recommend,
     share_idle_rounds,
     update,
@@ -132,6 +133,8 @@ def play(
                 said = observe(record.stopping, first, second, won)
                 if said != GO_ON:
                     _stop(problem, record, said)
+            elif reads_self_duels(state):
+                update(state, rng, run.played, first, second, False)
     if run.played == horizon:
         run.recommendation = problem.order[recommend(state, rng)]
 

@@ -78,6 +78,10 @@ def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_text, value))
 
 
+def _wholes(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_whole, value))
+
+
 def _anything(value: Any) -> bool:
     return True
 
@@ -94,6 +98,8 @@ def _duel(value: Any) -> bool:
         and all(name in value and is_right(value[name])
                 for name, is_right in _DUEL.items())
         and value["first"] != value["second"]
+        and _text(value.get("program", ""))
+        and ("program" not in value or _wholes(value.get("note")))
     )  # fmt: skip
 
 

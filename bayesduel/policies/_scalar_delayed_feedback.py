@@ -1,0 +1,135 @@
+"""The kernel of a policy that is told outcomes in bunches: ``delayed_feedback``."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
+
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
+
+_NOW = np.dtype(
+    [
+        ("every", np.int64),
+        ("horizon", np.int64),
+        ("number", np.int64),  # Of reports that the policy has not been told.
+        ("due", np.int64),  # After this round they arrive.
+        ("noted", np.int64),  # What the policy noted of its last choice.
+    ]
+)
+
+_REPORT = np.dtype(
+    [
+        ("round", np.int64),
+        ("first", np.int64),
+        ("second", np.int64),
+        ("won", np.bool_),
+        ("noted", np.int64),
+    ]
+)
+
+
+class DelayedFeedbackKernel(NamedTuple):
+    """The state of the policy, and the reports that it has not been told."""
+
+    inner: Any
+
+    now: Records
+    """One of ``_NOW``."""
+
+    reports: Records
+    """As many of ``_REPORT`` as there may be, in the order of their rounds."""
+
+
+def kernel(inner: ScalarKernel, *, every: int) -> ScalarKernel:
+    """Return the kernel around that of a policy which is stepped round by round."""
+
+    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> DelayedFeedbackKernel:
+        state = DelayedFeedbackKernel(
+            inner.new_state(order, horizon),
+            now=np.zeros(1, dtype=_NOW),
+            reports=np.zeros(min(every, horizon), dtype=_REPORT),
+        )
+        state.now["every"] = state.now["due"] = every
+        state.now["horizon"] = horizon
+        return state
+
+    def info(state: DelayedFeedbackKernel) -> dict[str, Any]:
+        return inner.info(state.inner)
+
+    return ScalarKernel(f"{inner.name}_delayed", of_run, info)
+
+
+@inlined
+def init(state: DelayedFeedbackKernel, rng: Generator) -> None:
+    """Prepare the policy."""
+    scalar_kernel.init(state.inner, rng)
+
+
+@inlined
+def choose(state: DelayedFeedbackKernel, rng: Generator, round_: int) -> ScalarDuel:
+    """Tell the policy what has arrived, and let it choose."""
+    now = state.now[0]
+    if round_ > now.due:
+        _tell(state, rng)
+        now.due = ((round_ - 1) // now.every + 1) * now.every
+    duel = scalar_kernel.choose(state.inner, rng, round_)
+    now.noted = scalar_kernel.note(state.inner)
+    return duel
+
+
+@inlined
+def update(
+    state: DelayedFeedbackKernel,
+    rng: Generator,
+    round_: int,
+    first: int,
+    second: int,
+    won: bool,
+) -> None:
+    """File a report."""
+    now = state.now[0]
+    report = state.reports[now.number]
+    report.round, report.first, report.second = round_, first, second
+    report.won, report.noted = won, now.noted
+    now.number += 1
+
+
+@compiled
+def _tell(state: DelayedFeedbackKernel, rng: Generator) -> None:
+    """Tell the policy all reports, in their order and each with its own round."""
+    for place in range(state.now[0].number):
+        report = state.reports[place]
+        first, second = report.first, report.second
+        scalar_kernel.recall(state.inner, first, second, report.noted)
+        scalar_kernel.update(state.inner, rng, report.round, first, second, report.won)
+    state.now[0].number = 0
+
+
+@inlined
+def reads_self_duels(state: DelayedFeedbackKernel) -> bool:
+    """Say what the policy says."""
+    return scalar_kernel.reads_self_duels(state.inner)
+
+
+@inlined
+def recommend(state: DelayedFeedbackKernel, rng: Generator) -> int:
+    """Return the recommendation of the policy, after what arrives with the last round.
+
+    What is on its way at the horizon it does not know.
+    """
+    if state.now[0].horizon % state.now[0].every == 0:
+        _tell(state, rng)
+    return scalar_kernel.recommend(state.inner, rng)
+
+
+scalar_kernel.implement(
+    DelayedFeedbackKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+    reads_self_duels=reads_self_duels,
+)

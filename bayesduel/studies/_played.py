@@ -1,0 +1,111 @@
+"""What follows the events of a study with a policy: one question at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesduel.studies._state import StudyState, Told
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+__all__ = ["Game", "Played"]
+
+
+@dataclass
+class Game:
+    """The policy in the middle of a study."""
+
+    state: Any
+    round: int = 0
+    """Rounds so far by its own clock, exploitation and open questions among them."""
+
+
+class Played:
+    """Follows the events of a study, and says what a policy asks for next.
+
+    Everything is a function of the events: what is random about one is a function of
+    its number. Subclasses know the policy.
+    """
+
+    def __init__(self, state: StudyState, game: Game) -> None:
+        self.positions = state.active
+        self._epoch = state.epoch
+        self._read = 0
+        self._game = game
+        self._begin(self._votes_before(state))
+
+    def is_of(self, state: StudyState) -> bool:
+        """Say whether nothing has made the policy begin anew."""
+        return self._epoch == state.epoch
+
+    def follow(self, state: StudyState) -> None:
+        """Take in what has happened since."""
+        self._follow(state.told[self._read :])
+        self._read = len(state.told)
+
+    def next_duel(self, number: int) -> tuple[dict[str, Any] | None, Game]:
+        """Return what the policy asks for at an event of that number, None for nothing.
+
+        And the policy after that: to be handed to :meth:`has_asked` once the event is
+        stored.
+        """
+        after = deepcopy(self._game)
+        return self._ask(after, number), after
+
+    def has_asked(self, game: Game, state: StudyState, *, told: int) -> None:
+        """Go on from what :meth:`next_duel` returned; its event is among the told."""
+        self._game, self._read = game, told + 1
+        self.follow(state)
+
+    def _begin(self, told: list[Told]) -> None:
+        """Go through the votes from which the policy begins."""
+        self._follow(told)
+
+    def _ask(self, game: Game, number: int) -> dict[str, Any] | None:
+        """Let the policy choose until it names different arms."""
+        raise NotImplementedError
+
+    def _follow(self, told: Iterable[Told]) -> None:
+        """Go through what it has to go through."""
+        raise NotImplementedError
+
+    def _duel(self, game: Game, before: int, chosen: Any) -> dict[str, Any]:
+        """Return champion, its last rounds, and two arms as an event has them."""
+        champion, exploit, first, second = map(int, chosen)
+        arms = self.positions
+        return {
+            "champion": arms[champion],
+            "exploit": exploit,
+            "first": arms[first],
+            "second": arms[second],
+            "votes": 1,
+            "round": game.round,
+            "idle": game.round - before - 1,
+        }
+
+    def _places(self, told: Told) -> tuple[int, int]:
+        """Return how the policy knows the two arms."""
+        return self.positions.index(told.first), self.positions.index(told.second)
+
+    def _votes_before(self, state: StudyState) -> list[Told]:
+        """Return the votes from which a policy begins, pair by pair."""
+        wins, found = state.epoch_wins, []
+        for place, first in enumerate(self.positions):
+            for second in self.positions[place + 1 :]:
+                won, lost = int(wins[first, second]), int(wins[second, first])
+                if won + lost:
+                    votes = won + lost
+                    told = Told(len(found), {}, first, second, votes, won, False)
+                    found.append(told)
+        return found
+
+
+def generator(state: StudyState, number: int) -> Generator:
+    """Return what is random about an event, with 0 for the beginning."""
+    return np.random.default_rng((state.settings.seed, state.epoch, number))

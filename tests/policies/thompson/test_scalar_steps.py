@@ -1,0 +1,100 @@
+"""Kernels that step round by round: the law of the twin, and of look-ahead."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from tests.policies.driving import simulate_runs
+from tests.policies.instances import MATRICES
+from tests.policies.laws import (
+    borda_regret,
+    features,
+    rejected,
+    same_law,
+    same_mean,
+    self_duels,
+)
+from tests.reference import (
+    DoubleThompson,
+    DoubleThompsonPlus,
+    RelativeConfidenceSampling,
+    RivalDirected,
+    simulate,
+)
+
+FALSE_ALARM = 1e-5
+"""Of one test, all features together."""
+
+MATRIX = MATRICES["cyclic"]
+CHECKPOINTS = (30, 100, 200, 300)
+LATE = (100, 1000, 3000)
+NUM_RUNS = 1024
+
+TWINS = {
+    "d-ts": DoubleThompson,
+    "d-ts+": DoubleThompsonPlus,
+    "rcs": RelativeConfidenceSampling,
+    "rd-ts": RivalDirected,
+}
+
+
+@cache
+def steps_of(name, checkpoints):
+    """Return the plays of the step form; all rounds are events of the kernel."""
+    step = replace(policies.parse(name), look_ahead=False)
+    records = simulate_runs(
+        step, MATRIX, checkpoints=checkpoints, runs=range(NUM_RUNS), engine="scalar"
+    )
+    assert np.all(records.events == checkpoints[-1])
+    return records.ledger["plays"]
+
+
+def summary(plays):
+    """Return what is compared, self-duels and the regret that they differ in, too."""
+    borda = borda_regret(plays, MATRIX)[:, -1]
+    return features(plays, MATRIX) | self_duels(plays) | {"Borda regret": borda}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("d-ts", marks=pytest.mark.slow),
+        pytest.param("d-ts+", marks=pytest.mark.slow),
+        "rcs",
+        "rd-ts",
+    ],
+)
+def test_steps_have_the_law_of_the_twin(name):
+    """Rounds of D-TS are quickly held to their law, state by state, elsewhere."""
+    theirs = []
+    for run in range(50):
+        rng = np.random.default_rng([90, run])
+        twin = TWINS[name](4, rng)
+        theirs.append(simulate(twin, MATRIX, CHECKPOINTS[-1], CHECKPOINTS, rng))
+    ours = steps_of(name, CHECKPOINTS)
+    p_values = same_law(summary(ours), summary(np.stack(theirs)))
+    assert not rejected(p_values, FALSE_ALARM)
+
+
+@pytest.mark.parametrize("name", [*TWINS, "pure-d-ts", "rcs:fallback=random"])
+def test_steps_have_the_law_of_look_ahead(name):
+    """Look-ahead D-TS+ has one champion per stretch: there only means agree."""
+    records = simulate_runs(
+        policies.parse(name),
+        MATRIX,
+        checkpoints=LATE,
+        runs=range(NUM_RUNS),
+        engine="scalar",
+        seed=1,
+    )
+    assert records.events.mean() < 0.7 * LATE[-1]
+    one, other = steps_of(name, LATE), records.ledger["plays"]
+    p_values = same_law(features(one, MATRIX), features(other, MATRIX))
+    if name == "d-ts+":
+        p_values |= same_mean(self_duels(one), self_duels(other))
+    else:
+        p_values |= same_law(summary(one), summary(other))
+    assert not rejected(p_values, FALSE_ALARM)

@@ -1,0 +1,154 @@
+"""Kernels round by round against kernels that jump over idle rounds.
+
+Rules that draw nothing in the rounds that they jump over play the same duels in both
+forms, run by run: the generator is asked for the same numbers in the same order. CCB
+draws the length of a stretch, so its forms agree in law.
+"""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.simulation.driver import EVENT_LIMIT
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.scalar.engine import PLAIN, Variations, run_chunk
+from tests.policies.instances import CYCLIC, MATRICES
+from tests.policies.laws import features, rejected, same_law, self_duels
+from tests.reference import CopelandConfidenceBound, simulate
+
+FALSE_ALARM = 1e-5
+"""Of one test, all features together."""
+
+SAME_DUELS = (
+    "rucb",
+    "rmed1",
+    "rmed2",
+    "rmed2fh",
+    "ecw-rmed",
+    "beat-the-mean:gamma=1,tight=true",
+    "beat-the-mean:gamma=1,tight=true,self_duels=false",
+    "savage",
+    "savage-copeland",
+    "savage-copeland:strict=false",
+)
+"""Rules whose forms agree duel by duel."""
+
+
+def ordered(num_arms, chance):
+    """Return a matrix in which every arm beats all later ones with this chance."""
+    matrix = np.full((num_arms, num_arms), chance)
+    matrix[np.tril_indices(num_arms, -1)] = 1.0 - chance
+    np.fill_diagonal(matrix, 0.5)
+    return matrix
+
+
+def even_but_for_one(num_arms, chance):
+    """Return a matrix of ties, but for one arm that beats all others."""
+    matrix = np.full((num_arms, num_arms), 0.5)
+    matrix[0, 1:], matrix[1:, 0] = chance, 1.0 - chance
+    return matrix
+
+
+WORLDS = {
+    "two arms": ordered(2, 0.7),
+    "two equal arms": ordered(2, 0.5),
+    "ties": even_but_for_one(4, 0.8),
+    "sure": ordered(3, 1.0),
+    "sure, then ties": even_but_for_one(4, 1.0),
+    "cyclic": CYCLIC,
+    "nine arms": ordered(9, 0.85),
+}
+
+HORIZONS = 41, 1500
+"""The first is within a stretch where there are few arms."""
+
+
+def play(text, look_ahead, matrix, horizon, *, runs=4, seed=11, votes=None, grid=None):
+    """Play runs by the kernel, by default with a checkpoint at every round."""
+    policy = replace(policies.parse(text), look_ahead=look_ahead)
+    return run_chunk(
+        PairwiseEnvironment(matrix),
+        policy.scalar_kernel(),
+        runs=range(runs),
+        checkpoints=np.arange(1, horizon + 1) if grid is None else np.array(grid),
+        seed=seed,
+        event_limit=EVENT_LIMIT,
+        segment_seconds=1.0,
+        variations=PLAIN if votes is None else Variations(votes=votes),
+    )
+
+
+def assert_same_duels(text, matrix, horizon, **options):
+    """Compare every round of the forms; return how many events the short one took."""
+    step, jump = (
+        play(text, each, matrix, horizon, **options) for each in (False, True)
+    )
+    np.testing.assert_array_equal(step.ledger["plays"], jump.ledger["plays"])
+    # A stretch that the horizon cuts has drawn the duel of RUCB that follows it, so
+    # that ties among arms to recommend are broken otherwise.
+    if text != "rucb":
+        np.testing.assert_array_equal(step.recommendation, jump.recommendation)
+    told = int("votes" in options)  # All duels from before are one event.
+    assert step.events.tolist() == [horizon + told] * len(step.events)
+    return jump.events
+
+
+@pytest.mark.parametrize("text", SAME_DUELS)
+@pytest.mark.parametrize("world", WORLDS)
+def test_both_forms_play_the_same_duels(world, text):
+    for horizon in HORIZONS:
+        events = assert_same_duels(text, WORLDS[world], horizon)
+        assert events.max() <= horizon
+
+
+@pytest.mark.parametrize("text", SAME_DUELS)
+def test_the_other_form_takes_fewer_events(text):
+    """Or the comparison above were one of a form with itself."""
+    assert assert_same_duels(text, WORLDS["sure"], HORIZONS[-1]).max() < 750
+
+
+LOPSIDED = np.array(
+    [[0, 1, 1]] * 300 + [[0, 2, 1], [0, 2, 1], [2, 1, 1]] + [[3, 1, 1]] * 40
+)
+
+
+@pytest.mark.parametrize("text", [each for each in SAME_DUELS if "savage" not in each])
+def test_both_forms_go_on_alike_after_lopsided_counts(text):
+    """SAVAGE takes in the duels that it has asked for, and no others."""
+    assert_same_duels(text, MATRICES["condorcet"], 800, votes=LOPSIDED)
+
+
+GRID = (50, 200, 1000)
+
+
+@cache
+def plays_of_ccb(world, look_ahead):
+    matrix, seed = {**MATRICES, **WORLDS}[world], 12 + look_ahead
+    options = {"runs": 800, "seed": seed, "grid": GRID}
+    return play("ccb", look_ahead, matrix, GRID[-1], **options).ledger["plays"]
+
+
+def law_of(plays, matrix):
+    return {**features(plays, matrix), **self_duels(plays)}
+
+
+@pytest.mark.parametrize("world", [*MATRICES, "two arms", "sure", "ties"])
+def test_both_forms_of_ccb_have_one_law(world):
+    matrix = {**MATRICES, **WORLDS}[world]
+    one, other = (law_of(plays_of_ccb(world, each), matrix) for each in (False, True))
+    assert not rejected(same_law(one, other), FALSE_ALARM)
+
+
+def test_steps_of_ccb_have_the_law_of_the_twin():
+    matrix = MATRICES["two winners"]
+    theirs = []
+    for run in range(150):
+        rng = np.random.default_rng([82, run])
+        twin = CopelandConfidenceBound(4, rng)
+        theirs.append(simulate(twin, matrix, 200, GRID[:2], rng))
+    ours = law_of(plays_of_ccb("two winners", False)[:, :2], matrix)
+    p_values = same_law(ours, law_of(np.stack(theirs), matrix))
+    assert not rejected(p_values, FALSE_ALARM)
