@@ -13,9 +13,15 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.policies import DelayedFeedback
 from bayesduel.policies.base import Policy, one_round, parameters_json, policy_class
 from tests.policies.driving import duels_round_by_round, simulate_runs
-from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
+from tests.policies.instances import (
+    CONDORCET,
+    DECISIVE,
+    TWO_WINNERS,
+    random_outcomes,
+)
 from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.policies.replaying import play_forced, runs_of
+from tests.policies.rule_driving import play_rule
 from tests.reference import DoubleThompson, RelativeUCB, simulate
 
 FALSE_ALARM = 1e-5
@@ -89,13 +95,20 @@ def test_no_delay_is_the_policy_itself(name):
     assert both[0] == both[1]
 
 
+def delayed_duels(policy, matrices, seed):
+    """Return the duels of one run per matrix, whatever plays the policy."""
+    if isinstance(policy, policies.Policy):
+        rng = np.random.default_rng(seed)
+        outcomes = [random_outcomes(each, 300, rng) for each in matrices]
+        return [play_rule(policy, each, 300, every=EVERY).duels for each in outcomes]
+    played, _ = play_forced(DelayedFeedback(policy, every=EVERY), matrices, seed)
+    return [duels_round_by_round(run.events) for run in runs_of(played)]
+
+
 @pytest.mark.parametrize("name", ["interleaved-filter", slow("rmed1")])
 def test_positions_advance_while_nothing_is_told(name):
     """The first sweep goes over its pairs although no outcome is known."""
-    delayed = DelayedFeedback(policies.get(name), every=EVERY)
-    played, _ = play_forced(delayed, [DECISIVE] * 3, 6)
-    for run in runs_of(played):
-        duels = duels_round_by_round(run.events)
+    for duels in delayed_duels(policies.get(name), [DECISIVE] * 3, 6):
         length = {"rmed1": 6, "interleaved-filter": 3}[name]
         assert len(set(duels[:length])) == length
         assert len(duels) == 300
