@@ -146,7 +146,7 @@ seen = []
         (0, [(3, 1), (3, 2), (3, 3), (6, 4), (6, 5), (6, 6)]),
         # After two idle rounds, the third; a stretch ends where an outcome arrives.
         (2, [(1, 3), (4, 6)]),
-        (1, [(3, 2), (4, 5)]),
+        (1, [(3, 2), (6, 5)]),
     ],
 )
 def test_a_rule_is_told_in_blocks(idle, told):
