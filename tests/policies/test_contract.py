@@ -55,7 +55,7 @@ VARIANTS = {
 PLAYED_ELSEWHERE = {"cw-rmed"}
 """Its programs take seconds: ``test_duel_by_duel`` and ``rmed`` play it quickly."""
 
-PLAYED_IN_JAX = {"self-sparring", "savage", "d-ts+"}
+PLAYED_IN_JAX = {"savage", "d-ts+"}
 """Policies that are played alone quickly. Of the others every duel is compared with a
 twin, or the law of their rounds, or they are played by a kernel."""
 

@@ -45,11 +45,7 @@ VARIANTS = [
     ),
     *("d-ts:tie_break=regret", "d-ts:prior=0.5", "d-ts:prior=0.5,look_ahead=false"),
     *("pcomp:elimination=kl", "scomp2:elimination=kl", "rcs:fallback=least"),
-    *(
-        "sparring:inner=thompson",
-        "self-sparring:prior=0.5",
-        "mnl-ts:variant=correlated",
-    ),
+    *("sparring:inner=thompson", "mnl-ts:variant=correlated"),
 ]
 """Settings by which other comparisons are made."""
 
@@ -129,7 +125,7 @@ def test_rows_are_written_in_turn_as_by_a_scatter(rest, columns, dtype):
 
 
 @SLOW
-@pytest.mark.parametrize("name", ["rucb", "self-sparring"])
+@pytest.mark.parametrize("name", ["rucb", "rcs"])
 def test_options_change_no_bit(name, monkeypatch):
     """Each entry is computed as before, whatever is asked of the compiler."""
     simulate = partial(simulate_runs, policies.get(name), num_lanes=8, engine="jax")

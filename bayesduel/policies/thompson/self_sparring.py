@@ -1,26 +1,26 @@
 """Self-Sparring (Sui, Zhuang, Burdick and Yue 2017)."""
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+from numpy.random import Generator
 
-from bayesduel.ops.masks import mark_largest
-from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import (
-    Policy,
-    check_above,
-    check_beta_arms,
-    one_round,
-    policy_class,
-)
+from bayesduel.ops.rules import among_largest
+from bayesduel.policies.base import check_above, check_beta_arms
+from bayesduel.policies.policy import Policy
 from bayesduel.policies.registry import register
-from bayesduel.posteriors.beta_arms import ArmCounts, BetaArms
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from bayesduel.posteriors.beta_arms import BetaArms
+
+
+class SelfSparringState(NamedTuple):
+    """The parameters of the Beta law of each arm, those of the prior included."""
+
+    gains: Float[np.ndarray, " K"]
+    losses: Float[np.ndarray, " K"]
 
 
 @register("self-sparring", acronym="Self-Sparring")
-@policy_class
 class SelfSparring(Policy):
     """Self-Sparring with independent Beta arms (IndSelfSparring), two arms per round.
 
@@ -63,6 +63,7 @@ class SelfSparring(Policy):
 
     eta: float = 1.0
     posterior: BetaArms = BetaArms()
+    compiled = True
 
     title: ClassVar[str] = "Self-Sparring"
 
@@ -71,36 +72,47 @@ class SelfSparring(Policy):
         check_above("eta", self.eta, 0.0)
         check_beta_arms(self.posterior)
 
-    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> ArmCounts:
+    def start(self, num_arms: int, horizon: int, rng: Generator) -> SelfSparringState:
         """Return the state before the first round."""
-        return self.posterior.init(num_arms)
+        prior = np.full(num_arms, float(self.posterior.prior))
+        return SelfSparringState(gains=prior, losses=prior.copy())
 
     def choose(
-        self, rng_key: RunKey, state: ArmCounts, round_: RoundCount
-    ) -> tuple[Duel, ArmCounts]:
+        self, state: SelfSparringState, rng: Generator, round_: int
+    ) -> tuple[int, int]:
         """Let both positions draw their scores."""
-        scores = self.posterior.sample(rng_key, state, 2)
-        first, second = (jnp.argmax(scores[i]).astype(jnp.int32) for i in (0, 1))
-        return one_round(first, second), state
+        return largest_draw(rng, state), largest_draw(rng, state)
 
     def update(
         self,
-        rng_key: RunKey,
-        state: ArmCounts,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> ArmCounts:
+        state: SelfSparringState,
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
         """Credit the winner and debit the loser."""
-        arms = jnp.arange(state.gains.shape[0], dtype=jnp.int32)
-        other = duel.first != duel.second
-        won = self.eta * outcome.wins.astype(jnp.float64)
-        lost = self.eta * (outcome.rounds - outcome.wins).astype(jnp.float64)
-        state = self.posterior.update(state, (arms == duel.first) & other, won, lost)
-        return self.posterior.update(state, (arms == duel.second) & other, lost, won)
+        winner, loser = (first, second) if won else (second, first)
+        state.gains[winner] += self.eta
+        state.losses[loser] += self.eta
 
-    def recommend(self, rng_key: RunKey, state: ArmCounts) -> Arm:
+    def recommend(self, state: SelfSparringState, rng: Generator) -> int:
         """Return the arm with the largest posterior mean."""
-        mean = self.posterior.mean(state)
-        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-        return choose_among(uniform, mark_largest(mean))
+        best, largest, number = 0, -1.0, 0
+        for arm in range(len(state.gains)):
+            mean = state.gains[arm] / (state.gains[arm] + state.losses[arm])
+            largest, number, leads = among_largest(rng, mean, largest, number)
+            if leads:
+                best = arm
+        return best
+
+
+def largest_draw(rng: Generator, state: SelfSparringState) -> int:
+    """Return the arm with the largest draw from its Beta law."""
+    best, largest = 0, -1.0
+    for arm in range(len(state.gains)):
+        score = rng.beta(state.gains[arm], state.losses[arm])
+        if score > largest:
+            best, largest = arm, score
+    return best

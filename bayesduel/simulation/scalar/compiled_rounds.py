@@ -15,6 +15,7 @@ from numba.extending import overload, overload_method
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.policy import Duel, Policy
+from bayesduel.posteriors.names import is_posterior
 from bayesduel.simulation.rounds import add_rounds, as_duel, play, tell
 from bayesduel.simulation.scalar.programs import keep_on_disk
 
@@ -72,12 +73,15 @@ def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
 def parameters_record(policy: Policy) -> np.record:
     """Return the fields of a policy as Numba reads them: numbers, words and arrays.
 
+    Posteriors are left out: what is drawn from them is in the state.
+
     Raises
     ------
     PolicyParameterError
         If one of them is nothing of the kind.
     """
     named = [each.name for each in fields(policy)]  # pyright: ignore[reportArgumentType]
+    named = [name for name in named if not is_posterior(getattr(policy, name))]
     values = {name: np.asarray(getattr(policy, name)) for name in named}
     for name, value in values.items():
         if value.dtype.kind not in "biufU":
