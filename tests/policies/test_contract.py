@@ -15,13 +15,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.simulation import driver
-from tests.policies.driving import (
-    CHECKPOINTS,
-    FEW_RUNS,
-    NUM_RUNS,
-    play,
-    simulate_runs,
-)
+from tests.policies.driving import CHECKPOINTS, FEW_RUNS, NUM_RUNS, play, simulate_runs
 from tests.policies.forms import IN_JAX
 from tests.policies.instances import (
     CONDORCET,
@@ -49,7 +43,7 @@ VARIANTS = {
 PLAYED_ELSEWHERE = {"cw-rmed"}
 """Its programs take seconds: ``test_duel_by_duel`` and ``rmed`` play it quickly."""
 
-PLAYED_IN_JAX = {"self-sparring", "savage", "d-ts+"}
+PLAYED_IN_JAX = {"self-sparring", "interleaved-filter", "d-ts+"}
 """Policies that are played alone quickly. Of the others every duel is compared with a
 twin, or the law of their rounds, or they are played by a kernel."""
 

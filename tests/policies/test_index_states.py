@@ -179,8 +179,6 @@ def answers(name, num_arms, number):
 LISTS = ("rmed1", "rmed2", "rmed2fh", "ecw-rmed", "cw-rmed")
 STOPPING = (
     "sup-klucb",
-    "savage",
-    "savage-copeland",
     "beat-the-mean",
     "interleaved-filter",
     "merge-rucb",
@@ -199,8 +197,6 @@ SIZES = [
             ("ecw-rmed", 3),
             ("cw-rmed", 3),
             ("sup-klucb", 4),
-            ("savage", 3),
-            ("savage-copeland", 4),
             ("beat-the-mean", 2),
             ("interleaved-filter", 3),
             ("merge-rucb", 4),
