@@ -75,8 +75,6 @@ def with_leader_left(state, wins):
     """Let every other state of rules that explore first have one arm left."""
     over = wins[0, 1] > wins[1, 0]
     out = over & (jnp.arange(wins.shape[0]) != jnp.argmax(wins.sum(axis=1)))
-    if hasattr(state, "active"):
-        return state._replace(active=state.active & ~out)
     if hasattr(state, "rivals"):
         return state._replace(rivals=state.rivals & ~over)
     if hasattr(state, "groups"):
@@ -179,7 +177,6 @@ def answers(name, num_arms, number):
 LISTS = ("rmed1", "rmed2", "rmed2fh", "ecw-rmed", "cw-rmed")
 STOPPING = (
     "sup-klucb",
-    "beat-the-mean",
     "interleaved-filter",
     "merge-rucb",
 )
@@ -197,7 +194,6 @@ SIZES = [
             ("ecw-rmed", 3),
             ("cw-rmed", 3),
             ("sup-klucb", 4),
-            ("beat-the-mean", 2),
             ("interleaved-filter", 3),
             ("merge-rucb", 4),
         )
