@@ -1,4 +1,4 @@
-"""Rules without chance, duel by duel: against slow twins and across their two forms."""
+"""Rules without chance, duel by duel, against slow twins."""
 
 from functools import cache, partial
 from itertools import product
@@ -71,7 +71,7 @@ def instances(num_arms, every=1):
 
 
 @cache
-def played(policy, num_arms, key_of_duel=False, every=1):
+def played(policy, num_arms, every=1):
     """Return the events of all instances."""
     with jax.enable_x64(True):
         outcomes = jnp.asarray(instances(num_arms, every)[1])
@@ -83,7 +83,6 @@ def played(policy, num_arms, key_of_duel=False, every=1):
                 key,
                 jnp.int64(HORIZON),
                 num_events=HORIZON,
-                key_of_duel=key_of_duel,
             )
         )
         return jax.tree.map(np.asarray, batched(outcomes, keys))
@@ -186,23 +185,6 @@ def test_other_numbers_of_a_kernel_are_noticed(name):
     twins = [duels for duels, _ in twin_duels(name, 4, 1)]
     found = [first_difference(a.duels, b) for a, b in zip(ours, twins, strict=True)]
     assert sum(each is not None for each in found) >= INSTANCES / 2, found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("num_arms", ARMS)
-def test_both_forms_of_rucb_play_the_same_duels(num_arms):
-    """Given the same random numbers in the same round, stretches included."""
-    step, jump = (
-        duels_of(
-            policies.get("rucb", look_ahead=look_ahead), num_arms, key_of_duel=True
-        )
-        for look_ahead in (False, True)
-    )
-    assert [first_difference(a, b) for a, b in zip(step, jump, strict=True)] == (
-        [None] * INSTANCES
-    )
-    events = played(policies.get("rucb"), num_arms, key_of_duel=True).events
-    assert events.exploit_rounds.max() > 100
 
 
 class LateRMED1(type(policies.get("rmed1"))):

@@ -20,9 +20,6 @@ from bayesduel.types import Outcome
 from tests.compiling import quick_jit
 from tests.policies.random_states import (
     LATEST,
-    last_rounds,
-    log_of,
-    log_thresholds,
     random_counts,
     random_rounds,
     told_state,
@@ -182,12 +179,10 @@ STOPPING = (
 )
 SLOW = pytest.mark.slow
 SIZES = [
-    ("rucb", 4, 2_000),
     *(pytest.param(name, 4, 2_000, marks=SLOW) for name in ("rmed1", "ecw-rmed")),
     *(
         pytest.param(name, num_arms, 100_000, marks=SLOW)
         for name, num_arms in (
-            ("rucb", 5),
             ("rmed1", 5),
             ("rmed2", 3),
             ("rmed2fh", 4),
@@ -212,29 +207,13 @@ def test_every_round_of_a_stretch_is_a_self_duel_of_the_step_form(
     assert not bad.any(), np.flatnonzero(bad)[:5]
     assert idles.sum() > 20
     ends = idles & (rounds + found.stretch < LATEST)
-    if name in (*LISTS, "rucb"):
+    if name in LISTS:
         clear = ends & (rounds + found.stretch < TOLD_APART)
         differ = (found.next_look != found.next_step).any(axis=1) & clear
         assert not differ.any(), np.flatnonzero(differ)[:5]
         assert clear.sum() >= 10
     else:
         assert not ends.any()
-
-
-@pytest.mark.parametrize(("num_arms", "number"), LARGE)
-def test_stretches_of_rucb_end_with_the_first_bound_at_one_half(num_arms, number):
-    rounds, wins, found = answers("rucb", num_arms, number)
-    level = log_thresholds(wins)
-    behind = (wins < np.swapaxes(wins, 1, 2)) & (log_of(rounds)[:, None, None] <= level)
-    sure = (behind | np.eye(num_arms, dtype=bool)).all(axis=1)
-    idles = sure.any(axis=1)
-    np.testing.assert_array_equal(found.stretch > 0, idles)
-    assert np.all(sure[np.arange(number), found.champion][idles])
-    last = last_rounds(np.where(sure[:, None, :], level, np.inf).min(axis=(1, 2)))
-    check_ends(rounds, found.stretch, last, blur=last // TOLD_APART, among=idles)
-    # A bound at 1/2 forbids the self-duel.
-    clear = idles & (last < TOLD_APART)
-    assert np.all(found.next_look[clear, 0] != found.next_look[clear, 1])
 
 
 @pytest.mark.slow

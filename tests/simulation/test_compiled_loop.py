@@ -41,7 +41,7 @@ ALL = [*IN_JAX, *policies.subset_names()]
 VARIANTS = [
     *(
         f"{name}:look_ahead=false"
-        for name in ("d-ts", "d-ts+", "rcs", "rucb", "ccb", "scb", "rmed1", "ecw-rmed")
+        for name in ("d-ts", "d-ts+", "rcs", "ccb", "scb", "rmed1", "ecw-rmed")
     ),
     *("d-ts:tie_break=regret", "d-ts:prior=0.5", "d-ts:prior=0.5,look_ahead=false"),
     *("pcomp:elimination=kl", "scomp2:elimination=kl", "rcs:fallback=least"),
@@ -129,7 +129,7 @@ def test_rows_are_written_in_turn_as_by_a_scatter(rest, columns, dtype):
 
 
 @SLOW
-@pytest.mark.parametrize("name", ["rucb", "self-sparring"])
+@pytest.mark.parametrize("name", ["merge-rucb", "self-sparring"])
 def test_options_change_no_bit(name, monkeypatch):
     """Each entry is computed as before, whatever is asked of the compiler."""
     simulate = partial(simulate_runs, policies.get(name), num_lanes=8, engine="jax")
