@@ -25,8 +25,6 @@ LEFT_TO_LIBRARIES = {
     "parwis": {"custom_linear_solve", "dot_general", "lu", "scatter", "sort",
                "triangular_solve"},
     "escb": {"dot_general"},
-    "ccb": {"sort"},
-    "ccb:look_ahead=false": {"sort"},
     "d-ts:look_ahead=false": {"scatter"},
     "d-ts:prior=0.5,look_ahead=false": {"scatter"},
     "d-ts+:look_ahead=false": {"scatter"},
@@ -41,7 +39,7 @@ ALL = [*IN_JAX, *policies.subset_names()]
 VARIANTS = [
     *(
         f"{name}:look_ahead=false"
-        for name in ("d-ts", "d-ts+", "rcs", "ccb", "scb", "rmed1", "ecw-rmed")
+        for name in ("d-ts", "d-ts+", "rcs", "scb", "rmed1", "ecw-rmed")
     ),
     *("d-ts:tie_break=regret", "d-ts:prior=0.5", "d-ts:prior=0.5,look_ahead=false"),
     *("pcomp:elimination=kl", "scomp2:elimination=kl", "rcs:fallback=least"),
