@@ -11,6 +11,7 @@ import pytest
 from bayesduel import policies
 from bayesduel.policies.base import policy_class
 from tests.policies.driving import duels_round_by_round, play
+from tests.policies.forms import is_in_jax
 from tests.policies.instances import random_outcomes
 from tests.policies.kernel_driving import play_kernel
 from tests.reference import (
@@ -44,7 +45,7 @@ solves programs for seconds. The kernels are all compared."""
 FORMS = [
     pytest.param(*case, marks=[pytest.mark.slow] * (case not in QUICK))
     for case in (
-        *product(TWINS, (True, False), (3, 4, 5), (1,)),
+        *product(filter(is_in_jax, TWINS), (True, False), (3, 4, 5), (1,)),
         ("cw-rmed", True, 4, 3),
     )
 ]
@@ -209,20 +210,12 @@ class WrongTarget(type(policies.get("rmed2fh"))):
         return super()._opponent(state._replace(horizon=horizon), arm, best, round_)
 
 
-class LateECWRMED(type(policies.get("ecw-rmed"))):
-    """Wrong on purpose: looks for pairs compared too rarely one round late."""
-
-    def choose(self, rng_key, state, round_):
-        return super().choose(rng_key, state, jnp.maximum(round_ - 1, 1))
-
-
 @pytest.mark.parametrize(
     ("wrong", "name"),
     [
         (LateRMED1, "rmed1"),
         pytest.param(LateRMED2, "rmed2", marks=pytest.mark.slow),
         pytest.param(WrongTarget, "rmed2fh", marks=pytest.mark.slow),
-        pytest.param(LateECWRMED, "ecw-rmed", marks=pytest.mark.slow),
     ],
 )
 def test_one_wrong_round_is_noticed(wrong, name):

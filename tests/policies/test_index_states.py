@@ -171,7 +171,7 @@ def answers(name, num_arms, number):
     return rounds, wins, jax.tree.map(np.asarray, found)
 
 
-LISTS = ("rmed1", "rmed2", "rmed2fh", "ecw-rmed", "cw-rmed")
+LISTS = ("rmed1", "rmed2", "rmed2fh", "cw-rmed")
 STOPPING = (
     "sup-klucb",
     "interleaved-filter",
@@ -179,14 +179,13 @@ STOPPING = (
 )
 SLOW = pytest.mark.slow
 SIZES = [
-    *(pytest.param(name, 4, 2_000, marks=SLOW) for name in ("rmed1", "ecw-rmed")),
+    pytest.param("rmed1", 4, 2_000, marks=SLOW),
     *(
         pytest.param(name, num_arms, 100_000, marks=SLOW)
         for name, num_arms in (
             ("rmed1", 5),
             ("rmed2", 3),
             ("rmed2fh", 4),
-            ("ecw-rmed", 3),
             ("cw-rmed", 3),
             ("sup-klucb", 4),
             ("interleaved-filter", 3),
