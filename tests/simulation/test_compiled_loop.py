@@ -37,7 +37,7 @@ LIBRARIES = {*set().union(*LEFT_TO_LIBRARIES.values()), "eigh", "scatter-add", "
 QUICK = {"random", "random-subsets"}
 ALL = [*IN_JAX, *policies.subset_names()]
 VARIANTS = [
-    *(f"{name}:look_ahead=false" for name in ("d-ts", "d-ts+", "rcs", "scb", "rmed1")),
+    *(f"{name}:look_ahead=false" for name in ("d-ts", "d-ts+", "rcs", "scb")),
     *("d-ts:tie_break=regret", "d-ts:prior=0.5", "d-ts:prior=0.5,look_ahead=false"),
     *("pcomp:elimination=kl", "scomp2:elimination=kl", "rcs:fallback=least"),
     *(
