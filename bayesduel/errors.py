@@ -6,6 +6,7 @@ of the kind ``ArgumentError`` hold these parts as attributes, too.
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 from theory.errors import ArgumentError, InvalidPreferenceError, ProgramError, said_of
@@ -41,6 +42,34 @@ class OutputWriteError(BayesduelError, RuntimeError):
 
 class ExecutorError(BayesduelError, RuntimeError):
     """What runs the jobs of a sweep has gone away, as when a scheduler is restarted."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a sweep, or what else a signal to end raised.
+
+    Attributes
+    ----------
+    finished : list of JobResult
+        What was finished.
+    partial : object
+        The same, put together; only when asked for, since that may take long.
+    """
+
+    def __init__(
+        self,
+        error: KeyboardInterrupt,
+        finished: list[Any],
+        assemble: Callable[[list[Any]], Any],
+    ) -> None:
+        super().__init__(*error.args)
+        self.__dict__.update(vars(error))
+        self.finished = finished
+        self._assemble = assemble
+
+    @cached_property
+    def partial(self) -> Any:
+        """What was finished, put together."""
+        return self._assemble(self.finished)
 
 
 class DamagedPartWarning(UserWarning):

@@ -15,7 +15,8 @@ from bayesduel.cli import (
     plot,
     reproduce,
 )
-from bayesduel.cli.errors import FriendlyGroup
+from bayesduel.cli.deadline import left_in_time
+from bayesduel.cli.errors import SIGNALLED, FriendlyGroup
 from bayesduel.cli.options import flag
 from bayesduel.cli.output import degrade_encodings, version
 from bayesduel.cli.study.app import study
@@ -78,4 +79,5 @@ def main() -> None:
     """Run the command line; the entry point ``bayesduel``."""
     own_process()
     degrade_encodings()
-    app(prog_name="bayesduel")
+    with left_in_time(SIGNALLED):
+        app(prog_name="bayesduel")

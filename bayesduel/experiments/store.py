@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from bayesduel.errors import (
     ExecutorError,
+    Interrupted,
     OutputFolderError,
     OutputWriteError,
     SimulationArgumentError,
@@ -282,7 +283,7 @@ def carry_out(
     ValueError
         For an argument that breaks a rule, and a folder that cannot be used, before
         anything is computed.
-    OutputWriteError, ExecutorError, KeyboardInterrupt
+    OutputWriteError, ExecutorError, Interrupted
         With what is finished as ``.partial``.
     """
     flags = {"progress": progress, "resume": resume, "overwrite": overwrite}
@@ -333,7 +334,9 @@ def carry_out(
             found = sweep.assemble(finished)
             if part is None:
                 folder.finish(found)
-        except (KeyboardInterrupt, ExecutorError, OutputWriteError) as error:
+        except KeyboardInterrupt as error:
+            raise Interrupted(error, finished, sweep.assemble) from error
+        except (ExecutorError, OutputWriteError) as error:
             error.partial = sweep.assemble(finished)  # pyright: ignore
             raise
     return found

@@ -25,7 +25,7 @@ _REPORT = np.dtype(
         ("round", np.int64),
         ("first", np.int64),
         ("second", np.int64),
-        ("won", np.bool_),
+        ("won", np.int64),
         ("noted", np.int64),
     ]
 )
@@ -104,7 +104,8 @@ def _tell(state: DelayedFeedbackKernel, rng: Generator) -> None:
         report = state.reports[place]
         first, second = report.first, report.second
         scalar_kernel.recall(state.inner, first, second, report.noted)
-        scalar_kernel.update(state.inner, rng, report.round, first, second, report.won)
+        won = report.won > 0
+        scalar_kernel.update(state.inner, rng, report.round, first, second, won)
     state.now[0].number = 0
 
 

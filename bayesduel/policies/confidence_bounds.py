@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import column_of, entry_of, materialize, row_of
+from bayesduel.ops.masks import column_of, materialize, row_of
 from bayesduel.ops.resolved_rounds import (
     is_unresolved,
     last_resolved_round,
@@ -37,18 +37,6 @@ def resolutions(
     """Return the log of the last round at which the bounds of each pair exclude 1/2."""
     bounds = resolution(wins, wins.T, jnp.asarray(alpha, dtype=jnp.float64))
     return jnp.where(others_mask(wins.shape[0]), bounds, jnp.inf)
-
-
-def with_pair(
-    resolutions: Float[Array, "K K"],
-    wins: Int[Array, "K K"],
-    duel: Duel,
-    alpha: Float[Array, ""] | float,
-) -> Float[Array, "K K"]:
-    """Refresh the entries of the one pair whose ``wins`` have changed."""
-    won = entry_of(wins, duel.first, duel.second)
-    lost = entry_of(wins, duel.second, duel.first)
-    return with_counts(resolutions, won, lost, duel, alpha)
 
 
 def with_counts(

@@ -164,7 +164,7 @@ def play(
             idle, explores = horizon - played, False
         elif not self_duels:
             clock, idle = clock + min(idle, LONGEST_HORIZON), 0
-        elif waiting > 0 and idle > due - played:
+        elif waiting > 0 and idle >= due - played:
             idle, explores = due - played, False
         idle = min(idle, horizon - played)
         if idle > 0:

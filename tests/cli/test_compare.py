@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -274,11 +275,18 @@ def test_interruption_says_what_was_kept_and_exits_with_130(run, engine, tmp_pat
     assert result.stdout == ""
     assert "nothing was kept" in result.stderr
     engine.error = KeyboardInterrupt()
-    engine.error.partial = fake.comparison(labels=("D-TS",))
+    done = [SimpleNamespace(job=SimpleNamespace(runs=range(20)), failure=None)] * 2
+    failed = SimpleNamespace(job=done[0].job, failure=ValueError())
+    engine.error.finished = [*done, failed]
     result = run(*BASIC, "--out", tmp_path / "out")
     assert result.exit_code == 130
     assert f"kept 40 finished runs in {tmp_path / 'out'}" in result.stderr
     assert "--resume" in result.stderr
+    engine.error.finished = []
+    result = run(*BASIC, "--out", tmp_path / "other")
+    assert "kept nothing yet in" in result.stderr
+    result = run(*BASIC, "--out", tmp_path / "parts", "--part", "1/2")
+    assert "kept what was finished in" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])

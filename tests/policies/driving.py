@@ -93,14 +93,11 @@ class Played(NamedTuple):
     recommendation: Any
 
 
-@partial(quick_jit, static_argnames=("num_events", "key_of_duel"))
-def play(policy, outcomes, key, horizon, *, num_events, key_of_duel=False) -> Played:
+@partial(quick_jit, static_argnames=("num_events",))
+def play(policy, outcomes, key, horizon, *, num_events) -> Played:
     """Play one run by the protocol, at most ``num_events`` events.
 
-    The key of an event is folded from its number. With ``key_of_duel`` it is folded
-    from the round of the duel after the stretch instead, so that the step form and the
-    look-ahead form of a policy draw the same numbers in the same round (this asks the
-    policy twice: the first answer only says where the stretch ends).
+    The key of an event is folded from its number.
 
     Parameters
     ----------
@@ -122,9 +119,6 @@ def play(policy, outcomes, key, horizon, *, num_events, key_of_duel=False) -> Pl
         state, played, counts = carry
         round_ = played + 1
         key = jax.random.fold_in(key_events, number)
-        if key_of_duel:
-            duel, _ = policy.choose(key, state, round_)
-            key = jax.random.fold_in(key_events, round_ + duel.exploit_rounds)
         key_choose, key_update = jax.random.split(key)
         duel, chosen = policy.choose(key_choose, state, round_)
         left = horizon - played

@@ -3,13 +3,7 @@
 from dataclasses import fields, replace
 
 from bayesduel import policies
-
-IN_JAX = [
-    name
-    for name in policies.names()
-    if not isinstance(policies.get(name), policies.Policy)
-]
-"""Names of the policies that JAX plays; the others are rules of one run."""
+from bayesduel.policies.base import Policy
 
 
 def forms(name):
@@ -24,3 +18,12 @@ def forms(name):
     return [policy] + [
         replace(policy, **{switch: not getattr(policy, switch)}) for switch in switches
     ]
+
+
+def is_in_jax(name):
+    """Say whether a policy is written for JAX: no kernel alone, no rule of one run."""
+    policy = policies.get(name)
+    return isinstance(policy, Policy) and type(policy).choose is not Policy.choose
+
+
+IN_JAX = tuple(filter(is_in_jax, policies.names()))

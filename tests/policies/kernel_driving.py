@@ -9,7 +9,13 @@ from numba import njit
 
 from bayesduel.ops.scalar.compiled import OPTIONS
 from bayesduel.ops.scalar.references import reference
-from bayesduel.policies.scalar_kernel import choose, init, recommend, update
+from bayesduel.policies.scalar_kernel import (
+    choose,
+    init,
+    reads_self_duels,
+    recommend,
+    update,
+)
 
 
 class PlayedByKernel(NamedTuple):
@@ -58,6 +64,8 @@ def _play(arrays, rng, outcomes, counts, duels):
                 low_won = outcomes[low, high, counts[low, high]]
                 counts[low, high] += 1
                 update(state, rng, played, first, second, low_won == (first == low))
+            elif reads_self_duels(state):
+                update(state, rng, played, first, second, False)
     return recommend(state, rng), longest
 
 

@@ -4,7 +4,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from bayesduel import policies
 from bayesduel.types import Duel, Outcome
 from tests.compiling import quick_jit
 
@@ -106,11 +105,7 @@ def told_state(policy, wins, round_, horizon=LATEST):
         outcome = Outcome(none, duels, wins[i, j])
         return policy.update(key, state, round_, duel, outcome), None
 
-    told = jax.lax.scan(tell, fresh, (row, column))[0]
-    # Who is "first" of a pair matters to Beat the Mean alone.
-    duels = wins + wins.T
-    is_ordered = isinstance(policy, policies.BeatTheMean)
-    return _with_draws(told, jnp.triu(duels) if is_ordered else duels)
+    return _with_draws(jax.lax.scan(tell, fresh, (row, column))[0], wins + wins.T)
 
 
 tell = quick_jit(told_state)

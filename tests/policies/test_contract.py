@@ -15,13 +15,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.simulation import driver
-from tests.policies.driving import (
-    CHECKPOINTS,
-    FEW_RUNS,
-    NUM_RUNS,
-    play,
-    simulate_runs,
-)
+from tests.policies.driving import CHECKPOINTS, FEW_RUNS, NUM_RUNS, play, simulate_runs
 from tests.policies.forms import IN_JAX
 from tests.policies.instances import (
     CONDORCET,
@@ -55,18 +49,18 @@ VARIANTS = {
 PLAYED_ELSEWHERE = {"cw-rmed"}
 """Its programs take seconds: ``test_duel_by_duel`` and ``rmed`` play it quickly."""
 
-PLAYED_IN_JAX = {"savage", "d-ts+"}
+PLAYED_IN_JAX = {"d-ts+"}
 """Policies that are played alone quickly. Of the others every duel is compared with a
 twin, or the law of their rounds, or they are played by a kernel."""
 
-TWO_ARMS_IN_JAX = {"sup-klucb", "savage"}
+TWO_ARMS_IN_JAX = {"sup-klucb"}
 """One for each kind of rule, and soon compiled."""
 
 
-def slowly(slow, names=NAMES):
-    """Return policies, with some left to the slow tests."""
+def slowly(names, among=NAMES):
+    """Return all policies, with these left to the slow tests."""
     return [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in slow)) for name in names
+        pytest.param(name, marks=[pytest.mark.slow] * (name in names)) for name in among
     ]
 
 
@@ -74,7 +68,7 @@ CASES = slowly(VARIANTS | PLAYED_ELSEWHERE)
 QUICK_CASES = slowly(VARIANTS | {n for n in IN_JAX if policies.get(n).assisted})
 """Without those that wait for the host, which takes most of the time of all."""
 
-CASES_IN_JAX = slowly({*NAMES} - PLAYED_IN_JAX | VARIANTS, IN_JAX)
+CASES_IN_JAX = slowly(VARIANTS | PLAYED_ELSEWHERE | ({*NAMES} - PLAYED_IN_JAX), IN_JAX)
 
 FEW = range(5)
 """Runs of the program with a single lane."""

@@ -11,17 +11,19 @@ import bayesduel
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies import DelayedFeedback
-from bayesduel.policies.base import Policy, one_round, parameters_json, policy_class
-from tests.policies.driving import duels_round_by_round, simulate_runs
-from tests.policies.instances import (
-    CONDORCET,
-    DECISIVE,
-    TWO_WINNERS,
-    random_outcomes,
+from bayesduel.policies.base import (
+    Policy,
+    kernel_of,
+    one_round,
+    parameters_json,
+    policy_class,
 )
+from bayesduel.policies.policy import Duel
+from tests.policies.driving import duels_round_by_round, simulate_runs
+from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
+from tests.policies.kernel_driving import play_kernel
 from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.policies.replaying import play_forced, runs_of
-from tests.policies.rule_driving import play_rule
 from tests.reference import DoubleThompson, RelativeUCB, simulate
 
 FALSE_ALARM = 1e-5
@@ -76,7 +78,7 @@ def slow(name):
     return pytest.param(name, marks=pytest.mark.slow)
 
 
-NAMES = ["rucb", slow("pcomp"), slow("ecw-rmed"), slow("merge-rucb")]
+NAMES = [slow("pcomp"), "merge-rucb"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -95,32 +97,89 @@ def test_no_delay_is_the_policy_itself(name):
     assert both[0] == both[1]
 
 
-def delayed_duels(policy, matrices, seed):
-    """Return the duels of one run per matrix, whatever plays the policy."""
-    if isinstance(policy, policies.Policy):
-        rng = np.random.default_rng(seed)
-        outcomes = [random_outcomes(each, 300, rng) for each in matrices]
-        return [play_rule(policy, each, 300, every=EVERY).duels for each in outcomes]
-    played, _ = play_forced(DelayedFeedback(policy, every=EVERY), matrices, seed)
-    return [duels_round_by_round(run.events) for run in runs_of(played)]
+def duels_in_order(policy, matrix, seed):
+    """Return the duels of a run of 300 rounds of a policy that a kernel plays."""
+    uniforms = np.random.default_rng(seed).random((*matrix.shape, 300))
+    outcomes = uniforms < matrix[:, :, None]
+    return play_kernel(kernel_of(policy), outcomes, 300, seed).duels
 
 
-@pytest.mark.parametrize("name", ["interleaved-filter", slow("rmed1")])
-def test_positions_advance_while_nothing_is_told(name):
+KERNELS = ["rucb", "ccb", "d-ts", "rd-ts", "rmed1", "rmed2", "ecw-rmed", "savage",
+           "beat-the-mean", "sparring"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_delay_is_the_kernel_itself(name):
+    delayed = DelayedFeedback(policies.get(name), every=1)
+    for seed, matrix in enumerate([DECISIVE, TWO_WINNERS, CONDORCET]):
+        duels = duels_in_order(delayed, matrix, seed)
+        assert duels == duels_in_order(delayed.played, matrix, seed)
+
+
+class Told(bayesduel.Policy):
+    """Asks for 0 against 1, with idle rounds before, and notes what it is told when."""
+
+    idle: int = 0
+
+    def start(self, num_arms, horizon, rng):
+        return {"asked": 0, "told": []}
+
+    def choose(self, state, rng, round_):
+        state["asked"] = round_
+        return Duel(0, self.idle, 0, 1)
+
+    def update(self, state, rng, round_, first, second, won):
+        state["told"].append((state["asked"], round_))
+
+    def recommend(self, state, rng):
+        seen.append(state["told"])
+        return 0
+
+
+seen = []
+
+
+@pytest.mark.parametrize(
+    ("idle", "told"),
+    [
+        # Rounds 1 to 3 are told after round 3, when 3 was the last to be asked for.
+        (0, [(3, 1), (3, 2), (3, 3), (6, 4), (6, 5), (6, 6)]),
+        # After two idle rounds, the third; a stretch ends where an outcome arrives.
+        (2, [(1, 3), (4, 6)]),
+        (1, [(3, 2), (6, 5)]),
+    ],
+)
+def test_a_rule_is_told_in_blocks(idle, told):
+    seen.clear()
+    delayed = DelayedFeedback(Told(idle=idle), every=3)
+    simulate_runs(delayed, DECISIVE, runs=range(1), checkpoints=(7,))
+    assert seen == [told]
+
+
+def test_what_arrives_with_the_last_round_is_known_at_the_end():
+    seen.clear()
+    delayed = DelayedFeedback(Told(), every=3)
+    simulate_runs(delayed, DECISIVE, runs=range(1), checkpoints=(6,))
+    assert [round_ for _, round_ in seen[0]] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(("name", "length"), [("interleaved-filter", 3), ("rmed1", 6)])
+def test_positions_advance_while_nothing_is_told(name, length):
     """The first sweep goes over its pairs although no outcome is known."""
-    for duels in delayed_duels(policies.get(name), [DECISIVE] * 3, 6):
-        length = {"rmed1": 6, "interleaved-filter": 3}[name]
-        assert len(set(duels[:length])) == length
-        assert len(duels) == 300
+    delayed = DelayedFeedback(policies.get(name), every=EVERY)
+    rounds = tuple(range(1, 301))
+    found = simulate_runs(delayed, DECISIVE, runs=range(3), checkpoints=rounds)
+    plays = found.ledger["plays"]
+    assert np.all(plays[:, length - 1].max(axis=(1, 2)) == 1)
+    assert np.all(plays[:, -1].sum(axis=(1, 2)) == 300)
 
 
-@pytest.mark.parametrize("name", ["savage", slow("savage-copeland")])
+@pytest.mark.parametrize("name", ["savage", "savage-copeland"])
 def test_the_pair_compared_least_often_is_another_one_next_time(name):
     """SAVAGE counts what it asked for: in any 6 rounds it asks for all 6 pairs."""
     delayed = DelayedFeedback(policies.get(name), every=100)
-    played, _ = play_forced(delayed, [CONDORCET] * 3, 8)
-    for run in runs_of(played):
-        duels = duels_round_by_round(run.events)
+    for seed in range(3):
+        duels = duels_in_order(delayed, CONDORCET, seed)
         for begin in range(0, len(duels), 6):
             assert len(set(duels[begin : begin + 6])) == 6, begin
 
@@ -128,9 +187,8 @@ def test_the_pair_compared_least_often_is_another_one_next_time(name):
 def test_the_arm_with_the_fewest_duels_is_another_one_next_time():
     """BTM counts what it asked for: in any 4 rounds every arm is first once."""
     delayed = DelayedFeedback(policies.get("beat-the-mean"), every=100)
-    played, _ = play_forced(delayed, [CONDORCET] * 3, 9)
-    for run in runs_of(played):
-        firsts = [first for first, _ in duels_round_by_round(run.events)]
+    for seed in range(3):
+        firsts = [first for first, _ in duels_in_order(delayed, CONDORCET, seed)]
         for begin in range(0, len(firsts), 4):
             assert sorted(firsts[begin : begin + 4]) == [0, 1, 2, 3], begin
 
@@ -142,9 +200,8 @@ def test_the_least_frequent_champion_is_another_one_next_time():
     """
     delayed = DelayedFeedback(policies.get("rcs"), every=100)
     gap = 0.4 * np.array([[0, 1, 1, -1], [-1, 0, 1, 1], [-1, -1, 0, 1], [1, -1, -1, 0]])
-    played, _ = play_forced(delayed, [0.5 + gap] * 3, 10)
-    for run in runs_of(played):
-        firsts = [first for first, _ in duels_round_by_round(run.events)]
+    for seed in range(3):
+        firsts = [first for first, _ in duels_in_order(delayed, 0.5 + gap, seed)]
         for begin in (100, 200):
             block = np.bincount(firsts[begin : begin + 100], minlength=4)
             assert block.max() < 60, block

@@ -1,4 +1,4 @@
-"""What the simulator may rely on in one exchange with any policy in JAX.
+"""What the simulator may rely on in one exchange with a registered policy in JAX.
 
 Shapes, dtypes and keys, found by tracing; what runs must do is in ``test_contract.py``.
 """
@@ -67,7 +67,7 @@ def test_dtypes_never_mix_and_keys_serve_once(policy, strict_jax):
 def test_a_key_used_twice_is_noticed(strict_jax):
     """The test above can fail: a policy that reuses its key does."""
 
-    class Careless(type(policies.get("rmed1"))):
+    class Careless(type(policies.get("merge-rucb"))):
         def choose(self, rng_key, state, round_):
             jax.random.uniform(rng_key)
             jax.random.uniform(rng_key)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import FAILED, damage_said, ended
+from bayesduel.cli.errors import FAILED, damage_said, ended, in_time
 from bayesduel.cli.options import (
     flag,
     format_option,
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from bayesduel import Experiment
 
 __all__ = ["compare"]
+
+_DONE = "what was finished"
 
 
 def compare(
@@ -162,20 +164,22 @@ def _simulate(
     **options: Any,  # noqa: ANN401
 ) -> xr.DataTree:
     try:
-        with damage_said():
+        # A cluster of Dask has processes that do not end with this one.
+        in_haste = options["executor"] is None
+        with damage_said(), in_time(out, _DONE) if in_haste else nullcontext():
             return asked.run(out=out, **options)
     except KeyboardInterrupt as error:
-        kept = _finished(getattr(error, "partial", None))
-        raise ended(error, out, kept) from error
+        is_part = options["part"] is not None
+        raise ended(error, out, _finished(error, is_part=is_part)) from error
 
 
-def _finished(partial: xr.DataTree | None) -> str:
-    from bayesduel.analysis import measurements
-
-    if partial is None:
-        return "what was finished"
-    try:
-        runs = sum(each.data.sizes.get("run", 0) for each in measurements(partial))
-    except ValueError:
-        return "nothing yet"
-    return f"{runs} finished runs"
+def _finished(error: KeyboardInterrupt, *, is_part: bool) -> str:
+    """Say what is in the folder. Nothing is put together for that: it may be much."""
+    found = getattr(error, "finished", None)
+    if found is None:
+        return _DONE
+    runs = sum(len(each.job.runs) for each in found if each.failure is None)
+    if runs:
+        return f"{runs} finished runs"
+    # What earlier processes have done of a part is not looked at.
+    return _DONE if is_part else "nothing yet"

@@ -21,7 +21,12 @@ from bayesduel.policies.rmed._scalar_copeland import (
     new_state,
     slack,
 )
-from bayesduel.policies.rmed._scalar_lists import append, is_only_element, take
+from bayesduel.policies.rmed._scalar_lists import (
+    append,
+    is_only_element,
+    refill_if_empty,
+    take,
+)
 from bayesduel.policies.rmed._scalar_pairs import count_draw, find_fewest, lowest
 from bayesduel.policies.scalar_kernel import NOT_ASKED, ScalarDuel, ScalarKernel
 
@@ -60,6 +65,7 @@ def choose(state: CopelandKernel, rng: Generator, round_: int) -> ScalarDuel:
             count_draw(state, first, second)
             return ScalarDuel(first, 0, first, second, True)
     now.is_in_turn = True
+    refill_if_empty(now, elements)
     element = elements[now.head].listed
     first, second = elements[element].first, elements[element].second
     idle = 0
@@ -135,6 +141,7 @@ def _append_due(state: CopelandKernel, round_: int) -> None:
     """Name the winner, and append what is due after ``round_``."""
     now, elements = state.now[0], state.elements
     num_pairs = elements.size - state.arms.size
+    now.tests += 1
     now.winner = _first_passing(state, round_)[0]
     if now.winner == NOBODY:
         now.winner = _cheapest_winner(state)

@@ -10,18 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.ops.scalar.compiled import Records, inlined
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 
 LIST_FIELDS = [
     ("head", np.int64),  # Where the element to be played next stands.
     ("num_listed", np.int64),
     ("left_in_pass", np.int64),  # 0 where a pass is about to begin.
+    ("tests", np.int64),  # How often it was tested what is due.
 ]
 """Of ``now``."""
 
 ELEMENT_FIELDS = [
     ("listed", np.int64),  # Not of the element: the queue, in a circle.
     ("is_listed", np.int64),
+    ("last_due", np.int64),  # The last test by which it was due, -1 if there is none.
 ]
 
 
@@ -30,6 +32,7 @@ def first_pass(state: Any, elements: Records, count: int) -> None:
     state.now["num_listed"] = count
     elements["listed"] = np.arange(len(elements))
     elements["is_listed"][:count] = True
+    elements["last_due"][count:] = -1
 
 
 @inlined
@@ -38,9 +41,23 @@ def is_only_element(now: Any) -> bool:
     return now.num_listed == 1 and now.left_in_pass == 0
 
 
+@compiled
+def refill_if_empty(now: Any, elements: Records) -> None:
+    """Let what was due by the last test be due again where nothing is left.
+
+    Without a delay that never happens. With outcomes on their way nothing may have been
+    appended, and by all that is known the same elements are due.
+    """
+    if now.num_listed == 0:
+        for element in range(elements.size):
+            if elements[element].last_due == now.tests:
+                append(now, elements, element)
+
+
 @inlined
 def append(now: Any, elements: Records, element: int) -> None:
-    """Append an element that is due, unless it is still to come."""
+    """Append an element that is due by the test now, unless it is still to come."""
+    elements[element].last_due = now.tests
     if not elements[element].is_listed:
         elements[element].is_listed = True
         place = now.head + now.num_listed

@@ -19,6 +19,7 @@ from bayesduel.policies.rmed._scalar_lists import (
     append,
     first_pass,
     is_only_element,
+    refill_if_empty,
     take,
 )
 from bayesduel.policies.rmed._scalar_pairs import (
@@ -138,6 +139,7 @@ def choose(state: RMEDKernel, rng: Generator, round_: int) -> ScalarDuel:
         count_draw(state, first, second)
         return ScalarDuel(first, 0, first, second, True)
     now.is_in_turn = True
+    refill_if_empty(now, arms)
     arm = arms[now.head].listed
     opponent = _opponent(state, arm, round_)
     idle = 0
@@ -269,6 +271,7 @@ def _append_arms_due(state: RMEDKernel, round_: int) -> None:
     """Test which arms are due in the next pass: I_j - I* - f(K) <= log t."""
     now, arms = state.now[0], state.arms
     least, log_t = _least_against(state), math.log(float(round_))
+    now.tests += 1
     for i in range(arms.size):
         if arms[i].against - least - now.allowance <= log_t:
             append(now, arms, i)

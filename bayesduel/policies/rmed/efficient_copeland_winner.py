@@ -3,18 +3,9 @@
 from typing import Any, ClassVar
 
 from bayesduel.policies.base import policy_class
-from bayesduel.policies.pair_evidence import estimated_gaps
 from bayesduel.policies.registry import register
-from bayesduel.policies.rmed._copeland_rmed import (
-    CopelandLists,
-    CopelandRMED,
-    extended,
-    log_of,
-    recommended,
-)
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
+from bayesduel.policies.rmed._copeland_rmed import CopelandRMED
 from theory import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_bound
-from theory.copeland_program.efficient import ecw_evidence
 
 
 @register(
@@ -64,37 +55,6 @@ class ECWRMED(CopelandRMED):
     """
 
     title: ClassVar[str] = "Efficient Copeland Winners RMED"
-
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> CopelandLists:
-        """Return the state before the first round."""
-        return self._start(num_arms)
-
-    def choose(
-        self, rng_key: RunKey, state: CopelandLists, round_: RoundCount
-    ) -> tuple[Duel, CopelandLists]:
-        """Choose a pair out of turn, or the next one of the pass."""
-        return self._next_duel(state, round_)
-
-    def update(
-        self,
-        rng_key: RunKey,
-        state: CopelandLists,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> CopelandLists:
-        """Count the outcome, then find what is due in the next pass."""
-        lists, superiors = self._count(state, round_, duel, outcome)
-        # After a forced draw nothing is appended, so any winner will do.
-        gaps = estimated_gaps(lists.pairs.wins)
-        wanted = ecw_evidence(gaps, lists.winner, superiors)
-        return extended(lists, wanted, log_of(round_), duel.note)
-
-    def recommend(self, rng_key: RunKey, state: CopelandLists) -> Arm:
-        """Return the winner of the last test or program."""
-        return recommended(state)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""

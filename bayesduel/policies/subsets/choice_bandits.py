@@ -7,7 +7,8 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.resolved_rounds import log_round
+from bayesduel.ops.masks import row_of
+from bayesduel.ops.resolved_rounds import last_resolved_round, log_round
 from bayesduel.policies.base import check_at_least, others_mask, policy_class
 from bayesduel.policies.pair_counts import lowest
 from bayesduel.policies.pair_evidence import estimated_gaps
@@ -21,19 +22,9 @@ from bayesduel.policies.play_lists import (
     take,
 )
 from bayesduel.policies.registry import register
-from bayesduel.policies.rmed.rmed1 import (
-    log_round_needed,
-    opponent_of,
-    rounds_until_entry,
-)
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
-    one_offer,
-    ranks,
-    tie_breakers,
-)
+from bayesduel.policies.subset_base import SubsetPolicy, one_offer, ranks, tie_breakers
 from bayesduel.policies.subsets._rank_breaking import break_ranking
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey
+from bayesduel.types import Arm, Offer, Rewards, RoundCount, RunKey
 from theory.divergences import kl_to_half
 
 
@@ -170,3 +161,36 @@ def evidence_against(wins: Int[Array, "n n"]) -> Float[Array, " n"]:
     evidence = duels * kl_to_half(estimated_gaps(wins))
     unbeaten = (wins <= wins.T) & others_mask(wins.shape[0])
     return jnp.sum(jnp.where(unbeaten, evidence, 0.0), axis=1)
+
+
+def opponent_of(wins: Int[Array, "K K"], arm: Arm, best: Arm) -> Arm:
+    """Return i* if ``arm`` does not beat it or beats all, else its worst rival."""
+    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
+    gaps = row_of(estimated_gaps(wins), arm)
+    unbeaten = (gaps <= 0.0) & (arms != arm)
+    takes_best = jnp.any(unbeaten & (arms == best)) | ~jnp.any(unbeaten)
+    worst = jnp.argmin(jnp.where(arms == arm, jnp.inf, gaps)).astype(jnp.int32)
+    return jnp.where(takes_best, best, worst)
+
+
+def log_round_needed(
+    divergence: Float[Array, " K"],
+    f_scale: Float[Array, ""] | float,
+    f_power: Float[Array, ""] | float,
+) -> Float[Array, " K"]:
+    """Return log t from which on an arm is due: I_j - I* - f(K)."""
+    f = f_scale * jnp.asarray(float(divergence.shape[0])) ** f_power
+    return divergence - jnp.min(divergence) - f
+
+
+def rounds_until_entry(
+    needed: Float[Array, " K"], best: Arm, round_: RoundCount
+) -> RoundCount:
+    """Count the rounds up to and with the first whose test lets another arm in.
+
+    ``needed`` is that of :func:`log_round_needed`.
+    """
+    arms = jnp.arange(needed.shape[0], dtype=jnp.int32)
+    nearest = jnp.min(jnp.where(arms == best, jnp.inf, needed))
+    last = last_resolved_round(round_, nearest)
+    return jnp.where(log_round(round_) >= nearest, 1, last - round_ + 2)

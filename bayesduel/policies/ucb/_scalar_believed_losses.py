@@ -1,4 +1,6 @@
-"""Who is believed to lose to whom, in scalars: lines 2 to 4 of ``_believed_signs``.
+"""Who is believed to lose to whom, as the kernel of CCB keeps it.
+
+Zoghi, Karnin, Whiteson and de Rijke (2015), Algorithm 1, lines 2 to 4.
 
 The arms believed to beat one are few, so they are a list. The state of a kernel has
 ``now``, ``arms`` and ``pairs`` with the fields below and those of ``scalar_bounds``.

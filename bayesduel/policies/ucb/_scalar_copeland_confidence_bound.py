@@ -30,7 +30,6 @@ from bayesduel.policies.scalar_choices import (
     recommend_most_beaten,
 )
 from bayesduel.policies.scalar_kernel import SEVERAL, ScalarDuel, ScalarKernel
-from bayesduel.policies.ucb._believed_signs import CHECK, LOYALTY, RIVALS
 from bayesduel.policies.ucb._scalar_believed_losses import (
     BELIEF_ARM_FIELDS,
     BELIEF_NOW_FIELDS,
@@ -40,6 +39,15 @@ from bayesduel.policies.ucb._scalar_believed_losses import (
     open_belief,
     revise,
 )
+
+_CHECK = 0.25
+"""How often a believed loss is checked, if there is an open one (line 5)."""
+
+_LOYALTY = 2.0 / 3.0
+"""How often the champion is taken from the potential winners (line 6)."""
+
+_RIVALS = 0.5
+"""How often the challenger is a believed superior of the champion (line 8)."""
 
 _NOBODY = -1
 
@@ -156,8 +164,8 @@ def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
             optimistic += 1
             both += arms[i].is_hopeful
             now.num_winners += arms[i].is_winner
-    of_any = (1.0 - LOYALTY if both > 0 else 1.0) / optimistic
-    of_hopeful = of_any + (LOYALTY / both if both > 0 else 0.0)
+    of_any = (1.0 - _LOYALTY if both > 0 else 1.0) / optimistic
+    of_hopeful = of_any + (_LOYALTY / both if both > 0 else 0.0)
     busy = 0.0
     for i in range(arms.size):
         arms[i].weight = 0.0
@@ -165,7 +173,7 @@ def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
             arms[i].weight = of_hopeful if arms[i].is_hopeful else of_any
             busy += arms[i].weight
     now.num_open_beliefs = count_open_beliefs(state)
-    check = CHECK if now.num_open_beliefs > 0 else 0.0
+    check = _CHECK if now.num_open_beliefs > 0 else 0.0
     # A sum of probabilities may be rounded on either side of 1.
     chance = min(check + (1.0 - check) * busy, 1.0) if now.num_winners > 0 else 1.0
     now.hazard = -math.log1p(-chance)
@@ -204,7 +212,7 @@ def _challenger(
     state: CopelandConfidenceBoundKernel, rng: Generator, champion: int, round_: int
 ) -> int:
     """Return the arm most optimistic against the champion (line 8)."""
-    among_rivals = rng.random() < RIVALS
+    among_rivals = rng.random() < _RIVALS
     best = _most_optimistic(state, rng, champion, round_, among_rivals)
     if best == _NOBODY:
         best = _most_optimistic(state, rng, champion, round_, False)

@@ -59,12 +59,6 @@ def ask(policy, state, round_, keys):
     return duel.exploit_rounds, duel.champion, duel.first, duel.second
 
 
-@quick_jit
-def ask_state(policy, state, round_, keys):
-    """Ask for the round many times; return the states after the choice."""
-    return jax.vmap(lambda key: policy.choose(key, state, round_)[1])(keys)
-
-
 def pairs_of_round(policy, state, index):
     """Count the pairs (first, second) that play round ``index``."""
     keys = jax.random.split(jax.random.key(70), NUM_DRAWS)
@@ -130,17 +124,6 @@ BELIEFS = {
 """Potential winners, who is believed to beat each arm, and the losses of a winner."""
 
 
-def believing(state, potential, beaten_by, losses):
-    hopefuls = np.isin(np.arange(4), list(potential))
-    superiors = np.array([np.isin(np.arange(4), list(each)) for each in beaten_by])
-    beliefs = state.beliefs._replace(
-        hopefuls=jnp.asarray(hopefuls),
-        superiors=jnp.asarray(superiors),
-        losses=jnp.int32(losses),
-    )
-    return state._replace(beliefs=beliefs)
-
-
 def convince(twin, potential, beaten_by, losses):
     twin.potential = set(potential)
     twin.beaten_by = [set(each) for each in beaten_by]
@@ -162,29 +145,6 @@ def rule_of_ccb(name, belief):
     return played, np.array(believed), twin
 
 
-@pytest.mark.parametrize(
-    "look_ahead",
-    [pytest.param(False, marks=pytest.mark.slow), True],
-    ids=["step", "look-ahead"],
-)
-def test_round_of_ccb_has_the_law_of_the_rule(look_ahead):
-    policy = policies.get("ccb", look_ahead=look_ahead)
-    p_values, longest = {}, 0
-    with jax.enable_x64(True):
-        for name, counts in COUNTS.items():
-            wins = wins_of(counts)
-            told = state_of(policy, wins)
-            index = int(wins.sum()) + 40
-            for belief, sets in BELIEFS.items():
-                state = believing(told, *sets)
-                ours, stretch = pairs_of_round(policy, state, index)
-                theirs, *_ = rule_of_ccb(name, belief)
-                p_values[name, belief] = two_sample_chi_square(ours, theirs)
-                longest = max(longest, stretch.max())
-    assert min(p_values.values()) > FALSE_ALARM / len(p_values), p_values
-    assert (longest > 10) == look_ahead
-
-
 def tables_of(*superiors):
     """Count the joint values of four sets of arms, each one number, in samples."""
     codes = [each @ 16 ** np.arange(4) for each in superiors]
@@ -193,30 +153,6 @@ def tables_of(*superiors):
         np.bincount(np.searchsorted(values, each), minlength=len(values))
         for each in codes
     ]
-
-
-def test_beliefs_of_ccb_have_the_law_of_the_rule():
-    """Which superiors are kept, out of more than needed, row by row and jointly."""
-    policy = policies.get("ccb")
-    counts = "sure winner, others sure"
-    wins = wins_of(COUNTS[counts])
-    index = int(wins.sum()) + 40
-    codes = 2 ** np.arange(4)
-    for belief, sets in BELIEFS.items():
-        with jax.enable_x64(True):
-            state = believing(state_of(policy, wins), *sets)
-            keys = jax.random.split(jax.random.key(73), NUM_DRAWS)
-            after = ask_state(policy, state, jnp.int64(index), keys)
-        ours = np.asarray(after.beliefs.superiors) @ codes
-        _, theirs, twin = rule_of_ccb(counts, belief)
-        tables = tables_of(ours, theirs)
-        assert all(np.all(each > 0) for each in tables)
-        assert two_sample_chi_square(*tables) > FALSE_ALARM, belief
-        assert np.all(np.asarray(after.beliefs.losses) == twin.losses)
-        hopefuls = np.flatnonzero(np.asarray(after.beliefs.hopefuls)[0])
-        assert set(hopefuls.tolist()) == twin.potential
-        # The first arm beats all others: of more than one superior one is kept.
-        assert (len(tables[0]) > 1) == (belief != "one winner")
 
 
 def ask_kernel(arrays, rng, wins, beliefs, index, found, superiors):
@@ -242,7 +178,9 @@ def ask_kernel(arrays, rng, wins, beliefs, index, found, superiors):
         found[draw, 0] = duel.champion if duel.idle_rounds > 0 else duel.first
         found[draw, 1] = duel.champion if duel.idle_rounds > 0 else duel.second
         found[draw, 2] = duel.idle_rounds
+        found[draw, 3] = state.now[0].losses
         for i in range(len(wins)):
+            found[draw, 4] += 2**i * state.arms[i].is_hopeful
             for place in range(state.arms[i].num_superiors):
                 superiors[draw, i] += 2 ** state.pairs[i, place].superior
 
@@ -256,7 +194,7 @@ def asking():
 @pytest.mark.parametrize("belief", BELIEFS)
 @pytest.mark.parametrize("name", COUNTS)
 def test_round_of_the_kernel_of_ccb_has_the_law_of_the_rule(name, belief, look_ahead):
-    """Of the pair that is played, and of the superiors that are kept."""
+    """Of the pair that is played, and of all that is believed then."""
     wins, sets = wins_of(COUNTS[name]), BELIEFS[belief]
     index = int(wins.sum()) + 40
     potential, beaten_by, losses = sets
@@ -266,11 +204,13 @@ def test_round_of_the_kernel_of_ccb_has_the_law_of_the_rule(name, belief, look_a
         beliefs[1 + i, list(each)] = 1
     kernel = policies.get("ccb", look_ahead=look_ahead).scalar_kernel()
     state = kernel.new_state(np.arange(4), 10**6)
-    found = np.zeros((4 * NUM_DRAWS, 3), dtype=np.int64)
+    found = np.zeros((4 * NUM_DRAWS, 5), dtype=np.int64)
     superiors = np.zeros((4 * NUM_DRAWS, 4), dtype=np.int64)
     asking()(state, np.random.default_rng(75), wins, beliefs, index, found, superiors)
     assert (found[:, 2].max() > 10) == (look_ahead and "sure winner" in name)
-    played, believed, _ = rule_of_ccb(name, belief)
+    played, believed, twin = rule_of_ccb(name, belief)
+    assert np.all(found[:, 3] == twin.losses)
+    assert np.all(found[:, 4] == sum(2**arm for arm in twin.potential))
     p_values = [
         two_sample_chi_square(pair_table(found[:, 0], found[:, 1], 4), played),
         two_sample_chi_square(*tables_of(superiors, believed)),

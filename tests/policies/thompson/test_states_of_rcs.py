@@ -1,4 +1,4 @@
-"""How long RCS and CCB wait, in random states that no run may reach.
+"""How long RCS waits, in random states that no run may reach.
 
 ``waits`` says by which law.
 """
@@ -11,7 +11,6 @@ import pytest
 from bayesduel import policies
 from tests.compiling import quick_jit
 from tests.policies.random_states import (
-    ALPHA,
     last_rounds,
     log_of,
     log_thresholds,
@@ -101,60 +100,3 @@ def test_waits_of_rcs_are_geometric(fallback, num_arms, number):
         differ[jumps],
     )
     assert min(p.values()) > FALSE_ALARM / len(p), p
-
-
-@SLOW
-@pytest.mark.parametrize(("num_arms", "number"), ONCE)
-def test_waits_of_ccb_are_geometric(num_arms, number):
-    """By the sets that the policy holds after it was asked, which then do not move."""
-    policy = policies.get("ccb", alpha=ALPHA)
-    with jax.enable_x64(True):
-        rng, rounds, wins, states, keys = random_instances(policy, num_arms, number)
-        believed = (
-            rng.random(wins.shape) < rng.choice([0, 0.2, 0.7], number)[:, None, None]
-        )
-        believed &= ~np.eye(num_arms, dtype=bool)
-        states = states._replace(
-            beliefs=states.beliefs._replace(
-                hopefuls=jnp.asarray(rng.random((number, num_arms)) < 0.5),
-                superiors=jnp.asarray(believed),
-                losses=jnp.asarray(rng.integers(0, num_arms + 1, number), jnp.int32),
-            )
-        )
-        duel, after = ask_all(policy, states, rounds, keys)
-        step = policies.get("ccb", alpha=ALPHA, look_ahead=False)
-        ends = rounds + np.maximum(np.asarray(duel.exploit_rounds) - 1, 0)
-        later = ask_all(step, after, ends, keys)[1].beliefs
-        duel, after, later = jax.tree.map(np.asarray, (duel, after.beliefs, later))
-    idles = duel.exploit_rounds > 1
-    for one, other in zip(after, later, strict=True):
-        np.testing.assert_array_equal(one[idles], other[idles])
-
-    level = log_thresholds(wins)
-    is_open = log_of(rounds)[:, None, None] > level
-    behind = (wins < np.swapaxes(wins, 1, 2)) & ~is_open
-    lost = np.count_nonzero(behind, axis=2)
-    optimistic = lost == lost.min(axis=1, keepdims=True)
-    both = optimistic & after.hopefuls
-    pool = optimistic / optimistic.sum(axis=1, keepdims=True)
-    loyal = both / np.maximum(both.sum(axis=1, keepdims=True), 1)
-    pool = np.where(both.any(axis=1)[:, None], loyal * 2 / 3 + pool / 3, pool)
-    check = np.where((after.superiors & is_open).any(axis=(1, 2)), 0.25, 0.0)
-    busy = is_open.any(axis=2)
-    differ = check + (1 - check) * np.where(busy, pool, 0).sum(axis=1)
-    same = (1 - check) * np.where(busy, 0, pool).sum(axis=1)
-    assert np.all(duel.exploit_rounds[same == 0] == 0)
-    assert np.all(duel.explore_rounds[same == 0] == 1)
-    assert not np.any(
-        busy[np.arange(number), duel.champion] & (duel.exploit_rounds > 0)
-    )
-    last = last_rounds(np.where(is_open, np.inf, level).min(axis=(1, 2)))
-    assert np.all(duel.exploit_rounds <= windows(rounds, last)[1])
-    p = p_values(
-        uniforms_of(
-            duel.exploit_rounds, duel.explore_rounds > 0, log_stay(differ, same), rng
-        ),
-        differ,
-    )
-    assert min(p.values()) > FALSE_ALARM / len(p), p
-    assert 0.02 < np.mean(idles) < 0.9
