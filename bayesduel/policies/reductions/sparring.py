@@ -125,10 +125,12 @@ class Sparring(Policy):
         return most_pulled(rng_key, state.left.pulls + state.right.pulls)
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, of two UCB machines."""
-        if self.inner != "ucb":
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.reductions._scalar_sparring import kernel
 
-        return kernel(alpha=float(self.alpha))
+        return kernel(
+            samples=self.inner == "ts",
+            alpha=float(self.alpha),
+            prior=float(self.posterior.prior),
+        )

@@ -35,7 +35,7 @@ FORMS = {
     "random": ({}, RandomPairs),
     "random distinct": ({"distinct": True}, partial(RandomPairs, distinct=True)),
 }
-QUICK = ("sparring", "doubler", "random")
+QUICK = ("sparring", "sparring of ts", "doubler", "random")
 """The rest are other forms of these, or compared duel by duel below."""
 
 EARLY = [
