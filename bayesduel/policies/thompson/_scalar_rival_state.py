@@ -23,6 +23,7 @@ _NOW = np.dtype(
         ("doubts", np.float64),
         ("flips_only", np.int64),
         ("costs_regret", np.int64),
+        ("by_gradient", np.int64),  # The steepest pair is played, not a flipped one.
         ("steps", np.int64),  # Self-duels are rounds like all others.
         ("leader", np.int64),
         ("best_score", np.float64),
@@ -52,6 +53,7 @@ _PAIR = np.dtype(
         ("unfavorable", np.float64),  # and does not.
         ("divergence", np.float64),
         ("worth", np.float64),  # Divergence times (duels + 1)^eta.
+        ("steepness", np.float64),  # [i, j], i < j: slopes of all chances, for a round.
     ]
 )
 
@@ -87,6 +89,7 @@ def new_state(
     costs_regret: bool,
     doubts: float,
     flips_only: bool,
+    by_gradient: bool = False,
     steps: bool = False,
 ) -> RivalDirectedKernel:
     """Return the state before the first round."""
@@ -106,7 +109,7 @@ def new_state(
     state.now["c"], state.now["eta"], state.now["floor"] = c, eta, floor
     state.now["flips_only"], state.now["doubts"] = flips_only, doubts
     state.now["leader"], state.now["costs_regret"] = -1, costs_regret
-    state.now["steps"] = steps
+    state.now["by_gradient"], state.now["steps"] = by_gradient, steps
     state.pairs["prior"] = prior
     # Every pair is even until it is refreshed.
     state.arms["losses"] = num_arms - 1

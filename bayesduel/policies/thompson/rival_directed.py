@@ -253,9 +253,7 @@ class RivalDirectedThompson(Policy):
         return state.leader
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, for flipped pairs."""
-        if self.pairs != "flipped":
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.thompson._scalar_rival_directed import kernel
 
@@ -267,6 +265,7 @@ class RivalDirectedThompson(Policy):
             costs_regret=self.cost == "regret",
             doubts=float(self.doubts),
             flips_only=self.flips_only,
+            by_gradient=self.pairs == "gradient",
             steps=not self.look_ahead,
         )
 

@@ -148,6 +148,7 @@ def round_of_kernel(wins, **options):
 @pytest.mark.parametrize(
     "options",
     [{}, {"flips_only": False}, {"cost": "duels"}, {"prior": 0.5}, {"prior": 1.5},
+     {"pairs": "gradient"}, {"pairs": "gradient", "flips_only": False, "prior": 1},
      {"eta": 1.0, "floor": 0.5, "prior": 1, "doubts": 0.5, "c": 10.0}],
     ids=str,
 )  # fmt: skip
