@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 
 from bayesduel import policies
+from bayesduel.policies.base import Policy
 
 
 def forms(name):
@@ -17,3 +18,11 @@ def forms(name):
     return [policy] + [
         replace(policy, **{switch: not getattr(policy, switch)}) for switch in switches
     ]
+
+
+def is_in_jax(name):
+    """Say whether a registered policy is written for JAX, and not as a kernel alone."""
+    return type(policies.get(name)).choose is not Policy.choose
+
+
+IN_JAX = tuple(filter(is_in_jax, policies.names()))

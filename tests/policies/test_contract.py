@@ -22,6 +22,7 @@ from tests.policies.driving import (
     play,
     simulate_runs,
 )
+from tests.policies.forms import IN_JAX
 from tests.policies.instances import (
     CONDORCET,
     DECISIVE,
@@ -56,10 +57,10 @@ TWO_ARMS_IN_JAX = {"sup-klucb", "interleaved-filter", "doubler"}
 """One for each kind of rule, and soon compiled."""
 
 
-def slowly(names):
+def slowly(names, among=NAMES):
     """Return all policies, with these left to the slow tests."""
     return [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in names)) for name in NAMES
+        pytest.param(name, marks=[pytest.mark.slow] * (name in names)) for name in among
     ]
 
 
@@ -67,7 +68,7 @@ CASES = slowly(VARIANTS | PLAYED_ELSEWHERE)
 QUICK_CASES = slowly(VARIANTS | {n for n in NAMES if policies.get(n).assisted})
 """Without those that wait for the host, which takes most of the time of all."""
 
-CASES_IN_JAX = slowly(VARIANTS | PLAYED_ELSEWHERE | ({*NAMES} - PLAYED_IN_JAX))
+CASES_IN_JAX = slowly(VARIANTS | PLAYED_ELSEWHERE | ({*NAMES} - PLAYED_IN_JAX), IN_JAX)
 
 FEW = range(5)
 """Runs of the program with a single lane."""
@@ -237,7 +238,7 @@ def test_two_arms_of_a_kernel(name):
     assert np.mean(records.recommendation == 0) > 0.9
 
 
-@pytest.mark.parametrize("name", slowly({*NAMES} - TWO_ARMS_IN_JAX))
+@pytest.mark.parametrize("name", slowly({*NAMES} - TWO_ARMS_IN_JAX, IN_JAX))
 def test_two_arms(name):
     """The same in JAX, where two arms take a program of their own."""
     rng = np.random.default_rng(32)

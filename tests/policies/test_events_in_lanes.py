@@ -14,6 +14,7 @@ from bayesduel import policies
 from bayesduel.simulation import trailing_vmap
 from bayesduel.types import Outcome
 from tests.compiling import names_in, quick_jit
+from tests.policies.forms import IN_JAX
 
 QUICK = {"self-sparring", "bt-ts", "merge-rucb", "scb", "pcomp", "parwis"}
 """Policies that have every operation of those that are played in lanes on a CPU, see
@@ -48,7 +49,7 @@ def event_of(policy, key, state, played, luck):
     "name",
     [
         pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
-        for name in policies.names()
+        for name in IN_JAX
     ],
 )
 def test_events_of_policies(name):
@@ -88,9 +89,7 @@ def test_quick_cases_have_all_operations():
     """Each rule for lanes is met quickly within some policy that is played in them."""
     in_lanes = [
         name
-        for name, policy in zip(
-            policies.names(), map(policies.get, policies.names()), strict=True
-        )
+        for name, policy in zip(IN_JAX, map(policies.get, IN_JAX), strict=True)
         if not policy.scalar_kernel() and not policy.assisted
     ]
     with jax.enable_x64(True):

@@ -1,4 +1,4 @@
-"""What the simulator may rely on in one exchange with any registered policy.
+"""What the simulator may rely on in one exchange with a registered policy in JAX.
 
 Shapes, dtypes and keys, found by tracing; what runs must do is in ``test_contract.py``.
 """
@@ -10,10 +10,10 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.types import Outcome
-from tests.policies.forms import forms
+from tests.policies.forms import IN_JAX, forms
 
-FORMS = [form for name in policies.names() for form in forms(name)]
-DEFAULTS = [policies.get(name) for name in policies.names()]
+FORMS = [form for name in IN_JAX for form in forms(name)]
+DEFAULTS = [policies.get(name) for name in IN_JAX]
 
 
 def one_exchange(policy, key, num_arms=4):

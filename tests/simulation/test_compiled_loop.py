@@ -14,6 +14,7 @@ from bayesduel.simulation._subset_draws import ranking
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.subsets import SubsetEnvironment
 from tests.compiling import compared_with_themselves, names_in
+from tests.policies.forms import IN_JAX
 from tests.policies.instances import CONDORCET
 from tests.policies.subsets.subset_driving import NOTIONS, WORLD
 from tests.simulation.runs import RUNS, SLOW, same, simulate_runs
@@ -36,7 +37,7 @@ LEFT_TO_LIBRARIES = {
 LIBRARIES = {*set().union(*LEFT_TO_LIBRARIES.values()), "eigh", "scatter-add", "top_k"}
 
 QUICK = {"random", "random-subsets"}
-ALL = [*policies.names(), *policies.subset_names()]
+ALL = [*IN_JAX, *policies.subset_names()]
 VARIANTS = [
     *(
         f"{name}:look_ahead=false"
