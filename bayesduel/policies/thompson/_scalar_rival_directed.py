@@ -13,7 +13,6 @@ from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_choices import place_by_weight, takes_over
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
-from bayesduel.policies.thompson._rival_worlds import EQUAL_COSTS
 from bayesduel.policies.thompson._scalar_rival_state import (
     RivalDirectedKernel,
     new_state,
@@ -24,6 +23,10 @@ from bayesduel.policies.thompson._scalar_rival_state import (
     regret,
 )
 from bayesduel.posteriors.scalar_betas import prior_in_order
+
+EQUAL_COSTS = 1e-9
+"""Costs that differ by less, relatively, are equal: their order must not depend on the
+order in which numbers were added."""
 
 
 def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:

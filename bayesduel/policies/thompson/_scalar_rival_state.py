@@ -1,6 +1,15 @@
 """What the kernel of RD-TS knows: pairs, the leader, and how likely each rival is.
 
-``_rival_worlds`` says what the chances are. A duel moves one pair: between two rivals
+Between a rival i and the leader w of K arms decide the pairs {i, w}, {i, j} and {j, w}
+for all other j. Their signs are independent under the posterior. With X_ij = [i beats
+j], the rival has more wins than the leader exactly where
+
+    2 X_iw + sum_j X_ij + sum_j X_jw >= K,
+
+since w has K - 1 - X_iw - sum_j X_jw wins. The chance of that is computed by adding
+products of probabilities and nothing else, so that the smallest ones keep their digits.
+
+A duel moves one pair: between two rivals
 it changes the laws of these two, with the leader those of all rivals, and only another
 leader changes everything.
 """
@@ -138,7 +147,7 @@ def refresh_pair(state: RivalDirectedKernel, one: int, other: int) -> None:
         forward.favorable, forward.unfavorable = 1.0, 0.0
     if now.flips_only and lead < 0:
         backward.favorable, backward.unfavorable = 1.0, 0.0
-    divergence = _expected_divergence(won, lost)
+    divergence = expected_divergence(won, lost)
     forward.divergence = backward.divergence = divergence
     duels = forward.wins + backward.wins
     forward.worth = backward.worth = divergence * (duels + 1.0) ** now.eta
@@ -158,8 +167,12 @@ def _score(state: RivalDirectedKernel, arm: int) -> None:
 
 
 @inlined
-def _expected_divergence(won: float, lost: float) -> float:
-    """E KL(theta, 1/2), as ``rival_directed.expected_divergence``."""
+def expected_divergence(won: float, lost: float) -> float:
+    """E KL(theta, 1/2) of theta ~ Beta(won, lost), in nats.
+
+    The mean, not the divergence of the mean: that is 0 at even counts, where a pair
+    would never be worth a duel.
+    """
     total = won + lost
     share = won / total
     whole = digamma(total + 1.0)
