@@ -30,7 +30,7 @@ def duels_of(policy, matrix, rounds, seed, **options):
 
 @pytest.mark.parametrize(
     "name",
-    ["rucb", *(pytest.param(n, marks=pytest.mark.slow) for n in ("sparring", "d-ts"))],
+    ["rucb", pytest.param("d-ts", marks=pytest.mark.slow)],
 )
 def test_both_engines_play_the_same_law(name):
     matrix = MATRICES["condorcet"]

@@ -45,11 +45,7 @@ VARIANTS = [
     ),
     *("d-ts:tie_break=regret", "d-ts:prior=0.5", "d-ts:prior=0.5,look_ahead=false"),
     *("pcomp:elimination=kl", "scomp2:elimination=kl", "rcs:fallback=least"),
-    *(
-        "sparring:inner=thompson",
-        "self-sparring:prior=0.5",
-        "mnl-ts:variant=correlated",
-    ),
+    *("self-sparring:prior=0.5", "mnl-ts:variant=correlated"),
 ]
 """Settings by which other comparisons are made."""
 

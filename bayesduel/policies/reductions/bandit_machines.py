@@ -13,11 +13,7 @@ from jaxtyping import Float, Int
 
 from bayesduel.ops.masks import mark_largest
 from bayesduel.ops.sampling import choose_among
-from bayesduel.posteriors.beta_arms import ArmCounts, BetaArms
 from bayesduel.types import Arm, RoundCount, RunKey
-
-INNER = ("ucb", "ts")
-"""Names of the machines."""
 
 
 class Machine(NamedTuple):
@@ -50,13 +46,6 @@ def advance_ucb(
     means = machine.gains.astype(jnp.float64) / pulls
     index = jnp.where(unpulled, jnp.inf, means + width)
     return choose_among(uniform, mark_largest(index))
-
-
-def advance_thompson(rng_key: RunKey, machine: Machine, posterior: BetaArms) -> Arm:
-    """Return the arm with the largest draw from its Beta law."""
-    gains, pulls = (each.astype(jnp.float64) for each in (machine.gains, machine.pulls))
-    counts = ArmCounts(gains=gains, losses=pulls - gains)
-    return jnp.argmax(posterior.sample(rng_key, counts, 1)[0]).astype(jnp.int32)
 
 
 def feed(machine: Machine, arm: Arm, pulls: RoundCount, gains: RoundCount) -> Machine:

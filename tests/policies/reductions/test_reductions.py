@@ -125,7 +125,7 @@ def best_of(machine):
     return set(np.flatnonzero(index >= index.max() - 1e-12).tolist())
 
 
-@pytest.mark.parametrize("form", ["sparring", "multisbm", "doubler"])
+@pytest.mark.parametrize("form", ["multisbm", "doubler"])
 def test_every_arm_has_the_largest_index_of_the_twin(form):
     """Under forced outcomes; the machines draw only among ties."""
     played, outcomes = play_forced(policy_of(form), list(MATRICES.values()) * 2, 83)
@@ -133,10 +133,7 @@ def test_every_arm_has_the_largest_index_of_the_twin(form):
         duels = duels_round_by_round(run.events)
         before = duels[0][0]
         for twin, first, second in follow(form, duels, forced):
-            if form == "sparring":
-                assert first in best_of(twin.left)
-                assert second in best_of(twin.right)
-            elif form == "multisbm":
+            if form == "multisbm":
                 assert first == before
                 assert second in best_of(twin.machines[first])
                 before = second
@@ -239,7 +236,7 @@ def test_unpulled_arms_come_first_in_random_order():
     assert set(arms.tolist()) == {1, 2}
 
 
-@pytest.mark.parametrize("name", ["sparring", "multisbm", "doubler"])
+@pytest.mark.parametrize("name", ["multisbm", "doubler"])
 def test_the_coin_of_a_self_duel_is_fed(name):
     policy = policies.get(name)
     with jax.enable_x64(True):
@@ -251,13 +248,11 @@ def test_the_coin_of_a_self_duel_is_fed(name):
         for wins in (0, 1):
             outcome = Outcome(0 * one, one, wins * one)
             after = update(jax.random.key(0), start, one, duel, outcome)
-            if name == "sparring":
-                sums.append((int(after.left.gains[2]), int(after.right.gains[2])))
-            elif name == "multisbm":
+            if name == "multisbm":
                 sums.append(int(after.gains[2, 2]))
             else:
                 sums.append(int(after.machine.gains[2]))
-    assert sums == {"sparring": [(0, 1), (1, 0)]}.get(name, [1, 0])
+    assert sums == [1, 0]
 
 
 def test_random_pairs_are_uniform():
