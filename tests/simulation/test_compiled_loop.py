@@ -30,7 +30,6 @@ LEFT_TO_LIBRARIES = {
     "d-ts:look_ahead=false": {"scatter"},
     "d-ts:prior=0.5,look_ahead=false": {"scatter"},
     "d-ts+:look_ahead=false": {"scatter"},
-    "rcs:look_ahead=false": {"scatter"},
 }  # fmt: skip
 """Policies with operations that keep XLA from compiling a loop as one function."""
 
@@ -41,10 +40,10 @@ ALL = [*IN_JAX, *policies.subset_names()]
 VARIANTS = [
     *(
         f"{name}:look_ahead=false"
-        for name in ("d-ts", "d-ts+", "rcs", "rucb", "ccb", "scb", "rmed1", "ecw-rmed")
+        for name in ("d-ts", "d-ts+", "rucb", "ccb", "scb", "rmed1", "ecw-rmed")
     ),
     *("d-ts:tie_break=regret", "d-ts:prior=0.5", "d-ts:prior=0.5,look_ahead=false"),
-    *("pcomp:elimination=kl", "scomp2:elimination=kl", "rcs:fallback=least"),
+    *("pcomp:elimination=kl", "scomp2:elimination=kl"),
     *("self-sparring:prior=0.5", "mnl-ts:variant=correlated"),
 ]
 """Settings by which other comparisons are made."""
