@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from numpy.random import Generator
 
 
@@ -32,3 +33,32 @@ def among_largest(
     if value < largest:
         return largest, number, False
     return largest, number + 1, (number + 1) * rng.random() < 1.0
+
+
+def inverted(matrix: Float[np.ndarray, "N N"]) -> Float[np.ndarray, "N N"]:
+    """Return the inverse of a small matrix, by Gauss and Jordan with row pivots.
+
+    LAPACK is no faster for a dozen rows, and takes Numba seconds to compile.
+    """
+    size = len(matrix)
+    left, right = matrix.copy(), np.zeros((size, size))
+    for column in range(size):
+        right[column, column] = 1.0
+    for column in range(size):
+        pivot = column
+        for row in range(column + 1, size):
+            if abs(left[row, column]) > abs(left[pivot, column]):
+                pivot = row
+        scale = 1.0 / left[pivot, column]
+        for side in (left, right):
+            for place in range(size):
+                found = side[pivot, place] * scale
+                side[pivot, place] = side[column, place]
+                side[column, place] = found
+        for row in range(size):
+            factor = left[row, column]
+            if row != column and factor != 0.0:
+                for place in range(size):
+                    left[row, place] -= factor * left[column, place]
+                    right[row, place] -= factor * right[column, place]
+    return right

@@ -22,8 +22,6 @@ from tests.simulation.runs import RUNS, SLOW, same, simulate_runs
 LEFT_TO_LIBRARIES = {
     "bt-ts": {"cholesky", "triangular_solve"},
     "logit-ts": {"cholesky", "dot_general", "triangular_solve"},
-    "parwis": {"custom_linear_solve", "dot_general", "lu", "scatter", "sort",
-               "triangular_solve"},
     "escb": {"dot_general"},
     "d-ts:look_ahead=false": {"scatter"},
     "d-ts:prior=0.5,look_ahead=false": {"scatter"},

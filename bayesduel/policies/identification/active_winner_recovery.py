@@ -1,19 +1,15 @@
 """PARWiS (Sheth and Rajkumar 2021): a winner by a few duels per arm."""
 
-from typing import ClassVar, NamedTuple
+import math
+from typing import Any, ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
+from numpy.random import Generator
 
-from bayesduel.ops.masks import column_of, row_of
-from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import Policy, one_round, policy_class
-from bayesduel.policies.pair_counts import add_wins
+from bayesduel.ops.rules import inverted, record
+from bayesduel.policies.policy import Policy
 from bayesduel.policies.registry import register
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 _EQUAL = 1e-9
 """Relative difference of scores, or of changes of them, that rounding may make."""
@@ -22,29 +18,26 @@ _EQUAL = 1e-9
 class ActiveWinnerState(NamedTuple):
     """Counts, and how far the first pass over the arms has come."""
 
-    wins: Int[Array, "K K"]
-    king: Arm
-    """Winner of the last duel of the first pass."""
-
-    met: Int[Array, ""]
-    """Arms that were asked about in the first pass."""
+    wins: Int[np.ndarray, "K K"]
+    now: Any
+    """The ``king``, who won the last duel of the first pass, and how many arms have
+    ``met`` another one in it."""
 
 
 class Chain(NamedTuple):
     """The Markov chain of Rank Centrality, with a virtual arm as the last state."""
 
-    moves: Float[Array, "N N"]
+    moves: Float[np.ndarray, "N N"]
     """[i, j]: probability of a step from i to j, i and j different."""
 
-    scores: Float[Array, " N"]
+    scores: Float[np.ndarray, " N"]
     """Its stationary distribution."""
 
-    inverse: Float[Array, "N N"]
+    inverse: Float[np.ndarray, "N N"]
     """(I - P + 1 1^T / N)^-1; the stationary distribution is its mean row."""
 
 
 @register("parwis", acronym="PARWiS")
-@policy_class
 class ActiveWinnerRecovery(Policy):
     """PARWiS: challenge the top arm where the answer would change scores most.
 
@@ -88,109 +81,118 @@ class ActiveWinnerRecovery(Policy):
     'PARWiS'
     """
 
+    compiled = True
+
     title: ClassVar[str] = "PARWiS"
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> ActiveWinnerState:
+    def start(self, num_arms: int, horizon: int, rng: Generator) -> ActiveWinnerState:
         """Return the state before the first round."""
-        return ActiveWinnerState(
-            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int32),
-            king=jnp.int32(0),
-            met=jnp.int32(1),
-        )
+        wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+        return ActiveWinnerState(wins=wins, now=record(king=0, met=1))
 
     def choose(
-        self, rng_key: RunKey, state: ActiveWinnerState, round_: RoundCount
-    ) -> tuple[Duel, ActiveWinnerState]:
+        self, state: ActiveWinnerState, rng: Generator, round_: int
+    ) -> tuple[int, int]:
         """Take the next arm of the first pass, or the challenger of the top arm."""
-        num_arms = state.wins.shape[0]
-        passing = state.met < num_arms
-        uniforms = jax.random.uniform(rng_key, (2,), dtype=jnp.float64)
-        chain = _chain_of(state.wins)
-        top = choose_among(uniforms[0], _highest(chain.scores[:-1]))
-        arms = jnp.arange(num_arms, dtype=jnp.int32)
-        change = jnp.where(arms == top, -1.0, _expected_changes(chain, state.wins, top))
-        challenger = choose_among(uniforms[1], _highest(change))
-        duel = one_round(
-            jnp.where(passing, state.king, top),
-            jnp.where(passing, state.met, challenger),
-        )
-        return duel, state._replace(met=state.met + passing.astype(jnp.int32))
+        now = state.now
+        if now.met < len(state.wins):
+            now.met += 1
+            return now.king, now.met - 1
+        chain = chain_of(state.wins)
+        top = drawn_highest(rng, chain.scores[:-1])
+        changes = expected_changes(chain, state.wins, top)
+        return top, drawn_highest(rng, changes)
 
     def update(
         self,
-        rng_key: RunKey,
         state: ActiveWinnerState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> ActiveWinnerState:
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
         """Count the outcome; in the first pass the winner stays."""
-        num_arms = state.wins.shape[0]
+        winner, loser = (first, second) if won else (second, first)
+        state.wins[winner, loser] += 1
         # The duels of the first pass are the rounds up to K - 1.
-        stays = (outcome.rounds > 0) & (round_ < num_arms)
-        winner = jnp.where(outcome.wins > 0, duel.first, duel.second)
-        return state._replace(
-            wins=add_wins(state.wins, duel, outcome),
-            king=jnp.where(stays, winner, state.king),
-        )
+        if round_ < len(state.wins):
+            state.now.king = winner
 
-    def recommend(self, rng_key: RunKey, state: ActiveWinnerState) -> Arm:
+    def recommend(self, state: ActiveWinnerState, rng: Generator) -> int:
         """Return the arm with the largest score, at random among equal ones."""
-        scores = _chain_of(state.wins).scores[:-1]
-        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-        return choose_among(uniform, _highest(scores))
+        return drawn_highest(rng, chain_of(state.wins).scores[:-1])
 
 
-def _highest(values: Float[Array, " K"]) -> Bool[Array, " K"]:
-    """Mark the largest values, but for rounding."""
-    most = jnp.max(values)
-    return values >= most - _EQUAL * jnp.abs(most)
+def drawn_highest(rng: Generator, values: Float[np.ndarray, " K"]) -> int:
+    """Draw one of the largest values, which are equal but for rounding."""
+    most = values.max()
+    drawn, number = 0, 0
+    for arm in range(len(values)):
+        if values[arm] >= most - _EQUAL * abs(most):
+            number += 1
+            if number * rng.random() < 1.0:
+                drawn = arm
+    return drawn
 
 
-def _chain_of(wins: Int[Array, "K K"]) -> Chain:
+def chain_of(wins: Int[np.ndarray, "K K"]) -> Chain:
     """Return the chain of counts, its stationary distribution and its inverse."""
-    num_arms = wins.shape[0]
+    num_arms = len(wins)
     size = num_arms + 1
-    won = jnp.ones((size, size), dtype=jnp.float64)
-    won = won.at[:num_arms, :num_arms].set(wins.astype(jnp.float64))
-    moves = won.T / jnp.maximum(won + won.T, 1.0) / num_arms
-    moves = jnp.where(np.eye(size, dtype=bool), 0.0, moves)
-    generator = jnp.diag(jnp.sum(moves, axis=1)) - moves
-    inverse = jnp.linalg.inv(generator + 1.0 / size)
-    return Chain(moves=moves, scores=jnp.mean(inverse, axis=0), inverse=inverse)
+    # With the virtual arm every arm has won and lost one duel.
+    moves = np.full((size, size), 0.5 / num_arms)
+    for i in range(num_arms):
+        for j in range(num_arms):
+            duels = max(wins[i, j] + wins[j, i], 1)
+            moves[i, j] = wins[j, i] / duels / num_arms
+    system = np.empty((size, size))
+    for i in range(size):
+        moves[i, i] = 0.0
+        for j in range(size):
+            system[i, j] = 1.0 / size - moves[i, j]
+        system[i, i] += moves[i].sum()
+    inverse = inverted(system)
+    scores = np.zeros(size)
+    for row in inverse:
+        for arm in range(size):
+            scores[arm] += row[arm] / size
+    return Chain(moves=moves, scores=scores, inverse=inverse)
 
 
-def _expected_changes(
-    chain: Chain, wins: Int[Array, "K K"], top: Arm
-) -> Float[Array, " K"]:
-    """Return what a duel of the top arm with each arm is expected to change."""
-    won = row_of(wins, top).astype(jnp.float64)
-    lost = column_of(wins, top).astype(jnp.float64)
-    if_won, if_lost = (
-        _changes(chain, top, won + one, lost + 1.0 - one) for one in (1.0, 0.0)
-    )
-    scores = chain.scores[:-1]
-    own = scores[top]
-    return (own * if_won + scores * if_lost) / (own + scores)
+def expected_changes(
+    chain: Chain, wins: Int[np.ndarray, "K K"], top: int
+) -> Float[np.ndarray, " K"]:
+    """Return what a duel of the top arm with each arm is expected to change; -1 of it.
 
-
-def _changes(
-    chain: Chain, top: Arm, won: Float[Array, " K"], lost: Float[Array, " K"]
-) -> Float[Array, " K"]:
-    """Return |pi' - pi| for each opponent that has so many duels with ``top`` then.
-
-    Steps from ``top`` to an arm become more likely by d, those back by e. I - P then
-    changes by x y^T, x being d at ``top`` and -e at the arm, y 1 at ``top`` and -1 at
-    the arm; Sherman and Morrison give the new inverse Z' and pi' = 1^T Z' / N.
+    One more duel makes steps from ``top`` to an arm more likely by d, those back by e.
+    I - P then changes by x y^T, x being d at ``top`` and -e at the arm, y 1 at ``top``
+    and -1 at the arm; Sherman and Morrison give the new inverse Z' and pi' = 1^T Z' /
+    N, which is away from pi by a multiple of the difference of two rows of Z.
     """
-    num_arms = won.shape[0]
-    inverse, scores = chain.inverse, chain.scores
-    steps = lost / (won + lost) / num_arms - chain.moves[top, :-1]
-    back = won / (won + lost) / num_arms - chain.moves[:-1, top]
-    apart = inverse[top][None, :] - inverse[:-1]
-    at_top, at_arm = apart[:, top], jnp.diagonal(apart[:, :-1])
-    factor = scores[top] * steps - scores[:-1] * back
-    factor = factor / (1.0 + at_top * steps - at_arm * back)
-    return jnp.abs(factor) * jnp.linalg.norm(apart, axis=1)
+    scores, inverse = chain.scores, chain.inverse
+    changes = np.full(len(wins), -1.0)
+    for arm in range(len(wins)):
+        if arm == top:
+            continue
+        squares = 0.0
+        for place in range(len(scores)):
+            squares += (inverse[top, place] - inverse[arm, place]) ** 2
+        won, lost = wins[top, arm], wins[arm, top]
+        if_won = multiple(chain, top, arm, won + 1, lost)
+        if_lost = multiple(chain, top, arm, won, lost + 1)
+        weighted = scores[top] * if_won + scores[arm] * if_lost
+        changes[arm] = weighted / (scores[top] + scores[arm]) * math.sqrt(squares)
+    return changes
+
+
+def multiple(chain: Chain, top: int, arm: int, won: int, lost: int) -> float:
+    """Return by how many differences of rows pi changes with so many duels."""
+    scores, inverse = chain.scores, chain.inverse
+    each = 1.0 / (won + lost) / (len(scores) - 1)
+    steps = lost * each - chain.moves[top, arm]
+    back = won * each - chain.moves[arm, top]
+    at_top = inverse[top, top] - inverse[arm, top]
+    at_arm = inverse[top, arm] - inverse[arm, arm]
+    factor = scores[top] * steps - scores[arm] * back
+    return abs(factor / (1.0 + at_top * steps - at_arm * back))
