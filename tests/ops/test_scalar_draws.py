@@ -6,6 +6,7 @@ from scipy import stats
 
 from bayesduel.ops.scalar.compiled import standalone
 from bayesduel.ops.scalar.draws import (
+    draw_beta,
     standard_exponential,
     standard_normal,
     waiting_time_and_level,
@@ -53,3 +54,25 @@ def test_level_is_exponential_below_the_hazard_and_says_nothing_of_the_wait(haza
     table = table[table.sum(axis=1) > 0]
     assert len(table) > 1
     assert stats.chi2_contingency(table).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(1.0, 1.0), (0.5, 0.5), (0.3, 1.0), (0.5, 7.5), (7.5, 0.5), (3.0, 40.0)],
+)
+def test_betas_have_their_law(first, second):
+    rng, draw = (
+        np.random.default_rng([8, int(first), int(second)]),
+        standalone(draw_beta),
+    )
+    found = [draw(rng, first, second) for _ in range(4000)]
+    law = stats.beta(first, second)
+    assert stats.kstest(found, law.cdf).pvalue > FALSE_ALARM
+
+
+def test_betas_of_tiny_parameters_are_numbers():
+    """One half of them near 0, one near 1: most gammas are too small for numbers."""
+    rng, draw = np.random.default_rng(9), standalone(draw_beta)
+    found = np.array([draw(rng, 1e-4, 1e-4) for _ in range(4000)])
+    assert np.all((found >= 0.0) & (found <= 1.0))
+    assert stats.binomtest(int((found > 0.5).sum()), 4000).pvalue > FALSE_ALARM

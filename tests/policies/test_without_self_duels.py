@@ -28,9 +28,7 @@ def duels_of(policy, matrix, rounds, seed, **options):
     return records.ledger["plays"]
 
 
-@pytest.mark.parametrize(
-    "name", ["sparring", pytest.param("d-ts", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("name", [pytest.param("d-ts", marks=pytest.mark.slow)])
 def test_both_engines_play_the_same_law(name):
     matrix = MATRICES["condorcet"]
     plays = [

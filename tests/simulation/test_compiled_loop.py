@@ -26,7 +26,6 @@ LEFT_TO_LIBRARIES = {
     "d-ts:look_ahead=false": {"scatter"},
     "d-ts:prior=0.5,look_ahead=false": {"scatter"},
     "d-ts+:look_ahead=false": {"scatter"},
-    "rcs:look_ahead=false": {"scatter"},
 }  # fmt: skip
 """Policies with operations that keep XLA from compiling a loop as one function."""
 
@@ -35,10 +34,9 @@ LIBRARIES = {*set().union(*LEFT_TO_LIBRARIES.values()), "eigh", "scatter-add", "
 QUICK = {"random", "random-subsets"}
 ALL = [*IN_JAX, *policies.subset_names()]
 VARIANTS = [
-    *(f"{name}:look_ahead=false" for name in ("d-ts", "d-ts+", "rcs", "scb")),
+    *(f"{name}:look_ahead=false" for name in ("d-ts", "d-ts+", "scb")),
     *("d-ts:tie_break=regret", "d-ts:prior=0.5", "d-ts:prior=0.5,look_ahead=false"),
-    *("pcomp:elimination=kl", "scomp2:elimination=kl", "rcs:fallback=least"),
-    *("sparring:inner=thompson", "mnl-ts:variant=correlated"),
+    *("pcomp:elimination=kl", "scomp2:elimination=kl", "mnl-ts:variant=correlated"),
 ]
 """Settings by which other comparisons are made."""
 

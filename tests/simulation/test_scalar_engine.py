@@ -34,8 +34,9 @@ KERNELS = {
     "d-ts": True,
     "d-ts+:prior=3": True,
     "pure-d-ts": True,
-    "d-ts:look_ahead=false": False,
-    "d-ts:prior=0.5": False,
+    "d-ts:look_ahead=false": True,
+    "rcs:prior=0.5": True,
+    "sparring:inner=ts": True,
     "bt-ts": False,
 }
 

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Int, UInt16
 from numba.np.random.distributions import (
     random_standard_exponential,
+    random_standard_gamma,
     random_standard_normal,
 )
 from numba.np.random.generator_core import next_uint64
@@ -21,6 +22,7 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import compiled, inlined
 
 _exponential: Any = compiled(random_standard_exponential)
+_gamma: Any = compiled(random_standard_gamma)
 _normal: Any = compiled(random_standard_normal)
 
 _LEAST_WORDS = 1024
@@ -89,6 +91,23 @@ def standard_exponential(rng: Generator) -> float:
 def standard_normal(rng: Generator) -> float:
     """Return what ``rng.standard_normal()`` does, compiled as a part."""
     return _normal(rng.bit_generator)
+
+
+@compiled
+def draw_beta(rng: Generator, first: float, second: float) -> float:
+    """Draw from Beta(first, second), parameters above 0.
+
+    A quotient of gammas or, where both may be too small for numbers, by Johnk's method
+    (1964), in logarithms: NumPy's draws again where they are.
+    """
+    while first <= 1.0 and second <= 1.0:
+        one = -standard_exponential(rng) / first
+        other = -standard_exponential(rng) / second
+        total = max(one, other) + math.log1p(math.exp(-abs(one - other)))
+        if total <= 0.0:
+            return math.exp(one - total)
+    won, lost = _gamma(rng.bit_generator, first), _gamma(rng.bit_generator, second)
+    return won / (won + lost)
 
 
 @inlined

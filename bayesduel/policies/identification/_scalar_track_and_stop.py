@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined, standalone
+from bayesduel.ops.scalar.compiled import Records, compiled, inlined
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.identification import EQUAL_LAGS
@@ -135,10 +135,6 @@ def aim(state: TrackAndStopKernel) -> None:
         total += state.share[pair]
     for pair in range(state.share.size):
         state.share[pair] /= total
-
-
-aim_alone = standalone(aim)
-"""The same for Python, which gives the state itself."""
 
 
 @compiled

@@ -1,42 +1,13 @@
 """Track-and-Stop for Copeland winners."""
 
-from typing import Any, ClassVar, NamedTuple
-
-import jax.numpy as jnp
-import numpy as np
-from jax import Array
-from jaxtyping import Bool, Float, Int
+from typing import Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.masks import upper_triangle
-from bayesduel.policies.base import (
-    Policy,
-    most_beaten,
-    one_round,
-    policy_class,
-)
-from bayesduel.policies.identification import EQUAL_LAGS
-from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.base import Policy, policy_class
 from bayesduel.policies.registry import register
-from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey
 from theory.arguments import as_number
 
 _MOST_ARMS = 64
-
-
-class TrackAndStopState(NamedTuple):
-    """Counts, and what is tracked."""
-
-    wins: Int[Array, "K K"]
-    share: Float[Array, " M"]
-    """Of the duels, for every pair in lexicographic order."""
-
-    duels: RoundCount
-    next_aim: RoundCount
-    """Duels at which the shares are found anew, on the host."""
-
-    answer: Arm
-    """The arm that they are for; -1 before the first."""
 
 
 @register("track-and-stop", acronym="Track-and-Stop")
@@ -75,9 +46,8 @@ class TrackAndStop(Policy):
 
     Notes
     -----
-    On a CPU all is compiled; on other engines programs are solved on the host, by the
-    same function. A program of K arms takes about K^5 operations where estimates have
-    changed sides, K^4 where they have not; at most 64 arms are allowed.
+    A program of K arms takes about K^5 operations where estimates have changed sides,
+    K^4 where they have not; at most 64 arms are allowed.
 
     References
     ----------
@@ -96,7 +66,6 @@ class TrackAndStop(Policy):
     sticky: float = 0.1
 
     title: ClassVar[str] = "Track-and-Stop"
-    assisted: ClassVar[bool] = True
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter, or too many arms."""
@@ -112,80 +81,9 @@ class TrackAndStop(Policy):
                 "rd-ts:cost=duels takes more"
             )
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> TrackAndStopState:
-        """Return the state before the first round."""
-        pairs = num_arms * (num_arms - 1) // 2
-        return TrackAndStopState(
-            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int64),
-            share=jnp.zeros(pairs, dtype=jnp.float64),
-            duels=jnp.int64(0),
-            next_aim=jnp.int64(pairs),
-            answer=jnp.int32(-1),
-        )
-
-    def choose(
-        self, rng_key: RunKey, state: TrackAndStopState, round_: RoundCount
-    ) -> tuple[Duel, TrackAndStopState]:
-        """Take the pair that was asked too seldom, or is furthest behind its share."""
-        num_arms, pairs = state.wins.shape[0], state.share.shape[0]
-        first, second = (each.astype(np.int32) for each in np.triu_indices(num_arms, 1))
-        played = upper_triangle(state.wins + state.wins.T)
-        duels = state.duels.astype(jnp.float64)
-        enough = jnp.maximum(1.0, jnp.sqrt(duels) - 0.5 * pairs)
-        lag = duels * state.share - played.astype(jnp.float64)
-        pair = jnp.where(
-            jnp.min(played).astype(jnp.float64) < enough,
-            jnp.argmin(played),
-            jnp.argmax(lag >= jnp.max(lag) - EQUAL_LAGS),
-        )
-        return one_round(jnp.asarray(first)[pair], jnp.asarray(second)[pair]), state
-
-    def update(
-        self,
-        rng_key: RunKey,
-        state: TrackAndStopState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> TrackAndStopState:
-        """Count the outcome."""
-        return state._replace(
-            wins=add_wins(state.wins, duel, outcome),
-            duels=state.duels + outcome.rounds,
-        )
-
-    def recommend(self, rng_key: RunKey, state: TrackAndStopState) -> Arm:
-        """Return the arm that empirically beats the most others."""
-        return most_beaten(rng_key, state.wins)
-
-    def is_waiting(self, state: TrackAndStopState) -> Bool[Array, ""]:
-        """Say whether the shares must be found anew."""
-        return state.duels >= state.next_aim
-
-    def host_step(self, state: OnHost[TrackAndStopState]) -> OnHost[TrackAndStopState]:
-        """Find the shares for the estimates."""
-        # Numba takes half a second to import.
-        from bayesduel.policies.identification._scalar_track_and_stop import (
-            aim_alone,
-            new_state,
-        )
-
-        own = new_state(len(state.wins), growth=0.0, sticky=float(self.sticky))
-        own.pairs["wins"] = state.wins
-        own.now["answer"] = state.answer
-        aim_alone(own)
-        duels = int(state.duels)
-        step = max(1, int(float(self.growth) * duels))
-        return state._replace(
-            share=own.share,
-            next_aim=np.int64(duels + step),
-            answer=np.int32(own.now["answer"][0]),
-        )
-
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
+        # Numba takes half a second to import.
         from bayesduel.policies.identification._scalar_track_and_stop import kernel
 
         return kernel(growth=float(self.growth), sticky=float(self.sticky))

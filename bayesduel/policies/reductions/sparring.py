@@ -1,38 +1,20 @@
 """Sparring (Ailon, Karnin and Joachims 2014)."""
 
 from dataclasses import field
-from typing import Any, ClassVar, NamedTuple
-
-import jax
-import jax.numpy as jnp
+from typing import Any, ClassVar
 
 from bayesduel.policies.base import (
     Policy,
     check_above,
     check_beta_arms,
     check_choice,
-    one_round,
     policy_class,
-)
-from bayesduel.policies.reductions.bandit_machines import (
-    INNER,
-    Machine,
-    advance_thompson,
-    advance_ucb,
-    feed,
-    fresh_machine,
-    most_pulled,
 )
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_arms import BetaArms
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
-
-class SparringState(NamedTuple):
-    """The two machines."""
-
-    left: Machine
-    right: Machine
+INNER = ("ucb", "ts")
+"""Names of the machines."""
 
 
 @register("sparring", acronym="Sparring")
@@ -83,52 +65,13 @@ class Sparring(Policy):
         check_above("alpha", self.alpha, 0.0)
         check_beta_arms(self.posterior)
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> SparringState:
-        """Return the state before the first round."""
-        return SparringState(
-            left=fresh_machine(num_arms), right=fresh_machine(num_arms)
-        )
-
-    def choose(
-        self, rng_key: RunKey, state: SparringState, round_: RoundCount
-    ) -> tuple[Duel, SparringState]:
-        """Let each machine name an arm."""
-        if self.inner == "ts":
-            key_left, key_right = jax.random.split(rng_key)
-            first = advance_thompson(key_left, state.left, self.posterior)
-            second = advance_thompson(key_right, state.right, self.posterior)
-        else:
-            uniforms = jax.random.uniform(rng_key, (2,), dtype=jnp.float64)
-            first = advance_ucb(uniforms[0], state.left, self.alpha)
-            second = advance_ucb(uniforms[1], state.right, self.alpha)
-        return one_round(first, second), state
-
-    def update(
-        self,
-        rng_key: RunKey,
-        state: SparringState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> SparringState:
-        """Feed both machines."""
-        rounds, wins = outcome.rounds, outcome.wins
-        return SparringState(
-            left=feed(state.left, duel.first, rounds, wins),
-            right=feed(state.right, duel.second, rounds, rounds - wins),
-        )
-
-    def recommend(self, rng_key: RunKey, state: SparringState) -> Arm:
-        """Return the arm with the most pulls over both machines."""
-        return most_pulled(rng_key, state.left.pulls + state.right.pulls)
-
     def scalar_kernel(self) -> Any:
-        """Return the kernel, of two UCB machines."""
-        if self.inner != "ucb":
-            return None
+        """Return the kernel."""
         # Numba takes half a second to import.
         from bayesduel.policies.reductions._scalar_sparring import kernel
 
-        return kernel(alpha=float(self.alpha))
+        return kernel(
+            samples=self.inner == "ts",
+            alpha=float(self.alpha),
+            prior=float(self.posterior.prior),
+        )

@@ -11,9 +11,8 @@ from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.draws import choose_index, waiting_time
 from bayesduel.ops.scalar.resolved_rounds import NEVER
 from bayesduel.policies import scalar_kernel
-from bayesduel.policies.scalar_choices import place_by_weight
+from bayesduel.policies.scalar_choices import place_by_weight, takes_over
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
-from bayesduel.policies.thompson._rival_worlds import EQUAL_COSTS
 from bayesduel.policies.thompson._scalar_rival_state import (
     RivalDirectedKernel,
     new_state,
@@ -24,6 +23,10 @@ from bayesduel.policies.thompson._scalar_rival_state import (
     regret,
 )
 from bayesduel.posteriors.scalar_betas import prior_in_order
+
+EQUAL_COSTS = 1e-9
+"""Costs that differ by less, relatively, are equal: their order must not depend on the
+order in which numbers were added."""
 
 
 def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
@@ -68,8 +71,11 @@ def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDue
         num_arms = state.arms.size
         rival = (now.leader + 1 + choose_index(rng, num_arms - 1)) % num_arms
         return ScalarDuel(now.leader, idle, rival, now.leader, True)
-    rival = place_by_weight(state.arms, state.arms.size, rng)
-    first, second = _flipped_pair(state, rng, rival)
+    if now.by_gradient:
+        first, second = _steepest_pair(state, rng)
+    else:
+        rival = place_by_weight(state.arms, state.arms.size, rng)
+        first, second = _flipped_pair(state, rng, rival)
     return ScalarDuel(now.leader, idle, first, second, True)
 
 
@@ -127,6 +133,64 @@ def _flipped_pair(
         return rival, now.leader
     chosen = state.flipped[place_by_weight(state.flipped, count, rng)]
     return chosen.first, chosen.second
+
+
+@compiled
+def _steepest_pair(state: RivalDirectedKernel, rng: Generator) -> tuple[int, int]:
+    """Return the pair that moves the sum of all Phi_i the most, per cost."""
+    num_arms = state.arms.size
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            state.pairs[one, other].steepness = 0.0
+    for rival in range(num_arms):
+        if rival != state.now[0].leader:
+            _add_slopes(state, rival)
+    steepest = 0.0
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            steepest = max(steepest, _gain(state, one, other))
+    first, second, number = 0, 1, 0
+    for one in range(num_arms):
+        for other in range(one + 1, num_arms):
+            if _gain(state, one, other) >= steepest * (1.0 - EQUAL_COSTS):
+                number += 1
+                if takes_over(rng, number):
+                    first, second = one, other
+    return first, second
+
+
+@inlined
+def _gain(state: RivalDirectedKernel, one: int, other: int) -> float:
+    pair = state.pairs[one, other]
+    moved = pair.divergence * pair.chance * state.pairs[other, one].chance
+    return moved * pair.steepness / regret(state, one, other)
+
+
+@compiled
+def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
+    """Add the derivatives of Phi of a rival by the chances of its rows.
+
+    Each is P(enough | the row speaks for the rival) - P(enough | it does not); none is
+    of a sign that is certain.
+    """
+    num_arms, rows = state.arms.size, _find_tails(state, rival)
+    # P(so many are still needed), before a row: ``spare`` is free now.
+    needed = state.spare[0]
+    for count in range(num_arms + 1):
+        needed[count] = 0.0
+    needed[num_arms] = 1.0
+    for row in range(rows):
+        one, other = _pair_of_row(state, rival, row)
+        pair, supply = state.pairs[one, other], 2 if row == 0 else 1
+        yes, no, slope = pair.favorable, pair.unfavorable, 0.0
+        for count in range(num_arms + 1):
+            chance, less = needed[count], max(count - supply, 0)
+            slope += chance * (state.tails[row + 1, less] - state.tails[row + 1, count])
+            needed[count] = 0.0
+            needed[less] += yes * chance
+            needed[count] += no * chance
+        if yes > 0.0 and no > 0.0:
+            state.pairs[min(one, other), max(one, other)].steepness += slope
 
 
 @inlined

@@ -1,6 +1,15 @@
 """What the kernel of RD-TS knows: pairs, the leader, and how likely each rival is.
 
-``_rival_worlds`` says what the chances are. A duel moves one pair: between two rivals
+Between a rival i and the leader w of K arms decide the pairs {i, w}, {i, j} and {j, w}
+for all other j. Their signs are independent under the posterior. With X_ij = [i beats
+j], the rival has more wins than the leader exactly where
+
+    2 X_iw + sum_j X_ij + sum_j X_jw >= K,
+
+since w has K - 1 - X_iw - sum_j X_jw wins. The chance of that is computed by adding
+products of probabilities and nothing else, so that the smallest ones keep their digits.
+
+A duel moves one pair: between two rivals
 it changes the laws of these two, with the leader those of all rivals, and only another
 leader changes everything.
 """
@@ -23,6 +32,7 @@ _NOW = np.dtype(
         ("doubts", np.float64),
         ("flips_only", np.int64),
         ("costs_regret", np.int64),
+        ("by_gradient", np.int64),  # The steepest pair is played, not a flipped one.
         ("steps", np.int64),  # Self-duels are rounds like all others.
         ("leader", np.int64),
         ("best_score", np.float64),
@@ -52,6 +62,7 @@ _PAIR = np.dtype(
         ("unfavorable", np.float64),  # and does not.
         ("divergence", np.float64),
         ("worth", np.float64),  # Divergence times (duels + 1)^eta.
+        ("steepness", np.float64),  # [i, j], i < j: slopes of all chances, for a round.
     ]
 )
 
@@ -87,6 +98,7 @@ def new_state(
     costs_regret: bool,
     doubts: float,
     flips_only: bool,
+    by_gradient: bool = False,
     steps: bool = False,
 ) -> RivalDirectedKernel:
     """Return the state before the first round."""
@@ -106,7 +118,7 @@ def new_state(
     state.now["c"], state.now["eta"], state.now["floor"] = c, eta, floor
     state.now["flips_only"], state.now["doubts"] = flips_only, doubts
     state.now["leader"], state.now["costs_regret"] = -1, costs_regret
-    state.now["steps"] = steps
+    state.now["by_gradient"], state.now["steps"] = by_gradient, steps
     state.pairs["prior"] = prior
     # Every pair is even until it is refreshed.
     state.arms["losses"] = num_arms - 1
@@ -135,7 +147,7 @@ def refresh_pair(state: RivalDirectedKernel, one: int, other: int) -> None:
         forward.favorable, forward.unfavorable = 1.0, 0.0
     if now.flips_only and lead < 0:
         backward.favorable, backward.unfavorable = 1.0, 0.0
-    divergence = _expected_divergence(won, lost)
+    divergence = expected_divergence(won, lost)
     forward.divergence = backward.divergence = divergence
     duels = forward.wins + backward.wins
     forward.worth = backward.worth = divergence * (duels + 1.0) ** now.eta
@@ -155,8 +167,12 @@ def _score(state: RivalDirectedKernel, arm: int) -> None:
 
 
 @inlined
-def _expected_divergence(won: float, lost: float) -> float:
-    """E KL(theta, 1/2), as ``rival_directed.expected_divergence``."""
+def expected_divergence(won: float, lost: float) -> float:
+    """E KL(theta, 1/2) of theta ~ Beta(won, lost), in nats.
+
+    The mean, not the divergence of the mean: that is 0 at even counts, where a pair
+    would never be worth a duel.
+    """
     total = won + lost
     share = won / total
     whole = digamma(total + 1.0)

@@ -10,13 +10,9 @@ from bayesduel.ops.scalar.compiled import standalone
 from bayesduel.policies.identification import _scalar_allocation
 from bayesduel.policies.identification._scalar_allocation import new_program
 from tests.policies.driving import simulate_runs
-from tests.policies.instances import MATRICES, TWO_WINNERS, random_outcomes
+from tests.policies.instances import MATRICES, random_outcomes
 from tests.policies.kernel_driving import play_kernel
-from tests.policies.laws import features, rejected, same_law
 from tests.reference import TrackAndStop, simulate
-
-FALSE_ALARM = 1e-5
-"""Of one test, all features together."""
 
 set_sign = standalone(_scalar_allocation.set_sign)
 solve = standalone(_scalar_allocation.solve)
@@ -95,24 +91,6 @@ def test_duels_are_those_of_the_twin(num_arms, options):
         )
         kernel = policies.get("track-and-stop", **options).scalar_kernel()
         assert play_kernel(kernel, outcomes, 400).duels == duels
-
-
-@pytest.mark.slow
-def test_the_host_serves_other_engines():
-    policy = policies.get("track-and-stop")
-    plays = [
-        simulate_runs(
-            policy,
-            TWO_WINNERS,
-            checkpoints=(40, 150),
-            runs=range(300),
-            engine=engine,
-            seed=seed,
-        ).ledger["plays"]
-        for engine, seed in (("scalar", 1), ("jax", 2))
-    ]
-    one, other = (features(each, TWO_WINNERS) for each in plays)
-    assert not rejected(same_law(one, other), FALSE_ALARM)
 
 
 def test_shares_become_the_optimal_ones():

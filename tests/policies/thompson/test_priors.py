@@ -121,7 +121,8 @@ def test_another_prior_is_noticed():
 
 
 @pytest.mark.parametrize(
-    ("name", "look_ahead"), mostly_slow(product(NAMES, (True, False)), ("d-ts", True))
+    ("name", "look_ahead"),
+    mostly_slow(product(NAMES[:3], (True, False)), ("d-ts", True)),
 )
 def test_a_table_makes_its_favorite_the_first_champion(name, look_ahead):
     table = np.full((5, 5), 0.5)
@@ -133,7 +134,7 @@ def test_a_table_makes_its_favorite_the_first_champion(name, look_ahead):
         choose = quick_jit(jax.vmap(policy.choose, in_axes=(0, None, None)))
         duel, _ = choose(keys, state, jnp.int64(1))
         waits = np.asarray(duel.exploit_rounds) > 0
-    assert waits.any() == (look_ahead and name != "rcs")
+    assert waits.any() == look_ahead
     assert np.all(np.where(waits, duel.champion, duel.first) == 3)
 
 

@@ -1,10 +1,7 @@
-"""RD-TS, state by state, against the list of all worlds of a rival."""
+"""RD-TS: states and their laws by the list of all worlds of a rival; parameters."""
 
-from functools import partial
 from itertools import product
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -12,33 +9,10 @@ from scipy.special import xlog1py, xlogy
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.policies.thompson._rival_worlds import (
-    decisive_signs,
-    dethroning_chances,
-    dethroning_slopes,
-    sample_world,
-    signs_of_pairs,
-)
-from bayesduel.policies.thompson.rival_directed import expected_divergence
-from tests.compiling import quick_jit
-from tests.policies.laws import chi_square
-from tests.policies.random_states import LATEST, tell
+from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.policies.thompson._scalar_rival_state import expected_divergence
+from tests.policies.random_states import LATEST
 from tests.reference import RivalDirected
-
-FALSE_ALARM = 1e-5
-"""Of one test, all states together."""
-
-OPTIONS = [
-    {},
-    {"flips_only": False},
-    {"doubts": 0.5},
-    {"cost": "duels"},
-    {"eta": 1.0, "floor": 0.5, "prior": 1, "doubts": 0.0},
-    {"pairs": "gradient"},
-    {"pairs": "gradient", "flips_only": False, "prior": 1},
-]
-QUICK = (OPTIONS[0], OPTIONS[4], OPTIONS[5])
-"""The usual form, one with other numbers, and one that no kernel plays."""
 
 
 def random_wins(num_arms, index):
@@ -70,53 +44,6 @@ def twin_of(wins, leader=None, seed=0, **options):
     return twin
 
 
-chances = quick_jit(dethroning_chances)
-slopes_of = quick_jit(dethroning_slopes)
-
-
-@partial(quick_jit, static_argnames="flips_only")
-def signs_of(chance, is_ahead, leader, *, flips_only):
-    pairs = signs_of_pairs(chance, is_ahead, flips_only=flips_only)
-    return decisive_signs(pairs, leader)
-
-
-def decisive(wins, leader, prior=5, *, flips_only=True):
-    """Return the signs that the policy would work with."""
-    counts = wins + prior
-    chance = stats.beta.sf(0.5, counts, counts.T) * (1 - np.eye(len(wins)))
-    given = jnp.asarray(chance), jnp.asarray(wins > wins.T), jnp.int32(leader)
-    return signs_of(*given, flips_only=flips_only)
-
-
-def worlds_as_rows(twin, rival):
-    """Return weights and signs of the twin's worlds, in the rows of the policy."""
-    num_arms = twin.num_arms
-    rows = []
-    for i, j in twin.decisive_pairs(rival):
-        direct = (i, j) == (rival, twin.leader)
-        rows.append(0 if direct else 1 + j if i == rival else 1 + num_arms + i)
-    weights = np.array([weight for weight, _ in twin.worlds[rival]])
-    signs = np.zeros((len(weights), 2 * num_arms + 1), dtype=bool)
-    signs[:, rows] = np.array([world for _, world in twin.worlds[rival]])
-    return weights, signs
-
-
-@pytest.mark.parametrize("flips_only", [True, False])
-@pytest.mark.parametrize("num_arms", [2, 3, 4, 5])
-def test_chances_are_sums_over_worlds(num_arms, flips_only):
-    """To 1e-12 relatively: only positive terms are added, also at chances of 1e-80."""
-    with jax.enable_x64(True):
-        for index in range(15):
-            twin = twin_of(random_wins(num_arms, index), flips_only=flips_only)
-            signs = decisive(twin.wins, twin.leader, flips_only=flips_only)
-            found = chances(signs, jnp.int32(twin.leader))
-            expected = [
-                sum(weight for weight, _ in twin.worlds.get(rival, []))
-                for rival in range(num_arms)
-            ]
-            np.testing.assert_allclose(found, expected, rtol=1e-12)
-
-
 def test_states_are_of_all_kinds():
     """Even pairs, certain ones, chances from above 1/2 to below 1e-30."""
     twins = [twin_of(random_wins(4, index)) for index in range(15)]
@@ -127,50 +54,6 @@ def test_states_are_of_all_kinds():
     assert any((twin.wins == twin.wins.T)[upper].any() for twin in twins)
     assert any(twin.cheapest_leaders().sum() > 1 for twin in twins)
     assert any((twin.wins < twin.wins.T)[twin.leader].any() for twin in twins)
-
-
-@pytest.mark.parametrize("flips_only", [True, False])
-def test_worlds_have_their_law(flips_only):
-    """Chi-square over all worlds of a rival; 12 states, all rivals."""
-    number, p_values = 20_000, []
-    with jax.enable_x64(True):
-        draw = quick_jit(jax.vmap(sample_world, in_axes=(0, None)))
-        for index in range(12):
-            twin = twin_of(random_wins(4, index), flips_only=flips_only)
-            signs = decisive(twin.wins, twin.leader, flips_only=flips_only)
-            rng = np.random.default_rng([71, index])
-            for rival in twin.worlds:
-                own = jax.tree.map(lambda leaf, rival=rival: leaf[:, rival], signs)
-                drawn = np.asarray(draw(jnp.asarray(rng.random((number, 9))), own))
-                weights, rows = worlds_as_rows(twin, rival)
-                same = np.all(drawn[:, None, :] == rows[None, :, :], axis=2)
-                assert np.all(same.sum(axis=1) == 1)
-                p_values.append(chi_square(same.sum(axis=0), weights / weights.sum()))
-    assert min(p_values) > FALSE_ALARM / len(p_values)
-
-
-@pytest.mark.parametrize("num_arms", [2, 4, 5])
-def test_slopes_are_derivatives(num_arms):
-    """By raising one chance and lowering its complement: exact, Phi being linear."""
-    step = 0.125
-    with jax.enable_x64(True):
-        for index in range(10):
-            twin = twin_of(random_wins(num_arms, index), flips_only=False)
-            signs = decisive(twin.wins, twin.leader, flips_only=False)
-            slopes = np.asarray(slopes_of(signs))
-            leader, rivals = jnp.int32(twin.leader), np.arange(num_arms) != twin.leader
-            before = np.asarray(chances(signs, leader))
-            for row in range(2 * num_arms + 1):
-                moves = np.zeros((2 * num_arms + 1, 1))
-                moves[row] = step
-                moved = signs._replace(
-                    favorable=jnp.asarray(np.asarray(signs.favorable) + moves),
-                    unfavorable=jnp.asarray(np.asarray(signs.unfavorable) - moves),
-                )
-                gain = np.asarray(chances(moved, leader)) - before
-                np.testing.assert_allclose(
-                    slopes[row, rivals], gain[rivals] / step, atol=1e-13
-                )
 
 
 @pytest.mark.parametrize(
@@ -189,46 +72,8 @@ def test_divergence_is_the_mean_over_the_posterior(won, lost):
         integrate.quad(weighted, low, high, epsabs=0, epsrel=1e-10)[0]
         for low, high in zip(edges[:-1], edges[1:], strict=True)
     )
-    with jax.enable_x64(True):
-        found = float(expected_divergence(jnp.float64(won), jnp.float64(lost)))
+    found = standalone(expected_divergence)(float(won), float(lost))
     assert found == pytest.approx(inside, rel=1e-7)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        pytest.param(each, marks=[pytest.mark.slow] * (each not in QUICK))
-        for each in OPTIONS
-    ],
-    ids=str,
-)
-def test_a_round_has_the_law_of_the_twin(options):
-    """The pair of a round that explores, and how often it does, in 12 states."""
-    policy = policies.get("rd-ts", **options)
-    number, p_values = 3_000, []
-    with jax.enable_x64(True):
-        for index in range(12):
-            state = tell(policy, jnp.asarray(random_wins(4, index)), jnp.int64(9))
-            twin = twin_of(random_wins(4, index), int(state.leader), index, **options)
-            keys = jax.random.split(jax.random.key(index), number)
-            duels = answers(policy, keys, state)
-            waits = np.asarray(duels.exploit_rounds)
-            p_values.append(chi_square(*waiting_counts(twin.explores(), waits)))
-            p_values.append(chi_square(*pair_counts(twin, duels)))
-    assert min(p_values) > FALSE_ALARM / len(p_values)
-
-
-@quick_jit
-def leaders(policy, keys, state):
-    """Draw a leader by every key."""
-    draw = jax.vmap(policy._leader, in_axes=(0, None, None))
-    return draw(keys, state.beliefs, state.divergence)
-
-
-@quick_jit
-def answers(policy, keys, state):
-    """Ask the policy once by every key."""
-    return jax.vmap(lambda key: policy.choose(key, state, jnp.int64(9))[0])(keys)
 
 
 def waiting_counts(chance, waits):
@@ -272,24 +117,6 @@ def pair_counts(twin, duels):
                     expected[pair] += chance * value / sum(values.values() or [1.0])
     upper = np.triu_indices(num_arms)
     return (counts + counts.T)[upper], (expected + expected.T)[upper]
-
-
-def test_the_cheapest_of_the_best_leads():
-    """Every leader the policy draws is one of the twin's, and each of them is drawn."""
-    policy = policies.get("rd-ts")
-    several = 0
-    with jax.enable_x64(True):
-        for index in range(30):
-            wins = random_wins(5, index)
-            marked = twin_of(wins).cheapest_leaders()
-            state = tell(policy, jnp.asarray(wins), jnp.int64(1))
-            keys = jax.random.split(jax.random.key(index), 200)
-            drawn = np.asarray(leaders(policy, keys, state))
-            np.testing.assert_array_equal(
-                np.isin(np.arange(5), drawn), marked, err_msg=str(index)
-            )
-            several += marked.sum() > 1
-    assert several >= 3
 
 
 def test_the_label_names_what_is_changed():

@@ -1,4 +1,4 @@
-"""One round of RCS and of CCB against its rule, state by state.
+"""One round of CCB against its rule, state by state.
 
 A stretch of self-duels that begins at round t says who plays round t, too; so the pair
 of round t is read off the policy's first answer and compared with what the slow twin
@@ -21,7 +21,7 @@ from bayesduel.simulation.scalar.programs import kept
 from tests.compiling import quick_jit
 from tests.policies.laws import pair_table, two_sample_chi_square
 from tests.policies.random_states import tell
-from tests.reference import CopelandConfidenceBound, RelativeConfidenceSampling
+from tests.reference import CopelandConfidenceBound
 
 FALSE_ALARM = 1e-5
 """Of all states of one test together."""
@@ -68,51 +68,6 @@ def pairs_of_round(policy, state, index):
     idle = stretch > 0
     one, other = np.where(idle, champion, first), np.where(idle, champion, second)
     return pair_table(one, other, 4), stretch
-
-
-def twin_pairs(twin, wins, index, prepare):
-    """Count the pairs that the twin plays in that round; ``prepare`` sets it up."""
-    twin.wins[:] = wins
-    pairs = np.zeros((4, 4))
-    for _ in range(NUM_DRAWS):
-        twin.rounds = index - 1
-        prepare(twin)
-        pairs[twin.choose()] += 1
-    return pairs
-
-
-REIGNS = {"never": [0, 0, 0, 0], "longest": [90, 5, 3, 7], "shortest": [2, 5, 2, 9]}
-
-
-@pytest.mark.parametrize(
-    "fallback", ["least", pytest.param("random", marks=pytest.mark.slow)]
-)
-def test_round_of_rcs_has_the_law_of_the_rule(fallback):
-    """Also where the fallback may pick the sure winner, and where it may not."""
-    policy = policies.get("rcs", fallback=fallback)
-    p_values = {}
-    with jax.enable_x64(True):
-        for name, counts in COUNTS.items():
-            wins = wins_of(counts)
-            told = state_of(policy, wins)
-            index = int(wins.sum()) + 40
-            for reign, reigns in REIGNS.items():
-                state = told._replace(reigns=jnp.asarray(reigns, dtype=jnp.int64))
-                ours, stretch = pairs_of_round(policy, state, index)
-                twin = RelativeConfidenceSampling(
-                    4, np.random.default_rng(71), fallback=fallback
-                )
-
-                def crown(twin, reigns=reigns):
-                    twin.reigns[:] = reigns
-
-                theirs = twin_pairs(twin, wins, index, crown)
-                p_values[name, reign] = two_sample_chi_square(ours, theirs)
-                jumps = "sure winner" in name and (
-                    fallback == "random" or reign == "longest"
-                )
-                assert (stretch.max() > 1) == jumps, (name, reign)
-    assert min(p_values.values()) > FALSE_ALARM / len(p_values), p_values
 
 
 BELIEFS = {

@@ -1,0 +1,172 @@
+"""The kernel of RCS: the law of its rounds, and of how long it waits, in single states.
+
+A stretch of self-duels that begins at round t says who plays round t, too. ``waits``
+says what law the stretches of random states have, which no run may reach.
+"""
+
+from functools import cache
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.ops.scalar.references import reference
+from bayesduel.policies import scalar_kernel
+from bayesduel.policies.scalar_bounds import refresh_bounds, refresh_upper_bounds
+from bayesduel.simulation.scalar.programs import kept
+from tests.policies.laws import pair_table, two_sample_chi_square
+from tests.policies.random_states import (
+    last_rounds,
+    log_of,
+    log_thresholds,
+    random_counts,
+    random_rounds,
+)
+from tests.policies.thompson.waits import (
+    log_stay,
+    p_values,
+    sign_patterns,
+    tails,
+    uniforms_of,
+    windows,
+)
+from tests.reference import RelativeConfidenceSampling
+
+FALSE_ALARM = 1e-5
+"""Of all states of one test together."""
+
+SLOW = pytest.mark.slow
+
+NUM_DRAWS = 1500
+
+COUNTS = {
+    "nothing": [(0, 0)] * 6,
+    "early": [(1, 0), (0, 2), (1, 1), (3, 0), (0, 0), (1, 2)],
+    "nobody beats all": [(20, 9), (11, 25), (15, 14), (30, 12), (22, 25), (8, 3)],
+    "sure winner": [(40, 8), (45, 12), (38, 6), (20, 18), (11, 9), (3, 4)],
+    "sure winner, others sure": [(40, 8), (45, 9), (38, 6), (50, 9), (51, 9), (60, 8)],
+    "sure cycle": [(70, 10), (12, 80), (20, 15), (75, 14), (9, 4), (12, 18)],
+}
+"""(won, lost) of the pairs 01, 02, 03, 12, 13, 23."""
+
+REIGNS = {"never": [0, 0, 0, 0], "longest": [90, 5, 3, 7], "shortest": [2, 5, 2, 9]}
+
+
+def ask(arrays, rng, round_, reigns, found):
+    """Ask for a round often, in a state whose wins the host has entered."""
+    state = reference(arrays)
+    scalar_kernel.init(state, rng)
+    for i in range(len(reigns)):
+        for j in range(i + 1, len(reigns)):
+            if state.pairs[i, j].wins + state.pairs[j, i].wins > 0:
+                refresh_upper_bounds(state, i, j)
+                refresh_bounds(state, i, j, round_)
+    for draw in range(len(found)):
+        for i in range(len(reigns)):
+            state.arms[i].reigns = reigns[i]
+        duel = scalar_kernel.choose(state, rng, round_)
+        found[draw, 0] = duel.champion
+        found[draw, 1] = duel.idle_rounds
+        found[draw, 2] = duel.first
+        found[draw, 3] = duel.second
+        found[draw, 4] = duel.explores
+
+
+@cache
+def asking():
+    return kept(ask, f"ask-rcs-{crc32(Path(__file__).read_bytes()):x}")
+
+
+def answers(kernel, wins, reigns, round_, rng, number):
+    """Return champions, idle rounds, first, second, and whether they were played."""
+    state = kernel.new_state(np.arange(len(wins)), 10**6)
+    state.pairs["wins"] = wins
+    found = np.zeros((number, 5), dtype=np.int64)
+    asking()(state, rng, round_, np.asarray(reigns, dtype=np.int64), found)
+    return found.T
+
+
+def twin_pairs(wins, reigns, round_, fallback):
+    """Count the pairs that the twin plays in that round."""
+    twin = RelativeConfidenceSampling(4, np.random.default_rng(71), fallback=fallback)
+    twin.wins[:] = wins
+    pairs = np.zeros((4, 4))
+    for _ in range(NUM_DRAWS):
+        twin.rounds = round_ - 1
+        twin.reigns[:] = reigns
+        pairs[twin.choose()] += 1
+    return pairs
+
+
+@pytest.mark.parametrize("look_ahead", [True, False], ids=["look-ahead", "step"])
+@pytest.mark.parametrize("fallback", ["least", pytest.param("random", marks=SLOW)])
+def test_round_has_the_law_of_the_rule(fallback, look_ahead):
+    """Also where the fallback may pick the sure winner, and where it may not."""
+    policy = policies.get("rcs", fallback=fallback, look_ahead=look_ahead)
+    kernel, rng, found = policy.scalar_kernel(), np.random.default_rng(70), {}
+    for name, counts in COUNTS.items():
+        wins = np.zeros((4, 4), dtype=np.int64)
+        for i, j, (won, lost) in zip(*np.triu_indices(4, 1), counts, strict=True):
+            wins[i, j], wins[j, i] = won, lost
+        round_ = int(wins.sum()) + 40
+        for reign, reigns in REIGNS.items():
+            champion, idle, first, second, _ = answers(
+                kernel, wins, reigns, round_, rng, 4 * NUM_DRAWS
+            )
+            one, other = (np.where(idle > 0, champion, arm) for arm in (first, second))
+            theirs = twin_pairs(wins, reigns, round_, fallback)
+            ours = pair_table(one, other, 4)
+            found[name, reign] = two_sample_chi_square(ours, theirs)
+            jumps = "sure winner" in name and (
+                fallback == "random" or reign == "longest"
+            )
+            assert (idle.max() > 1) == (jumps and look_ahead), (name, reign)
+    assert min(found.values()) > FALSE_ALARM / len(found), found
+
+
+def champion_law(wins, among):
+    """Return the law of the champion, from all signs of a sample."""
+    fallbacks = among / among.sum(axis=1, keepdims=True)
+    votes, weight = sign_patterns(tails(wins))
+    champion = (votes == wins.shape[1] - 1).astype(float)
+    nobody = weight @ (champion.sum(axis=1) == 0)
+    return weight @ champion + nobody[:, None] * fallbacks
+
+
+@pytest.mark.parametrize("fallback", ["least", pytest.param("random", marks=SLOW)])
+@pytest.mark.parametrize("number", [4_000, pytest.param(100_000, marks=SLOW)])
+def test_waits_are_geometric(fallback, number):
+    rng = np.random.default_rng([320, 4, number])
+    # Before the first round nothing was compared: even pairs are resolved there.
+    rounds = np.maximum(random_rounds(rng, number), 2)
+    wins = random_counts(rng, rounds, 4)
+    reigns = rng.integers(0, 4, (number, 4)) * rng.choice([1, 10**9], number)[:, None]
+    kernel = policies.get("rcs", fallback=fallback).scalar_kernel()
+    states = zip(wins, reigns, rounds, strict=True)
+    found = [answers(kernel, *each, rng, 1)[:, 0] for each in states]
+    champion, idle, _, _, explores = np.array(found).T
+    level = log_thresholds(wins)
+    beaten = (wins < np.swapaxes(wins, 1, 2)) & (log_of(rounds)[:, None, None] <= level)
+    sure = (beaten | np.eye(4, dtype=bool)).all(axis=1)
+    least = fallback == "least"
+    fewest = reigns == reigns.min(axis=1, keepdims=True)
+    law = champion_law(wins, fewest if least else np.ones_like(fewest))
+    # In a reign of the sure winner others may become those that reigned least.
+    jumps = (sure & ~(fewest & least)).any(axis=1)
+    assert np.all(idle[~jumps] == 0) and np.all(explores[~jumps] == 1)
+    assert np.all(sure[np.arange(number), champion][jumps])
+    assert jumps.sum() > number / 50
+    last = last_rounds(np.where(sure[:, None, :], level, np.inf).min(axis=(1, 2)))
+    at_least, at_most = windows(rounds, last)
+    assert np.all(idle[jumps] <= at_most[jumps])
+    cut = jumps & (explores == 0)
+    assert np.all(idle[cut] >= at_least[cut])
+    assert cut.sum() > 10
+    differ = np.where(sure, 0.0, law).sum(axis=1)
+    stay = log_stay(differ, np.where(sure, law, 0.0).sum(axis=1))
+    found = p_values(
+        uniforms_of(idle[jumps], explores[jumps] > 0, stay[jumps], rng), differ[jumps]
+    )
+    assert min(found.values()) > FALSE_ALARM / len(found), found
