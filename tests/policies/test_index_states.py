@@ -61,14 +61,6 @@ def ready_state(policy, wins, round_):
             # As after a test that was passed: there is nothing to solve.
             program=state.program._replace(is_asked=jnp.bool_(False)),
         )
-    return with_leader_left(state, wins)
-
-
-def with_leader_left(state, wins):
-    """Let every other state of rules that explore first have one arm left."""
-    over = wins[0, 1] > wins[1, 0]
-    if hasattr(state, "rivals"):
-        return state._replace(rivals=state.rivals & ~over)
     return state
 
 
