@@ -34,12 +34,14 @@ FALSE_ALARM = 1e-5
 
 NAMES = policies.names()
 
-RULES = [name for name in NAMES if name not in IN_JAX]
+RULES = [name for name in NAMES if isinstance(policies.get(name), policies.Policy)]
 """Those written for one run, which Numba compiles."""
 
-KERNELS = [name for name in IN_JAX if policies.get(name).scalar_kernel()]
+OTHERS = [name for name in NAMES if name not in RULES]
 
-IN_BULK = {name for name in IN_JAX if policies.get(name).explores_in_bulk}
+KERNELS = [name for name in OTHERS if policies.get(name).scalar_kernel()]
+
+IN_BULK = {name for name in OTHERS if policies.get(name).explores_in_bulk}
 
 VARIANTS = {
     "multisbm", "pure-d-ts", "rmed2", "rmed2fh", "savage-copeland", "scomp", "scomp2",
@@ -65,7 +67,7 @@ def slowly(names, among=NAMES):
 
 
 CASES = slowly(VARIANTS | PLAYED_ELSEWHERE)
-QUICK_CASES = slowly(VARIANTS | {n for n in IN_JAX if policies.get(n).assisted})
+QUICK_CASES = slowly(VARIANTS | {n for n in OTHERS if policies.get(n).assisted})
 """Without those that wait for the host, which takes most of the time of all."""
 
 CASES_IN_JAX = slowly(VARIANTS | PLAYED_ELSEWHERE | ({*NAMES} - PLAYED_IN_JAX), IN_JAX)
