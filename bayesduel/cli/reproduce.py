@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import FAILED, damage_said, ended
+from bayesduel.cli.errors import FAILED, damage_said, ended, in_time
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import (
     flag,
@@ -129,8 +129,9 @@ def _measure(
     )
     if out is not None:
         claim_folder(out, kind="reproduction", resume=resume, overwrite=overwrite)
+    kept = "the finished runs"
     try:
-        with damage_said():
+        with damage_said(), in_time(out, kept):
             return reproducing.reproduce(
                 name,
                 panels=panels,
@@ -141,7 +142,7 @@ def _measure(
                 **options,
             )
     except KeyboardInterrupt as error:
-        raise ended(error, out, "the finished runs") from error
+        raise ended(error, out, kept) from error
 
 
 def _list(*, as_json: bool) -> None:
