@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import FAILED, damage_said, ended, in_time
+from bayesduel.cli.errors import FAILED, damage_said, ended
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import (
     flag,
@@ -30,6 +30,7 @@ from bayesduel.cli.output import (
     version,
 )
 from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.sweeps.deadline import in_time
 
 if TYPE_CHECKING:
     from bayesduel.papers.reproducing import Reproduction

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import FAILED, damage_said, ended, in_time
+from bayesduel.cli.errors import FAILED, damage_said, ended
 from bayesduel.cli.options import (
     flag,
     format_option,
@@ -18,6 +18,7 @@ from bayesduel.cli.options import (
     quiet_flag,
 )
 from bayesduel.cli.output import print_json, say, say_warning
+from bayesduel.cli.sweeps.deadline import in_time
 from bayesduel.cli.sweeps.reporting import failures, json_rows, report, save_rest
 from bayesduel.cli.sweeps.request import (
     CheckpointsOption,

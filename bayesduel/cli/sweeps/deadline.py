@@ -14,9 +14,13 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 
-__all__ = ["ended_in_time", "left_in_time"]
+from bayesduel.cli.errors import SIGNALLED, Terminated
+from bayesduel.cli.output import go_on
+
+__all__ = ["ended_in_time", "in_time", "left_in_time"]
 
 _PATIENCE = 1.0
 """Seconds that the usual end may take. What is finished is on the disk already."""
@@ -29,6 +33,17 @@ _ENDING = tuple(
 
 _SHOW_CURSOR = "\x1b[?25h"
 """A progress bar hides it."""
+
+
+def in_time(out: Path | None, kept: str) -> AbstractContextManager[None]:
+    """End the block soon after Ctrl-C, and say what ``errors.ended`` would."""
+
+    def end(number: int) -> tuple[str, int]:
+        signalled = number != signal.SIGINT
+        error = Terminated(number) if signalled else KeyboardInterrupt()
+        return go_on(out, kept, error), SIGNALLED + number
+
+    return ended_in_time(end)
 
 
 @contextmanager
