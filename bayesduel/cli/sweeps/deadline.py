@@ -1,8 +1,9 @@
 """An end soon after Ctrl-C, also while foreign code runs.
 
 Python calls what handles a signal between two of its own instructions. A compiler that
-works for ten seconds in one call, more on a busy machine, would hold up the end; but a
-thread is told at once.
+works for ten seconds in one call, more on a busy machine, would hold up the end; and
+what the handler raises while a finalizer runs is printed and dropped, as happens while
+JAX is imported. But a thread is told at once.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from bayesduel.cli.errors import SIGNALLED, Terminated
-from bayesduel.cli.output import go_on
+from bayesduel.cli.output import ending, go_on
 
 __all__ = ["ended_in_time", "in_time", "left_in_time"]
 
@@ -41,7 +42,9 @@ def in_time(out: Path | None, kept: str) -> AbstractContextManager[None]:
     def end(number: int) -> tuple[str, int]:
         signalled = number != signal.SIGINT
         error = Terminated(number) if signalled else KeyboardInterrupt()
-        return go_on(out, kept, error), SIGNALLED + number
+        begun = out is None or out.exists()
+        text = go_on(out, kept, error) if begun else ending(error)
+        return text, SIGNALLED + number
 
     return ended_in_time(end)
 
