@@ -1,7 +1,6 @@
 """An ordinary bandit algorithm (UCB) that reductions of one run build upon.
 
-As ``bandit_machines`` has it for JAX: a machine advances (names an arm) and is fed a
-reward of 0 or 1 for that arm.
+A machine advances (names an arm) and is fed a reward of 0 or 1 for that arm.
 """
 
 import math
