@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 
@@ -33,6 +33,30 @@ def among_largest(
     if value < largest:
         return largest, number, False
     return largest, number + 1, (number + 1) * rng.random() < 1.0
+
+
+def most_beaten(
+    rng: Generator, wins: Int[np.ndarray, "K K"], among: Bool[np.ndarray, " K"]
+) -> int:
+    """Return the arm, of those ``among`` all, that beats the most others empirically.
+
+    Ties by the larger total of wins, then at random.
+    """
+    best, number, most, most_wins = 0, 0, -1, -1
+    for arm in range(len(wins)):
+        if not among[arm]:
+            continue
+        beaten, total = 0, 0
+        for other in range(len(wins)):
+            beaten += wins[arm, other] > wins[other, arm]
+            total += wins[arm, other]
+        if beaten > most or (beaten == most and total > most_wins):
+            most, most_wins, number = beaten, total, 0
+        if beaten == most and total == most_wins:
+            number += 1
+            if number * rng.random() < 1.0:
+                best = arm
+    return best
 
 
 def inverted(matrix: Float[np.ndarray, "N N"]) -> Float[np.ndarray, "N N"]:

@@ -78,7 +78,7 @@ def slow(name):
     return pytest.param(name, marks=pytest.mark.slow)
 
 
-NAMES = [slow("pcomp"), "merge-rucb"]
+NAMES = [slow("pcomp"), "sup-klucb"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.policies.ucb._arm_groups import REMOVED
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
 from tests.policies.random_states import (
@@ -62,18 +61,6 @@ def ready_state(policy, wins, round_):
             # As after a test that was passed: there is nothing to solve.
             program=state.program._replace(is_asked=jnp.bool_(False)),
         )
-    return with_leader_left(state, wins)
-
-
-def with_leader_left(state, wins):
-    """Let every other state of rules that explore first have one arm left."""
-    over = wins[0, 1] > wins[1, 0]
-    out = over & (jnp.arange(wins.shape[0]) != jnp.argmax(wins.sum(axis=1)))
-    if hasattr(state, "rivals"):
-        return state._replace(rivals=state.rivals & ~over)
-    if hasattr(state, "groups"):
-        label = jnp.where(out, REMOVED, state.groups.label)
-        return state._replace(groups=state.groups._replace(label=label))
     return state
 
 
@@ -164,7 +151,7 @@ def answers(name, num_arms, number):
     return rounds, jax.tree.map(np.asarray, found)
 
 
-SIZES = {"cw-rmed": 3, "sup-klucb": 4, "merge-rucb": 4}
+SIZES = {"cw-rmed": 3, "sup-klucb": 4}
 """Arms that the states of each rule have."""
 
 

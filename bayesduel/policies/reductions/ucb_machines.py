@@ -1,6 +1,7 @@
-"""An ordinary bandit algorithm (UCB) that reductions of one run build upon.
+"""An ordinary bandit algorithm (UCB, "machine") that reductions build upon.
 
-A machine advances (names an arm) and is fed a reward of 0 or 1 for that arm.
+Ailon, Karnin and Joachims (2014) turn a dueling bandit into one or several ordinary
+ones. A machine advances (names an arm) and is fed a reward of 0 or 1 for that arm.
 """
 
 import math

@@ -1,58 +1,40 @@
 """MergeRUCB (Zoghi, Whiteson and de Rijke 2015)."""
 
-from dataclasses import field
+import math
 from typing import ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax import Array, lax
-from jaxtyping import Bool, Float, Int
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.masks import mark_largest
-from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import (
-    Policy,
-    check_above,
-    check_at_least,
-    most_beaten,
-    one_round,
-    policy_class,
-)
-from bayesduel.policies.commitment import commit
-from bayesduel.policies.confidence_bounds import (
-    resolutions,
-    surely_beaten,
-    upper_bounds_against,
-)
-from bayesduel.policies.pair_counts import add_wins
+from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.ops.rules import among_largest, most_beaten
+from bayesduel.policies.base import check_above, check_at_least
+from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
 from bayesduel.policies.ucb._arm_groups import (
     REMOVED,
     ArmGroups,
-    group_sizes,
-    members_of,
+    arms_left,
     merge_when_few,
-    most_groups,
     next_group,
     random_groups,
 )
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 _LATEST = 2**61
 """C beyond this says the same, and t + C must not overflow."""
 
 
 class MergeRUCBState(NamedTuple):
-    """Counts, the groups, and whose turn it is."""
+    """Counts, the groups, and by how many rounds the clock is ahead."""
 
-    wins: Int[Array, "K K"]
+    wins: Int[np.ndarray, "K K"]
     groups: ArmGroups
-    turn: Int[Array, ""]
+    delay: int
 
 
 @register("merge-rucb", acronym="MergeRUCB")
-@policy_class
 class MergeRUCB(Policy):
     """MergeRUCB: relative upper confidence bounds within small groups of arms.
 
@@ -98,8 +80,9 @@ class MergeRUCB(Policy):
 
     alpha: float = 1.01
     delta: float = 0.01
-    group_size: int = field(default=4, metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    group_size: int = 4
+    look_ahead: bool = True
+    compiled = True
 
     title: ClassVar[str] = "MergeRUCB"
 
@@ -112,99 +95,106 @@ class MergeRUCB(Policy):
                 f"delta must be a probability between 0 and 1, got {self.delta!r}"
             )
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> MergeRUCBState:
+    def start(self, num_arms: int, horizon: int, rng: Generator) -> MergeRUCBState:
         """Return the state before the first round."""
-        uniforms = jax.random.uniform(rng_key, (num_arms,), dtype=jnp.float64)
         return MergeRUCBState(
-            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int32),
-            groups=random_groups(uniforms, self.group_size),
-            turn=jnp.int32(0),
+            wins=np.zeros((num_arms, num_arms), dtype=np.int64),
+            groups=random_groups(rng, num_arms, self.group_size),
+            delay=self._delay(num_arms),
         )
 
-    def choose(
-        self, rng_key: RunKey, state: MergeRUCBState, round_: RoundCount
-    ) -> tuple[Duel, MergeRUCBState]:
-        """Thin out the group whose turn it is, choose two of its arms, then merge."""
-        num_arms = state.wins.shape[0]
-        most = most_groups(num_arms, self.group_size)
-        uniforms = jax.random.uniform(rng_key, (2 + 2 * most,), dtype=jnp.float64)
-        late = round_ + self._delay(num_arms)
-        sizes = group_sizes(state.groups.label, most)
-        group = next_group(state.groups, sizes, state.turn)
-        here = members_of(state.groups, group)
-        resolution = resolutions(state.wins, self.alpha)
-        left = _without_losers(here, surely_beaten(state.wins, resolution, late))
-        champion, challenger = self._pair(uniforms[:2], state.wins, left, late)
-
-        label = jnp.where(here & ~left, REMOVED, state.groups.label)
-        groups = state.groups._replace(label=label)
-        alone = jnp.sum(label != REMOVED, dtype=jnp.int32) == 1
-        ties = uniforms[2:].reshape(2, most)
-        merged = merge_when_few(ties, groups, self.group_size)
-        turn = jnp.where(group + 1 >= groups.number, 0, group + 1).astype(jnp.int32)
-        turn = jnp.where(merged.stage > groups.stage, 0, turn).astype(jnp.int32)
-        duel = commit(
-            one_round(champion, challenger),
-            champion,
-            alone,
-            look_ahead=self.look_ahead,
-        )
-        return duel, state._replace(groups=merged, turn=turn)
-
-    def _delay(self, num_arms: int) -> RoundCount:
+    def _delay(self, num_arms: int) -> int:
         """C, the rounds by which the clock is ahead."""
-        alpha = jnp.asarray(self.alpha, dtype=jnp.float64)
-        delta = jnp.asarray(self.delta, dtype=jnp.float64)
-        excess = 2.0 * alpha - 1.0
-        base = (4.0 * alpha - 1.0) * float(num_arms**2) / (excess * delta)
-        rounds = jnp.ceil(base ** (1.0 / excess))
-        return jnp.minimum(rounds, float(_LATEST)).astype(jnp.int64)
+        excess = 2.0 * self.alpha - 1.0
+        base = (4.0 * self.alpha - 1.0) * num_arms**2 / (excess * self.delta)
+        if math.log(base) >= excess * math.log(_LATEST):
+            return _LATEST
+        return math.ceil(base ** (1.0 / excess))
 
-    def _pair(
-        self,
-        uniforms: Float[Array, "2"],
-        wins: Int[Array, "K K"],
-        members: Bool[Array, " K"],
-        late: RoundCount,
-    ) -> tuple[Arm, Arm]:
-        """Draw a champion; its challenger is the most optimistic other member."""
-        champion = choose_among(uniforms[0], members)
-        arms = jnp.arange(members.shape[0], dtype=jnp.int32)
-        rivals = members & (arms != champion)
-        upper = upper_bounds_against(champion, wins, late, self.alpha)
-        challenger = choose_among(uniforms[1], mark_largest(upper, rivals))
-        return champion, jnp.where(jnp.any(rivals), challenger, champion)
+    def choose(self, state: MergeRUCBState, rng: Generator, round_: int) -> Duel:
+        """Thin out the group whose turn it is, choose two of its arms, then merge."""
+        groups = state.groups
+        numerator = self.alpha * math.log(float(round_ + state.delay))
+        group = next_group(groups)
+        remove_losers(state, group, numerator)
+        arm = champion(rng, groups, group)
+        if arms_left(groups) == 1:
+            if self.look_ahead:
+                return Duel(arm, LONGEST_HORIZON, arm, arm, False)
+            return Duel(arm, 0, arm, arm, True)
+        rival = challenger(rng, state, group, arm, numerator)
+        groups.now.turn = (group + 1) % groups.now.number
+        merge_when_few(rng, groups, self.group_size)
+        return Duel(arm, 0, arm, rival, True)
 
     def update(
         self,
-        rng_key: RunKey,
         state: MergeRUCBState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> MergeRUCBState:
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
         """Count the outcome."""
-        return state._replace(wins=add_wins(state.wins, duel, outcome))
+        winner, loser = (first, second) if won else (second, first)
+        state.wins[winner, loser] += 1
 
-    def recommend(self, rng_key: RunKey, state: MergeRUCBState) -> Arm:
+    def recommend(self, state: MergeRUCBState, rng: Generator) -> int:
         """Return the arm left that empirically beats the most others."""
-        return most_beaten(rng_key, state.wins, state.groups.label != REMOVED)
+        return most_beaten(rng, state.wins, state.groups.label != REMOVED)
 
 
-def _without_losers(
-    members: Bool[Array, " K"], beaten: Bool[Array, "K K"]
-) -> Bool[Array, " K"]:
+def upper_bound(
+    wins: Int[np.ndarray, "K K"], arm: int, rival: int, numerator: float
+) -> float:
+    """Return w/n + sqrt(alpha log(t + C) / n); 2 for an uncompared pair."""
+    duels = wins[arm, rival] + wins[rival, arm]
+    if duels == 0:
+        return 2.0
+    return wins[arm, rival] / duels + math.sqrt(numerator / duels)
+
+
+def remove_losers(state: MergeRUCBState, group: int, numerator: float) -> None:
     """Remove, one by one, members that surely lose to a member still there."""
-    arms = jnp.arange(members.shape[0], dtype=jnp.int32)
-    beaten = beaten & members[:, None] & members[None, :]
+    arm = first_loser(state, group, numerator)
+    while arm >= 0:
+        state.groups.label[arm] = REMOVED
+        arm = first_loser(state, group, numerator)
 
-    def losers(members: Bool[Array, " K"]) -> Bool[Array, " K"]:
-        return members & jnp.any(beaten & members[None, :], axis=1)
 
-    def remove(members: Bool[Array, " K"]) -> Bool[Array, " K"]:
-        return members & (arms != jnp.argmax(losers(members)).astype(jnp.int32))
+def first_loser(state: MergeRUCBState, group: int, numerator: float) -> int:
+    """Return the first member with a bound below 1/2 against another one, or -1."""
+    label = state.groups.label
+    for arm in range(len(label)):
+        if label[arm] == group:
+            for rival in range(len(label)):
+                if label[rival] == group and rival != arm:
+                    if upper_bound(state.wins, arm, rival, numerator) < 0.5:
+                        return arm
+    return -1
 
-    # Mostly no turn of the loop, and one where an outcome has just decided a pair.
-    return lax.while_loop(lambda members: jnp.any(losers(members)), remove, members)
+
+def champion(rng: Generator, groups: ArmGroups, group: int) -> int:
+    """Draw a member."""
+    drawn, number = 0, 0
+    for arm in range(len(groups.label)):
+        if groups.label[arm] == group:
+            number += 1
+            if number * rng.random() < 1.0:
+                drawn = arm
+    return drawn
+
+
+def challenger(
+    rng: Generator, state: MergeRUCBState, group: int, arm: int, numerator: float
+) -> int:
+    """Return the most optimistic other member; the arm itself if it is alone."""
+    best, largest, number = arm, -1.0, 0
+    for rival in range(len(state.wins)):
+        if state.groups.label[rival] == group and rival != arm:
+            bound = upper_bound(state.wins, rival, arm, numerator)
+            largest, number, leads = among_largest(rng, bound, largest, number)
+            if leads:
+                best = rival
+    return best

@@ -19,10 +19,10 @@ from bayesduel.policies.base import (
     one_round,
     policy_class,
 )
-from bayesduel.policies.commitment import commit
 from bayesduel.policies.pair_counts import add_wins
 from bayesduel.policies.pair_evidence import estimated_gaps
 from bayesduel.policies.registry import register
+from bayesduel.policies.ucb._commitment import commit
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory import sup_klucb_constant
 from theory.divergences import kl_upper_log

@@ -19,9 +19,12 @@ from bayesduel.posteriors.names import is_posterior
 from bayesduel.simulation.rounds import add_rounds, as_duel, play, tell
 from bayesduel.simulation.scalar.programs import keep_on_disk
 
-_OPTIONS: Any = {"error_model": "numpy", "nogil": True}
+_OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
 
-_USERS_OPTIONS: Any = {**_OPTIONS, "boundscheck": True}
+_OUR_OPTIONS: Any = {**_OPTIONS, "no_cpython_wrapper": True}
+"""Python calls the whole program only."""
+
+_USERS_OPTIONS: Any = {**_OUR_OPTIONS, "boundscheck": True}
 """Without, an index outside of an array would overwrite what belongs to others. Takes
 the time of a second rule; tests play ours in Python as well, which checks."""
 
@@ -42,11 +45,11 @@ def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
     """
     methods = {name: getattr(kind, name) for name in _COMPILED}
     made: dict[FunctionType, Any] = {}
-    options = _OPTIONS if _is_ours(kind) else _USERS_OPTIONS
+    options = _OUR_OPTIONS if _is_ours(kind) else _USERS_OPTIONS
     rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
     names = rule | {
-        "add_rounds": njit(**_OPTIONS)(inspect.unwrap(add_rounds)),
-        "tell": njit(**_OPTIONS)(_with_names(tell, rule)),
+        "add_rounds": _add_rounds(),
+        "tell": njit(**_OUR_OPTIONS)(_with_names(tell, rule)),
     }
     program: Any = njit(**_OPTIONS)(_with_names(play, names))
     digest = functions_digest([*methods.values(), play, add_rounds, tell])
@@ -68,6 +71,12 @@ def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
             ) from error
 
     return play_compiled
+
+
+@cache
+def _add_rounds() -> Any:
+    """Compile this once for all rules."""
+    return njit(**_OUR_OPTIONS)(inspect.unwrap(add_rounds))
 
 
 def parameters_record(policy: Policy) -> np.record:

@@ -1,22 +1,21 @@
 """MergeRUCB: every duel against the twin, merges of many groups, check values."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
+from bayesduel.ops.rules import record
 from bayesduel.policies.ucb._arm_groups import (
     REMOVED,
     ArmGroups,
     merge_when_few,
     random_groups,
 )
-from tests.compiling import quick_jit
-from tests.policies.driving import duels_round_by_round
+from tests.policies.instances import random_outcomes
 from tests.policies.laws import chi_square, pair_table
-from tests.policies.replaying import first_impossible_duel, play_forced, runs_of
+from tests.policies.replaying import first_impossible_duel
+from tests.policies.rule_driving import play_rule
 from tests.reference.merge_relative_ucb import (
     MergeRUCB,
     bonus_rounds,
@@ -50,30 +49,30 @@ def groups_of(label):
 
 def follow(policy, seed, **twin_options):
     """Return the first impossible duel and the wrong answers of every run."""
-    played, outcomes = play_forced(
-        policy, matrices(), seed, horizon=HORIZON, num_events=HORIZON
-    )
-    keys = jax.random.split(jax.random.key(seed), 3)
-    strays, wrong = [], []
-    for run, forced, key in zip(runs_of(played), outcomes, keys, strict=True):
-        with jax.enable_x64(True):
-            start = policy.init(jax.random.split(key, 3)[0], ARMS, jnp.int64(HORIZON))
-        groups = groups_of(np.asarray(start.groups.label))
+    rng = np.random.default_rng(seed)
+    strays, wrong, played = [], [], []
+    for number, matrix in enumerate(matrices()):
+        forced = random_outcomes(matrix, 1200, rng)
+        start = policy.start(ARMS, HORIZON, np.random.default_rng(number))
+        groups = groups_of(start.groups.label)
         assert sorted(map(len, groups)) == [2, 4, 4, 4, 4]
         twin = MergeRUCB(ARMS, np.random.default_rng(0), groups=groups, **twin_options)
-        duels = duels_round_by_round(run.events)
-        strays.append(first_impossible_duel(twin, duels, forced))
-        wrong.append(int(run.recommendation) not in twin.recommendations())
+        run = play_rule(policy, forced, HORIZON, seed=number)
+        strays.append(first_impossible_duel(twin, run.duels, forced))
+        wrong.append(run.recommendation not in twin.recommendations())
+        played.append(run)
     return strays, wrong, played
 
 
-def test_duels_and_answers_are_those_of_the_twin():
+@pytest.mark.parametrize("look_ahead", [True, False])
+def test_duels_and_answers_are_those_of_the_twin(look_ahead):
     """From five groups to the last arm, which is one stretch."""
-    strays, wrong, played = follow(policies.get("merge-rucb"), 94)
+    policy = policies.get("merge-rucb", look_ahead=look_ahead)
+    strays, wrong, played = follow(policy, 94)
     assert strays == [None] * 3
     assert not any(wrong)
-    assert played.state.groups.stage.min() >= 3
-    assert played.events.exploit_rounds.max() > 100
+    assert min(run.state.groups.now.stage for run in played) >= 3
+    assert (max(run.longest_stretch for run in played) > 100) == look_ahead
 
 
 def test_another_constant_is_noticed():
@@ -87,61 +86,52 @@ def test_another_constant_is_noticed():
 )
 def test_clock_is_ahead_by_the_check_value(num_arms, expected):
     assert bonus_rounds(num_arms, 1.01, 0.01) == expected
-    with jax.enable_x64(True):
-        assert int(policies.MergeRUCB()._delay(num_arms)) == expected
+    assert policies.MergeRUCB()._delay(num_arms) == expected
 
 
 def test_the_clock_of_the_narrowest_bounds_does_not_overflow():
-    policy = policies.MergeRUCB(alpha=0.51)
-    with jax.enable_x64(True):
-        late = jnp.int64(2**62) + policy._delay(500)
-    assert int(late) == 2**62 + 2**61
+    delay = policies.MergeRUCB(alpha=0.51)._delay(500)
+    assert np.int64(2**62) + np.int64(delay) == 2**62 + 2**61
 
 
 def test_groups_merge_as_told():
     """Of 40 arms, with groups of all sizes, against lists; ties given."""
     rng = np.random.default_rng(95)
     most, cases = 10, 150
-    labels, ties, stages = [], rng.random((cases, 2, most)), []
+    merged = twice = 0
     for _ in range(cases):
-        number = rng.integers(1, most + 1)
+        number, ties = rng.integers(1, most + 1), rng.random((2, most))
         label = rng.integers(0, number, 40)
         label[: int(rng.integers(0, 36))] = REMOVED
         kept = np.unique(label[label != REMOVED])
         label = np.where(label == REMOVED, REMOVED, np.searchsorted(kept, label))
-        labels.append(label)
-        stages.append(rng.integers(1, 3))
-    with jax.enable_x64(True):
-
-        def merge(label, number, stage, ties):
-            return merge_when_few(ties, ArmGroups(label, number, stage), 4)
-
-        numbers = np.array([label.max() + 1 for label in labels], dtype=np.int32)
-        after = jax.tree.map(
-            np.asarray,
-            quick_jit(jax.vmap(merge))(
-                jnp.asarray(np.array(labels, dtype=np.int32)),
-                jnp.asarray(numbers),
-                jnp.asarray(np.array(stages, dtype=np.int32)),
-                jnp.asarray(ties),
-            ),
-        )
-    merged = twice = 0
-    for index, label in enumerate(labels):
+        stage = int(rng.integers(1, 3))
+        now = record(number=int(label.max()) + 1, stage=stage, turn=1)
+        after = ArmGroups(label.copy(), now)
+        merge_when_few(Given(ties), after, 4)
         groups = groups_of(label)
-        stage = stages[index]
         left = sum(map(len, groups))
         if left <= 40 / 2**stage + 1 and len(groups) > 1:
             stage, merged = stage + 1, merged + 1
-            groups = _merge_by(groups, ties[index, 0])
+            groups = _merge_by(groups, ties[0])
             if merges_again(groups, 4):
                 twice += 1
-                groups = _merge_by(groups, ties[index, 1])
-        found = groups_of(after.label[index])
-        assert found == [sorted(group) for group in groups]
-        assert after.number[index] == len(groups)
-        assert after.stage[index] == stage
+                groups = _merge_by(groups, ties[1])
+            assert now.turn == 0
+        assert groups_of(after.label) == [sorted(group) for group in groups]
+        assert now.number == len(groups)
+        assert now.stage == stage
     assert merged > 40 and twice > 10 and merged < cases - 20
+
+
+class Given:
+    """A generator of given numbers."""
+
+    def __init__(self, rows):
+        self.rows = iter(rows)
+
+    def random(self, size):
+        return next(self.rows)[:size]
 
 
 def _merge_by(groups, ties):
@@ -152,9 +142,8 @@ def _merge_by(groups, ties):
 
 def test_groups_are_random():
     """The groups of two given arms are those of two random places."""
-    with jax.enable_x64(True):
-        uniforms = jax.random.uniform(jax.random.key(96), (3000, 10), dtype=jnp.float64)
-        label = np.asarray(jax.vmap(lambda u: random_groups(u, 4).label)(uniforms))
+    rng = np.random.default_rng(96)
+    label = np.array([random_groups(rng, 10, 4).label for _ in range(3000)])
     assert np.all(np.sort(label, axis=1) == [0] * 4 + [1] * 4 + [2] * 2)
     counts = pair_table(label[:, 3], label[:, 7], 4)[:3, :3]
     chances = np.array([[12, 16, 8], [16, 12, 8], [8, 8, 2]]) / 90
@@ -162,15 +151,15 @@ def test_groups_are_random():
 
 
 def test_first_pair_is_uniform_within_a_group():
-    policy = policies.get("merge-rucb")
-    with jax.enable_x64(True):
-        state = policy.init(jax.random.key(97), 10, jnp.int64(100))
-        keys = jax.random.split(jax.random.key(98), 2000)
-        choose = quick_jit(jax.vmap(policy.choose, in_axes=(0, None, None)))
-        duels, _ = choose(keys, state, jnp.int64(1))
-    here = np.asarray(state.groups.label) == 0
+    policy, rng = policies.get("merge-rucb"), np.random.default_rng(97)
+    state = policy.start(10, 100, rng)
+    duels = []
+    for _ in range(2000):
+        state.groups.now.turn = 0
+        duels.append(policy.choose(state, rng, 1)[2:4])
+    here = state.groups.label == 0
     chances = np.where(np.outer(here, here) & ~np.eye(10, dtype=bool), 1 / 12, 0.0)
-    counts = pair_table(np.asarray(duels.first), np.asarray(duels.second), 10)
+    counts = pair_table(*np.array(duels).T, 10)
     assert chi_square(counts, chances) > FALSE_ALARM
 
 
