@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import column_of, materialize, row_of
+from bayesduel.ops.masks import materialize
 from bayesduel.ops.resolved_rounds import (
     is_unresolved,
     log_round,
@@ -21,7 +21,7 @@ from bayesduel.ops.resolved_rounds import (
 )
 from bayesduel.policies.base import others_mask
 from bayesduel.policies.pair_counts import pair_mask
-from bayesduel.types import Arm, Duel, RoundCount
+from bayesduel.types import Duel, RoundCount
 
 
 def uncompared(num_arms: int) -> Float[Array, "K K"]:
@@ -56,19 +56,3 @@ def surely_beaten(
 ) -> Bool[Array, "K K"]:
     """[i, j]: u_ij < 1/2, that is, j beats i for sure."""
     return (wins < wins.T) & ~is_unresolved(log_round(round_), resolution)
-
-
-def upper_bounds_against(
-    champion: Arm,
-    wins: Int[Array, "K K"],
-    round_: RoundCount,
-    alpha: Float[Array, ""] | float,
-) -> Float[Array, " K"]:
-    """u[j, champion] for all j; 1/2 for the champion, 2 if never compared."""
-    won = column_of(wins, champion).astype(jnp.float64)
-    duels = won + row_of(wins, champion).astype(jnp.float64)
-    compared = jnp.maximum(duels, 1.0)
-    width = jnp.sqrt(alpha * log_round(round_) / compared)
-    upper = jnp.where(duels > 0, won / compared + width, 2.0)
-    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
-    return jnp.where(arms == champion, 0.5, upper)
