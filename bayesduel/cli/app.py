@@ -15,7 +15,6 @@ from bayesduel.cli import (
     plot,
     reproduce,
 )
-from bayesduel.cli.deadline import left_in_time
 from bayesduel.cli.errors import SIGNALLED, FriendlyGroup
 from bayesduel.cli.options import flag
 from bayesduel.cli.output import degrade_encodings, version
@@ -23,6 +22,7 @@ from bayesduel.cli.study.app import study
 from bayesduel.cli.study.audit import audit_stopping
 from bayesduel.cli.sweeps.compare import compare
 from bayesduel.cli.sweeps.config import config
+from bayesduel.cli.sweeps.deadline import left_in_time
 from bayesduel.cli.sweeps.merge import merge
 from bayesduel.program_cache import own_process
 

@@ -13,7 +13,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -22,7 +22,6 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from bayesduel.cli.deadline import ended_in_time
 from bayesduel.cli.output import ending, go_on, say, say_error, say_warning
 
 __all__ = [
@@ -35,7 +34,6 @@ __all__ = [
     "ended",
     "ended_for_good",
     "friendly_errors",
-    "in_time",
 ]
 
 FAILED = 1
@@ -81,17 +79,6 @@ def ended(error: KeyboardInterrupt, out: Path | None, kept: str) -> typer.Exit:
 def ended_for_good(error: KeyboardInterrupt, advice: str) -> typer.Exit:
     """Say that an interrupted command keeps nothing; return what to raise."""
     return _said(error, f"{ending(error)}: {advice}")
-
-
-def in_time(out: Path | None, kept: str) -> AbstractContextManager[None]:
-    """End the block soon after Ctrl-C, whatever it is doing, as :func:`ended` does."""
-
-    def end(number: int) -> tuple[str, int]:
-        signalled = number != signal.SIGINT
-        error = Terminated(number) if signalled else KeyboardInterrupt()
-        return go_on(out, kept, error), SIGNALLED + number
-
-    return ended_in_time(end)
 
 
 def _said(error: KeyboardInterrupt, text: str) -> typer.Exit:

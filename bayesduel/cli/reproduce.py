@@ -30,6 +30,7 @@ from bayesduel.cli.output import (
     version,
 )
 from bayesduel.cli.parse import claim_folder
+from bayesduel.cli.sweeps.deadline import in_time
 
 if TYPE_CHECKING:
     from bayesduel.papers.reproducing import Reproduction
@@ -129,8 +130,9 @@ def _measure(
     )
     if out is not None:
         claim_folder(out, kind="reproduction", resume=resume, overwrite=overwrite)
+    kept = "the finished runs"
     try:
-        with damage_said():
+        with damage_said(), in_time(out, kept):
             return reproducing.reproduce(
                 name,
                 panels=panels,
@@ -141,7 +143,7 @@ def _measure(
                 **options,
             )
     except KeyboardInterrupt as error:
-        raise ended(error, out, "the finished runs") from error
+        raise ended(error, out, kept) from error
 
 
 def _list(*, as_json: bool) -> None:

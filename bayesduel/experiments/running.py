@@ -143,8 +143,9 @@ def compare(
     format : {"netcdf", "zarr"}
         Of the finished file, ``results.nc`` or ``results.zarr.zip``.
     out : path, optional
-        Folder to keep results in, new or empty: finished jobs are written at once, and
-        all results in one file at the end.
+        Folder to keep results in, new or empty: finished jobs are written at once, of
+        long ones what is finished every few seconds where runs are played one by one,
+        and all results in one file at the end.
     resume : bool
         Go on from what ``out`` already holds of the same request. What is damaged there
         is computed again, with a ``DamagedPartWarning``.
@@ -175,7 +176,8 @@ def compare(
         If ``out`` cannot be written to any more, as when its disk is full, with the
         finished runs as ``.partial``.
     KeyboardInterrupt
-        After Ctrl-C, with the finished runs as ``.partial`` (also in ``out``).
+        After Ctrl-C, with the finished runs as ``.partial`` (also in ``out``): an
+        ``errors.Interrupted``, which puts them together when they are asked for.
 
     Examples
     --------

@@ -56,17 +56,6 @@ def choose_among(
     return choose_weighted(uniform, candidates.astype(uniform.dtype))
 
 
-def truncated_exponential(
-    uniform: Float[Array, ""], total: Float[Array, ""]
-) -> Float[Array, ""]:
-    """Draw the first point of a unit-rate process given that it lies in (0, total).
-
-    Locates the first success among independent events with rates summing to
-    ``total``, given that there is one.
-    """
-    return -jnp.log1p(uniform * jnp.expm1(-total))
-
-
 def waiting_time(
     uniform: Float[Array, ""], chance: Float[Array, ""], rounds: RoundCount
 ) -> tuple[RoundCount, Bool[Array, ""]]:
@@ -113,25 +102,3 @@ def waiting_time_at_rate(
     comes = waiting < rounds.astype(waiting.dtype)
     idle = jnp.where(comes & ~stays, waiting, 0.0).astype(rounds.dtype)
     return jnp.where(stays, rounds, idle), ~stays
-
-
-def at_least_one(
-    uniform: Float[Array, ""],
-    rates: Float[Array, " n"],
-    free: Bool[Array, " n"],
-) -> Bool[Array, " n"]:
-    """Independent events with the given rates, conditioned on at least one.
-
-    Parameters
-    ----------
-    uniform : float64
-        Decides which event is the first to happen, in index order.
-    rates : float64 (n,)
-        ``-log(1 - probability)``; 0 for an impossible event. Not all 0.
-    free : bool (n,)
-        An unconditioned draw of the same events; used behind the first success.
-    """
-    running = cumulative(rates)
-    first = pick(truncated_exponential(uniform, running[-1]), running)
-    index = jnp.arange(rates.shape[-1], dtype=jnp.int32)
-    return (index == first) | ((index > first) & free)

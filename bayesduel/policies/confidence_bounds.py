@@ -10,20 +10,18 @@ pair (Zoghi et al. 2014; Wu and Liu 2016). Whether a bound lies beyond 1/2 is de
 """
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.masks import column_of, materialize, row_of
+from bayesduel.ops.masks import materialize
 from bayesduel.ops.resolved_rounds import (
     is_unresolved,
-    last_resolved_round,
     log_round,
     resolution,
 )
 from bayesduel.policies.base import others_mask
 from bayesduel.policies.pair_counts import pair_mask
-from bayesduel.types import Arm, Duel, RoundCount
+from bayesduel.types import Duel, RoundCount
 
 
 def uncompared(num_arms: int) -> Float[Array, "K K"]:
@@ -58,55 +56,3 @@ def surely_beaten(
 ) -> Bool[Array, "K K"]:
     """[i, j]: u_ij < 1/2, that is, j beats i for sure."""
     return (wins < wins.T) & ~is_unresolved(log_round(round_), resolution)
-
-
-def sure_winner(beaten: Bool[Array, "K K"]) -> Bool[Array, " K"]:
-    """Mark the arm that surely beats all others, if there is one.
-
-    ``beaten`` is :func:`surely_beaten`. Two arms cannot both be marked.
-    """
-    return jnp.all(beaten | ~others_mask(beaten.shape[0]), axis=0)
-
-
-def rounds_as_sure_winner(
-    arm: Arm, resolution: Float[Array, "K K"], round_: RoundCount
-) -> RoundCount:
-    """Count the rounds from ``round_`` on in which a sure winner remains one."""
-    weakest = jnp.min(column_of(resolution, arm))
-    return last_resolved_round(round_, weakest) - round_ + 1
-
-
-def upper_bounds_against(
-    champion: Arm,
-    wins: Int[Array, "K K"],
-    round_: RoundCount,
-    alpha: Float[Array, ""] | float,
-) -> Float[Array, " K"]:
-    """u[j, champion] for all j; 1/2 for the champion, 2 if never compared."""
-    won = column_of(wins, champion).astype(jnp.float64)
-    duels = won + row_of(wins, champion).astype(jnp.float64)
-    compared = jnp.maximum(duels, 1.0)
-    width = jnp.sqrt(alpha * log_round(round_) / compared)
-    upper = jnp.where(duels > 0, won / compared + width, 2.0)
-    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
-    return jnp.where(arms == champion, 0.5, upper)
-
-
-def upper_bounds_around_half(
-    champion: Arm,
-    wins: Int[Array, "K K"],
-    resolution: Float[Array, "K K"],
-    round_: RoundCount,
-    alpha: Float[Array, ""] | float,
-) -> Float[Array, " K"]:
-    """As :func:`upper_bounds_against`, on the side of 1/2 that ``thresholds`` says.
-
-    Late in a run a bound next to 1/2 is rounded to 1/2, for many rounds; where the
-    champion stands in the same comparison, that would be a tie that is none.
-    """
-    upper = upper_bounds_against(champion, wins, round_, alpha)
-    sure = column_of(surely_beaten(wins, resolution, round_), champion)
-    below, above = np.nextafter(0.5, 0.0), np.nextafter(0.5, 1.0)
-    sided = jnp.where(sure, jnp.minimum(upper, below), jnp.maximum(upper, above))
-    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
-    return jnp.where(arms == champion, 0.5, sided)

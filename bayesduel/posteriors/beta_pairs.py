@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float, Int, Num
+from jaxtyping import Float, Int, Num
 
 from bayesduel.ops.frozen_pytrees import frozen_pytree
-from bayesduel.ops.masks import MANY_ARMS, column_of, entry_of, materialize, row_of
+from bayesduel.ops.masks import entry_of, materialize
 from bayesduel.posteriors.beta_tails import half_tail_rates, half_tail_rates_of_beta
 from bayesduel.posteriors.priors import check_prior, normalized
 from bayesduel.types import Arm, Outcome, RunKey
@@ -220,48 +220,6 @@ def counts_after(
 def pseudo_wins(beliefs: PairBeliefs) -> Num[Array, "K K"]:
     """Return the parameters of all Beta laws, wins + prior."""
     return beliefs.wins.astype(beliefs.prior.dtype) + beliefs.prior
-
-
-def pseudo_wins_against(
-    beliefs: PairBeliefs, arm: Arm
-) -> tuple[Num[Array, " K"], Num[Array, " K"]]:
-    """Return the Beta parameters of "each arm beats ``arm``"."""
-    kind = beliefs.prior.dtype
-    wins = column_of(beliefs.wins, arm).astype(kind)
-    losses = row_of(beliefs.wins, arm).astype(kind)
-    if beliefs.prior.ndim == 0:
-        return wins + beliefs.prior, losses + beliefs.prior
-    return wins + column_of(beliefs.prior, arm), losses + row_of(beliefs.prior, arm)
-
-
-def has_whole_prior(beliefs: PairBeliefs) -> bool:
-    """Say whether the parameters of all Beta laws are integers."""
-    return bool(jnp.issubdtype(beliefs.prior.dtype, jnp.integer))
-
-
-def arms_ahead(beliefs: PairBeliefs) -> Bool[Array, "K K"]:
-    """[i, j]: i has won more duels of the pair than j.
-
-    With many arms a transpose is dear, and under one prior for all the chance says the
-    same: of 2^31 duels the one that is ahead has won one more at least, which is a
-    chance of 1/2 + 8e-6.
-    """
-    if beliefs.wins.shape[0] > MANY_ARMS and beliefs.prior.ndim == 0:
-        return beliefs.chance > 0.5 + _EVEN
-    return beliefs.wins > beliefs.wins.T
-
-
-def majority_signs(beliefs: PairBeliefs) -> Bool[Array, "K K"]:
-    """[i, j]: i more likely beats j than not; of an even pair the lower index does."""
-    num_arms = beliefs.wins.shape[0]
-    upper = np.triu(np.ones((num_arms, num_arms), dtype=bool), 1)
-    if num_arms > MANY_ARMS:
-        likely, even = beliefs.chance > 0.5 + _EVEN, beliefs.chance > 0.5 - _EVEN
-        (signs,) = materialize(likely | (upper & even))
-        return signs
-    counts = beliefs.wins if beliefs.prior.ndim == 0 else pseudo_wins(beliefs)
-    ahead = counts > counts.T
-    return ahead | (~ahead.T & upper)
 
 
 def _rates(

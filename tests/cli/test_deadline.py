@@ -12,9 +12,8 @@ import pytest
 
 import bayesduel
 from bayesduel import results
-from bayesduel.cli import deadline
-from bayesduel.cli.deadline import ended_in_time, left_in_time
-from bayesduel.cli.errors import in_time
+from bayesduel.cli.sweeps import deadline
+from bayesduel.cli.sweeps.deadline import ended_in_time, in_time, left_in_time
 
 CALM = "from bayesduel.cli import main; main()"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import FAILED, damage_said, ended, in_time
+from bayesduel.cli.errors import FAILED, damage_said, ended
 from bayesduel.cli.options import (
     flag,
     format_option,
@@ -18,6 +18,7 @@ from bayesduel.cli.options import (
     quiet_flag,
 )
 from bayesduel.cli.output import print_json, say, say_warning
+from bayesduel.cli.sweeps.deadline import in_time
 from bayesduel.cli.sweeps.reporting import failures, json_rows, report, save_rest
 from bayesduel.cli.sweeps.request import (
     CheckpointsOption,
@@ -112,6 +113,8 @@ def compare(
     Prints final regret, the measured slope beside the constant of the lower bound, and
     a ranking that says which differences are certain.
     """
+    if dask is None:  # A cluster of Dask has processes that do not end with this one.
+        ctx.with_resource(in_time(out, _DONE))
     request = read_request(ctx)
     asked = request.asked
     if not quiet:
@@ -164,9 +167,7 @@ def _simulate(
     **options: Any,  # noqa: ANN401
 ) -> xr.DataTree:
     try:
-        # A cluster of Dask has processes that do not end with this one.
-        in_haste = options["executor"] is None
-        with damage_said(), in_time(out, _DONE) if in_haste else nullcontext():
+        with damage_said():
             return asked.run(out=out, **options)
     except KeyboardInterrupt as error:
         is_part = options["part"] is not None

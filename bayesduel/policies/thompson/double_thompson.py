@@ -1,38 +1,18 @@
 """Double Thompson Sampling: D-TS, D-TS+ and pure D-TS (Wu and Liu 2016)."""
 
 from dataclasses import field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jaxtyping import Float
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.masks import mark_largest, upper_triangle
-from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import (
     Policy,
     check_above,
     check_choice,
-    most_beaten,
-    one_round,
     policy_class,
 )
-from bayesduel.policies.confidence_bounds import uncompared, with_counts
 from bayesduel.policies.registry import register
-from bayesduel.policies.thompson._contests import draw_all, draw_two
-from bayesduel.policies.thompson._events import (
-    MANY_ARMS,
-    draw_event_uniforms,
-    next_event,
-)
-from bayesduel.policies.thompson._idle_rounds import RoundSets, round_sets
-from bayesduel.policies.thompson._least_regret import (
-    least_estimated_regret,
-    sampled_winners,
-)
 from bayesduel.policies.thompson._sampled_rounds import (
     ROUNDS_AT_ONCE,
     SampledRounds,
@@ -41,32 +21,11 @@ from bayesduel.policies.thompson._sampled_rounds import (
 from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
 from bayesduel.posteriors.beta_pairs import (
     BetaPairs,
-    PairBeliefs,
-    arms_ahead,
-    counts_after,
-    has_whole_prior,
-    pseudo_wins_against,
 )
 from bayesduel.posteriors.laplace import Laplace
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory import double_thompson_bound, double_thompson_refined_bound
-
-
-class DoubleThompsonState(NamedTuple):
-    """Counts, and a second-arm contest that is still to be decided."""
-
-    beliefs: PairBeliefs
-    """What the duels so far say, and the prior."""
-
-    resolution: Float[Array, "K K"]
-    """Log of the last round at which the bounds of {i, j} exclude 1/2."""
-
-    champion: Arm
-    """First arm of the undecided contest."""
-
-    contest: Float[Array, " K"]
-    """-1: not in it; 0: still to be drawn; positive: drawn offset above 1/2."""
 
 
 @register("bt-ts", acronym="BT-TS", elimination=False, posterior=Laplace())
@@ -177,11 +136,9 @@ class DoubleThompson(Policy):
             )
 
     @property
-    def _sampled(self) -> SampledRounds | None:
-        """How to play where nothing but draws is known; None for Beta laws."""
+    def _sampled(self) -> SampledRounds:
+        """How to play where nothing but draws is known."""
         posterior: Any = self.posterior
-        if isinstance(posterior, BetaPairs):
-            return None
         together = self.look_ahead and posterior.independent_draws
         return SampledRounds(
             posterior,
@@ -190,52 +147,33 @@ class DoubleThompson(Policy):
             at_once=ROUNDS_AT_ONCE if together else 1,
         )
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> DoubleThompsonState | SampledState:
+    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> SampledState:
         """Return the state before the first round."""
-        if sampled := self._sampled:
-            return sampled.init(rng_key, num_arms)
-        return DoubleThompsonState(
-            beliefs=self._pairs.init(rng_key, num_arms),
-            resolution=uncompared(num_arms),
-            champion=jnp.int32(0),
-            contest=jnp.full(num_arms, -1.0, dtype=jnp.float64),
-        )
+        return self._sampled.init(rng_key, num_arms)
 
     def choose(
-        self, rng_key: RunKey, state: Any, round_: RoundCount
-    ) -> tuple[Duel, Any]:
-        """Choose the next informative duel and the idle rounds before it."""
-        if sampled := self._sampled:
-            return sampled.choose(rng_key, state, round_), state
-        sets = round_sets(
-            arms_ahead(state.beliefs),
-            state.resolution,
-            round_,
-            elimination=self.elimination,
-        )
-        if self.look_ahead:
-            return self._jump(rng_key, state, sets, round_)
-        return self._step(rng_key, state.beliefs, sets), state
+        self, rng_key: RunKey, state: SampledState, round_: RoundCount
+    ) -> tuple[Duel, SampledState]:
+        """Choose the next duel and the idle rounds before it, as far as drawn."""
+        return self._sampled.choose(rng_key, state, round_), state
 
     def update(
         self,
         rng_key: RunKey,
-        state: Any,
+        state: SampledState,
         round_: RoundCount,
         duel: Duel,
         outcome: Outcome,
-    ) -> Any:
-        """Count the outcome."""
-        if sampled := self._sampled:
-            return sampled.update(rng_key, state, duel, outcome, self.alpha)
-        beliefs = self._pairs.update(
-            rng_key, state.beliefs, duel.first, duel.second, outcome
-        )
-        counts = counts_after(state.beliefs, duel.first, duel.second, outcome)
-        resolution = with_counts(state.resolution, *counts, duel, self.alpha)
-        return state._replace(beliefs=beliefs, resolution=resolution)
+    ) -> SampledState:
+        """Tell the posterior the outcome."""
+        return self._sampled.update(rng_key, state, duel, outcome, self.alpha)
+
+    def recommend(self, rng_key: RunKey, state: SampledState) -> Arm:
+        """Return the arm that beats the most others by the mean of the posterior.
+
+        On one scale, the arm with the largest utility at the mode.
+        """
+        return self._sampled.recommend(rng_key, state)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel, where there is a Beta law per pair."""
@@ -253,101 +191,3 @@ class DoubleThompson(Policy):
             ties_by_regret=self.tie_break == "regret",
             form=EITHER if self.look_ahead else STEP,
         )
-
-    @property
-    def _pairs(self) -> BetaPairs:
-        """The posterior of the pairs."""
-        return self.posterior  # pyright: ignore[reportReturnType]
-
-    def recommend(self, rng_key: RunKey, state: Any) -> Arm:
-        """Return the arm that empirically beats the most others.
-
-        With another posterior than Beta laws, by its mean; on one scale, the arm with
-        the largest utility at the mode.
-        """
-        if sampled := self._sampled:
-            return sampled.recommend(rng_key, state)
-        return most_beaten(rng_key, state.beliefs.wins)
-
-    def _step(self, rng_key: RunKey, beliefs: PairBeliefs, sets: RoundSets) -> Duel:
-        """One round of Algorithm 1 as printed, with its Beta draws."""
-        num_arms = beliefs.wins.shape[0]
-        key_first, key_second, key_tie, *more_keys = jax.random.split(
-            rng_key, 3 if has_whole_prior(beliefs) else 4
-        )
-        theta = self._pairs.sample(key_first, beliefs, 1)[0]
-        signs = theta > 0.5
-        tie = jax.random.uniform(key_tie, dtype=jnp.float64)
-        if self.tie_break == "regret":
-            first = least_estimated_regret(
-                tie, sets.candidates, signs, upper_triangle(jnp.abs(theta - 0.5))
-            )
-        else:
-            first = choose_among(tie, sampled_winners(sets.candidates, signs))
-        won, lost = pseudo_wins_against(beliefs, first)
-        eta = jax.random.beta(
-            key_second, won.astype(jnp.float64), lost.astype(jnp.float64)
-        )
-        arms = jnp.arange(num_arms, dtype=jnp.int32)
-        eta = jnp.where(sets.eligible[:, first], eta, -1.0)
-        eta = jnp.where(arms == first, 0.5, eta)
-        if more_keys:  # Under a prior below 1 several samples may be rounded to 1.
-            tie = jax.random.uniform(more_keys.pop(), dtype=jnp.float64)
-            return one_round(first, choose_among(tie, mark_largest(eta)))
-        return one_round(first, jnp.argmax(eta).astype(jnp.int32))
-
-    def _jump(
-        self,
-        rng_key: RunKey,
-        state: DoubleThompsonState,
-        sets: RoundSets,
-        round_: RoundCount,
-    ) -> tuple[Duel, DoubleThompsonState]:
-        """Draw the idle rounds and the round after them, or go on with a contest."""
-        beliefs = state.beliefs
-        by_regret = self.tie_break == "regret"
-        many = beliefs.wins.shape[0] > MANY_ARMS
-        # Under a prior below 1 several samples may be rounded to 1.
-        may_tie = not has_whole_prior(beliefs)
-        key_draws, key_magnitudes, *more_keys = jax.random.split(
-            rng_key, 2 + many + may_tie
-        )
-        draws = draw_event_uniforms(
-            key_draws, beliefs.wins.shape[0], ties_by_regret=by_regret
-        )
-        event = next_event(
-            key_magnitudes, draws, beliefs, sets, round_, ties_by_regret=by_regret
-        )
-        undecided = jnp.any(state.contest >= 0.0)
-        first = jnp.where(undecided, state.champion, event.first)
-        happens = undecided | event.happens
-
-        # Several arms above 1/2: the largest second sample decides. Its conditional
-        # draws are rejection samplers; one that fails is tried again at the next event
-        # rather than in a loop in which all lanes would wait for the slowest one.
-        num_successes = jnp.sum(event.successes, dtype=jnp.int32)
-        entered = event.successes & event.happens & (num_successes > 1)
-        contest = jnp.where(undecided, state.contest, jnp.where(entered, 0.0, -1.0))
-        if many:
-            contest = draw_all(more_keys.pop(), contest, beliefs, first)
-        else:
-            contest = draw_two(contest, draws.contest, beliefs, first)
-        pending = jnp.any(contest == 0.0)
-        arms = jnp.arange(contest.shape[0], dtype=jnp.int32)
-        single = jnp.sum(jnp.where(event.successes, arms, 0), dtype=jnp.int32)
-        second = jnp.where(num_successes == 0, first, single)
-        if may_tie:
-            tie = jax.random.uniform(more_keys.pop(), dtype=jnp.float64)
-            largest = choose_among(tie, mark_largest(contest))
-        else:
-            largest = jnp.argmax(contest).astype(jnp.int32)
-        second = jnp.where(jnp.any(contest > 0.0), largest, second)
-        duel = Duel(
-            champion=event.champion,
-            exploit_rounds=jnp.where(undecided, 0, event.idle_rounds),
-            first=first,
-            second=second,
-            explore_rounds=jnp.where(happens & ~pending, 1, 0).astype(jnp.int64),
-        )
-        contest = jnp.where(pending, contest, -1.0)
-        return duel, state._replace(champion=first, contest=contest)

@@ -9,9 +9,9 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.policies import DelayedFeedback
-from bayesduel.policies.base import policy_class
 from tests.policies.driving import duels_round_by_round, play, simulate_runs
 from tests.policies.instances import random_outcomes
+from tests.policies.kernel_driving import play_kernel
 from tests.reference import matrices as published
 from tests.reference import simulate
 from tests.reference.delayed_rmed import (
@@ -59,6 +59,10 @@ def instances():
 
 def duels_of(policy):
     """Return the list of duels of each instance, and what was recommended."""
+    kernel = policy.scalar_kernel()
+    if kernel is not None:
+        runs = [play_kernel(kernel, each, HORIZON) for each in instances()[1]]
+        return [run.duels for run in runs], [run.recommendation for run in runs]
     with jax.enable_x64(True):
         outcomes = jnp.asarray(instances()[1])
         keys = jax.random.split(jax.random.key(51), INSTANCES)
@@ -131,17 +135,9 @@ def test_late_duels_are_those_of_the_late_twin(name, every):
     assert best == their_best
 
 
-class LastChosen(type(policies.get("ecw-rmed"))):
-    """Wrong on purpose: judges every report as if its duel had been in turn."""
-
-    def update(self, rng_key, state, round_, duel, outcome):
-        duel = duel._replace(note=jnp.ones_like(duel.note))
-        return super().update(rng_key, state, round_, duel, outcome)
-
-
-def test_a_report_judged_as_another_duel_is_noticed():
+def test_another_delay_is_noticed():
     """Negative control of the comparison with the twin."""
-    policy = DelayedFeedback(policy_class(LastChosen)(), 40)
+    policy = DelayedFeedback(policies.get("ecw-rmed"), 41)
     found = first_differences(duels_of(policy)[0], twin_duels("ecw-rmed", 40)[0])
     assert sum(each is not None for each in found) >= INSTANCES / 2, found
 
@@ -177,15 +173,7 @@ def test_a_pair_near_one_half_is_drawn_out_of_turn_once_until_it_is_told():
     every = 500
     policy = DelayedFeedback(policies.get("ecw-rmed", beta=0.4), every)
     outcomes = random_outcomes(matrix, HORIZON + 2, np.random.default_rng(52))
-    with jax.enable_x64(True):
-        played = play(
-            policy,
-            jnp.asarray(outcomes),
-            jax.random.key(53),
-            jnp.int64(HORIZON),
-            num_events=HORIZON,
-        )
-    duels = duels_round_by_round(played.events)
+    duels = play_kernel(policy.scalar_kernel(), outcomes, HORIZON).duels
     for begin in range(every, HORIZON, every):
         # The margin 0.4 / log log t is about 0.2: only this pair is that close.
         assert duels[begin] == (0, 1)

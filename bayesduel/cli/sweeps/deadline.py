@@ -1,8 +1,9 @@
 """An end soon after Ctrl-C, also while foreign code runs.
 
 Python calls what handles a signal between two of its own instructions. A compiler that
-works for ten seconds in one call, more on a busy machine, would hold up the end; but a
-thread is told at once.
+works for ten seconds in one call, more on a busy machine, would hold up the end; and
+what the handler raises while a finalizer runs is printed and dropped, as happens while
+JAX is imported. But a thread is told at once.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 
-__all__ = ["ended_in_time", "left_in_time"]
+from bayesduel.cli.errors import SIGNALLED, Terminated
+from bayesduel.cli.output import ending, go_on
+
+__all__ = ["ended_in_time", "in_time", "left_in_time"]
 
 _PATIENCE = 1.0
 """Seconds that the usual end may take. What is finished is on the disk already."""
@@ -29,6 +34,19 @@ _ENDING = tuple(
 
 _SHOW_CURSOR = "\x1b[?25h"
 """A progress bar hides it."""
+
+
+def in_time(out: Path | None, kept: str) -> AbstractContextManager[None]:
+    """End the block soon after Ctrl-C, and say what ``errors.ended`` would."""
+
+    def end(number: int) -> tuple[str, int]:
+        signalled = number != signal.SIGINT
+        error = Terminated(number) if signalled else KeyboardInterrupt()
+        begun = out is None or out.exists()
+        text = go_on(out, kept, error) if begun else ending(error)
+        return text, SIGNALLED + number
+
+    return ended_in_time(end)
 
 
 @contextmanager
