@@ -120,6 +120,7 @@ def _subset_policies() -> list[dict[str, object]]:
 def _described(names: Sequence[str]) -> list[dict[str, object]]:
     from bayesduel import policies
     from bayesduel.policies.lookup import settable
+    from bayesduel.policies.policy import declared
 
     found = []
     for name in names:
@@ -129,7 +130,7 @@ def _described(names: Sequence[str]) -> list[dict[str, object]]:
                 "name": name,
                 "label": policy.label,
                 "parameters": settable(policy),
-                "about": policy.title,
+                "about": declared(policy, "title"),
             }
         )
     return found

@@ -31,6 +31,15 @@ class Policy(PolicyBase):
     describes one run; the simulator adds the batch axis.
     """
 
+    title: ClassVar[str] = ""
+    """The name in words, for tables."""
+
+    needs_horizon: ClassVar[bool] = False
+    """Whether the rule reads the horizon (not "anytime")."""
+
+    explores_in_bulk: ClassVar[bool] = False
+    """Whether ``explore_rounds`` may exceed 1."""
+
     assisted: ClassVar[bool] = False
     """Whether it sometimes waits for the host (``is_waiting``, ``host_step``)."""
 

@@ -12,6 +12,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.masks import element_of
 from bayesduel.policies.base import Policy, kernel_of, policy_class
 from bayesduel.policies.policy import Policy as Rule
+from bayesduel.policies.policy import declared
 from bayesduel.policies.policy_around import PolicyAround
 from bayesduel.types import Batch, Duel, Outcome, RoundCount, RunKey, State
 
@@ -85,12 +86,12 @@ class DelayedFeedback(PolicyAround):
     @property
     def title(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The name in words."""
-        return f"{self.policy.title} with delayed feedback"
+        return f"{declared(self.policy, 'title')} with delayed feedback"
 
     @property
     def explores_in_bulk(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether ``explore_rounds`` may exceed 1."""
-        return self.policy.explores_in_bulk
+        return declared(self.policy, "explores_in_bulk")
 
     @property
     def manner(self) -> str:

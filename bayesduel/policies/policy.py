@@ -1,7 +1,7 @@
 """The protocol of a policy: four functions of one run, in NumPy."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, dataclass_transform
+from typing import Any, NamedTuple, dataclass_transform
 
 from numpy.random import Generator
 
@@ -27,15 +27,6 @@ class Duel(NamedTuple):
 class PolicyBase:
     """What every policy has, whatever plays it: its names, and a check."""
 
-    title: ClassVar[str] = ""
-    """The name in words, for tables."""
-
-    explores_in_bulk: ClassVar[bool] = False
-    """Whether it asks for several rounds of a pair at once."""
-
-    needs_horizon: ClassVar[bool] = False
-    """Whether the rule reads the horizon (not "anytime")."""
-
     @property
     def name(self) -> str:
         """Name in the registry, or that of the class."""
@@ -54,6 +45,16 @@ class PolicyBase:
 
         Called once, on concrete values, before anything is played.
         """
+
+
+DECLARED = {"title": "", "needs_horizon": False, "explores_in_bulk": False}
+"""What a class may declare: its name in words, whether its rule reads the horizon (is
+not "anytime"), and whether it asks for several rounds of a pair at once."""
+
+
+def declared(policy: PolicyBase, name: str) -> Any:
+    """Return what the class of a policy declares, or what holds without."""
+    return getattr(policy, name, DECLARED[name])
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Shaped
 
 from bayesduel.policies.base import Policy, policy_class
 from bayesduel.policies.policy import Policy as Rule
-from bayesduel.policies.policy import PolicyBase
+from bayesduel.policies.policy import PolicyBase, declared
 from bayesduel.types import Arm, OnHost, RunKey
 
 
@@ -53,12 +53,12 @@ class PolicyAround(Policy):
     @property
     def explores_in_bulk(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether ``explore_rounds`` may exceed 1."""
-        return self.policy.explores_in_bulk
+        return declared(self.policy, "explores_in_bulk")
 
     @property
     def needs_horizon(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Whether the rule reads the horizon."""
-        return self.policy.needs_horizon
+        return declared(self.policy, "needs_horizon")
 
     @property
     def assisted(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]

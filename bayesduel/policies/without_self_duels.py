@@ -9,6 +9,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy, kernel_of, policy_class
 from bayesduel.policies.policy import Policy as Rule
+from bayesduel.policies.policy import declared
 from bayesduel.policies.policy_around import PolicyAround
 from bayesduel.types import Duel, Outcome, RoundCount, RunKey, State
 
@@ -49,7 +50,7 @@ class WithoutSelfDuels(PolicyAround):
     @property
     def title(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The name in words."""
-        return f"{self.policy.title} without self-duels"
+        return f"{declared(self.policy, 'title')} without self-duels"
 
     @property
     def manner(self) -> str:
@@ -66,7 +67,7 @@ class WithoutSelfDuels(PolicyAround):
         inner = self.policy
         fits = isinstance(inner, Policy | Rule)
         fits = fits and not isinstance(inner, WithoutSelfDuels)
-        if not fits or inner.explores_in_bulk:
+        if not fits or declared(inner, "explores_in_bulk"):
             raise PolicyParameterError(
                 "policy must be one that asks for a duel at a time, such as "
                 f"policies.get('d-ts'); got {inner!r}"

@@ -16,8 +16,8 @@ from bayesduel.studies._state import StudyState
 if TYPE_CHECKING:
     from bayesduel.inference.posterior import Posterior
     from bayesduel.policies.policy import PolicyBase
-    from bayesduel.studies._played import Played
-    from bayesduel.studies._played_policy import PlayedPolicy
+    from bayesduel.studies.players.jax_policies import PlayedPolicy
+    from bayesduel.studies.players.played import Played
 
 __all__ = ["Nothing", "Proposal", "Rule", "check_policy_text", "least_of", "rule_of"]
 
@@ -212,17 +212,17 @@ def _player(policy: PolicyBase, state: StudyState) -> Played | PlayedPolicy:
     from bayesduel.policies.policy import Policy
 
     if isinstance(policy, Policy):
-        from bayesduel.studies._played_rule import PlayedRule
+        from bayesduel.studies.players.rules import PlayedRule
 
         return PlayedRule(policy, state)
     from bayesduel.policies.base import kernel_of
 
     if (kernel := kernel_of(policy)) is not None:
         # Numba takes half a second to import.
-        from bayesduel.studies._played_kernel import PlayedKernel
+        from bayesduel.studies.players.kernels import PlayedKernel
 
         return PlayedKernel(policy, kernel, state)
-    from bayesduel.studies._played_policy import PlayedPolicy
+    from bayesduel.studies.players.jax_policies import PlayedPolicy
 
     return PlayedPolicy(policy, state)  # pyright: ignore[reportArgumentType]
 
@@ -245,13 +245,14 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     """
     from bayesduel import policies
     from bayesduel.limits import LONGEST_HORIZON
+    from bayesduel.policies.policy import declared
 
     policy: PolicyBase = policies.parse(settings.policy)
     if isinstance(policy, policies.SubsetPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
         raise StudyError.of("policy", rule, settings.policy, remedy=remedy)
-    if getattr(policy, "needs_horizon", False) and settings.budget is None:
+    if declared(policy, "needs_horizon") and settings.budget is None:
         rule = f"must be given for {policy.label}, which plans for its number of votes"
         raise StudyError.of("budget", rule, None)
     policy.check(num_arms or len(settings.arms), settings.budget or LONGEST_HORIZON)

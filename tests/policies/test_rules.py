@@ -14,7 +14,7 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, SimulationError
 from bayesduel.policies.base import parameters, parameters_json
 from bayesduel.studies import Study
-from bayesduel.studies._played_rule import PlayedRule
+from bayesduel.studies.players.rules import PlayedRule
 from tests.rules import ExploreFirst, Greedy
 
 SOURCE = Path(__file__).parents[1] / "rules.py"

@@ -270,7 +270,7 @@ def test_rates_of_integers_agree_under_both_dtypes():
     np.testing.assert_allclose(real, whole, rtol=1e-11)
 
 
-COUNTS = [(0, 0), (0, 1), (0, 100), (0, 1000), (10, 1000), (3, 30), (250, 256),
+LOPSIDED = [(0, 0), (0, 1), (0, 100), (0, 1000), (10, 1000), (3, 30), (250, 256),
           (255, 256), (200, 320), (100, 412), (300, 340), (480, 520), (700, 1000),
           (999, 1000), (1000, 1000)]  # fmt: skip
 """On all sides of where the expansion begins, and far below what it can say."""
@@ -280,7 +280,7 @@ COUNTS = [(0, 0), (0, 1), (0, 100), (0, 1000), (10, 1000), (3, 30), (250, 256),
 def test_tails_of_kernels_match_logarithms_of_scipy(prior):
     """Whatever the prior, and as far as a number goes: some are near 1e-300."""
     tail, table = standalone(scalar_betas.half_tail), scalar_betas.tail_table()
-    parameters = np.array(COUNTS) + prior
+    parameters = np.array(LOPSIDED) + prior
     found = [[tail(*each, table), tail(*each[::-1], table)] for each in parameters]
     expected = stats.beta.logsf(0.5, *parameters.T)
     # Beyond its table, tails of integers below 1e-33 may be anything small.

@@ -137,7 +137,7 @@ def kill(path: str, seed: int, times: int) -> None:
 def kill_policy(path: str, seed: int, times: int) -> None:
     """Kill voters whom a policy asks, with questions out; it must not go astray."""
     # Imported once, by a process that runs no program, and so has no threads.
-    import bayesduel.studies._played_kernel  # noqa: F401
+    import bayesduel.studies.players.kernels  # noqa: F401
 
     rng = random.Random(seed)
     told: dict[int, list[str]] = {}

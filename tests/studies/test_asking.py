@@ -8,8 +8,8 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.studies import Study
-from bayesduel.studies._played import Played
 from bayesduel.studies._settings import RULES
+from bayesduel.studies.players.played import Played
 from bayesduel.votes import Comparisons
 from tests.studies.helpers import DRINKS, assert_replays
 

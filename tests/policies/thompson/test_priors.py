@@ -11,9 +11,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.masks import MANY_ARMS
 from bayesduel.policies.base import parameters_json
-from bayesduel.policies.thompson._idle_rounds import majority
 from bayesduel.posteriors import BetaPairs
 from tests.compiling import quick_jit
 from tests.policies.driving import simulate_runs
@@ -136,29 +134,6 @@ def test_a_table_makes_its_favorite_the_first_champion(name, look_ahead):
         waits = np.asarray(duel.exploit_rounds) > 0
     assert waits.any() == look_ahead
     assert np.all(np.where(waits, duel.champion, duel.first) == 3)
-
-
-@pytest.mark.parametrize("prior", PRIORS)
-def test_majority_of_many_arms_is_that_of_few(prior, monkeypatch):
-    """The other layout decides by chances; even pairs go to the lower index."""
-    posterior = BetaPairs(prior=PRIORS[prior])
-    rng = np.random.default_rng(4)
-    counts = rng.integers(0, 9, (4, 4))
-    assert MANY_ARMS > 4
-    with jax.enable_x64(True):
-        state = posterior.init(jax.random.key(0), 4)
-        tell = quick_jit(posterior.update)
-        for i, j in zip(*np.triu_indices(4, 1), strict=True):
-            one, both = jnp.int64(counts[i, j]), jnp.int64(counts[i, j] + counts[j, i])
-            votes = policies.base.Outcome(jnp.int64(0), both, one)
-            state = tell(jax.random.key(0), state, jnp.int32(i), jnp.int32(j), votes)
-        everyone = jnp.ones(4, dtype=bool)
-        few = majority(state, everyone)
-        for module in ("posteriors.beta_pairs", "policies.thompson._idle_rounds"):
-            monkeypatch.setattr(f"bayesduel.{module}.MANY_ARMS", 3)
-        many = majority(state, everyone)
-    for one, other in zip(few, many, strict=True):
-        np.testing.assert_array_equal(one, other)
 
 
 def test_names_labels_and_parameters():

@@ -1,30 +1,27 @@
-"""One round of look-ahead D-TS and D-TS+ against its law, state by state.
+"""The law of one round of D-TS and D-TS+, state by state, and what holds a round to it.
 
-The policy is only asked: a state is made by telling it single duels, and the duel of
-round t is read off its answer (a stretch that begins at t, or the duel played at t).
+``test_scalar_rounds`` asks the kernel: a state is made by telling it single duels, and
+the duel of round t is read off its answer (a stretch that begins at t, or the duel
+played at t).
 """
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bayesduel import policies
-from bayesduel.types import Duel, Outcome
-from tests.compiling import quick_jit
-from tests.policies.laws import chi_square, pair_table, two_sample_chi_square
+from tests.policies.laws import chi_square, pair_table
 from tests.policies.thompson.round_states import NUM_STATES, states
 
 FALSE_ALARM = 1e-5
 """Of all states of one test together."""
 
+MOST_DUELS = 700
+"""Of a state."""
+
 LONGEST = 2000
 """Stretches are compared up to this length."""
-
-MOST_DUELS = 700
 
 
 def test_states_cover_the_cases():
@@ -78,84 +75,6 @@ def duels_of(each):
     return padded
 
 
-@partial(quick_jit, static_argnames=("num_arms",))
-def ask(policy, duels, index, limit, keys, *, num_arms):
-    """Tell a policy the duels (winner, loser) and ask it for round ``index``.
-
-    As in the simulator, it is asked again while it wants nothing to be played. Stops at
-    the first duel after the idle rounds, or after ``limit`` idle rounds.
-
-    Returns
-    -------
-    champion, idle, first, second, played : one entry per key
-        ``played`` is false where ``limit`` came first.
-    """
-    nobody = jnp.int32(-1)
-    none, one = jnp.int64(0), jnp.int64(1)
-
-    def tell(state, duel):
-        winner, loser = duel
-        asked = Duel(winner, none, winner, loser, one)
-        told = policy.update(keys[0], state, one, asked, Outcome(none, one, one))
-        real = winner >= 0
-        return jax.tree.map(lambda a, b: jnp.where(real, a, b), told, state), None
-
-    fresh = policy.init(keys[0], num_arms, jnp.int64(2**40))
-    start, _ = jax.lax.scan(tell, fresh, duels)
-
-    def ask_once(carry):
-        number, key, state, idle, champion, *_ = carry
-        key_choose, key_update = jax.random.split(jax.random.fold_in(key, number))
-        duel, state = policy.choose(key_choose, state, index + idle)
-        exploit = jnp.minimum(duel.exploit_rounds, limit - idle)
-        over = idle + exploit >= limit
-        explore = jnp.where(over, none, duel.explore_rounds)
-        begins = (idle == 0) & (exploit > 0)
-        idle = idle + exploit
-        outcome = Outcome(exploit, explore, none)
-        state = policy.update(
-            key_update, state, index + idle + explore - 1, duel, outcome
-        )
-        return (
-            number + 1,
-            key,
-            state,
-            idle,
-            jnp.where(begins, duel.champion, champion),
-            duel.first,
-            duel.second,
-            explore > 0,
-            over | (explore > 0),
-        )
-
-    def answer(key):
-        carry = (jnp.uint32(0), key, start, none, nobody, nobody, nobody)
-        carry = (*carry, jnp.bool_(False), jnp.bool_(False))
-        ended = jax.lax.while_loop(lambda c: ~c[-1], ask_once, carry)
-        _, _, _, idle, champion, first, second, played, _ = ended
-        return champion, idle, first, second, played
-
-    # Small batches: all lanes of a batch wait for its slowest.
-    return jax.lax.map(answer, keys, batch_size=8)
-
-
-@cache
-def answers(name, each, num_draws):
-    """Return the answers of a policy, and the number of rounds with the same sets."""
-    limit = each.rounds_with_same_sets(LONGEST)
-    with jax.enable_x64(True):
-        keys = jax.random.split(jax.random.key(51), num_draws)
-        found = ask(
-            policies.get(name, alpha=0.51),
-            jnp.asarray(duels_of(each)),
-            jnp.int64(each.index),
-            jnp.int64(limit),
-            keys,
-            num_arms=each.num_arms,
-        )
-        return [np.asarray(leaf) for leaf in found], limit
-
-
 def duel_of_round(found):
     """Return (first, second) of the round asked for; a stretch is a self-duel."""
     champion, idle, first, second, _ = found
@@ -203,133 +122,6 @@ def p_of_next_duel(each, found):
     return chi_square(counts, busy / busy.sum()) if counts.sum() > 50 else 1.0
 
 
-FEW = {"d-ts": 8_000, "d-ts+": 4_000, "pure-d-ts": 4_000}
-MANY = {"d-ts": 60_000, "d-ts+": 20_000, "pure-d-ts": 30_000}
-SLOW = pytest.mark.slow
-SIZES = pytest.mark.parametrize(
-    "num_draws", [FEW, pytest.param(MANY, marks=SLOW)], ids=["few", "many"]
-)
-ARMS = [3, 4]
-QUICK_ARMS = [pytest.param(3, marks=SLOW), 4]
-"""Of what runs compiled programs: kernels have tests like these, and are quick."""
-
-WITH_PURE = ["d-ts", pytest.param("pure-d-ts", marks=SLOW)]
-
-
-@SIZES
-@pytest.mark.parametrize("num_arms", QUICK_ARMS)
-@pytest.mark.parametrize("name", WITH_PURE)
-def test_round_of_dts_has_its_exact_law(name, num_arms, num_draws):
-    """(idle, champion) or (first, second), jointly, by enumeration and quadrature."""
-    p_values = [
-        p_of_joint_law(each, answers(name, each, num_draws[name])[0])
-        for each in states(num_arms, name)
-    ]
-    assert min(p_values) > FALSE_ALARM / NUM_STATES, p_values
-
-
-@SIZES
-@pytest.mark.parametrize("num_arms", QUICK_ARMS)
-@pytest.mark.parametrize("name", [*WITH_PURE, pytest.param("d-ts+", marks=SLOW)])
-def test_waiting_time_is_geometric(name, num_arms, num_draws):
-    p_values = []
-    for each in states(num_arms, name):
-        (_, idle, *_, played), limit = answers(name, each, num_draws[name])
-        assert idle.max() <= limit
-        assert np.all(played == (idle < limit))
-        p_values.append(p_of_waiting(idle_law(name, each), idle, limit))
-    assert min(p_values) > FALSE_ALARM / NUM_STATES, p_values
-
-
-@SIZES
-@pytest.mark.parametrize("num_arms", QUICK_ARMS)
-@pytest.mark.parametrize("name", WITH_PURE)
-def test_duel_after_the_stretch_has_its_exact_law(name, num_arms, num_draws):
-    p_values = [
-        p_of_next_duel(each, answers(name, each, num_draws[name])[0])
-        for each in states(num_arms, name)
-    ]
-    assert min(p_values) > FALSE_ALARM / NUM_STATES, p_values
-
-
-# Kernels play D-TS+ on a CPU, and have the law of its rounds in tests of their own.
-
-
-@SLOW
-@SIZES
-@pytest.mark.parametrize("num_arms", QUICK_ARMS)
-def test_round_of_dts_plus_has_the_law_of_the_rule(num_arms, num_draws):
-    """Against the rule with all its Beta draws; two samples."""
-    p_values = []
-    for index, each in enumerate(states(num_arms)):
-        first, second = duel_of_round(answers("d-ts+", each, num_draws["d-ts+"])[0])
-        rule = each.sample(
-            num_draws["d-ts+"], np.random.default_rng([52, index]), regret_ties=True
-        )
-        p_values.append(
-            two_sample_chi_square(
-                pair_table(first, second, num_arms), pair_table(*rule.T, num_arms)
-            )
-        )
-    assert min(p_values) > FALSE_ALARM / NUM_STATES, p_values
-
-
-@SLOW
-@SIZES
-@pytest.mark.parametrize("num_arms", QUICK_ARMS)
-def test_informative_duel_of_dts_plus_has_the_law_of_the_rule(num_arms, num_draws):
-    """Among duels of different arms only, which no definition of idle changes."""
-    p_values = []
-    for index, each in enumerate(states(num_arms)):
-        _, _, first, second, played = answers("d-ts+", each, num_draws["d-ts+"])[0]
-        ours = pair_table(first[played], second[played], num_arms)
-        rule = each.sample(
-            num_draws["d-ts+"], np.random.default_rng([53, index]), regret_ties=True
-        )
-        theirs = pair_table(*rule.T, num_arms)
-        others = ~np.eye(num_arms, dtype=bool)
-        p_values.append(two_sample_chi_square(ours[others], theirs[others]))
-    assert min(p_values) > FALSE_ALARM / NUM_STATES, p_values
-
-
-# Negative controls: the same tests reject what look-ahead could get wrong
-
-
-def test_uniform_champion_is_rejected():
-    """The champion of an idle stretch is not uniform on the leaders."""
-    p_values = []
-    for each in states(4):
-        total = each.idle_law.sum()
-        uniform = total * each.leaders / each.leaders.sum()
-        p_values.append(
-            p_of_joint_law(each, answers("d-ts", each, FEW["d-ts"])[0], uniform)
-        )
-    assert min(p_values) < FALSE_ALARM / NUM_STATES
-
-
-def test_wrong_rate_is_rejected():
-    """One pair's rate off by a fifth changes the waiting time visibly."""
-    p_values = []
-    for each in states(4):
-        (_, idle, *_), limit = answers("d-ts", each, FEW["d-ts"])
-        i, j = np.argwhere(each.relevant | (each.relevant.sum() == 0))[0]
-        rate = -np.log1p(-min(each.chance[i, j], each.chance[j, i]))
-        stay = each.idle_law.sum() * np.exp(0.2 * rate)
-        p_values.append(p_of_waiting(min(stay, 0.999999), idle, limit))
-    assert min(p_values) < FALSE_ALARM / NUM_STATES
-
-
-@SLOW
-def test_ties_at_random_are_rejected_for_dts_plus():
-    """D-TS+ does not have the law of D-TS."""
-    p_values = []
-    for each in states(4):
-        first, second = duel_of_round(answers("d-ts+", each, FEW["d-ts+"])[0])
-        counts = pair_table(first, second, 4)
-        p_values.append(chi_square(counts, each.duel_law))
-    assert min(p_values) < FALSE_ALARM / NUM_STATES
-
-
 def test_the_rule_has_the_enumerated_law():
     """Enumeration, quadrature and sampling of the oracle agree with one another."""
     p_values = [
@@ -338,7 +130,7 @@ def test_the_rule_has_the_enumerated_law():
             each.duel_law,
         )
         for rng in [np.random.default_rng(54)]
-        for num_arms in ARMS
+        for num_arms in (3, 4)
         for each in states(num_arms)
     ]
     assert min(p_values) > FALSE_ALARM / (2 * NUM_STATES), p_values

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.policies.policy import declared
 from bayesduel.simulation.records import PROGRAMS
 from bayesduel.simulation.scalar.asking import (
     FOUND,
@@ -16,8 +17,8 @@ from bayesduel.simulation.scalar.asking import (
     asking_program,
     hearing_program,
 )
-from bayesduel.studies._played import Game, Played, generator
 from bayesduel.studies._state import StudyState, Told
+from bayesduel.studies.players.played import Game, Played, generator
 
 if TYPE_CHECKING:
     from bayesduel.policies.policy import PolicyBase
@@ -38,7 +39,7 @@ class PlayedKernel(Played):
     def __init__(
         self, policy: PolicyBase, kernel: ScalarKernel, state: StudyState
     ) -> None:
-        plans = getattr(policy, "needs_horizon", False)
+        plans = declared(policy, "needs_horizon")
         horizon = state.settings.budget if plans else None
         self._horizon = LONGEST_HORIZON if horizon is None else horizon
         self._generator = partial(generator, state)

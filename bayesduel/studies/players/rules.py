@@ -10,8 +10,8 @@ from bayesduel.errors import SimulationError
 from bayesduel.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.policies.policy import Policy, check_rule
 from bayesduel.simulation.rounds import as_duel
-from bayesduel.studies._played import Game, Played, generator
 from bayesduel.studies._state import StudyState, Told
+from bayesduel.studies.players.played import Game, Played, generator
 
 __all__ = ["PlayedRule"]
 

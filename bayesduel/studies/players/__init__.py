@@ -1,0 +1,1 @@
+"""What asks in a study: a policy of any kind, one question at a time."""
