@@ -137,6 +137,11 @@ def kernel_of(policy: PolicyBase) -> Any:
     return policy.scalar_kernel()  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def is_in_jax(policy: Any) -> bool:
+    """Say whether a policy is written for JAX, and not as a kernel alone."""
+    return isinstance(policy, Policy) and type(policy).choose is not Policy.choose
+
+
 def check_kinds(policy: PolicyBase) -> None:
     """Raise where a field of a policy of ours is of another kind than its default.
 

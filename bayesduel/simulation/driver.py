@@ -17,7 +17,7 @@ from jaxtyping import Bool, Int
 from bayesduel.errors import SimulationArgumentError, SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import Policy, check_choice, kernel_of
+from bayesduel.policies.base import Policy, check_choice, is_in_jax, kernel_of
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy_around import rule_of
 from bayesduel.program_cache import keep_programs
@@ -183,6 +183,11 @@ def kernel_for(
     """Return the kernel that plays a policy; None where the loop of JAX does."""
     check_choice("engine", engine, ("auto", "scalar", "jax"))
     if engine == "jax":
+        if not is_in_jax(policy):
+            raise SimulationArgumentError(
+                f"engine must be 'scalar' or 'auto' for {policy.label}, which is not "
+                "written for JAX, got 'jax'"
+            )
         return None
     suits = isinstance(environment, PairwiseEnvironment)
     kernel = kernel_of(policy) if suits else None

@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 
 from bayesduel import policies
-from bayesduel.policies.base import Policy
+from bayesduel.policies.base import is_in_jax
 
 
 def forms(name):
@@ -20,10 +20,4 @@ def forms(name):
     ]
 
 
-def is_in_jax(name):
-    """Say whether a policy is written for JAX: no kernel alone, no rule of one run."""
-    policy = policies.get(name)
-    return isinstance(policy, Policy) and type(policy).choose is not Policy.choose
-
-
-IN_JAX = tuple(filter(is_in_jax, policies.names()))
+IN_JAX = tuple(name for name in policies.names() if is_in_jax(policies.get(name)))
