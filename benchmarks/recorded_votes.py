@@ -19,7 +19,12 @@ from bayesduel import policies
 from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.ops.scalar.compiled import OPTIONS, compiled, standalone
 from bayesduel.ops.scalar.references import reference
-from bayesduel.policies.scalar_kernel import choose, init, update
+from bayesduel.policies.scalar_kernel import (
+    choose,
+    init,
+    reads_self_duels,
+    update,
+)
 from bayesduel.studies import Study
 from bayesduel.votes import read_comparisons
 from theory import PreferenceMatrix
@@ -111,6 +116,8 @@ def play(policy, rng, given, written):
         clock += 1
         first, second = duel.first, duel.second
         if first == second:
+            if reads_self_duels(state):
+                update(state, rng, clock, first, second, False)
             continue
         if _left(box, first, second) == 0:
             first, second = _instead(box, rng, first, second)
