@@ -2,7 +2,6 @@
 
 import json
 
-import jax
 import numpy as np
 import pytest
 
@@ -259,8 +258,8 @@ def test_parts_are_of_one_request(compare, tmp_path):
 
 def test_parts_are_of_one_program(compare, tmp_path, monkeypatch):
     compare(tmp_path, part="1/2")
-    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    with pytest.raises(OutputFolderError, match=r"kernel-1; here jax-1.*JAX_PLATFORMS"):
+    monkeypatch.setattr(driver, "PROGRAMS", {"scalar": "kernel-2", "jax": "jax-1"})
+    with pytest.raises(OutputFolderError, match="kernel-1; here kernel-2"):
         compare(tmp_path, part="2/2")
 
 
@@ -268,10 +267,6 @@ def test_a_stopped_comparison_goes_on_with_its_program(compare, tmp_path, monkey
     compare(tmp_path, num_runs=2)
     node = results.load(tmp_path)["cyclic/D-TS"]
     assert node.attrs["program"] == "kernel-1"
-    with monkeypatch.context() as patch:
-        patch.setattr(jax, "default_backend", lambda: "gpu")
-        with pytest.raises(OutputFolderError, match="kernel-1; here jax-1"):
-            compare(tmp_path, resume=True)
     monkeypatch.setattr(driver, "PROGRAMS", {"scalar": "kernel-2", "jax": "jax-1"})
     with pytest.raises(OutputFolderError, match="kernel-1; here kernel-2"):
         compare(tmp_path, resume=True)

@@ -16,6 +16,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.policies.base import policy_class
+from bayesduel.policies.policy import declared
 from tests.policies.driving import NUM_RUNS, simulate_runs
 from tests.policies.instances import MATRICES
 from tests.policies.laws import (
@@ -98,7 +99,7 @@ def twin_plays(name, matrix, checkpoints, num_runs):
     for run in range(num_runs):
         rng = np.random.default_rng([60, run])
         options = {"order": rng.permutation(4)} if name in ORDERED else {}
-        if policies.get(name).needs_horizon:
+        if declared(policies.get(name), "needs_horizon"):
             options["horizon"] = checkpoints[-1]
         twin = TWINS[name](4, rng, **options)
         plays.append(simulate(twin, preference, checkpoints[-1], checkpoints, rng))

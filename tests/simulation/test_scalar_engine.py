@@ -67,11 +67,14 @@ def test_the_kernel_plays_by_default(monkeypatch):
 
 
 def test_an_engine_may_be_asked_for(monkeypatch):
+    """Also on an accelerator a kernel plays what has one."""
     d_ts = policies.get("d-ts")
     assert kernel_of(d_ts, "jax") is None
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert kernel_of(d_ts) is None
+    assert kernel_of(d_ts) is not None
     assert kernel_of(d_ts, "scalar") is not None
+    with pytest.raises(ValueError, match="'scalar' or 'auto' for RUCB, which is not"):
+        kernel_of(policies.get("rucb"), "jax")
     with pytest.raises(ValueError, match="engine must be 'jax' or 'auto' for Wanderer"):
         kernel_of(Wanderer(), "scalar")
     with pytest.raises(ValueError, match="engine must be one of auto, scalar, jax"):
