@@ -342,7 +342,8 @@ def _refuse_another_program(
         f"{folder.path} holds runs of {policy} on {environment} {known}; here "
         f"{other or 'an unknown program'} would play, whose random numbers differ",
         folder.path,
-        remedy="go on with the version that they began on, or name another folder",
+        remedy="go on with the version that they began on, replace it ({overwrite}), "
+        "or name another folder",
     )
 
 
