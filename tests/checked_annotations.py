@@ -20,6 +20,7 @@ from dataclasses import fields, is_dataclass
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from itertools import count
 from pathlib import Path
 from types import FunctionType, ModuleType, NoneType, UnionType
 from typing import (
@@ -277,7 +278,7 @@ def _with_numpy_scalars(hint: Any) -> Any:
     """Let what NumPy makes of an array without axes count as one."""
     if hint.array_type is not np.ndarray:
         return hint
-    return hint | Annotated[np.generic, Is[lambda it: isinstance(np.asarray(it), hint)]]
+    return hint | _passing(lambda it: isinstance(np.asarray(it), hint), np.generic)
 
 
 def _array_part_of_union(members: tuple[Any, ...]) -> Any:
@@ -293,16 +294,12 @@ def _array_part_of_union(members: tuple[Any, ...]) -> Any:
 
 def _arrays_of(hint: Any) -> Any:
     """Return a hint that lets everything pass but wrong arrays."""
-    return Annotated[
-        object, Is[lambda it: not hasattr(it, "shape") or _bears(it, hint)]
-    ]
+    return _passing(lambda it: not hasattr(it, "shape") or _bears(it, hint))
 
 
 def _containers_of(kind: type, hint: Any) -> Any:
     """Return a hint that lets everything pass but containers of wrong arrays."""
-    return Annotated[
-        object, Is[lambda it: not isinstance(it, kind) or _bears(it, hint)]
-    ]
+    return _passing(lambda it: not isinstance(it, kind) or _bears(it, hint))
 
 
 def _records_of(kinds: tuple[type, ...]) -> Any:
@@ -312,7 +309,24 @@ def _records_of(kinds: tuple[type, ...]) -> Any:
         kind = next((each for each in kinds if isinstance(value, each)), None)
         return kind is None or _fits(kind)(value)
 
-    return Annotated[object, Is[fits]]
+    return _passing(fits)
+
+
+def _passing(fits: Callable[[Any], bool], kind: type = object) -> Any:
+    """Return a hint that lets pass what is of a kind and fits.
+
+    Beartype takes containers of two hints for one if they read alike, and of a function
+    it reads the name: each needs one of its own.
+    """
+
+    def passes(value: Any) -> bool:
+        return fits(value)
+
+    passes.__qualname__ = f"passes_{next(_numbers)}"
+    return Annotated[kind, Is[passes]]
+
+
+_numbers = count()
 
 
 _fits_of: dict[type, Callable[[Any], bool] | None] = {}

@@ -13,8 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from beartype.door import is_bearable
 from jax import Array
-from jaxtyping import Float, TypeCheckError
+from jaxtyping import Float, Float64, Int64, TypeCheckError
 
 import bayesduel
 import theory
@@ -24,6 +25,7 @@ from bayesduel.policies.base import Policy
 from bayesduel.posteriors.base import PairPosterior
 from bayesduel.posteriors.beta_pairs import BetaPairs, PairBeliefs
 from tests.checked_annotations import (
+    array_part,
     checks_arrays,
     hints_of,
     is_checked,
@@ -136,6 +138,18 @@ def test_the_fields_of_a_record_are_checked():
         with pytest.raises(TypeCheckError) as error:
             mean(state._replace(wins=state.wins[0]))
     assert "PairBeliefs.wins" in error.value.__notes__[0]
+
+
+def test_containers_of_different_arrays_are_not_mixed_up():
+    """The static types of both read alike, and so might what stands for them."""
+    integers, floats = (
+        array_part(tuple[str, list[kind[np.ndarray, " n"]]])
+        for kind in (Int64, Float64)
+    )
+    one, other = np.zeros(2, dtype=np.int64), np.zeros(2)
+    for hint, good, bad in ((integers, one, other), (floats, other, one)):
+        assert is_bearable(("", [good]), hint)
+        assert not is_bearable(("", [bad]), hint)
 
 
 def test_what_a_user_may_get_wrong_is_left_to_our_own_checks():
