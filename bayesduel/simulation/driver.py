@@ -183,7 +183,7 @@ def kernel_for(
     """Return the kernel that plays a policy; None where the loop of JAX does."""
     check_choice("engine", engine, ("auto", "scalar", "jax"))
     if engine == "jax":
-        if not is_in_jax(policy):
+        if kernel_of(policy) is not None and not is_in_jax(policy):
             raise SimulationArgumentError(
                 f"engine must be 'scalar' or 'auto' for {policy.label}, which is not "
                 "written for JAX, got 'jax'"

@@ -10,7 +10,6 @@ them has the same mean and another variance, so there means are compared.
 from functools import cache, partial
 from itertools import product
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -185,15 +184,6 @@ class Hurrying(type(policies.get("d-ts"))):
         return duel._replace(exploit_rounds=duel.exploit_rounds // 2), state
 
 
-class Redrawing(type(policies.get("d-ts"))):
-    """Wrong on purpose: draws again where the round that is not idle is a self-duel."""
-
-    def choose(self, rng_key, state, round_):
-        duel, state = super().choose(rng_key, state, round_)
-        teaches = jnp.where(duel.first == duel.second, 0, duel.explore_rounds)
-        return duel._replace(explore_rounds=teaches.astype(jnp.int64)), state
-
-
 @pytest.mark.slow
 def test_another_alpha_is_noticed():
     """Negative control: bounds that are 8 percent wider."""
@@ -203,9 +193,8 @@ def test_another_alpha_is_noticed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrong", [Hurrying, Redrawing])
-def test_wrong_stretches_are_noticed(wrong):
-    """Negative control: the comparison with the twin rejects both."""
-    ours = plays_of(policy_class(wrong)(), "cyclic", LATE, 8, seed=62)
+def test_wrong_stretches_are_noticed():
+    """Negative control: the comparison with the twin rejects them."""
+    ours = plays_of(policy_class(Hurrying)(), "cyclic", LATE, 8, seed=62)
     theirs = twin_plays("d-ts", "cyclic", LATE, 120)
     assert disagreements("d-ts", "cyclic", ours, theirs)

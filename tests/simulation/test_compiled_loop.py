@@ -9,6 +9,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.ops.masks import materialize
+from bayesduel.policies.base import kernel_of
 from bayesduel.simulation import buffer_rows, compiler_options, driver, event_loop
 from bayesduel.simulation._subset_draws import ranking
 from bayesduel.simulation.pairwise import PairwiseEnvironment
@@ -23,20 +24,19 @@ LEFT_TO_LIBRARIES = {
     "bt-ts": {"cholesky", "triangular_solve"},
     "logit-ts": {"cholesky", "dot_general", "triangular_solve"},
     "escb": {"dot_general"},
-    "d-ts:look_ahead=false": {"scatter"},
-    "d-ts:prior=0.5,look_ahead=false": {"scatter"},
-    "d-ts+:look_ahead=false": {"scatter"},
 }  # fmt: skip
 """Policies with operations that keep XLA from compiling a loop as one function."""
 
 LIBRARIES = {*set().union(*LEFT_TO_LIBRARIES.values()), "eigh", "scatter-add", "top_k"}
 
-QUICK = {"random", "random-subsets"}
-ALL = [*IN_JAX, *policies.subset_names()]
+QUICK = {"random-subsets"}
+ALL = [
+    *(name for name in IN_JAX if kernel_of(policies.get(name)) is None),
+    *policies.subset_names(),
+]
 VARIANTS = [
-    *(f"{name}:look_ahead=false" for name in ("d-ts", "d-ts+", "scb")),
-    *("d-ts:tie_break=regret", "d-ts:prior=0.5", "d-ts:prior=0.5,look_ahead=false"),
-    *("pcomp:elimination=kl", "scomp2:elimination=kl", "mnl-ts:variant=correlated"),
+    *("scb:look_ahead=false", "mnl-ts:variant=correlated"),
+    *("pcomp:elimination=kl", "scomp2:elimination=kl"),
 ]
 """Settings by which other comparisons are made."""
 

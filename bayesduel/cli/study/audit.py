@@ -192,7 +192,7 @@ def _audited(
 class _Words:
     """What a progress bar says."""
 
-    words = "studies of this design"
+    name = words = "studies of this design"
 
 
 def _show(found: StoppingAudit) -> None:
