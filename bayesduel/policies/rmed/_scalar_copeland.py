@@ -31,7 +31,6 @@ _NOW = np.dtype(
         ("look_ahead", np.int64),  # Whether idle rounds are jumped over.
         ("alpha", np.float64),
         ("beta", np.float64),
-        ("is_in_turn", np.int64),  # Whether the duel that was chosen is of the lists.
         ("num_close", np.int64),  # Pairs whose estimates are, or may be, close to 1/2.
         ("winner", np.int64),  # Of the last test or program; -1 before.
         # The two smallest numbers of losses, which may be equal.

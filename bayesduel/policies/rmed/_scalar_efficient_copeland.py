@@ -24,11 +24,14 @@ from bayesduel.policies.rmed._scalar_copeland import (
 from bayesduel.policies.rmed._scalar_lists import (
     append,
     is_only_element,
+    note,
+    reads_self_duels,
+    recall,
     refill_if_empty,
     take,
 )
 from bayesduel.policies.rmed._scalar_pairs import count_draw, find_fewest, lowest
-from bayesduel.policies.scalar_kernel import NOT_ASKED, ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _SLACK = 1e-12
 """Constraints "sum >= 1" may fall short by this."""
@@ -269,26 +272,6 @@ def update(
         count(state, first, second, won)
     if state.now[0].is_in_turn:
         _append_due(state, round_)
-
-
-@inlined
-def reads_self_duels(state: CopelandKernel) -> bool:
-    """Say that there is a test after a self-duel, too."""
-    return True
-
-
-@inlined
-def note(state: CopelandKernel) -> int:
-    """Return whether the duel is of the lists."""
-    return state.now[0].is_in_turn
-
-
-@inlined
-def recall(state: CopelandKernel, first: int, second: int, noted: int) -> None:
-    """Recall whether the duel is of the lists; one that nobody asked for is not."""
-    state.now[0].is_in_turn = max(noted, 0)
-    if noted == NOT_ASKED:
-        count_draw(state, first, second)
 
 
 @inlined

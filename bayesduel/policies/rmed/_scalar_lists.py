@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.policies.rmed._scalar_pairs import count_draw
+from bayesduel.policies.scalar_kernel import NOT_ASKED
 
 LIST_FIELDS = [
     ("head", np.int64),  # Where the element to be played next stands.
     ("num_listed", np.int64),
     ("left_in_pass", np.int64),  # 0 where a pass is about to begin.
     ("tests", np.int64),  # How often it was tested what is due.
+    ("is_in_turn", np.int64),  # Whether the duel that was chosen is of the lists.
 ]
 """Of ``now``."""
 
@@ -78,3 +81,23 @@ def take(now: Any, elements: Records) -> None:
     now.head += 1
     if now.head == elements.size:
         now.head = 0
+
+
+@inlined
+def reads_self_duels(state: Any) -> bool:
+    """Say that there is a test after a self-duel, too."""
+    return True
+
+
+@inlined
+def note(state: Any) -> int:
+    """Return whether the duel is of the lists."""
+    return state.now[0].is_in_turn
+
+
+@inlined
+def recall(state: Any, first: int, second: int, noted: int) -> None:
+    """Recall whether the duel is of the lists; one that nobody asked for is not."""
+    state.now[0].is_in_turn = max(noted, 0)
+    if noted == NOT_ASKED:
+        count_draw(state, first, second)

@@ -19,6 +19,9 @@ from bayesduel.policies.rmed._scalar_lists import (
     append,
     first_pass,
     is_only_element,
+    note,
+    reads_self_duels,
+    recall,
     refill_if_empty,
     take,
 )
@@ -30,7 +33,7 @@ from bayesduel.policies.rmed._scalar_pairs import (
     find_fewest,
     lowest,
 )
-from bayesduel.policies.scalar_kernel import NOT_ASKED, ScalarDuel, ScalarKernel
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 
 _RULES = "rmed1", "rmed2", "rmed2fh"
 _RMED1, _RMED2, _RMED2FH = range(3)
@@ -51,7 +54,6 @@ _NOW = np.dtype(
         ("sweeps_left", np.int64),
         ("row", np.int64),
         ("column", np.int64),
-        ("is_in_turn", np.int64),  # Whether the duel that was chosen is of the lists.
         ("best", np.int64),  # i*
     ]
 )
@@ -291,26 +293,6 @@ def update(
         _learn(state, first, second, won)
     if state.now[0].is_in_turn:
         _append_arms_due(state, round_)
-
-
-@inlined
-def reads_self_duels(state: RMEDKernel) -> bool:
-    """Say that there is a test after a self-duel, too."""
-    return True
-
-
-@inlined
-def note(state: RMEDKernel) -> int:
-    """Return whether the duel is of the lists."""
-    return state.now[0].is_in_turn
-
-
-@inlined
-def recall(state: RMEDKernel, first: int, second: int, noted: int) -> None:
-    """Recall whether the duel is of the lists; one that nobody asked for is not."""
-    state.now[0].is_in_turn = max(noted, 0)
-    if noted == NOT_ASKED:
-        count_draw(state, first, second)
 
 
 @compiled
