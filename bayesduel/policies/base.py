@@ -142,6 +142,12 @@ def is_in_jax(policy: Any) -> bool:
     return isinstance(policy, Policy) and type(policy).choose is not Policy.choose
 
 
+def has_kernel_above(policy: Any) -> bool:
+    """Say whether a class that a policy inherits from defines a kernel."""
+    above = [each for each in type(policy).__mro__[1:] if each is not Policy]
+    return any("scalar_kernel" in vars(each) for each in above)
+
+
 def check_kinds(policy: PolicyBase) -> None:
     """Raise where a field of a policy of ours is of another kind than its default.
 

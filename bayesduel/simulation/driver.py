@@ -17,7 +17,13 @@ from jaxtyping import Bool, Int
 from bayesduel.errors import SimulationArgumentError, SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import Policy, check_choice, is_in_jax, kernel_of
+from bayesduel.policies.base import (
+    Policy,
+    check_choice,
+    has_kernel_above,
+    is_in_jax,
+    kernel_of,
+)
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy_around import rule_of
 from bayesduel.program_cache import keep_programs
@@ -171,9 +177,9 @@ def without_kernel(policy: PolicyBase) -> SimulationArgumentError:
     """Return the error that runs of a policy cannot be stopped."""
     return SimulationArgumentError.of(
         "stopping",
-        "needs a policy of duels that a kernel plays on a CPU, which this one is not",
+        "needs a policy of duels that a kernel plays, which this one is not",
         policy.label,
-        remedy="take its usual form on a CPU, or another policy",
+        remedy="take another policy, such as d-ts+ or rucb",
     )
 
 
@@ -195,6 +201,14 @@ def kernel_for(
         raise SimulationArgumentError(
             f"engine must be 'jax' or 'auto' for {policy.label}, which has no kernel, "
             "got 'scalar'"
+        )
+    if kernel is None and not is_in_jax(policy) and has_kernel_above(policy):
+        raise SimulationArgumentError.of(
+            "policy",
+            f"must have a rule of its own, but {type(policy).__name__} inherits from a "
+            "policy that is a kernel, which may be another rule",
+            policy.label,
+            remedy="write it as a bayesduel.Policy, or define scalar_kernel",
         )
     return kernel
 

@@ -16,44 +16,33 @@ class PlayedByRule(NamedTuple):
     state: Any
 
 
-def play_rule(
-    policy, outcomes, horizon, seed=0, *, every=1, watch=None
-) -> PlayedByRule:
+def play_rule(policy, outcomes, horizon, seed=0, watch=None) -> PlayedByRule:
     """Play one run, arms in their own order.
 
     Parameters
     ----------
     outcomes : bool (K, K, N)
         Entry [i, j, n], i < j: whether i wins the n-th duel of the pair.
-    every : int
-        Outcomes are told after so many rounds.
     watch : callable, optional
         Called with the state and the duel after every choice.
     """
     rng = np.random.default_rng(seed)
     state = policy.start(len(outcomes), horizon, rng)
     counts = np.zeros(outcomes.shape[:2], dtype=np.int64)
-    duels, longest, waiting = [], 0, []
+    duels, longest = [], 0
     while len(duels) < horizon:
         duel = as_duel(policy.choose(state, rng, len(duels) + 1))
         if watch is not None:
             watch(state, duel)
-        idle, explores = min(duel.idle_rounds, horizon - len(duels)), duel.explores
-        due = every - len(duels) % every
-        if waiting and idle > due:
-            idle, explores = due, False
+        idle = min(duel.idle_rounds, horizon - len(duels))
         longest = max(longest, idle)
         duels += [(duel.champion, duel.champion)] * idle
-        if explores and len(duels) < horizon:
+        if duel.explores and len(duels) < horizon:
             first, second = duel.first, duel.second
             duels.append((first, second))
             if first != second:
                 low, high = min(first, second), max(first, second)
                 won = bool(outcomes[low, high, counts[low, high]]) == (first == low)
                 counts[low, high] += 1
-                waiting.append((len(duels), first, second, won))
-        if len(duels) % every == 0:
-            for report in waiting:
-                policy.update(state, rng, *report)
-            waiting = []
+                policy.update(state, rng, len(duels), first, second, won)
     return PlayedByRule(duels, int(policy.recommend(state, rng)), longest, state)

@@ -75,10 +75,20 @@ def test_an_engine_may_be_asked_for(monkeypatch):
     assert kernel_of(d_ts, "scalar") is not None
     with pytest.raises(ValueError, match="'scalar' or 'auto' for RUCB, which is not"):
         kernel_of(policies.get("rucb"), "jax")
+
     with pytest.raises(ValueError, match="engine must be 'jax' or 'auto' for Wanderer"):
         kernel_of(Wanderer(), "scalar")
     with pytest.raises(ValueError, match="engine must be one of auto, scalar, jax"):
         kernel_of(d_ts, "numba")
+
+
+class Changed(type(policies.get("rucb"))):
+    """Inherits from a policy that is a kernel alone."""
+
+
+def test_a_kernel_plays_no_rule_that_may_have_changed():
+    with pytest.raises(ValueError, match="Changed inherits from a policy that"):
+        kernel_of(Changed())
 
 
 def test_results_have_the_layout_of_the_other_engine(wandering):
