@@ -1,6 +1,5 @@
 """Who asks: one file per algorithm, and a registry by name."""
 
-from bayesduel.policies.base import parameters
 from bayesduel.policies.batched.candidate_comparisons import CandidateComparisons
 from bayesduel.policies.batched.pairwise_comparisons import PairwiseComparisons
 from bayesduel.policies.batched.seeded_comparisons import SeededComparisons
@@ -26,6 +25,7 @@ from bayesduel.policies.lookup import (
     parse,
     subset_names,
 )
+from bayesduel.policies.parameters import parameters
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.reductions.doubler import Doubler

@@ -5,14 +5,11 @@ from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
 from bayesduel.literals import literal
-from bayesduel.policies.base import (
-    Policy,
-    check_policy,
-    parameters,
-    parameters_json,
-)
+from bayesduel.policies.base import Policy
+from bayesduel.policies.checks import check_policy
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
+from bayesduel.policies.parameters import parameters, parameters_json
 from bayesduel.policies.policy import Policy as Rule
 from bayesduel.policies.registry import entries
 from bayesduel.policies.subset_base import SubsetPolicy
@@ -33,7 +30,7 @@ def names() -> tuple[str, ...]:
     return tuple(
         name
         for name, entry in entries().items()
-        if not isinstance(entry.default, SubsetPolicy)
+        if not issubclass(entry.kind, SubsetPolicy)
     )
 
 
@@ -49,7 +46,7 @@ def subset_names() -> tuple[str, ...]:
     return tuple(
         name
         for name, entry in entries().items()
-        if isinstance(entry.default, SubsetPolicy)
+        if issubclass(entry.kind, SubsetPolicy)
     )
 
 

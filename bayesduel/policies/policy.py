@@ -75,6 +75,53 @@ def _compiled(default: bool) -> Any:
     return field(default=default, kw_only=True, metadata={"law": False})
 
 
+class KernelPolicy(_Frozen):
+    """A policy of this package whose rule is written by the side of its class.
+
+    As a *kernel*, in scalar code for Numba, and where it samples from a NumPyro model
+    in JAX.
+    """
+
+    def scalar_kernel(self) -> Any:
+        """Return what plays it run after run, or None.
+
+        A :class:`bayesduel.policies.scalar_kernel.ScalarKernel`. Only the class that
+        defines this method is played so: others that inherit from it may have another
+        rule.
+        """
+        return None
+
+    def over_model(self) -> Any:
+        """Return what plays it over a NumPyro model, or None.
+
+        A :class:`bayesduel.policies.over_models.base.ModelRule`.
+        """
+        return None
+
+
+def kernel_of(policy: PolicyBase) -> Any:
+    """Return the kernel that plays a policy, or None.
+
+    A class that inherits from one with a kernel may have changed its rule.
+    """
+    if "scalar_kernel" not in vars(type(policy)):
+        return None
+    return policy.scalar_kernel()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def over_model(policy: PolicyBase) -> Any:
+    """Return what plays a policy over a NumPyro model, or None."""
+    if "over_model" not in vars(type(policy)):
+        return None
+    return policy.over_model()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def has_kernel_above(policy: Any) -> bool:
+    """Say whether a class that a policy inherits from defines a kernel."""
+    above = [each for each in type(policy).__mro__[1:] if each is not KernelPolicy]
+    return any("scalar_kernel" in vars(each) for each in above)
+
+
 class Policy(_Frozen):
     """Decides which arms meet next: a rule of one run, as a paper prints it.
 

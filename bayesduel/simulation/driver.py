@@ -17,14 +17,14 @@ from jaxtyping import Bool, Int
 from bayesduel.errors import SimulationArgumentError, SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import (
-    Policy,
-    check_choice,
+from bayesduel.policies.base import Policy, is_in_jax
+from bayesduel.policies.checks import check_choice
+from bayesduel.policies.policy import (
+    PolicyBase,
     has_kernel_above,
-    is_in_jax,
     kernel_of,
+    over_model,
 )
-from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy_around import rule_of
 from bayesduel.program_cache import keep_programs
 from bayesduel.simulation.beginnings import orders_and_words
@@ -152,6 +152,7 @@ def run_chunk(
 
         ends = stopping and stopping.scalar_stopping()
         return run_scalar_chunk(environment, kernel, stopping=ends, **settings)  # pyright: ignore[reportArgumentType]
+    policy = over_model(policy) or policy
     with jax.enable_x64(True):
         inputs = _problem(environment, policy, runs, checkpoints, seed)  # pyright: ignore[reportArgumentType]
         lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
@@ -202,7 +203,8 @@ def kernel_for(
             f"engine must be 'jax' or 'auto' for {policy.label}, which has no kernel, "
             "got 'scalar'"
         )
-    if kernel is None and not is_in_jax(policy) and has_kernel_above(policy):
+    in_jax = is_in_jax(policy) or over_model(policy) is not None
+    if kernel is None and not in_jax and has_kernel_above(policy):
         raise SimulationArgumentError.of(
             "policy",
             f"must have a rule of its own, but {type(policy).__name__} inherits from a "

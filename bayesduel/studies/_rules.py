@@ -209,14 +209,12 @@ class PolicyRule:
 
 def _player(policy: PolicyBase, state: StudyState) -> Played | PlayedPolicy:
     """Return what follows the events of a study with a policy of any kind."""
-    from bayesduel.policies.policy import Policy
+    from bayesduel.policies.policy import Policy, kernel_of, over_model
 
     if isinstance(policy, Policy):
         from bayesduel.studies.players.rules import PlayedRule
 
         return PlayedRule(policy, state)
-    from bayesduel.policies.base import kernel_of
-
     if (kernel := kernel_of(policy)) is not None:
         # Numba takes half a second to import.
         from bayesduel.studies.players.kernels import PlayedKernel
@@ -224,7 +222,7 @@ def _player(policy: PolicyBase, state: StudyState) -> Played | PlayedPolicy:
         return PlayedKernel(policy, kernel, state)
     from bayesduel.studies.players.jax_policies import PlayedPolicy
 
-    return PlayedPolicy(policy, state)  # pyright: ignore[reportArgumentType]
+    return PlayedPolicy(over_model(policy) or policy, state)  # pyright: ignore[reportArgumentType]
 
 
 def rule_of(settings: Settings) -> Rule:
