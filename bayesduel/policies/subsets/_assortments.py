@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Float
 
-from bayesduel.policies.subset_base import ranks
+from bayesduel.policies.subsets._in_jax import ranks
 
 
 class _Search(NamedTuple):

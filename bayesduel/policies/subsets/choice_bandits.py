@@ -22,7 +22,12 @@ from bayesduel.policies.play_lists import (
     take,
 )
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import SubsetPolicy, one_offer, ranks, tie_breakers
+from bayesduel.policies.subsets._in_jax import (
+    JaxSubsetPolicy,
+    one_offer,
+    ranks,
+    tie_breakers,
+)
 from bayesduel.policies.subsets._rank_breaking import break_ranking
 from bayesduel.types import Arm, Offer, Rewards, RoundCount, RunKey
 from theory.divergences import kl_to_half
@@ -40,7 +45,7 @@ class ChoiceState(NamedTuple):
 
 @register("choice-bandits", acronym="WBA")
 @policy_class
-class ChoiceBandits(SubsetPolicy):
+class ChoiceBandits(JaxSubsetPolicy):
     """Sets around an anchor, WBA: the winner beats all others of its set.
 
     Looks for the arm that is chosen most in every set with it (a generalized Condorcet

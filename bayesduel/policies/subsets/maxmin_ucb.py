@@ -11,8 +11,8 @@ from jaxtyping import Bool, Float, Int
 from bayesduel.ops.masks import mark_largest
 from bayesduel.policies.base import check_above, most_beaten, policy_class
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
+from bayesduel.policies.subsets._in_jax import (
+    JaxSubsetPolicy,
     one_offer,
     ranks,
     tie_breakers,
@@ -29,7 +29,7 @@ class WinsState(NamedTuple):
     """0, ..., k - 1: its length is the size of a set."""
 
 
-class WinsPolicy(SubsetPolicy):
+class WinsPolicy(JaxSubsetPolicy):
     """Breaks choices into comparisons and counts who won them.
 
     A rule has a number ``alpha`` above 1/2, the width of its confidence bounds.

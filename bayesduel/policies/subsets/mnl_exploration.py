@@ -9,11 +9,6 @@ from jaxtyping import Bool, Float
 
 from bayesduel.policies.base import check_above, check_choice, policy_class
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
-    offer_until_no_choice,
-    tie_breakers,
-)
 from bayesduel.policies.subsets._assortments import best_assortment
 from bayesduel.policies.subsets._epochs import (
     EpochState,
@@ -21,12 +16,17 @@ from bayesduel.policies.subsets._epochs import (
     begin_epoch,
     no_epochs,
 )
+from bayesduel.policies.subsets._in_jax import (
+    JaxSubsetPolicy,
+    offer_until_no_choice,
+    tie_breakers,
+)
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey
 
 
 @register("mnl-ee", acronym="MNL-EE")
 @policy_class
-class MNLExploration(SubsetPolicy):
+class MNLExploration(JaxSubsetPolicy):
     """Optimistic assortments in epochs, for multinomial logit.
 
     A set is offered until nobody chooses; that is an epoch. With n_i epochs of arm i,

@@ -11,17 +11,17 @@ from jaxtyping import Bool, Float
 from bayesduel.ops.masks import first_marked
 from bayesduel.policies.base import check_choice, policy_class
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
-    offer_until_no_choice,
-    tie_breakers,
-)
 from bayesduel.policies.subsets._assortments import best_assortment
 from bayesduel.policies.subsets._epochs import (
     EpochState,
     add_purchases,
     begin_epoch,
     no_epochs,
+)
+from bayesduel.policies.subsets._in_jax import (
+    JaxSubsetPolicy,
+    offer_until_no_choice,
+    tie_breakers,
 )
 from bayesduel.policies.subsets.mnl_exploration import best_by_means
 from bayesduel.posteriors.beta_draws import draw_gammas
@@ -38,7 +38,7 @@ class SampledState(NamedTuple):
 
 @register("mnl-ts", acronym="MNL-TS")
 @policy_class
-class MNLThompson(SubsetPolicy):
+class MNLThompson(JaxSubsetPolicy):
     """Thompson sampling in epochs for multinomial logit, MNL-TS.
 
     A set is offered until nobody chooses; that is an epoch. Purchases of an arm per

@@ -11,8 +11,8 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import check_choice, policy_class
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
+from bayesduel.policies.subsets._in_jax import (
+    JaxSubsetPolicy,
     one_offer,
     ranks,
     tie_breakers,
@@ -52,7 +52,7 @@ class StageState(NamedTuple):
 
 @register("stagewise", acronym="Stagewise Elimination")
 @policy_class
-class StagewiseElimination(SubsetPolicy):
+class StagewiseElimination(JaxSubsetPolicy):
     """Uniform play in stages, accepting and rejecting arms by confidence intervals.
 
     In stage s, 2^s times: the undecided arms in random order, cut into blocks of k. A
