@@ -15,7 +15,7 @@ from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.policy import Policy as Rule
 from bayesduel.policies.registry import entries
-from bayesduel.policies.subset_base import SubsetPolicy
+from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.posteriors.names import is_posterior, numbers_of, with_numbers
 from theory.arguments import as_number, shown
@@ -33,7 +33,7 @@ def names() -> tuple[str, ...]:
     return tuple(
         name
         for name, entry in entries().items()
-        if not isinstance(entry.default, SubsetPolicy)
+        if not isinstance(entry.default, OfferingPolicy)
     )
 
 
@@ -49,7 +49,7 @@ def subset_names() -> tuple[str, ...]:
     return tuple(
         name
         for name, entry in entries().items()
-        if isinstance(entry.default, SubsetPolicy)
+        if isinstance(entry.default, OfferingPolicy)
     )
 
 
@@ -91,7 +91,7 @@ def get(name: str, **parameters: Any) -> Policy:
             remedy=f"{near}all: {', '.join(known)}",
         )
     default = known[name].default
-    told = not isinstance(default, SubsetPolicy)
+    told = not isinstance(default, OfferingPolicy)
     return _changed(name, default, parameters, told=told)
 
 
@@ -170,7 +170,7 @@ def parse(text: str) -> Policy:
         kind, rest = own_policy(text)
         default = default_of(kind)
         parameters = _parameters(text, rest, default)
-        told = not isinstance(default, SubsetPolicy | Rule)
+        told = not isinstance(default, OfferingPolicy | Rule)
         return _changed(kind.__name__, default, parameters, told=told)
     default = known[name].default if name in known else None
     return get(name, **_parameters(text, rest, default))

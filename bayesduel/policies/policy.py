@@ -58,7 +58,7 @@ def declared(policy: PolicyBase, name: str) -> Any:
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-class _Frozen(PolicyBase):
+class FrozenPolicy(PolicyBase):
     """What makes frozen dataclasses of its subclasses, without a decorator."""
 
     def __init_subclass__(cls, **others: Any) -> None:
@@ -75,7 +75,7 @@ def _compiled(default: bool) -> Any:
     return field(default=default, kw_only=True, metadata={"law": False})
 
 
-class Policy(_Frozen):
+class Policy(FrozenPolicy):
     """Decides which arms meet next: a rule of one run, as a paper prints it.
 
     A subclass is a frozen dataclass by itself: its annotated fields are parameters, to

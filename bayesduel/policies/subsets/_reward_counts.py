@@ -6,7 +6,12 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.policies.subset_base import SubsetPolicy, one_offer, tie_breakers, top
+from bayesduel.policies.subsets._in_jax import (
+    JaxSubsetPolicy,
+    one_offer,
+    tie_breakers,
+    top,
+)
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey
 
 
@@ -27,7 +32,7 @@ def mean_rewards(state: RewardCounts) -> Float[Array, " n"]:
     return state.totals / jnp.maximum(state.plays, 1).astype(jnp.float64)
 
 
-class CountingPolicy(SubsetPolicy):
+class CountingPolicy(JaxSubsetPolicy):
     """Counts offers and rewards; recommends the k arms with the largest means."""
 
     def init(

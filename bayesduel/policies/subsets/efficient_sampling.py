@@ -16,12 +16,8 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.base import check_choice, policy_class
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    one_offer,
-    tie_breakers,
-    top,
-    warn_above_one,
-)
+from bayesduel.policies.subset_base import warn_above_one
+from bayesduel.policies.subsets._in_jax import one_offer, tie_breakers, top
 from bayesduel.policies.subsets._reward_counts import (
     CountingPolicy,
     RewardCounts,

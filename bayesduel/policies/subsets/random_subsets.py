@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from bayesduel.policies.base import policy_class
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import one_offer, tie_breakers, top
+from bayesduel.policies.subsets._in_jax import one_offer, tie_breakers, top
 from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
 from bayesduel.types import Offer, RoundCount, RunKey
 
