@@ -195,21 +195,3 @@ def warn_above_one(label: str, world: "ChoiceWorld") -> None:
             AssumptionWarning,
             stacklevel=3,
         )
-
-
-def top(
-    values: Float[np.ndarray, " n"], uniforms: Float[np.ndarray, " n"], size: int
-) -> Bool[np.ndarray, " n"]:
-    """Mark the ``size`` arms with the largest values; ties to the larger uniforms."""
-    subset = np.zeros(len(values), dtype=np.bool_)
-    for _ in range(size):
-        best = -1
-        for arm in range(len(values)):
-            if subset[arm]:
-                continue
-            tied = best >= 0 and values[arm] == values[best]
-            wins_tie = tied and uniforms[arm] > uniforms[best]
-            if best < 0 or values[arm] > values[best] or wins_tie:
-                best = arm
-        subset[best] = True
-    return subset

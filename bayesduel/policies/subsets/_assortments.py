@@ -4,17 +4,18 @@ import math
 
 import numpy as np
 from jaxtyping import Bool, Float
+from numpy.random import Generator
 
-from bayesduel.policies.subset_base import top
+from bayesduel.ops.rules import top
 
 _GROWS = 1.0 + 1e-12
 """A revenue that grows by less has grown by rounding."""
 
 
 def best_assortment(
+    rng: Generator,
     weights: Float[np.ndarray, " n"],
     revenues: Float[np.ndarray, " n"],
-    uniforms: Float[np.ndarray, " n"],
     size: int,
 ) -> Bool[np.ndarray, " n"]:
     """Return the set of at most ``size`` arms with the largest expected revenue.
@@ -25,19 +26,21 @@ def best_assortment(
     exact (Dinkelbach 1967). With equal revenues: the ``size`` largest weights.
 
     Arms with an infinite weight come first; if there are some, the others follow by
-    v_i r_i. Ties go to the larger of ``uniforms``.
+    v_i r_i. Ties at random.
 
     Parameters
     ----------
-    weights, revenues, uniforms : float64 (n,)
+    rng : Generator
+        Breaks ties.
+    weights, revenues : float64 (n,)
         v_i >= 0 and r_i >= 0.
     size : int
         Most arms of a set.
     """
-    best = most_gaining(weights, revenues, uniforms, size, 0.0)
+    best = most_gaining(rng, weights, revenues, size, 0.0)
     earned = expected_revenue(weights, revenues, best)
     while earned < math.inf:
-        subset = most_gaining(weights, revenues, uniforms, size, earned)
+        subset = most_gaining(rng, weights, revenues, size, earned)
         revenue = expected_revenue(weights, revenues, subset)
         if revenue <= earned * _GROWS:
             break
@@ -46,9 +49,9 @@ def best_assortment(
 
 
 def most_gaining(
+    rng: Generator,
     weights: Float[np.ndarray, " n"],
     revenues: Float[np.ndarray, " n"],
-    uniforms: Float[np.ndarray, " n"],
     size: int,
     revenue: float,
 ) -> Bool[np.ndarray, " n"]:
@@ -59,7 +62,7 @@ def most_gaining(
         if weights[arm] < math.inf:
             gains[arm] = weights[arm] * (revenues[arm] - revenue)
         number += gains[arm] > 0.0
-    return top(gains, uniforms, min(size, max(number, 1)))
+    return top(rng, gains, min(size, max(number, 1)))
 
 
 def expected_revenue(

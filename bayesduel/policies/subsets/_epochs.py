@@ -52,7 +52,8 @@ def no_epochs(
 
 def begin_epoch(epochs: Epochs, subset: Bool[np.ndarray, " n"]) -> None:
     """Let a set be that of the present epoch."""
-    epochs.subset[:] = subset
+    for arm in range(len(subset)):
+        epochs.subset[arm] = subset[arm]
     epochs.now.begins = False
 
 
@@ -85,5 +86,4 @@ def best_by_means(epochs: Epochs, rng: Generator) -> Bool[np.ndarray, " n"]:
     for arm in range(len(means)):
         mean = epochs.purchases[arm] / max(epochs.number[arm], 1)
         means[arm] = max(mean, 1e-9)
-    uniforms = rng.random(len(means))
-    return best_assortment(means, epochs.revenues, uniforms, epochs.size)
+    return best_assortment(rng, means, epochs.revenues, epochs.size)

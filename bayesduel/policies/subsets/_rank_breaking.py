@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
-from bayesduel.ops.rules import among_largest, last_round_within
+from bayesduel.ops.rules import among_largest, last_round_within, only
 
 
 def break_ranking(
@@ -146,10 +146,3 @@ def least_beaten(
             if leads:
                 best = arm
     return only(best, len(among))
-
-
-def only(arm: int, num_arms: int) -> Bool[np.ndarray, " n"]:
-    """Mark one arm."""
-    mask = np.zeros(num_arms, dtype=np.bool_)
-    mask[arm] = True
-    return mask

@@ -8,11 +8,11 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.ops.divergences import kl_to_half
-from bayesduel.ops.rules import last_round_within, lowest, record
+from bayesduel.ops.rules import last_round_within, lowest, only, record, top
 from bayesduel.policies.base import check_at_least
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import Offer, SubsetPolicy, top
-from bayesduel.policies.subsets._rank_breaking import break_ranking, only
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
+from bayesduel.policies.subsets._rank_breaking import break_ranking
 
 
 class ChoiceState(NamedTuple):
@@ -132,7 +132,7 @@ class ChoiceBandits(SubsetPolicy):
                 value[arm] = -state.against[arm]
                 competitors += 1
         size = min(state.size, competitors)
-        return Offer(top(value, rng.random(num_arms), size), 1, False)
+        return Offer(top(rng, value, size), 1, False)
 
     def update(
         self,

@@ -6,16 +6,15 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
-from bayesduel.ops.rules import most_beaten
+from bayesduel.ops.rules import most_beaten, only, top
 from bayesduel.policies.base import check_above
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import Offer, SubsetPolicy, top
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._rank_breaking import (
     add_rivals,
     bounds_at,
     break_ranking,
     least_beaten,
-    only,
     settled_rounds,
     unbeaten,
 )
@@ -112,16 +111,15 @@ class MaxMinUCB(WinsPolicy):
 
     def choose(self, state: Comparisons, rng: Generator, round_: int) -> Offer:
         """Offer rivals, or one arm as long as it has none."""
-        num_arms = len(state.wins)
         bounds = bounds_at(state.wins, self.alpha, round_)
-        best = unbeaten(bounds, np.ones(num_arms, dtype=np.bool_))
-        subset = np.zeros(num_arms, dtype=np.bool_)
+        everybody = np.ones(len(state.wins), dtype=np.bool_)
+        subset = np.zeros(len(state.wins), dtype=np.bool_)
+        best = unbeaten(bounds, everybody)
         added = add_rivals(rng, bounds, best, subset, state.size)
         if added == 0:
-            return Offer(only(rng.integers(num_arms), num_arms), 1, False)
-        alone = added == 1
-        rounds = settled_rounds(bounds) if alone and self.look_ahead else 1
-        return Offer(subset, rounds, False)
+            add_rivals(rng, bounds, everybody, subset, 1)
+        is_alone = added == 1 and self.look_ahead
+        return Offer(subset, settled_rounds(bounds) if is_alone else 1, False)
 
     def recommend(self, state: Comparisons, rng: Generator) -> Bool[np.ndarray, " n"]:
         """Mark the arm that beats the most others."""
@@ -180,8 +178,9 @@ class RecursiveMaxMinUCB(WinsPolicy):
         """Mark the k arms that beat the most others."""
         wins, value = state.wins, np.zeros(len(state.wins))
         for arm in range(len(wins)):
-            won, lost = wins[arm].sum(), wins[:, arm].sum()
-            value[arm] = won / (won + lost + 1.0)
+            won, lost = 0, 0
             for other in range(len(wins)):
+                won, lost = won + wins[arm, other], lost + wins[other, arm]
                 value[arm] += wins[arm, other] > wins[other, arm]
-        return top(value, rng.random(len(wins)), state.size)
+            value[arm] += won / (won + lost + 1.0)
+        return top(rng, value, state.size)

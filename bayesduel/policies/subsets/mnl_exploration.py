@@ -22,10 +22,14 @@ from bayesduel.policies.subsets._epochs import (
 
 
 class OptimisticState(NamedTuple):
-    """The epochs, and the index of an arm never offered."""
+    """The epochs, and what an index may be."""
 
     epochs: Epochs
     unseen: float
+    """The index of an arm never offered."""
+
+    most: float
+    """The largest index of other arms."""
 
 
 @register("mnl-ee", acronym="MNL-EE")
@@ -98,16 +102,15 @@ class MNLExploration(SubsetPolicy):
         return OptimisticState(
             epochs=no_epochs(num_arms, subset_size, revenues),
             unseen=math.inf if self.init_index == "inf" else 1.0,
+            most=1.0 if self.cap else math.inf,
         )
 
     def choose(self, state: OptimisticState, rng: Generator, round_: int) -> Offer:
         """Begin an epoch, or go on with the present one."""
         epochs = state.epochs
         if epochs.now.begins:
-            most = 1.0 if self.cap else math.inf
-            upper = indices(state, self.scale, most)
-            uniforms = rng.random(len(upper))
-            best = best_assortment(upper, epochs.revenues, uniforms, epochs.size)
+            upper = indices(state, self.scale)
+            best = best_assortment(rng, upper, epochs.revenues, epochs.size)
             begin_epoch(epochs, best)
         return offer_of_epoch(epochs, self.look_ahead)
 
@@ -130,10 +133,8 @@ class MNLExploration(SubsetPolicy):
         return best_by_means(state.epochs, rng)
 
 
-def indices(
-    state: OptimisticState, scale: float, most: float
-) -> Float[np.ndarray, " n"]:
-    """Return m_i + sqrt(m_i L/n_i) + L/n_i, at most ``most``."""
+def indices(state: OptimisticState, scale: float) -> Float[np.ndarray, " n"]:
+    """Return m_i + sqrt(m_i L/n_i) + L/n_i, capped if asked for."""
     epochs, num_arms = state.epochs, len(state.epochs.number)
     width = scale * math.log1p(math.sqrt(num_arms) * epochs.now.finished)
     upper = np.full(num_arms, state.unseen)
@@ -141,5 +142,5 @@ def indices(
         if epochs.number[arm] > 0:
             mean = epochs.purchases[arm] / epochs.number[arm]
             share = width / epochs.number[arm]
-            upper[arm] = min(mean + math.sqrt(mean * share) + share, most)
+            upper[arm] = min(mean + math.sqrt(mean * share) + share, state.most)
     return upper

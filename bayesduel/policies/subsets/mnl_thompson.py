@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.random import Generator
 
+from bayesduel.ops.rules import only
 from bayesduel.policies.base import check_choice
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
@@ -137,14 +138,11 @@ def next_set(state: SampledState, rng: Generator) -> Bool[np.ndarray, " n"]:
     if state.is_correlated:
         for arm in range(num_arms):
             if epochs.number[arm] == 0:
-                alone = np.zeros(num_arms, dtype=np.bool_)
-                alone[arm] = True
-                return alone
+                return only(arm, num_arms)
         weights = correlated_weights(state, rng)
     else:
         weights = beta_weights(epochs, rng)
-    uniforms = rng.random(num_arms)
-    return best_assortment(weights, epochs.revenues, uniforms, epochs.size)
+    return best_assortment(rng, weights, epochs.revenues, epochs.size)
 
 
 def beta_weights(epochs: Epochs, rng: Generator) -> Float[np.ndarray, " n"]:

@@ -9,10 +9,10 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.limits import LONGEST_HORIZON
-from bayesduel.ops.rules import record
+from bayesduel.ops.rules import record, top
 from bayesduel.policies.base import check_choice
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import Offer, SubsetPolicy, top
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
 
 
 class StageState(NamedTuple):
@@ -125,7 +125,7 @@ class StagewiseElimination(SubsetPolicy):
 
     def choose(self, state: StageState, rng: Generator, round_: int) -> Offer:
         """Offer the next block, or the accepted arms once all is decided."""
-        if not state.undecided.any():
+        if count(state.undecided) == 0:
             rounds = LONGEST_HORIZON if self.look_ahead else 1
             return Offer(state.accepted, rounds, False)
         group = np.zeros(len(state.undecided))
@@ -137,7 +137,7 @@ class StagewiseElimination(SubsetPolicy):
             elif not state.undecided[arm]:
                 group[arm] = 1.0
         # A block at random is the next one of a random order. Filled up, if it is short.
-        return Offer(top(group, rng.random(len(group)), state.size), 1, False)
+        return Offer(top(rng, group, state.size), 1, False)
 
     def update(
         self,
@@ -149,17 +149,18 @@ class StagewiseElimination(SubsetPolicy):
         rewards: Float[np.ndarray, " n"],
     ) -> None:
         """Count the block; decide at the end of a stage."""
-        if not state.undecided.any():
+        if count(state.undecided) == 0:
             return
         for arm in range(len(subset)):
             if subset[arm] and state.waiting[arm]:
                 state.totals[arm] += rewards[arm]
                 state.waiting[arm] = False
-        if not state.waiting.any():
+        if count(state.waiting) == 0:
             state.now.repetitions -= 1
             if state.now.repetitions == 0:
-                decide(state)
-            state.waiting[:] = state.undecided
+                decide(state, rng)
+            for arm in range(len(subset)):
+                state.waiting[arm] = state.undecided[arm]
 
     def recommend(self, state: StageState, rng: Generator) -> Bool[np.ndarray, " n"]:
         """Return the accepted arms, filled up by the means of the last stage."""
@@ -169,43 +170,53 @@ class StagewiseElimination(SubsetPolicy):
                 value[arm] = math.inf
             elif state.undecided[arm]:
                 value[arm] = state.last_means[arm]
-        return top(value, rng.random(len(value)), state.size)
+        return top(rng, value, state.size)
 
 
-def decide(state: StageState) -> None:
+def decide(state: StageState, rng: Generator) -> None:
     """Accept and reject arms at the end of a stage, and begin the next one."""
     undecided, accepted, means = state.undecided, state.accepted, state.last_means
-    plays, num_arms = 2.0**state.now.stage, len(state.totals)
-    own = np.full(num_arms, -1.0)
-    for arm in range(num_arms):
+    plays, own = 2.0**state.now.stage, np.full(len(state.totals), -1.0)
+    for arm in range(len(own)):
         if undecided[arm]:
             own[arm] = means[arm] = state.totals[arm] / plays
+        state.totals[arm] = 0.0
     # Arms with equal means have equal radii: which of them comes first does not matter.
-    left = state.size - accepted.sum()
-    leaders = top(own, own, left)
+    leaders = top(rng, own, places_left(state))
     last, next_best = math.inf, -1.0
-    for arm in range(num_arms):
+    for arm in range(len(own)):
         if leaders[arm]:
             last = min(last, own[arm])
         else:
             next_best = max(next_best, own[arm])
     lowest_of_last = last - radius(state, last, plays)
     highest_of_next = next_best + radius(state, next_best, plays)
-    for arm in range(num_arms):
+    for arm in range(len(own)):
         if undecided[arm]:
             width = radius(state, own[arm], plays)
             accepted[arm] = own[arm] - width > highest_of_next
-            rejected = own[arm] + width < lowest_of_last
-            undecided[arm] = not accepted[arm] and not rejected
-    left = state.size - accepted.sum()
-    if undecided.sum() <= left:
-        accepted |= undecided
-        undecided[:] = False
-    elif left == 0:
-        undecided[:] = False
-    state.totals[:] = 0.0
+            is_rejected = own[arm] + width < lowest_of_last
+            undecided[arm] = not accepted[arm] and not is_rejected
+    left = places_left(state)
+    if left == 0 or count(undecided) <= left:
+        for arm in range(len(own)):
+            accepted[arm] = accepted[arm] or (left > 0 and undecided[arm])
+            undecided[arm] = False
     state.now.stage += 1
-    state.now.repetitions = 2**state.now.stage
+    state.now.repetitions = 1 << state.now.stage
+
+
+def places_left(state: StageState) -> int:
+    """Return k', how many arms are still to be accepted."""
+    return state.size - count(state.accepted)
+
+
+def count(mask: Bool[np.ndarray, " n"]) -> int:
+    """Count the arms that are marked."""
+    number = 0
+    for arm in range(len(mask)):
+        number += mask[arm]
+    return number
 
 
 def radius(state: StageState, mean: float, plays: float) -> float:
