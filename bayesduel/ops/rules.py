@@ -35,6 +35,23 @@ def among_largest(
     return largest, number + 1, (number + 1) * rng.random() < 1.0
 
 
+def top(
+    rng: Generator, values: Float[np.ndarray, " n"], size: int
+) -> Bool[np.ndarray, " n"]:
+    """Mark the ``size`` arms with the largest values; ties at random."""
+    subset = np.zeros(len(values), dtype=np.bool_)
+    for _ in range(size):
+        best, number, largest = -1, 0, -np.inf
+        for arm in range(len(values)):
+            if not subset[arm]:
+                value = values[arm]
+                largest, number, leads = among_largest(rng, value, largest, number)
+                if leads:
+                    best = arm
+        subset[best] = True
+    return subset
+
+
 def most_beaten(
     rng: Generator, wins: Int[np.ndarray, "K K"], among: Bool[np.ndarray, " K"]
 ) -> int:
