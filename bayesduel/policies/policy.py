@@ -165,14 +165,13 @@ RULE = ("start", "choose", "update", "recommend")
 """The functions that make a rule."""
 
 
-def check_rule(policy: Policy) -> None:
+def check_rule(policy: PolicyBase, protocol: type[PolicyBase] = Policy) -> None:
     """Raise where a policy lacks one of the functions that make its rule."""
-    lacking = [
-        name for name in RULE if getattr(type(policy), name) is getattr(Policy, name)
-    ]
+    kind = type(policy)
+    lacking = [name for name in RULE if getattr(kind, name) is getattr(protocol, name)]
     if lacking:
         raise PolicyParameterError(
-            f"{type(policy).__name__} must define {', '.join(RULE)}, but has no "
+            f"{kind.__name__} must define {', '.join(RULE)}, but has no "
             f"{' and no '.join(lacking)}; write it as in the example of "
             "bayesduel.Policy"
         )

@@ -8,15 +8,16 @@ from jaxtyping import Bool, Shaped
 from bayesduel.policies.base import Policy, policy_class
 from bayesduel.policies.policy import Policy as Rule
 from bayesduel.policies.policy import PolicyBase, declared
+from bayesduel.policies.subset_base import SubsetPolicy
 from bayesduel.types import Arm, OnHost, RunKey
 
 
-def rule_of(policy: PolicyBase) -> tuple[Rule, dict[str, Any]] | None:
+def rule_of(policy: PolicyBase) -> tuple[Rule | SubsetPolicy, dict[str, Any]] | None:
     """Return the rule in NumPy that a policy is, or is around, and how it is played.
 
     With the settings of :func:`bayesduel.simulation.run_by_run.run_chunk`.
     """
-    if isinstance(policy, Rule):
+    if isinstance(policy, Rule | SubsetPolicy):
         return policy, {}
     if not isinstance(policy, PolicyAround):
         return None
