@@ -171,7 +171,7 @@ def run_chunk(
     segments = Segments(
         segment_seconds,
         len(runs),
-        int(grid[-1]),
+        horizon,
         event_limit,
         on_progress,
         most_seconds,

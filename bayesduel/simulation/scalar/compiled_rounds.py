@@ -27,6 +27,10 @@ _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True
 _OUR_OPTIONS: Any = {**_OPTIONS, "no_cpython_wrapper": True}
 """Python calls the whole program only."""
 
+_PART_OPTIONS: Any = {**_OUR_OPTIONS, "_nrt": False}
+"""Of what makes no array: it need not count the references to those that it is given,
+which took several times as long as the work itself."""
+
 _USERS_OPTIONS: Any = {**_OUR_OPTIONS, "boundscheck": True}
 """Without, an index outside of an array would overwrite what belongs to others. Takes
 the time of a second rule; tests play ours in Python as well, which checks."""
@@ -53,7 +57,7 @@ class _Loop(NamedTuple):
 
     play: FunctionType
     parts: tuple[FunctionType, ...]
-    """What it calls, whatever the rule: compiled once for all."""
+    """What it calls, whatever the rule: compiled once for all. Makes no array."""
 
     tell: tuple[FunctionType, ...] = ()
     """What calls the rule for it."""
@@ -119,7 +123,7 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
 @cache
 def _part(function: FunctionType) -> Any:
     """Compile a part of the loop once, and keep it on disk for the next rule."""
-    part = _with_helpers(function, _PARTS, _OUR_OPTIONS)
+    part = _with_helpers(function, _PARTS, _PART_OPTIONS)
     digest = functions_digest([function])
     keep_on_disk(part, f"part-{digest[:16]}")
     return part
