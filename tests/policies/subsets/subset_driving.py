@@ -2,14 +2,13 @@
 
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from bayesduel.instances import choice
-from bayesduel.simulation import SubsetEnvironment
+from bayesduel.simulation import SubsetEnvironment, set_rounds
 from bayesduel.simulation.driver import RunRecords, run_chunk
-from tests.compiling import quick_jit
+from bayesduel.simulation.rounds import new_progress
+from bayesduel.simulation.set_runs import SetRuns
 
 WEIGHTS = np.array([0.35, 0.9, 0.2, 0.7, 0.5])
 """Of five arms, in an order of no meaning."""
@@ -41,57 +40,36 @@ class Round(NamedTuple):
     """One event of a replay."""
 
     subset: Any
-    rounds: Any
+    rounds: int
     rewards: Any
 
 
+class Watched:
+    """A policy whose events are written down."""
+
+    def __init__(self, policy) -> None:
+        self.start, self.choose = policy.start, policy.choose
+        self.recommend, self._update = policy.recommend, policy.update
+        self.events: list[Round] = []
+
+    def update(self, state, rng, round_, subset, rounds, rewards) -> None:
+        self.events.append(Round(subset.copy(), int(rounds), rewards.copy()))
+        self._update(state, rng, round_, subset, rounds, rewards)
+
+
 def replay(policy, world, runs, horizon, seed=0, most_events=None) -> list[list[Round]]:
-    """Play some runs without the simulator's lanes; return their events.
+    """Play some runs in plain Python; return their events.
 
     Arms keep their numbers. A run takes at most ``most_events`` events, by default as
     many as rounds.
     """
     environment = SubsetEnvironment.from_world(world, (world.regret,), shuffle=False)
-    with jax.enable_x64(True):
-        environment = jax.tree.map(jnp.asarray, environment)
-        keys = jax.random.split(jax.random.key(seed), runs)
-        program = _program(environment, policy, horizon, most_events or horizon)
-        played = jax.tree.map(np.asarray, program(keys))
-    found = []
-    for run in range(runs):
-        count = int(np.count_nonzero(played.rounds[run]))
-        found.append(
-            [Round(*(leaf[run, event] for leaf in played)) for event in range(count)]
-        )
+    played = SetRuns(environment, runs, np.array([horizon], dtype=np.int64))
+    order, found = np.arange(world.num_arms), []
+    for run, progress in enumerate(new_progress(runs)):
+        watched, rng = Watched(policy), np.random.default_rng([seed, run])
+        state = played.start(watched, order, rng)
+        given = played.tables(run, order, progress)
+        set_rounds.play(watched, state, rng, *given, most_events or horizon)
+        found.append(watched.events)
     return found
-
-
-def _program(environment, policy, horizon, most_events):
-    def one(key):
-        key_lane, key_init, key_events = jax.random.split(key, 3)
-        arms = jnp.arange(environment.num_arms, dtype=jnp.int32)
-        lane = environment.init(jax.random.permutation(key_lane, arms))
-        end = jnp.int64(horizon)
-
-        def advance(carry, number):
-            state, played = carry
-            keys = jax.random.split(jax.random.fold_in(key_events, number), 3)
-            offer, chosen = policy.choose(keys[0], state, played + 1)
-            offer, rewards, rounds = environment.play(
-                keys[1], lane, offer, end - played, in_bulk=policy.explores_in_bulk
-            )
-            now = played + rounds
-            after = policy.update(keys[2], chosen, now, offer, rewards)
-            active = played < end
-            carry = jax.tree.map(
-                lambda a, b: jnp.where(active, a, b), (after, now), (state, played)
-            )
-            return carry, Round(
-                offer.subset, jnp.where(active, rounds, 0), rewards.rewards
-            )
-
-        state = environment.init_policy(policy, key_init, lane, end)
-        numbers = jnp.arange(most_events, dtype=jnp.uint32)
-        return jax.lax.scan(advance, (state, jnp.int64(0)), numbers)[1]
-
-    return quick_jit(jax.vmap(one))
