@@ -56,11 +56,11 @@ class SetWorld(NamedTuple):
     """Weights of a logit rule, or means."""
 
     no_choice_weight: float
-    log_cdf: Float[np.ndarray, "n Q"]
-    node_weights: Float[np.ndarray, "n Q"]
+    log_cdf: Float[np.ndarray, "_ Q"]
+    node_weights: Float[np.ndarray, "_ Q"]
     outside: Float[np.ndarray, " Q"]
-    by_rank: Float[np.ndarray, "S n"]
-    binomials: Int[np.ndarray, "n k"]
+    by_rank: Float[np.ndarray, "S _"]
+    binomials: Int[np.ndarray, "_ k"]
     forms: Int[np.ndarray, " N"]
     best: Float[np.ndarray, " N"]
     values: Float[np.ndarray, "N n"]
