@@ -7,7 +7,6 @@ gap, and ``now`` with fewest and num_fewest.
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from bayesduel.ops import rules
 from bayesduel.ops.scalar.compiled import compiled

@@ -6,7 +6,6 @@ from jax import Array
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.ops.masks import materialize
-from bayesduel.ops.resolved_rounds import NEVER
 from bayesduel.policies.base import Policy
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey, State
@@ -69,15 +68,6 @@ class JaxSubsetPolicy(OfferingPolicy, Policy):
 def one_offer(subset: Bool[Array, " n"]) -> Offer:
     """Return an offer for a single round."""
     return Offer(subset=subset, rounds=jnp.int64(1), until_no_choice=jnp.bool_(False))
-
-
-def offer_until_no_choice(subset: Bool[Array, " n"], *, in_bulk: bool) -> Offer:
-    """Return an offer until nobody is chosen, or for its first round only."""
-    return Offer(
-        subset=subset,
-        rounds=jnp.int64(NEVER if in_bulk else 1),
-        until_no_choice=jnp.bool_(in_bulk),
-    )
 
 
 def tie_breakers(rng_key: RunKey, num_arms: int) -> Float[Array, " n"]:

@@ -136,7 +136,7 @@ class StagewiseElimination(SubsetPolicy):
                 group[arm] = 2.0
             elif not state.undecided[arm]:
                 group[arm] = 1.0
-        # A block at random is the next one of a random order. Filled up, if it is short.
+        # A random block is the next one of a random order; filled up if it is short.
         return Offer(top(rng, group, state.size), 1, False)
 
     def update(
