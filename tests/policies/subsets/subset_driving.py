@@ -7,8 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from bayesduel.instances import choice
-from bayesduel.simulation import SubsetEnvironment
+from bayesduel.policies import SubsetPolicy
+from bayesduel.simulation import SubsetEnvironment, set_worlds
 from bayesduel.simulation.driver import RunRecords, run_chunk
+from bayesduel.simulation.set_rounds import as_offer
 from tests.compiling import quick_jit
 
 WEIGHTS = np.array([0.35, 0.9, 0.2, 0.7, 0.5])
@@ -52,10 +54,16 @@ def replay(policy, world, runs, horizon, seed=0, most_events=None) -> list[list[
     many as rounds.
     """
     environment = SubsetEnvironment.from_world(world, (world.regret,), shuffle=False)
+    most_events = most_events or horizon
+    if isinstance(policy, SubsetPolicy):
+        return [
+            _events(policy, environment, horizon, np.random.default_rng((seed, run)))
+            for run in range(runs)
+        ]
     with jax.enable_x64(True):
         environment = jax.tree.map(jnp.asarray, environment)
         keys = jax.random.split(jax.random.key(seed), runs)
-        program = _program(environment, policy, horizon, most_events or horizon)
+        program = _program(environment, policy, horizon, most_events)
         played = jax.tree.map(np.asarray, program(keys))
     found = []
     for run in range(runs):
@@ -64,6 +72,24 @@ def replay(policy, world, runs, horizon, seed=0, most_events=None) -> list[list[
             [Round(*(leaf[run, event] for leaf in played)) for event in range(count)]
         )
     return found
+
+
+def _events(policy, environment, horizon, rng) -> list[Round]:
+    """Play one run of a rule in NumPy, in Python."""
+    world = set_worlds.set_world(environment)
+    lane = set_worlds.new_lane(world, rng.permutation(environment.num_arms))
+    sizes = environment.num_arms, environment.subset_size, horizon
+    state = policy.start(*sizes, environment.revenues[lane.order], rng)
+    played, events = 0, []
+    while played < horizon:
+        offer = as_offer(policy.choose(state, rng, played + 1))
+        set_worlds.put_forward(world, lane, offer.subset)
+        most = min(offer.rounds, horizon - played)
+        rounds = set_worlds.answer(world, lane, rng, most, offer.until_no_choice)
+        played += rounds
+        events.append(Round(offer.subset.copy(), rounds, lane.rewards.copy()))
+        policy.update(state, rng, played, offer.subset, rounds, lane.rewards)
+    return events
 
 
 def _program(environment, policy, horizon, most_events):
