@@ -1,9 +1,10 @@
 """CUCB (Chen et al. 2013) and CombUCB1 (Kveton et al. 2015)."""
 
 import math
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.ops.rules import top
@@ -80,23 +81,28 @@ class CombinatorialUCB(CountingPolicy):
 
     def choose(self, state: RewardCounts, rng: Generator, round_: int) -> Offer:
         """Offer the k largest indices, as long as they surely stay the largest."""
-        time = round_ - 1 if self.previous_round else round_
-        cap = 1.0 if self.cap else np.inf
-        width = bonus(self.scale, time)
-        values = index_values(state, width, cap)
+        values = indices(self, state, round_)
         subset = top(rng, values, state.size)
         rounds = 1
         if self.look_ahead:
             # The others grow with log t: allow them as long as the set may last at
             # most.
+            width = width_at(self, round_)
             longest = safe_rounds(state, subset, width, best_outside(subset, values))
-            later = index_values(state, bonus(self.scale, time + longest), cap)
+            later = indices(self, state, round_ + longest)
             highest = best_outside(subset, later)
-            if highest < cap:  # At the cap arms inside and outside are equal.
+            if highest < 1.0 or not self.cap:  # At the cap, inside and outside tie.
                 rounds = safe_rounds(state, subset, width, highest)
         return Offer(subset, rounds, False)
 
 
-def bonus(scale: float, time: int) -> float:
-    """Return sqrt(scale log t), what the width of an index is before 1 / sqrt(N)."""
-    return math.sqrt(scale * math.log(max(time, 1)))
+def width_at(rule: Any, round_: int) -> float:
+    """Return sqrt(scale log t), with t - 1 for t in CombUCB1."""
+    time = round_ - 1 if rule.previous_round else round_
+    return math.sqrt(rule.scale * math.log(max(time, 1)))
+
+
+def indices(rule: Any, state: RewardCounts, round_: int) -> Float[np.ndarray, " n"]:
+    """Return C_i/N_i + sqrt(scale log t / N_i), capped if asked for."""
+    cap = 1.0 if rule.cap else np.inf
+    return index_values(state, width_at(rule, round_), cap)

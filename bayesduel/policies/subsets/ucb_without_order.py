@@ -2,10 +2,10 @@
 
 import math
 import warnings
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from bayesduel.errors import AssumptionWarning
@@ -90,16 +90,24 @@ class UCBWithoutOrder(CountingPolicy):
 
     def choose(self, state: RewardCounts, rng: Generator, round_: int) -> Offer:
         """Offer the k largest indices, as long as they surely stay the largest."""
-        width = self.largest_reward * math.sqrt(self.alpha * state.log_horizon)
-        indices = index_values(state, width, np.inf)
-        subset = top(rng, indices, state.size)
+        values = indices(self, state, round_)
+        subset = top(rng, values, state.size)
         rounds = 1
         if self.look_ahead:
-            outside = best_outside(subset, indices)
-            rounds = safe_rounds(state, subset, width, outside)
+            outside = best_outside(subset, values)
+            rounds = safe_rounds(state, subset, width_of(self, state), outside)
         return Offer(subset, rounds, False)
 
     def recommend(self, state: RewardCounts, rng: Generator) -> Bool[np.ndarray, " n"]:
-        """Return the k arms with the largest indices, which are those of any round."""
-        width = self.largest_reward * math.sqrt(self.alpha * state.log_horizon)
-        return top(rng, index_values(state, width, np.inf), state.size)
+        """Return the k arms with the largest indices."""
+        return top(rng, indices(self, state, 0), state.size)
+
+
+def width_of(rule: Any, state: RewardCounts) -> float:
+    """Return Bmax sqrt(alpha log T)."""
+    return rule.largest_reward * math.sqrt(rule.alpha * state.log_horizon)
+
+
+def indices(rule: Any, state: RewardCounts, round_: int) -> Float[np.ndarray, " n"]:
+    """Return C_i/N_i + Bmax sqrt(alpha log T / N_i), in any round."""
+    return index_values(state, width_of(rule, state), np.inf)

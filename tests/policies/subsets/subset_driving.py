@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.instances import choice
-from bayesduel.simulation import SubsetEnvironment, set_rounds
+from bayesduel.simulation import SubsetEnvironment, set_worlds
 from bayesduel.simulation.driver import RunRecords, run_chunk
-from bayesduel.simulation.rounds import new_progress
-from bayesduel.simulation.set_runs import SetRuns
+from bayesduel.simulation.set_rounds import as_offer
 
 WEIGHTS = np.array([0.35, 0.9, 0.2, 0.7, 0.5])
 """Of five arms, in an order of no meaning."""
@@ -40,36 +39,32 @@ class Round(NamedTuple):
     """One event of a replay."""
 
     subset: Any
-    rounds: int
+    rounds: Any
     rewards: Any
 
 
-class Watched:
-    """A policy whose events are written down."""
-
-    def __init__(self, policy) -> None:
-        self.start, self.choose = policy.start, policy.choose
-        self.recommend, self._update = policy.recommend, policy.update
-        self.events: list[Round] = []
-
-    def update(self, state, rng, round_, subset, rounds, rewards) -> None:
-        self.events.append(Round(subset.copy(), int(rounds), rewards.copy()))
-        self._update(state, rng, round_, subset, rounds, rewards)
-
-
-def replay(policy, world, runs, horizon, seed=0, most_events=None) -> list[list[Round]]:
-    """Play some runs in plain Python; return their events.
-
-    Arms keep their numbers. A run takes at most ``most_events`` events, by default as
-    many as rounds.
-    """
+def replay(policy, world, runs, horizon, seed=0) -> list[list[Round]]:
+    """Play some runs without the simulator's loop, in Python; return their events."""
     environment = SubsetEnvironment.from_world(world, (world.regret,), shuffle=False)
-    played = SetRuns(environment, runs, np.array([horizon], dtype=np.int64))
-    order, found = np.arange(world.num_arms), []
-    for run, progress in enumerate(new_progress(runs)):
-        watched, rng = Watched(policy), np.random.default_rng([seed, run])
-        state = played.start(watched, order, rng)
-        given = played.tables(run, order, progress)
-        set_rounds.play(watched, state, rng, *given, most_events or horizon)
-        found.append(watched.events)
-    return found
+    return [
+        events_of_run(policy, environment, horizon, np.random.default_rng((seed, run)))
+        for run in range(runs)
+    ]
+
+
+def events_of_run(policy, environment, horizon, rng) -> list[Round]:
+    """Play one run of a rule in NumPy, in Python."""
+    world = set_worlds.set_world(environment)
+    lane = set_worlds.new_lane(world, rng.permutation(environment.num_arms))
+    sizes = environment.num_arms, environment.subset_size, horizon
+    state = policy.start(*sizes, environment.revenues[lane.order], rng)
+    played, events = 0, []
+    while played < horizon:
+        offer = as_offer(policy.choose(state, rng, played + 1))
+        set_worlds.put_forward(world, lane, offer.subset)
+        most = min(offer.rounds, horizon - played)
+        rounds = set_worlds.answer(world, lane, rng, most, offer.until_no_choice)
+        played += rounds
+        events.append(Round(offer.subset.copy(), rounds, lane.rewards.copy()))
+        policy.update(state, rng, played, offer.subset, rounds, lane.rewards)
+    return events
