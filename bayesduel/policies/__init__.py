@@ -37,7 +37,7 @@ from bayesduel.policies.rmed.efficient_copeland_winner import ECWRMED
 from bayesduel.policies.rmed.rmed1 import RMED1
 from bayesduel.policies.rmed.rmed2 import RMED2
 from bayesduel.policies.rmed.rmed2_fixed_horizon import RMED2FH
-from bayesduel.policies.subset_base import SubsetPolicy
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets.choice_bandits import ChoiceBandits
 from bayesduel.policies.subsets.combinatorial_ucb import CombinatorialUCB
 from bayesduel.policies.subsets.efficient_sampling import ESCB
@@ -85,6 +85,7 @@ __all__ = [
     "MaxMinUCB",
     "MergeRUCB",
     "MultiSBM",
+    "Offer",
     "PairwiseComparisons",
     "Policy",
     "RandomPairs",

@@ -12,7 +12,7 @@ from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.parameters import parameters, parameters_json
 from bayesduel.policies.policy import Policy as Rule
 from bayesduel.policies.registry import entries
-from bayesduel.policies.subset_base import SubsetPolicy
+from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.posteriors.names import is_posterior, numbers_of, with_numbers
 from theory.arguments import as_number, shown
@@ -30,7 +30,7 @@ def names() -> tuple[str, ...]:
     return tuple(
         name
         for name, entry in entries().items()
-        if not issubclass(entry.kind, SubsetPolicy)
+        if not issubclass(entry.kind, OfferingPolicy)
     )
 
 
@@ -46,7 +46,7 @@ def subset_names() -> tuple[str, ...]:
     return tuple(
         name
         for name, entry in entries().items()
-        if issubclass(entry.kind, SubsetPolicy)
+        if issubclass(entry.kind, OfferingPolicy)
     )
 
 
@@ -88,7 +88,7 @@ def get(name: str, **parameters: Any) -> Policy:
             remedy=f"{near}all: {', '.join(known)}",
         )
     default = known[name].default
-    told = not isinstance(default, SubsetPolicy)
+    told = not isinstance(default, OfferingPolicy)
     return _changed(name, default, parameters, told=told)
 
 
@@ -167,7 +167,7 @@ def parse(text: str) -> Policy:
         kind, rest = own_policy(text)
         default = default_of(kind)
         parameters = _parameters(text, rest, default)
-        told = not isinstance(default, SubsetPolicy | Rule)
+        told = not isinstance(default, OfferingPolicy | Rule)
         return _changed(kind.__name__, default, parameters, told=told)
     default = known[name].default if name in known else None
     return get(name, **_parameters(text, rest, default))

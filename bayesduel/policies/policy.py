@@ -58,7 +58,7 @@ def declared(policy: PolicyBase, name: str) -> Any:
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-class _Frozen(PolicyBase):
+class FrozenPolicy(PolicyBase):
     """What makes frozen dataclasses of its subclasses, without a decorator."""
 
     def __init_subclass__(cls, **others: Any) -> None:
@@ -75,7 +75,7 @@ def _compiled(default: bool) -> Any:
     return field(default=default, kw_only=True, metadata={"law": False})
 
 
-class KernelPolicy(_Frozen):
+class KernelPolicy(FrozenPolicy):
     """A policy of this package whose rule is written by the side of its class.
 
     As a *kernel*, in scalar code for Numba, and where it samples from a NumPyro model
@@ -122,7 +122,7 @@ def has_kernel_above(policy: Any) -> bool:
     return any("scalar_kernel" in vars(each) for each in above)
 
 
-class Policy(_Frozen):
+class Policy(FrozenPolicy):
     """Decides which arms meet next: a rule of one run, as a paper prints it.
 
     A subclass is a frozen dataclass by itself: its annotated fields are parameters, to
@@ -212,14 +212,13 @@ RULE = ("start", "choose", "update", "recommend")
 """The functions that make a rule."""
 
 
-def check_rule(policy: Policy) -> None:
+def check_rule(policy: PolicyBase, protocol: type[PolicyBase] = Policy) -> None:
     """Raise where a policy lacks one of the functions that make its rule."""
-    lacking = [
-        name for name in RULE if getattr(type(policy), name) is getattr(Policy, name)
-    ]
+    kind = type(policy)
+    lacking = [name for name in RULE if getattr(kind, name) is getattr(protocol, name)]
     if lacking:
         raise PolicyParameterError(
-            f"{type(policy).__name__} must define {', '.join(RULE)}, but has no "
+            f"{kind.__name__} must define {', '.join(RULE)}, but has no "
             f"{' and no '.join(lacking)}; write it as in the example of "
             "bayesduel.Policy"
         )

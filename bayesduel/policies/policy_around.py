@@ -3,14 +3,15 @@
 from typing import Any
 
 from bayesduel.policies.policy import KernelPolicy, Policy, PolicyBase, declared
+from bayesduel.policies.subset_base import SubsetPolicy
 
 
-def rule_of(policy: PolicyBase) -> tuple[Policy, dict[str, Any]] | None:
+def rule_of(policy: PolicyBase) -> tuple[Policy | SubsetPolicy, dict[str, Any]] | None:
     """Return the rule in NumPy that a policy is, or is around, and how it is played.
 
     With the settings of :func:`bayesduel.simulation.run_by_run.run_chunk`.
     """
-    if isinstance(policy, Policy):
+    if isinstance(policy, Policy | SubsetPolicy):
         return policy, {}
     if not isinstance(policy, PolicyAround):
         return None

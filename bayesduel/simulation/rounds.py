@@ -94,7 +94,9 @@ def add_rounds(
     Returns the number of the next checkpoint, which was ``place`` before.
     """
     while place < checkpoints.size and checkpoints[place] <= played + rounds:
-        ledger[place] = plays
+        for one in range(len(plays)):
+            for other in range(len(plays)):
+                ledger[place, one, other] = plays[one, other]
         ledger[place, first, second] += checkpoints[place] - played
         place += 1
     plays[first, second] += rounds

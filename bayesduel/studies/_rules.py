@@ -244,9 +244,10 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     from bayesduel import policies
     from bayesduel.limits import LONGEST_HORIZON
     from bayesduel.policies.policy import declared
+    from bayesduel.policies.subset_base import OfferingPolicy
 
     policy: PolicyBase = policies.parse(settings.policy)
-    if isinstance(policy, policies.SubsetPolicy | policies.DelayedFeedback):
+    if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
         raise StudyError.of("policy", rule, settings.policy, remedy=remedy)

@@ -9,7 +9,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.ops.masks import materialize
-from bayesduel.policies.base import kernel_of
+from bayesduel.policies.base import is_in_jax, kernel_of
 from bayesduel.simulation import buffer_rows, compiler_options, driver, event_loop
 from bayesduel.simulation._subset_draws import ranking
 from bayesduel.simulation.pairwise import PairwiseEnvironment
@@ -23,16 +23,15 @@ from tests.simulation.runs import RUNS, SLOW, same, simulate_runs
 LEFT_TO_LIBRARIES = {
     "bt-ts": {"cholesky", "triangular_solve"},
     "logit-ts": {"cholesky", "dot_general", "triangular_solve"},
-    "escb": {"dot_general"},
 }  # fmt: skip
 """Policies with operations that keep XLA from compiling a loop as one function."""
 
 LIBRARIES = {*set().union(*LEFT_TO_LIBRARIES.values()), "eigh", "scatter-add", "top_k"}
 
-QUICK = {"random-subsets"}
+QUICK = {"mnl-ts"}
 ALL = [
     *(name for name in IN_JAX if kernel_of(policies.get(name)) is None),
-    *policies.subset_names(),
+    *(name for name in policies.subset_names() if is_in_jax(policies.get(name))),
 ]
 VARIANTS = [
     *("scb:look_ahead=false", "mnl-ts:variant=correlated"),

@@ -12,8 +12,8 @@ from jaxtyping import Bool, Float, Int
 from bayesduel.errors import PolicyParameterError, SimulationArgumentError
 from bayesduel.policies.base import policy_class
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
+from bayesduel.policies.subsets._in_jax import (
+    JaxSubsetPolicy,
     one_offer,
     tie_breakers,
     top,
@@ -38,7 +38,7 @@ class LogitState(NamedTuple):
 
 @register("logit-ts", acronym="Logit-TS")
 @policy_class
-class LogitThompson(SubsetPolicy):
+class LogitThompson(JaxSubsetPolicy):
     """Posterior sampling for multinomial logit with a normal prior of utilities.
 
     v_i = exp(u_i), u_i ~ Normal(0, prior_scale^2): the NumPyro model
