@@ -78,7 +78,7 @@ def slow(name):
     return pytest.param(name, marks=pytest.mark.slow)
 
 
-NAMES = [slow("pcomp"), "sup-klucb"]
+NAMES = [slow("pcomp"), "bt-ts"]
 
 
 @pytest.mark.parametrize("name", NAMES)

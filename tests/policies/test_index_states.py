@@ -151,7 +151,7 @@ def answers(name, num_arms, number):
     return rounds, jax.tree.map(np.asarray, found)
 
 
-SIZES = {"cw-rmed": 3, "sup-klucb": 4}
+SIZES = {"cw-rmed": 3}
 """Arms that the states of each rule have."""
 
 

@@ -116,7 +116,7 @@ def test_rows_are_written_in_turn_as_by_a_scatter(rest, columns, dtype):
 
 
 @SLOW
-@pytest.mark.parametrize("name", ["sup-klucb", "scb"])
+@pytest.mark.parametrize("name", ["scb"])
 def test_options_change_no_bit(name, monkeypatch):
     """Each entry is computed as before, whatever is asked of the compiler."""
     simulate = partial(simulate_runs, policies.get(name), num_lanes=8, engine="jax")
