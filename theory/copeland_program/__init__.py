@@ -8,12 +8,10 @@ policy needs of them is offered here.
 """
 
 from theory.copeland_program._basis import (
-    Basis,
+    cost_tilts,
     directed_allocation,
     empty_basis,
     price_table,
-    stays_optimal,
-    tilted_costs,
 )
 from theory.copeland_program._basis_reuse import optimal_basis
 from theory.copeland_program._constraints import superior_sums
@@ -21,8 +19,8 @@ from theory.copeland_program._costs import evidence_costs, losses
 from theory.copeland_program._superiors import RankedSuperiors, superiors_by_counting
 
 __all__ = [
-    "Basis",
     "RankedSuperiors",
+    "cost_tilts",
     "directed_allocation",
     "empty_basis",
     "evidence_costs",
@@ -30,7 +28,5 @@ __all__ = [
     "optimal_basis",
     "superiors_by_counting",
     "price_table",
-    "stays_optimal",
     "superior_sums",
-    "tilted_costs",
 ]
