@@ -87,7 +87,7 @@ def new_program(num_arms: int, resolve_every: int) -> ProgramKernel:
         tilts=cost_tilts(num_arms),
         signs=basis.signs,
         amounts=basis.amounts,
-        columns=basis.columns.astype(np.int64),
+        columns=basis.columns,
         inverse=basis.inverse,
         loads=basis.loads.reshape(-1, places),
         prices=np.zeros(places),
@@ -188,8 +188,11 @@ def is_solved(state: Any) -> bool:
 
 @compiled
 def stays_optimal(program: ProgramKernel) -> bool:
-    """Say whether the basis is optimal at the prices: no multiplier is negative, no
-    price exceeded. ``theory.copeland_program._basis.stays_optimal``."""
+    """Say whether the basis is optimal at the prices.
+
+    No multiplier is negative, and no price exceeded:
+    ``theory.copeland_program._basis.stays_optimal``.
+    """
     size, values, used = program.now[0].size, program.multipliers, program.used
     for row in range(size):
         values[row], scale = 0.0, 0.0

@@ -67,7 +67,11 @@ def find_fewest(state: Any) -> None:
 
 @compiled
 def lowest(values: Float[np.ndarray, " n"]) -> int:
-    """Return the position of the smallest value: ``pair_counts.lowest``."""
+    """Return the position of the smallest value, the lowest of equal ones.
+
+    Values within a relative 1e-9 count as equal: they are sums that different orders of
+    addition change in their last digits.
+    """
     least = values[0]
     for i in range(values.size):
         least = min(least, values[i])
