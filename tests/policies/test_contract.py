@@ -55,7 +55,7 @@ PLAYED_IN_JAX = {"d-ts+"}
 """Policies that are played alone quickly. Of the others every duel is compared with a
 twin, or the law of their rounds, or they are played by a kernel."""
 
-TWO_ARMS_IN_JAX = {"sup-klucb"}
+TWO_ARMS_IN_JAX = {"pcomp"}
 """One for each kind of rule, and soon compiled."""
 
 

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import last_round_within, lowest, only, record, top
-from bayesduel.policies.base import check_at_least
+from bayesduel.policies.checks import check_at_least
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._rank_breaking import break_ranking

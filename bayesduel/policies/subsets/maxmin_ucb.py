@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
 from bayesduel.ops.rules import most_beaten, only, top
-from bayesduel.policies.base import check_above
+from bayesduel.policies.checks import check_above
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._rank_breaking import (

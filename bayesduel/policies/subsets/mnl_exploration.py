@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy.random import Generator
 
-from bayesduel.policies.base import check_above, check_choice
+from bayesduel.policies.checks import check_above, check_choice
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._assortments import best_assortment

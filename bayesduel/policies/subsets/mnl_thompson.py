@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from numpy.random import Generator
 
 from bayesduel.ops.rules import only
-from bayesduel.policies.base import check_choice
+from bayesduel.policies.checks import check_choice
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._assortments import best_assortment

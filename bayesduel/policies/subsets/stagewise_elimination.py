@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.ops.rules import record, top
-from bayesduel.policies.base import check_choice
+from bayesduel.policies.checks import check_choice
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 
