@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int
 
 from bayesduel.errors import BayesduelError, SimulationError
-from bayesduel.policies.policy import Policy, check_rule
+from bayesduel.policies.policy import Policy, check_rule, declared
 from bayesduel.simulation import rounds
 from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.pairwise import PairwiseEnvironment
@@ -20,6 +20,10 @@ from bayesduel.simulation.segments import Segments, begin_anew, new_generator
 _FAULTS = {
     rounds.BAD_ARM: "choose named the arm {wrong}; arms are numbered 0 to {last}",
     rounds.BAD_IDLE_ROUNDS: "choose asked for {wrong} idle rounds; ask for 0 or more",
+    rounds.BAD_ROUNDS: (
+        "choose asked for {wrong} rounds of a pair; ask for 0 or 1, or for more in a "
+        "class that says explores_in_bulk = True"
+    ),
     rounds.BAD_RECOMMENDATION: (
         "recommend named the arm {wrong}; arms are numbered 0 to {last}"
     ),
@@ -79,7 +83,7 @@ def run_chunk(
     segments = Segments(
         segment_seconds, len(runs), horizon, event_limit, on_progress, most_seconds
     )
-    done = 0
+    found: list[dict[str, float]] = []
     for run, order, seeds, row, plays_at in zip(
         runs, orders, words, progress, ledger, strict=True
     ):
@@ -98,17 +102,18 @@ def run_chunk(
                 return int(row[rounds.EVENTS]), int(row[rounds.PLAYED])
 
             segments.play(run, go_on)
-        done += 1
+            found.append(declared(policy, "info")(state))
         if segments.is_enough():
             break
+    done = len(found)
     progress = progress[:done]
-    found, best = environment.with_original_labels(
+    played, best = environment.with_original_labels(
         {"plays": ledger[:done]}, progress[:, rounds.RECOMMENDED], orders[:done]
     )
     return RunRecords(
-        ledger=found,
+        ledger=played,
         recommendation=best,
-        info={},
+        info={name: np.array([each[name] for each in found]) for name in found[0]},
         events=progress[:, rounds.EVENTS].copy(),
         finished=np.ones(done, dtype=bool),
         run_seconds=time.perf_counter() - compiled,

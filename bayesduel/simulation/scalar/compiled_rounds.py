@@ -14,9 +14,15 @@ from numba.extending import overload, overload_method
 
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.policy import Duel, Policy
+from bayesduel.policies.policy import Duel, Policy, Wins
 from bayesduel.posteriors.names import is_posterior
-from bayesduel.simulation.rounds import add_rounds, as_duel, play, tell
+from bayesduel.simulation.rounds import (
+    add_rounds,
+    as_duel,
+    is_in_bulk,
+    play,
+    tell,
+)
 from bayesduel.simulation.scalar.programs import keep_on_disk
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
@@ -47,13 +53,14 @@ def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
     made: dict[FunctionType, Any] = {}
     options = _OUR_OPTIONS if _is_ours(kind) else _USERS_OPTIONS
     rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
-    names = rule | {
-        "add_rounds": _add_rounds(),
-        "tell": njit(**_OUR_OPTIONS)(_with_names(tell, rule)),
-    }
+    names = rule | _played_by(rule["update"], is_in_bulk(kind))
+    names["add_rounds"] = _add_rounds()
+    names["tell"] = njit(**_OUR_OPTIONS)(_with_names(tell, names))
     program: Any = njit(**_OPTIONS)(_with_names(play, names))
-    digest = functions_digest([*methods.values(), play, add_rounds, tell])
-    keep_on_disk(program, f"rule-{digest[:16]}")
+    ours = play, add_rounds, tell, _played_by, _in_bulk, _one_by_one
+    digest = functions_digest([*methods.values(), *ours])
+    manner = "bulk" if is_in_bulk(kind) else "rule"
+    keep_on_disk(program, f"{manner}-{digest[:16]}")
 
     def play_compiled(*arguments: Any) -> None:
         try:
@@ -77,6 +84,43 @@ def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
 def _add_rounds() -> Any:
     """Compile this once for all rules."""
     return njit(**_OUR_OPTIONS)(inspect.unwrap(add_rounds))
+
+
+def _played_by(update: Any, in_bulk: bool) -> dict[str, Any]:
+    """Compile how a rule's rounds of a pair are drawn, and how it is told of them.
+
+    Binomials take Numba a second, so only those that need them have them.
+    """
+    draw, outcome = _in_bulk() if in_bulk else _one_by_one()
+
+    def told(policy, state, rng, round_, first, second, wins, rounds):  # noqa: ANN001, ANN202
+        update(policy, state, rng, round_, first, second, outcome(wins, rounds))
+
+    def drawn(policy, rng, chance, rounds):  # noqa: ANN001, ANN202
+        return draw(rng, chance, rounds)
+
+    made = {"update": told, "count_wins": drawn, "is_in_bulk": lambda policy: in_bulk}
+    return {name: njit(**_OUR_OPTIONS)(each) for name, each in made.items()}
+
+
+@cache
+def _one_by_one() -> tuple[Any, Any]:
+    """Compile this once for all rules that ask for a single round of a pair."""
+    compiled = njit(**_OUR_OPTIONS)
+    return (
+        compiled(lambda rng, chance, rounds: int(rng.random() < chance)),
+        compiled(lambda wins, rounds: wins > 0),
+    )
+
+
+@cache
+def _in_bulk() -> tuple[Any, Any]:
+    """Compile this once for all others."""
+    compiled = njit(**_OUR_OPTIONS)
+    return (
+        compiled(lambda rng, chance, rounds: rng.binomial(rounds, chance)),
+        compiled(lambda wins, rounds: Wins(wins, rounds)),
+    )
 
 
 def parameters_record(policy: Policy) -> np.record:
@@ -174,7 +218,7 @@ def _as_duel(asked: Any) -> Any:
     if isinstance(asked, types.BaseNamedTuple) and len(asked) == len(Duel._fields):
         return lambda asked: Duel(asked[0], asked[1], asked[2], asked[3], asked[4])
     if len(asked) == 2:
-        return lambda asked: Duel(asked[0], 0, asked[0], asked[1], True)
+        return lambda asked: Duel(asked[0], 0, asked[0], asked[1], 1)
     return None
 
 
