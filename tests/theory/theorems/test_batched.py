@@ -69,8 +69,8 @@ def assert_floor(horizon, num_batches, r, size):
 def test_sizes_next_to_perfect_powers():
     """T = a^d and its neighbors, up to 2^62: batches are roots and powers of a."""
     rng = np.random.default_rng(57)
-    for degree in range(2, 63, 4):
-        base = max(int(2 ** (rng.uniform(1, 62) / degree)), 2)
+    for degree in range(2, 62, 4):
+        base = max(int(2 ** (rng.uniform(1, 61) / degree)), 2)
         for horizon in (base**degree - 1, base**degree, base**degree + 1):
             for num_batches in (degree, min(3 * degree, horizon)):
                 for r, size in enumerate(batch_sizes(horizon, num_batches), start=1):
