@@ -78,7 +78,7 @@ def slow(name):
     return pytest.param(name, marks=pytest.mark.slow)
 
 
-NAMES = [slow("pcomp"), "sup-klucb"]
+NAMES = ["sup-klucb"]
 
 
 @pytest.mark.parametrize("name", NAMES)

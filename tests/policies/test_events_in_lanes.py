@@ -16,7 +16,7 @@ from bayesduel.types import Outcome
 from tests.compiling import names_in, quick_jit
 from tests.policies.forms import IN_JAX
 
-QUICK = {"bt-ts", "scb", "pcomp", "sup-klucb"}
+QUICK = {"bt-ts", "scb", "sup-klucb"}
 """Policies that have every operation of those that are played in lanes on a CPU, see
 the last test. The others have a kernel, or wait for the host most of the time."""
 

@@ -36,7 +36,6 @@ ALL = [
 ]
 VARIANTS = [
     *("scb:look_ahead=false", "mnl-ts:variant=correlated"),
-    *("pcomp:elimination=kl", "scomp2:elimination=kl"),
 ]
 """Settings by which other comparisons are made."""
 

@@ -158,8 +158,8 @@ class BatchedPolicy(Policy):
 
 @lru_cache(maxsize=64)
 def _sizes(horizon: int, num_batches: int) -> tuple[int, ...]:
-    """Remember them for the next run."""
-    return batch_sizes(horizon, num_batches)
+    """Remember them for the next run; of more batches than rounds all have one duel."""
+    return batch_sizes(horizon, min(num_batches, horizon))
 
 
 def plan(

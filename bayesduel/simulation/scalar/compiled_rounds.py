@@ -34,6 +34,8 @@ _USERS_OPTIONS: Any = {**_OUR_OPTIONS, "boundscheck": True}
 """Without, an index outside of an array would overwrite what belongs to others. Takes
 the time of a second rule; tests play ours in Python as well, which checks."""
 
+_WORD = np.dtype("U24")
+
 _COMPILED = ("choose", "update", "recommend")
 
 _REMEDY = (
@@ -144,11 +146,18 @@ def parameters_record(policy: Policy) -> np.record:
                 getattr(policy, name),
                 remedy="make it one, or leave out compiled=True",
             )
-    kinds = [(name, value.dtype, value.shape) for name, value in values.items()]
+    kinds = [(name, _kind(value), value.shape) for name, value in values.items()]
     record = np.zeros(1, dtype=kinds)
     for name, value in values.items():
         record[name][0] = value
     return record[0]
+
+
+def _kind(value: Any) -> np.dtype:
+    """Return the kind of a field; one for most words, which share a program so."""
+    if value.dtype.kind == "U" and value.dtype.itemsize <= _WORD.itemsize:
+        return _WORD
+    return value.dtype
 
 
 def _with_helpers(

@@ -254,6 +254,28 @@ def test_asked_again_before_the_outcomes_arrive():
     assert policy.info(state) == {"batches": 2}
 
 
+@pytest.mark.parametrize("overflow", ["truncate", "commit"])
+def test_an_arm_meets_itself_until_all_outcomes_have_arrived(overflow):
+    """Three pairs, ten duels each, told after every 7 rounds: five rounds of waiting.
+
+    In the second batch the pairs share the 65 rounds that are left, or one arm has all.
+    """
+    policy = policies.get("pcomp", num_batches=2, overflow=overflow, every=7)
+    grid = (20, 29, 30, 35, 100)
+    plays = simulate_runs(
+        policy, np.full((3, 3), 0.5), checkpoints=grid, seed=62
+    ).ledger["plays"]
+    own = np.trace(plays, axis1=2, axis2=3)
+    first, row, column = plays[:, 3], *np.triu_indices(3, 1)
+    assert np.all(own[:, :4] == (0, 0, 0, 5))
+    assert np.all(first[:, row, column] == 10)
+    if overflow == "commit":
+        assert np.all(own[:, 4] == 70)
+    else:
+        assert np.all(own[:, 4] == 5)
+        assert set(plays[:, 4, row, column].ravel()) == {31, 32}
+
+
 # Bad input
 
 
