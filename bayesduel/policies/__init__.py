@@ -26,7 +26,7 @@ from bayesduel.policies.lookup import (
     subset_names,
 )
 from bayesduel.policies.parameters import parameters
-from bayesduel.policies.policy import Duel, Policy
+from bayesduel.policies.policy import Duel, Policy, Wins
 from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.reductions.doubler import Doubler
 from bayesduel.policies.reductions.singleton_machines import MultiSBM
@@ -104,6 +104,7 @@ __all__ = [
     "SupKLUCB",
     "TrackAndStop",
     "UCBWithoutOrder",
+    "Wins",
     "WithoutSelfDuels",
     "get",
     "label_of",

@@ -13,15 +13,23 @@ class Duel(NamedTuple):
     """What a policy asks for, where it is more than a pair.
 
     ``champion`` meets itself for ``idle_rounds`` rounds, in which nothing is learnt;
-    then, if ``explores``, ``first`` meets ``second`` for one round. Only the horizon
-    cuts it short.
+    then, if ``explores``, ``first`` meets ``second`` for one round; for as many as it
+    says, where the policy declares ``explores_in_bulk``. Only the horizon cuts it
+    short.
     """
 
     champion: int
     idle_rounds: int
     first: int
     second: int
-    explores: bool = True
+    explores: int = 1
+
+
+class Wins(NamedTuple):
+    """What came of several rounds of a pair: ``won`` of them by the first arm."""
+
+    won: int
+    rounds: int
 
 
 class PolicyBase:
@@ -47,9 +55,19 @@ class PolicyBase:
         """
 
 
-DECLARED = {"title": "", "needs_horizon": False, "explores_in_bulk": False}
+def _nothing(state: Any) -> dict[str, float]:
+    return {}
+
+
+DECLARED = {
+    "title": "",
+    "needs_horizon": False,
+    "explores_in_bulk": False,
+    "info": _nothing,
+}
 """What a class may declare: its name in words, whether its rule reads the horizon (is
-not "anytime"), and whether it asks for several rounds of a pair at once."""
+not "anytime"), whether it asks for several rounds of a pair at once, and what it tells
+of a finished run, as ``info(state)``."""
 
 
 def declared(policy: PolicyBase, name: str) -> Any:
@@ -127,8 +145,8 @@ class Policy(FrozenPolicy):
 
     A subclass is a frozen dataclass by itself: its annotated fields are parameters, to
     be set by name in Python and on the command line. It defines :meth:`start`,
-    :meth:`choose`, :meth:`update` and :meth:`recommend`; that is all. Arms are
-    numbered from 0, and are relabeled at random in each run unless told otherwise.
+    :meth:`choose`, :meth:`update` and :meth:`recommend`; that is all. Arms are numbered
+    from 0, and are relabeled at random in each run unless told otherwise.
 
     Parameters
     ----------
@@ -147,6 +165,10 @@ class Policy(FrozenPolicy):
     ``rng`` is a generator of NumPy, seeded for each run by the seed and the number of
     the run. ``state`` is whatever :meth:`start` returns; the other methods change it in
     place.
+
+    A class may also define ``info(self, state)``, which returns a dictionary of numbers
+    of a finished run by their names, the same ones for every run: the results hold them
+    as variables. It is never compiled.
 
     Examples
     --------
@@ -194,12 +216,15 @@ class Policy(FrozenPolicy):
         round_: int,
         first: int,
         second: int,
-        won: bool,
+        won: Any,
         /,
     ) -> None:
         """Take in that ``first`` has won or lost against ``second`` in ``round_``.
 
-        Only comparisons of different arms are told.
+        Only comparisons of different arms are told. ``won`` is true or false; where the
+        class says ``explores_in_bulk = True`` it is :class:`Wins`, and ``round_`` the
+        last one of these. There may be fewer than were asked for: the horizon cuts
+        them, and people may leave questions of a study without an answer, even all.
         """
         raise NotImplementedError
 

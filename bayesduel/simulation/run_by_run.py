@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int, Shaped
 
 from bayesduel.errors import BayesduelError, SimulationError
-from bayesduel.policies.policy import Policy, PolicyBase, check_rule
+from bayesduel.policies.policy import Policy, PolicyBase, check_rule, declared
 from bayesduel.simulation import rounds
 from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.environment import Environment
@@ -92,6 +92,10 @@ class PairRuns:
             rounds.BAD_ARM: f"choose named the arm {{wrong}}; {arms}",
             rounds.BAD_IDLE_ROUNDS: (
                 "choose asked for {wrong} idle rounds; ask for 0 or more"
+            ),
+            rounds.BAD_ROUNDS: (
+                "choose asked for {wrong} rounds of a pair; ask for 0 or 1, or for "
+                "more in a class that says explores_in_bulk = True"
             ),
             rounds.BAD_RECOMMENDATION: f"recommend named the arm {{wrong}}; {arms}",
         }
@@ -176,12 +180,12 @@ def run_chunk(
         on_progress,
         most_seconds,
     )
-    done = 0
+    infos: list[dict[str, float]] = []
     for run, order, seeds, row in zip(runs, orders, words, progress, strict=True):
         begin_anew(rng, seeds)
         with _about(policy, row, run):
             state = all_runs.start(policy, order, rng)
-            given = (own, state, rng, *all_runs.tables(done, order, row))
+            given = (own, state, rng, *all_runs.tables(len(infos), order, row))
 
             def go_on(
                 limit: int, given: Any = given, row: Any = row, run: int = run
@@ -191,9 +195,10 @@ def run_chunk(
                 return int(row[rounds.EVENTS]), int(row[rounds.PLAYED])
 
             segments.play(run, go_on)
-        done += 1
+            infos.append(declared(policy, "info")(state))
         if segments.is_enough():
             break
+    done = len(infos)
     progress = progress[:done]
     ledger, best = environment.with_original_labels(
         *all_runs.found(progress), orders[:done]
@@ -201,7 +206,7 @@ def run_chunk(
     return RunRecords(
         ledger=ledger,
         recommendation=best,
-        info={},
+        info={name: np.array([each[name] for each in infos]) for name in infos[0]},
         events=progress[:, rounds.EVENTS].copy(),
         finished=np.ones(done, dtype=bool),
         run_seconds=time.perf_counter() - compiled,

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from bayesduel.policies.policy import declared
 from bayesduel.simulation import driver
 from tests.policies.driving import CHECKPOINTS, FEW_RUNS, NUM_RUNS, play, simulate_runs
 from tests.policies.forms import IN_JAX
@@ -41,7 +42,7 @@ OTHERS = [name for name in NAMES if name not in RULES]
 
 KERNELS = [name for name in OTHERS if policies.get(name).scalar_kernel()]
 
-IN_BULK = {name for name in OTHERS if policies.get(name).explores_in_bulk}
+IN_BULK = {name for name in NAMES if declared(policies.get(name), "explores_in_bulk")}
 
 VARIANTS = {
     "multisbm", "pure-d-ts", "rmed2", "rmed2fh", "savage-copeland", "scomp", "scomp2",

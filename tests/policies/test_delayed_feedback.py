@@ -73,7 +73,7 @@ def slow(name):
     return pytest.param(name, marks=pytest.mark.slow)
 
 
-NAMES = [slow("pcomp"), "bt-ts"]
+NAMES = ["bt-ts"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,11 +14,11 @@ from numba.extending import overload, overload_method
 
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.policy import Duel, PolicyBase
+from bayesduel.policies.policy import Duel, PolicyBase, Wins
 from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
 from bayesduel.simulation import rounds, set_rounds
-from bayesduel.simulation.rounds import as_duel
+from bayesduel.simulation.rounds import as_duel, is_in_bulk
 from bayesduel.simulation.scalar.programs import keep_on_disk
 from bayesduel.simulation.set_rounds import as_mask, as_offer
 
@@ -34,6 +34,8 @@ which took several times as long as the work itself."""
 _USERS_OPTIONS: Any = {**_OUR_OPTIONS, "boundscheck": True}
 """Without, an index outside of an array would overwrite what belongs to others. Takes
 the time of a second rule; tests play ours in Python as well, which checks."""
+
+_WORD = np.dtype("U24")
 
 _COMPILED = ("choose", "update", "recommend")
 
@@ -93,14 +95,18 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
     options = _OUR_OPTIONS if _is_ours(kind) else _USERS_OPTIONS
     rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
     names = dict(rule)
+    ours = [loop.play, *loop.parts, *loop.tell]
+    in_bulk = loop is _PAIRS and is_in_bulk(kind)
+    if loop is _PAIRS:
+        names |= _played_by(rule["update"], in_bulk)
+        ours += [_played_by, _in_bulk, _one_by_one]
     for each in loop.parts:
         names[each.__name__] = _part(each)
     for each in loop.tell:
-        names[each.__name__] = njit(**_OUR_OPTIONS)(_with_names(each, rule))
+        names[each.__name__] = njit(**_OUR_OPTIONS)(_with_names(each, names))
     program: Any = njit(**_OPTIONS)(_with_names(loop.play, names))
-    ours = (loop.play, *loop.parts, *loop.tell)
     digest = functions_digest([*methods.values(), *ours])
-    keep_on_disk(program, f"rule-{digest[:16]}")
+    keep_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
 
     def play_compiled(*arguments: Any) -> None:
         try:
@@ -129,6 +135,43 @@ def _part(function: FunctionType) -> Any:
     return part
 
 
+def _played_by(update: Any, in_bulk: bool) -> dict[str, Any]:
+    """Compile how a rule's rounds of a pair are drawn, and how it is told of them.
+
+    Binomials take Numba a second, so only those that need them have them.
+    """
+    draw, outcome = _in_bulk() if in_bulk else _one_by_one()
+
+    def told(policy, state, rng, round_, first, second, wins, rounds):  # noqa: ANN001, ANN202
+        update(policy, state, rng, round_, first, second, outcome(wins, rounds))
+
+    def drawn(policy, rng, chance, rounds):  # noqa: ANN001, ANN202
+        return draw(rng, chance, rounds)
+
+    made = {"update": told, "count_wins": drawn, "is_in_bulk": lambda policy: in_bulk}
+    return {name: njit(**_OUR_OPTIONS)(each) for name, each in made.items()}
+
+
+@cache
+def _one_by_one() -> tuple[Any, Any]:
+    """Compile this once for all rules that ask for a single round of a pair."""
+    compiled = njit(**_OUR_OPTIONS)
+    return (
+        compiled(lambda rng, chance, rounds: int(rng.random() < chance)),
+        compiled(lambda wins, rounds: wins > 0),
+    )
+
+
+@cache
+def _in_bulk() -> tuple[Any, Any]:
+    """Compile this once for all others."""
+    compiled = njit(**_OUR_OPTIONS)
+    return (
+        compiled(lambda rng, chance, rounds: rng.binomial(rounds, chance)),
+        compiled(lambda wins, rounds: Wins(wins, rounds)),
+    )
+
+
 def parameters_record(policy: PolicyBase) -> np.record:
     """Return the fields of a policy as Numba reads them: numbers, words and arrays.
 
@@ -150,11 +193,18 @@ def parameters_record(policy: PolicyBase) -> np.record:
                 getattr(policy, name),
                 remedy="make it one, or leave out compiled=True",
             )
-    kinds = [(name, value.dtype, value.shape) for name, value in values.items()]
+    kinds = [(name, _kind(value), value.shape) for name, value in values.items()]
     record = np.zeros(1, dtype=kinds)
     for name, value in values.items():
         record[name][0] = value
     return record[0]
+
+
+def _kind(value: Any) -> np.dtype:
+    """Return the kind of a field; one for most words, which share a program so."""
+    if value.dtype.kind == "U" and value.dtype.itemsize <= _WORD.itemsize:
+        return _WORD
+    return value.dtype
 
 
 def _with_helpers(
@@ -225,7 +275,7 @@ def _as_duel(asked: Any) -> Any:
     if isinstance(asked, types.BaseNamedTuple) and len(asked) == len(Duel._fields):
         return lambda asked: Duel(asked[0], asked[1], asked[2], asked[3], asked[4])
     if len(asked) == 2:
-        return lambda asked: Duel(asked[0], 0, asked[0], asked[1], True)
+        return lambda asked: Duel(asked[0], 0, asked[0], asked[1], 1)
     return None
 
 
