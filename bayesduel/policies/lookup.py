@@ -5,12 +5,11 @@ from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
 from bayesduel.literals import literal
-from bayesduel.policies.base import Policy
 from bayesduel.policies.checks import check_policy
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.parameters import parameters, parameters_json
-from bayesduel.policies.policy import Policy as Rule
+from bayesduel.policies.policy import Policy, PolicyBase
 from bayesduel.policies.registry import entries
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
@@ -50,7 +49,7 @@ def subset_names() -> tuple[str, ...]:
     )
 
 
-def get(name: str, **parameters: Any) -> Policy:
+def get(name: str, **parameters: Any) -> PolicyBase:
     """Return the policy called ``name``, with some of its parameters changed.
 
     Parameters
@@ -93,8 +92,8 @@ def get(name: str, **parameters: Any) -> Policy:
 
 
 def _changed(
-    name: str, default: Policy, parameters: dict[str, Any], *, told: bool
-) -> Policy:
+    name: str, default: PolicyBase, parameters: dict[str, Any], *, told: bool
+) -> PolicyBase:
     """Return ``default`` with other parameters; ``told`` allows those around it."""
     known = {field.name for field in fields(default)}  # pyright: ignore
     every = None
@@ -116,7 +115,9 @@ def _changed(
     return policy if every is None else DelayedFeedback(policy, every)
 
 
-def _with_posterior(name: str, policy: Policy, parameters: dict[str, Any]) -> Policy:
+def _with_posterior(
+    name: str, policy: PolicyBase, parameters: dict[str, Any]
+) -> PolicyBase:
     """Change the fields of the posteriors of a policy, which count as its own."""
     known = set(vars(policy))
     for holder, value in vars(policy).items():
@@ -139,7 +140,7 @@ def _with_posterior(name: str, policy: Policy, parameters: dict[str, Any]) -> Po
     return policy
 
 
-def parse(text: str) -> Policy:
+def parse(text: str) -> PolicyBase:
     """Read a policy with parameters, as the command line writes it.
 
     Parameters
@@ -167,13 +168,13 @@ def parse(text: str) -> Policy:
         kind, rest = own_policy(text)
         default = default_of(kind)
         parameters = _parameters(text, rest, default)
-        told = not isinstance(default, OfferingPolicy | Rule)
+        told = not isinstance(default, OfferingPolicy | Policy)
         return _changed(kind.__name__, default, parameters, told=told)
     default = known[name].default if name in known else None
     return get(name, **_parameters(text, rest, default))
 
 
-def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
+def _parameters(text: str, rest: str, default: PolicyBase | None) -> dict[str, Any]:
     """Read ``parameter=value`` between commas."""
     parameters: dict[str, Any] = {}
     for part in filter(None, (each.strip() for each in rest.split(","))):
@@ -191,7 +192,7 @@ def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
     return parameters
 
 
-def spelled(policy: Policy) -> str:
+def spelled(policy: PolicyBase) -> str:
     """Return the text that :func:`parse` reads as the same policy.
 
     Raises
@@ -234,7 +235,7 @@ def spelled(policy: Policy) -> str:
     return text
 
 
-def _with_changes(text: str, policy: Policy, *, words: bool) -> str:
+def _with_changes(text: str, policy: PolicyBase, *, words: bool) -> str:
     """Add the parameters in which a policy differs from what a text stands for."""
     usual = settable(parse(text))
     changes = {
@@ -256,13 +257,13 @@ def _word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _same(one: Policy, other: Policy) -> bool:
+def _same(one: PolicyBase, other: PolicyBase) -> bool:
     """Say whether results of two policies are of one kind."""
     kinds = type(one) is type(other) and one.label == other.label
     return kinds and parameters_json(one) == parameters_json(other)
 
 
-def settable(policy: Policy) -> dict[str, Any]:
+def settable(policy: PolicyBase) -> dict[str, Any]:
     """Return what can be set by name, the parameters of a posterior among it.
 
     Whether a rule is compiled is told only where its class says otherwise.
@@ -282,7 +283,7 @@ def settable(policy: Policy) -> dict[str, Any]:
     return found
 
 
-def name_of(policy: Policy) -> str:
+def name_of(policy: PolicyBase) -> str:
     """Return the registered name that fits ``policy`` best, or its class's name.
 
     Among forms of one class, the one that shares the most parameters.
@@ -290,7 +291,7 @@ def name_of(policy: Policy) -> str:
     return check_policy(policy).name
 
 
-def label_of(policy: Policy) -> str:
+def label_of(policy: PolicyBase) -> str:
     """Return the acronym, with the parameters that are not the default ones.
 
     Of a policy that is not registered, its title with them.
