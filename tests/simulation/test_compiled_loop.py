@@ -11,7 +11,6 @@ from bayesduel import policies
 from bayesduel.ops.masks import materialize
 from bayesduel.policies.base import is_in_jax, kernel_of
 from bayesduel.simulation import buffer_rows, compiler_options, driver, event_loop
-from bayesduel.simulation._subset_draws import ranking
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.subsets import SubsetEnvironment
 from tests.compiling import compared_with_themselves, names_in
@@ -28,13 +27,13 @@ LEFT_TO_LIBRARIES = {
 
 LIBRARIES = {*set().union(*LEFT_TO_LIBRARIES.values()), "eigh", "scatter-add", "top_k"}
 
-QUICK = {"mnl-ts"}
+QUICK = {"pcomp"}
 ALL = [
     *(name for name in IN_JAX if kernel_of(policies.get(name)) is None),
     *(name for name in policies.subset_names() if is_in_jax(policies.get(name))),
 ]
 VARIANTS = [
-    *("scb:look_ahead=false", "mnl-ts:variant=correlated"),
+    "scb:look_ahead=false",
     *("pcomp:elimination=kl", "scomp2:elimination=kl"),
 ]
 """Settings by which other comparisons are made."""
@@ -63,13 +62,6 @@ def test_program_of_the_loop(name):
     found = names_in(loop.jaxpr) & LIBRARIES
     assert found == LEFT_TO_LIBRARIES.get(name, set())
     assert compared_with_themselves(loop.jaxpr) == []
-
-
-def test_a_ranking_compares_times_of_arrival_that_are_computed_once():
-    half = np.full(3, 0.5)
-    with jax.enable_x64(True):
-        program = jax.make_jaxpr(ranking, static_argnums=3)(half, half, half > 0, 2)
-    assert compared_with_themselves(program.jaxpr) == []
 
 
 @pytest.mark.parametrize("barrier", [True, False])
