@@ -27,22 +27,14 @@ LEFT_TO_LIBRARIES = {
 
 LIBRARIES = {*set().union(*LEFT_TO_LIBRARIES.values()), "eigh", "scatter-add", "top_k"}
 
-QUICK = {"pcomp"}
 ALL = [
     *(name for name in IN_JAX if kernel_of(policies.get(name)) is None),
     *(name for name in policies.subset_names() if is_in_jax(policies.get(name))),
 ]
-VARIANTS = [
-    "scb:look_ahead=false",
-    *("pcomp:elimination=kl", "scomp2:elimination=kl"),
-]
-"""Settings by which other comparisons are made."""
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[SLOW] * (name not in QUICK)) for name in ALL + VARIANTS],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
 def test_program_of_the_loop(name):
     """What is compared is computed once, and nothing is left to a library.
 
