@@ -70,7 +70,7 @@ class PairRuns:
     """
 
     loop = rounds
-    protocol = Policy
+    protocol: type[PolicyBase] = Policy
 
     def __init__(
         self,

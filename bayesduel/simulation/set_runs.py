@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int, Shaped
 
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.subset_base import SubsetPolicy
 from bayesduel.simulation import set_rounds
 from bayesduel.simulation.set_rounds import SetLedger
@@ -26,7 +27,7 @@ class SetRuns:
     """
 
     loop = set_rounds
-    protocol = SubsetPolicy
+    protocol: type[PolicyBase] = SubsetPolicy
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""A world of subset choice that answers offers, and the ledger of who was offered."""
+"""A world of subset choice, and the ledger of who was offered.
+
+A policy in NumPy is answered by ``set_worlds``, one that JAX plays by what is here.
+"""
 
 from dataclasses import dataclass, fields
 from functools import partial
@@ -14,21 +17,14 @@ from bayesduel.instances.choice import (
     ChoiceRule,
     ChoiceWorld,
     GaussianRule,
-    IndependentRule,
     LogitRule,
     TableRule,
 )
 from bayesduel.instances.choice.costs import Cost
-from bayesduel.simulation._subset_draws import (
-    count_winners,
-    independent_rewards,
-    ranking,
-    rounds_until_no_choice,
-    winner,
-)
+from bayesduel.ops.sampling import cumulative
 from bayesduel.types import Batch, Offer, Rewards, RoundCount, RunKey, State
 
-for _rule in (GaussianRule, IndependentRule, LogitRule, TableRule):
+for _rule in (GaussianRule, LogitRule, TableRule):
     _names = [field.name for field in fields(_rule)]
     jax.tree_util.register_dataclass(
         _rule,
@@ -161,32 +157,12 @@ class SubsetEnvironment:
     ) -> tuple[Offer, Rewards, RoundCount]:
         """Cut an offer at the horizon and draw its rewards; consumes ``rng_key``.
 
-        ``in_bulk=False`` promises an offer for one round at most.
+        It is for one round, in which one arm at most is chosen.
         """
-        most = jnp.minimum(offer.rounds, rounds_left)
-        offered = _arms_of(lane, offer.subset)
-        chances = self.rule.chances(offered)
-        if self.feedback == "independent":
-            rounds = most
-            rewards = independent_rewards(
-                rng_key, chances, rounds, levels=self.levels, in_bulk=in_bulk
-            )
-            rewards = rewards * (self.largest_reward / self.levels)
-        elif self.feedback == "ranking":
-            assert isinstance(self.rule, LogitRule)
-            rounds = jnp.minimum(most, 1)
-            uniforms = jax.random.uniform(rng_key, (self.num_arms,), dtype=jnp.float64)
-            rewards = ranking(uniforms, self.rule.weights, offered, self.places)
-            rewards = jnp.where(rounds > 0, rewards, 0.0)
-        elif in_bulk:
-            nobody = self.rule.no_choice_chance(offered)
-            rounds, rewards = _many_rounds(
-                rng_key, chances, nobody, most, offer.until_no_choice
-            )
-        else:
-            rounds = most
-            uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-            rewards = jnp.where(rounds > 0, winner(uniform, chances), 0.0)
+        rounds = jnp.minimum(jnp.minimum(offer.rounds, 1), rounds_left)
+        chances = self.rule.chances(_arms_of(lane, offer.subset))
+        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
+        rewards = jnp.where(rounds > 0, winner(uniform, chances), 0.0)
         rewards = jnp.sum(jnp.where(_places(lane), rewards[None, :], 0.0), axis=1)
         offer = offer._replace(rounds=rounds)
         return offer, Rewards(rounds=rounds, rewards=rewards), rounds
@@ -243,22 +219,13 @@ def _arms_of(lane: SubsetLane, subset: Bool[Array, " n"]) -> Bool[Array, " n"]:
     return jnp.any(_places(lane) & subset[:, None], axis=0)
 
 
-def _many_rounds(
-    rng_key: RunKey,
-    chances: Float[Array, " n"],
-    nobody: Float[Array, ""],
-    most: RoundCount,
-    until_no_choice: Bool[Array, ""],
-) -> tuple[RoundCount, Float[Array, " n"]]:
-    """Draw up to ``most`` rounds of one offer: how many, and who is chosen."""
-    key_rounds, key_who = jax.random.split(rng_key)
-    uniform = jax.random.uniform(key_rounds, dtype=jnp.float64)
-    rounds, choices = rounds_until_no_choice(uniform, nobody, most)
-    # "Nobody" is one more outcome, unless all rounds that are drawn have a choice.
-    nobody = jnp.where(until_no_choice, 0.0, nobody)
-    drawn = count_winners(
-        key_who,
-        jnp.concatenate([chances, nobody[None]]),
-        jnp.where(until_no_choice, choices, most),
-    )
-    return jnp.where(until_no_choice, rounds, most), drawn[:-1]
+def winner(
+    uniform: Float[Array, ""], chances: Float[Array, " n"]
+) -> Float[Array, " n"]:
+    """Draw who is chosen in one round: 1 for the winner, or 0 for all.
+
+    Nobody is chosen with the rest of the probability.
+    """
+    upper = cumulative(chances)
+    lower = jnp.concatenate([jnp.zeros(1, dtype=upper.dtype), upper[:-1]])
+    return ((lower <= uniform) & (uniform < upper)).astype(jnp.float64)

@@ -105,8 +105,7 @@ def choose_index(rng: Generator, count: int) -> int:
 def waiting_time(rng: Generator, hazard: float, rounds: int) -> tuple[int, bool]:
     """Draw how many of the next ``rounds`` are idle, each with chance exp(-hazard).
 
-    Say, too, whether one that is not comes after them: ``waiting_time_at_rate`` of
-    ``ops.sampling``, for a hazard from 0 on.
+    Say, too, whether one that is not comes after them. The hazard is not below 0.
     """
     idle, happens, _ = _waiting_time(rng, hazard, rounds)
     return idle, happens

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 from bayesduel.ops.masks import materialize
 from bayesduel.policies.base import Policy
@@ -16,13 +16,8 @@ class JaxSubsetPolicy(OfferingPolicy, Policy):
 
     As :class:`bayesduel.policies.base.Policy`, with offers in place of duels: a policy
     returns :class:`bayesduel.types.Offer` and receives ``Rewards``; what it recommends
-    is a set, as a mask. With ``explores_in_bulk`` an offer may be for many rounds.
+    is a set, as a mask. An offer is for one round, and one arm at most is chosen.
     """
-
-    @property
-    def explores_in_bulk(self) -> bool:  # pyright: ignore
-        """Whether an offer may be for many rounds: if the rule looks ahead."""
-        return getattr(self, "look_ahead", False)
 
     def init(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
@@ -75,8 +70,10 @@ def tie_breakers(rng_key: RunKey, num_arms: int) -> Float[Array, " n"]:
     return jax.random.uniform(rng_key, (num_arms,), dtype=jnp.float64)
 
 
-def ranks(values: Float[Array, " n"], uniforms: Float[Array, " n"]) -> Int[Array, " n"]:
-    """Return the place of every arm by decreasing value, ties at random, from 0 on.
+def top(
+    values: Float[Array, " n"], uniforms: Float[Array, " n"], size: int
+) -> Bool[Array, " n"]:
+    """Mark the ``size`` arms with the largest values; ties at random.
 
     By counting: a sort would put the lanes in the wrong order.
     """
@@ -84,11 +81,4 @@ def ranks(values: Float[Array, " n"], uniforms: Float[Array, " n"]) -> Int[Array
     above = values[None, :] > values[:, None]
     tied = values[None, :] == values[:, None]
     first = tied & (uniforms[None, :] > uniforms[:, None])
-    return jnp.sum(above | first, axis=1, dtype=jnp.int32)
-
-
-def top(
-    values: Float[Array, " n"], uniforms: Float[Array, " n"], size: int
-) -> Bool[Array, " n"]:
-    """Mark the ``size`` arms with the largest values; ties at random."""
-    return ranks(values, uniforms) < size
+    return jnp.sum(above | first, axis=1, dtype=jnp.int32) < size

@@ -13,9 +13,8 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.rules import top
 from bayesduel.policies.checks import check_choice
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import warn_above_one
+from bayesduel.policies.subset_base import SubsetPolicy, warn_above_one
 from bayesduel.policies.subsets._reward_counts import (
-    CountingPolicy,
     RewardCounts,
     count_rewards,
     mean_rewards,
@@ -51,11 +50,12 @@ class Beliefs(NamedTuple):
     budget: float
     """f."""
 
-    index: int
+    kind: int
+    """1 or 2."""
 
 
 @register("escb", acronym="ESCB")
-class ESCB(CountingPolicy):
+class ESCB(SubsetPolicy):
     """The set with the largest index of sets, for independent arms.
 
     With means m_i of N_i rewards and f = log t + 4 k log log t (log log of at least 3,
@@ -234,10 +234,11 @@ def climbed(
 
 def set_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
     """Return the index of a set."""
-    if known.index == 1:
+    if known.kind == 1:
         return divergence_index(known, arms)
     total, spread = 0.0, 0.0
-    for arm in arms:
+    for place in range(len(arms)):
+        arm = int(arms[place])
         total += known.means[arm]
         spread += 1.0 / known.times[arm]
     return total + math.sqrt(0.5 * known.budget * spread)
@@ -254,7 +255,8 @@ def divergence_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         scale, spent = math.exp(middle), 0.0
-        for arm in arms:
+        for place in range(len(arms)):
+            arm = int(arms[place])
             mean, times = known.means[arm], known.times[arm]
             spent += times * divergence(mean, upper_mean(mean, scale / times))
         if spent <= known.budget:
@@ -262,7 +264,8 @@ def divergence_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
         else:
             high = middle
     total = 0.0
-    for arm in arms:
+    for place in range(len(arms)):
+        arm = int(arms[place])
         total += upper_mean(known.means[arm], math.exp(low) / known.times[arm])
     return total
 

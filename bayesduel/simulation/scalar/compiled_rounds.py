@@ -288,10 +288,10 @@ def _as_mask(subset: Any) -> Any:
 def _as_offer(asked: Any) -> Any:
     if _is_mask(asked):
         return lambda asked: Offer(asked, 1, False)
-    named = isinstance(asked, types.BaseNamedTuple) and len(asked) == 3
-    if not named or not _is_mask(asked[0]):
+    kinds: Any = asked if isinstance(asked, types.BaseNamedTuple) else ()
+    if len(kinds) != len(Offer._fields) or not _is_mask(kinds[0]):
         return None
-    if not all(isinstance(each, types.Integer | types.Boolean) for each in asked[1:]):
+    if not all(isinstance(each, types.Integer | types.Boolean) for each in kinds[1:]):
         return None
     return lambda asked: Offer(asked[0], asked[1], asked[2])
 
