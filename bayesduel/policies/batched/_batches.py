@@ -126,7 +126,7 @@ class BatchedPolicy(Policy):
             submit(state, left)
         stays = state.commits and not now.complete
         if stays or now.asked == now.pairs:
-            arm = np.argmax(state.active)
+            arm = int(np.argmax(state.active))
             if state.commits:
                 arm = most_beaten(rng, state.wins, state.active)
             return Duel(arm, left, arm, arm, 0)

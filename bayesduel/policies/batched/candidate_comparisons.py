@@ -94,7 +94,7 @@ class CandidateComparisons(SeededPolicy):
 def next_round(state: BatchedState) -> None:
     """Let the seeds meet; a single one is the candidate at once."""
     if np.sum(state.seeds) == 1:
-        challenge(state, np.argmax(state.seeds))
+        challenge(state, int(np.argmax(state.seeds)))
     else:
         state.now.phase = SEEDS_ONLY
         plan(state, state.seeds, state.seeds)
