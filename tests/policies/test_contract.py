@@ -68,9 +68,6 @@ def slowly(names, among=NAMES):
 
 
 CASES = slowly(VARIANTS | PLAYED_ELSEWHERE)
-QUICK_CASES = slowly(VARIANTS | {n for n in OTHERS if policies.get(n).assisted})
-"""Without those that wait for the host, which takes most of the time of all."""
-
 CASES_IN_JAX = slowly(VARIANTS | PLAYED_ELSEWHERE | ({*NAMES} - PLAYED_IN_JAX), IN_JAX)
 
 FEW = range(5)
@@ -135,7 +132,7 @@ LOOKING_AHEAD = [
 ]
 NUMBERED = [
     case
-    for case, policy in zip(QUICK_CASES, map(policies.get, NAMES), strict=True)
+    for case, policy in zip(CASES, map(policies.get, NAMES), strict=True)
     if with_other_numbers(policy) != policy
 ]
 
@@ -304,7 +301,7 @@ def assert_same_runs(records, here, others, there):
         np.testing.assert_array_equal(ours[here], theirs[there])
 
 
-@pytest.mark.parametrize("name", QUICK_CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_runs_do_not_depend_on_their_chunk(name):
     later = simulate_runs(policies.get(name), CONDORCET, runs=range(3, 3 + FEW_RUNS))
     assert_same_runs(later, slice(-3), runs_of(name), slice(3, None))
@@ -317,7 +314,7 @@ def test_runs_do_not_depend_on_their_company(name):
     assert_same_runs(few_runs_of(name), slice(None), runs_of(name), FEW)
 
 
-@pytest.mark.parametrize("name", QUICK_CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_runs_do_not_depend_on_segments(name, monkeypatch):
     shares = []
     monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
@@ -330,7 +327,7 @@ def test_runs_do_not_depend_on_segments(name, monkeypatch):
     np.testing.assert_array_equal(plays_of(records), plays_of(whole))
 
 
-@pytest.mark.parametrize("name", QUICK_CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
     dense = (*range(1, 7), 40, *range(45, 60), 120, 300, 699, 700)
     expected = plays_of(runs_of(name))
@@ -342,7 +339,7 @@ def test_runs_do_not_depend_on_the_grid_of_checkpoints(name):
     np.testing.assert_array_equal(plays[:, columns], expected)
 
 
-@pytest.mark.parametrize("name", QUICK_CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_same_seed_same_runs_another_seed_others(name):
     again = simulate_few(policies.get(name), CONDORCET)
     np.testing.assert_array_equal(plays_of(again), plays_of(runs_of(name)))
@@ -388,7 +385,7 @@ def test_hyperparameters_reach_the_program(name):
     assert changed == (name not in IGNORES_NUMBERS)
 
 
-@pytest.mark.parametrize("name", QUICK_CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_relabeled_arms_permute_the_law(name):
     """Arms are shuffled in each run, so their order must not matter."""
     # Few of what takes long: 64 runs already tell arms apart that are not put back.

@@ -18,7 +18,7 @@ from tests.policies.forms import IN_JAX
 
 QUICK = {"bt-ts", "pcomp", "scomp"}
 """Policies that have every operation of those that are played in lanes on a CPU, see
-the last test. The others have a kernel, or wait for the host most of the time."""
+the last test. The others have a kernel."""
 
 
 NUM_ARMS = 5
@@ -90,7 +90,7 @@ def test_quick_cases_have_all_operations():
     in_lanes = [
         name
         for name, policy in zip(IN_JAX, map(policies.get, IN_JAX), strict=True)
-        if not policy.scalar_kernel() and not policy.assisted
+        if not policy.scalar_kernel()
     ]
     with jax.enable_x64(True):
         found = {name: operations_of(as_traced(name)) for name in in_lanes}

@@ -11,6 +11,8 @@ from bayesduel.studies import Study
 from bayesduel.studies._settings import RULES
 from bayesduel.studies.players.played import Played
 from bayesduel.votes import Comparisons
+from tests.policies.instances import CYCLIC, random_outcomes
+from tests.policies.kernel_driving import play_kernel
 from tests.studies.helpers import DRINKS, assert_replays
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
@@ -97,6 +99,27 @@ def test_a_policy_asks_for_different_arms_and_replays(make, name):
 @pytest.mark.parametrize("name", sorted(set(policies.names()) - set(RULES)))
 def test_every_policy_asks_for_different_arms_and_replays(make, name):
     check_asking(make(name))
+
+
+def test_a_policy_that_waits_for_the_host_asks_for_the_duels_of_simulations(make):
+    """CW-RMED is without chance: also its self-duels come to wait."""
+    outcomes = random_outcomes(CYCLIC, 400, np.random.default_rng(6))
+    kernel = policies.get("cw-rmed").scalar_kernel()
+    duels = [
+        duel for duel in play_kernel(kernel, outcomes, 400).duels if len({*duel}) > 1
+    ]
+    study, seen = make("cw-rmed", budget=None), np.zeros((4, 4), dtype=int)
+    for duel in duels[:100]:
+        (ticket,) = study.ask()
+        left, right = map(DRINKS.index, (ticket.left, ticket.right))
+        low, high = sorted(duel)
+        assert {left, right} == {low, high}
+        low_won = outcomes[low, high, seen[low, high]]
+        seen[low, high] += 1
+        study.tell(ticket, "left" if low_won == (left == low) else "right")
+    state, _ = machine(study)
+    assert state.program.now["solved"][0] > 0
+    assert_policy_replays(study)
 
 
 def test_idle_rounds_are_counted_and_not_asked(make):

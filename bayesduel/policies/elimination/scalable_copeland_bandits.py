@@ -133,7 +133,7 @@ class ScalableCopelandBandits(Policy):
         arm = search.now.answer
         if arm == NOBODY:
             arm = search.now.arm
-            return Duel(arm, 0, arm, search.opponents[arm], True)
+            return Duel(arm, 0, arm, int(search.opponents[arm]), True)
         if self.look_ahead:
             return Duel(arm, rounds_left(state, round_), arm, arm, False)
         return Duel(arm, 0, arm, arm, True)

@@ -1,4 +1,4 @@
-"""What the kernel of ECW-RMED knows, and the test whether its evidence suffices.
+"""What ECW-RMED and CW-RMED know in kernels, and the test whether evidence suffices.
 
 The test is the ``candidate_slack`` of ``theory.copeland_program``, one winner at a
 time. Sums over the superiors of an arm are kept until one of its pairs changes.
@@ -111,7 +111,7 @@ def new_state(
 
 
 @inlined
-def count(state: CopelandKernel, first: int, second: int, won: bool) -> None:
+def count(state: Any, first: int, second: int, won: bool) -> None:
     """Count an outcome, and forget what no longer holds."""
     now, arms = state.now[0], state.arms
     forward, backward = state.pairs[first, second], state.pairs[second, first]

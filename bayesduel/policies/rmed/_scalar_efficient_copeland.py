@@ -58,7 +58,7 @@ def init(state: CopelandKernel, rng: Generator) -> None:
 
 
 @inlined
-def choose(state: CopelandKernel, rng: Generator, round_: int) -> ScalarDuel:
+def choose(state: Any, rng: Generator, round_: int) -> ScalarDuel:
     """Take a pair out of turn, or the next one of the pass."""
     now, elements = state.now[0], state.elements
     now.is_in_turn = False
@@ -121,7 +121,7 @@ def _self_duels(state: CopelandKernel, arm: int, round_: int) -> int:
 
 
 @compiled
-def first_passing(state: CopelandKernel, round_: int) -> tuple[int, float]:
+def first_passing(state: Any, round_: int) -> tuple[int, float]:
     """Return the first estimated winner that passes the test, -1 if none does.
 
     With it comes the largest log t that its evidence can answer for.

@@ -46,7 +46,7 @@ class CWRMED(CopelandRMED):
     the constraints stay the same, and whether the old basis is optimal at the new
     prices is decided exactly by the signs of its multipliers and reduced costs
     (`theory.copeland_program._basis.stays_optimal`; relative tolerance 1e-12). That
-    takes O(K^3) operations in the compiled loop, and the new optimum is read off the
+    takes O(K^3) operations of compiled code, and the new optimum is read off the
     basis. Only where this proof fails does the run wait for the host, which solves the
     program with HiGHS. So the duels are exactly those of solving after each draw, and
     results hold how often that happened: ``programs_needed`` counts the programs that

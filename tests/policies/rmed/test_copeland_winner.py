@@ -11,7 +11,8 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, ProgramError
 from bayesduel.policies.rmed import _scalar_copeland_program
 from tests.policies.driving import simulate_runs
-from tests.policies.instances import CYCLIC
+from tests.policies.instances import CYCLIC, random_outcomes
+from tests.policies.kernel_driving import play_kernel
 
 RESOLVE_EVERY = 1000
 """Longer than the runs, so that only a change of sides solves anew."""
@@ -70,6 +71,21 @@ def test_a_program_that_fails_costs_no_run(monkeypatch):
     assert same[~failed].all()
     assert not same[failed].all()
     assert np.all(plays.sum(axis=(2, 3)) == [[40, 120, 300, 700]])
+
+
+def test_without_self_duels_it_waits_alike():
+    """It has no chance: the duels are those of the policy but for its self-duels."""
+    rng = np.random.default_rng(8)
+    for matrix in (CYCLIC, (CYCLIC > 0.5) + 0.5 * np.eye(4)):
+        outcomes = random_outcomes(matrix, 1502, rng)
+        policy = policies.get("cw-rmed")
+        plain, without = (
+            play_kernel(each.scalar_kernel(), outcomes, 1500).duels
+            for each in (policy, policies.WithoutSelfDuels(policy))
+        )
+        made = [duel for duel in plain if duel[0] != duel[1]]
+        assert without[: len(made)] == made
+        assert 30 < len(made) < 1500
 
 
 @pytest.mark.slow
