@@ -1,0 +1,113 @@
+"""What is asked of a policy in JAX: three compiled calls, each of many runs at once.
+
+A policy describes one run; ``jax.vmap`` lays runs side by side. The loop over simulated
+rounds and studies with people make the same calls.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Bool, Int, UInt32
+
+from bayesduel.policies.base import Policy
+from bayesduel.simulation.beginnings import INIT
+from bayesduel.types import Action, Arm, RoundCount, RunKey, State
+
+
+class Told(NamedTuple):
+    """What a policy is told before it is asked again."""
+
+    counts: Bool[Any, ""]
+    """Whether there is anything: not before the first round."""
+
+    round: RoundCount
+    """The last round so far."""
+
+    request: Action
+    """What it had asked for, as far as it was played."""
+
+    outcome: Any
+    """What came of it."""
+
+
+def key_of(words: UInt32[Array, " 2"], event: UInt32[Array, ""]) -> RunKey:
+    """Return the key of an event of a run."""
+    key = jax.random.wrap_key_data(words, impl="threefry2x32")
+    return jax.random.fold_in(key, event)
+
+
+def _begin(
+    policy: Policy, words: Array, order: Int[Array, " K"], horizon: RoundCount
+) -> State:
+    key_policy = jax.random.split(key_of(words, jnp.uint32(INIT)))[1]
+    return policy.in_order(order).init(key_policy, order.shape[0], horizon)
+
+
+def _ask(
+    policy: Policy, words: Array, event: Array, state: State, told: Told
+) -> tuple[Action, State]:
+    key_update, key_choose = jax.random.split(key_of(words, event))
+    new = policy.update(key_update, state, told.round, told.request, told.outcome)
+    state = jax.tree.map(lambda a, b: jnp.where(told.counts, a, b), new, state)
+    return policy.choose(key_choose, state, told.round + 1)
+
+
+def _conclude(
+    policy: Policy, words: Array, event: Array, state: State
+) -> tuple[Arm, dict[str, Array]]:
+    # The event after the last one, whose key told the policy of that.
+    best = policy.recommend(key_of(words, event + 1), state)
+    return best, policy.info(state)
+
+
+@jax.jit
+def begin(policy: Policy, words: Array, orders: Array, horizon: RoundCount) -> State:
+    """Return the states of runs before their first rounds, by the words of their keys.
+
+    ``orders`` has the arm at each position; see ``Policy.in_order``.
+    """
+    own = partial(_begin, policy, horizon=horizon)
+    return jax.vmap(own)(words, orders)
+
+
+@partial(jax.jit, donate_argnames="states")
+def ask(
+    policy: Policy, words: Array, events: Array, states: State, told: Told
+) -> tuple[Action, State]:
+    """Tell a policy what came of its last requests, and let it choose the next ones.
+
+    Consumes the states.
+    """
+    return jax.vmap(partial(_ask, policy))(words, events, states, told)
+
+
+@jax.jit
+def conclude(
+    policy: Policy, words: Array, events: Array, states: State
+) -> tuple[Array, dict[str, Array]]:
+    """Return what a policy recommends, and its numbers of finished runs."""
+    return jax.vmap(partial(_conclude, policy))(words, events, states)
+
+
+@partial(jax.jit, donate_argnums=2)
+def chosen(which: Bool[Array, " run"], one: State, other: State) -> State:
+    """Pick per run between two states; consumes the second."""
+
+    def pick(a: Array, b: Array) -> Array:
+        return jnp.where(jnp.expand_dims(which, tuple(range(1, a.ndim))), a, b)
+
+    return jax.tree.map(pick, one, other)
+
+
+def blank_request(policy: Policy, states: State) -> Action:
+    """Return a request for nothing, of each of some runs."""
+
+    def choose(state: State) -> Action:
+        return policy.choose(jax.random.key(0), state, jnp.int64(1))[0]
+
+    shapes = jax.eval_shape(jax.vmap(choose), states)
+    return jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)

@@ -1,0 +1,132 @@
+"""The pairs of some runs side by side: who wins, and the ledger, in NumPy."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from jaxtyping import Int, UInt32
+
+from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.rounds import add_rounds
+from bayesduel.simulation.segments import begin_anew, new_generator
+from bayesduel.types import Batch, Duel, Outcome, RoundCount
+
+_NEVER = np.iinfo(np.int64).max
+
+
+class PairTable:
+    """Seats at which runs are played: each has its order of arms, and its generator.
+
+    Parameters
+    ----------
+    environment : PairwiseEnvironment
+        Who answers.
+    orders, words
+        Of every run; see :func:`bayesduel.simulation.beginnings.orders_and_words`.
+    checkpoints : int64 (C,)
+        Rounds at which the plays are written down.
+    num_seats : int
+        Runs side by side.
+    in_bulk : bool
+        Whether a pair may be asked for several times at once.
+    """
+
+    def __init__(
+        self,
+        environment: PairwiseEnvironment,
+        orders: Int[np.ndarray, "run K"],
+        words: UInt32[np.ndarray, "run 2"],
+        checkpoints: Int[np.ndarray, " C"],
+        num_seats: int,
+        *,
+        in_bulk: bool,
+    ) -> None:
+        shape = environment.preference.shape
+        self._environment, self._orders, self._words = environment, orders, words
+        self._checkpoints, self._in_bulk = checkpoints, in_bulk
+        self._seats = np.arange(num_seats)
+        self._generators = [new_generator() for _ in self._seats]
+        self._chances = np.zeros((num_seats, *shape))
+        self._plays = np.zeros((num_seats, *shape), dtype=np.int64)
+        self._runs = np.zeros(num_seats, dtype=np.int64)
+        self._places = np.full(num_seats, len(checkpoints))
+        self._due = np.append(checkpoints, _NEVER)
+        self._ledger = np.zeros((len(orders), len(checkpoints), *shape), dtype=np.int64)
+
+    def begin(self, seat: int, run: int) -> None:
+        """Seat a run."""
+        order = self._orders[run]
+        begin_anew(self._generators[seat], self._words[run])
+        self._chances[seat] = self._environment.preference[order[:, None], order]
+        self._plays[seat] = 0
+        self._runs[seat], self._places[seat] = run, 0
+
+    @staticmethod
+    def nothing(num_seats: int) -> Batch[Outcome]:
+        """Return what came of no request."""
+        none = np.zeros(num_seats, dtype=np.int64)
+        return Outcome(none, none, none)
+
+    def wrong_arms(self, duel: Batch[Duel]) -> Iterator[tuple[int, int]]:
+        """Find the seats with arms that there are not, and these arms."""
+        num_arms = self._orders.shape[1]
+        for arms in (duel.champion, duel.first, duel.second):
+            for seat in np.flatnonzero((arms < 0) | (arms >= num_arms)):
+                yield int(seat), int(arms[seat])
+
+    def play(
+        self,
+        duel: Batch[Duel],
+        played: Batch[RoundCount],
+        left: Batch[RoundCount],
+    ) -> tuple[Batch[Duel], Batch[Outcome], Batch[RoundCount]]:
+        """Cut requests to the rounds that are left, draw who wins, and note the plays.
+
+        Returns the requests as they were played, their outcomes, and their rounds.
+        """
+        idle = np.minimum(duel.exploit_rounds, left)
+        rounds = np.minimum(duel.explore_rounds, left - idle)
+        chance = self._chances[self._seats, duel.first, duel.second]
+        if self._in_bulk:
+            drawn = [
+                rng.binomial(*each)
+                for rng, *each in zip(self._generators, rounds, chance, strict=True)
+            ]
+            wins = np.array(drawn, dtype=np.int64)
+        else:
+            uniform = np.array([rng.random() for rng in self._generators])
+            wins = np.where(uniform < chance, rounds, 0)
+        duel = duel._replace(exploit_rounds=idle, explore_rounds=rounds)
+        self._note(duel, played)
+        return duel, Outcome(idle, rounds, wins), idle + rounds
+
+    def _note(self, duel: Batch[Duel], played: Batch[RoundCount]) -> None:
+        """Count plays, and write them down at checkpoints among them."""
+        late = played + duel.exploit_rounds + duel.explore_rounds
+        passing = self._due[self._places] <= late
+        for seat in np.flatnonzero(passing):
+            book = self._plays[seat], self._ledger[self._runs[seat]], self._checkpoints
+            place, now = self._places[seat], played[seat]
+            for first, second, rounds in (
+                (duel.champion[seat], duel.champion[seat], duel.exploit_rounds[seat]),
+                (duel.first[seat], duel.second[seat], duel.explore_rounds[seat]),
+            ):
+                place = add_rounds(*book, place, now, first, second, rounds)
+                now += rounds
+            self._places[seat] = place
+        rest = self._seats[~passing]
+        champion, first, second = duel.champion[rest], duel.first[rest], duel.second[rest]
+        self._plays[rest, champion, champion] += duel.exploit_rounds[rest]
+        self._plays[rest, first, second] += duel.explore_rounds[rest]
+
+    def labeled(
+        self, recommendation: Int[np.ndarray, " run"]
+    ) -> tuple[dict[str, Int[np.ndarray, "run C K K"]], Int[np.ndarray, " run"]]:
+        """Return the ledger of the first runs, as many as have a recommendation.
+
+        And that, both in the original labels of the arms.
+        """
+        done = len(recommendation)
+        ledger = {"plays": self._ledger[:done]}
+        return self._environment.with_original_labels(
+            ledger, recommendation, self._orders[:done]
+        )
