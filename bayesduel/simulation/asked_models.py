@@ -15,7 +15,7 @@ from jaxtyping import Bool, Int, UInt32
 
 from bayesduel.policies.base import Policy
 from bayesduel.simulation.beginnings import INIT
-from bayesduel.types import Action, Arm, RoundCount, RunKey, State
+from bayesduel.types import Action, Arm, Batch, OnHost, RoundCount, RunKey, State
 
 
 class Told(NamedTuple):
@@ -23,6 +23,9 @@ class Told(NamedTuple):
 
     counts: Bool[Any, ""]
     """Whether there is anything: not before the first round."""
+
+    asks: Bool[Any, ""]
+    """Whether it is asked again."""
 
     round: RoundCount
     """The last round so far."""
@@ -52,8 +55,13 @@ def _ask(
 ) -> tuple[Action, State]:
     key_update, key_choose = jax.random.split(key_of(words, event))
     new = policy.update(key_update, state, told.round, told.request, told.outcome)
-    state = jax.tree.map(lambda a, b: jnp.where(told.counts, a, b), new, state)
-    return policy.choose(key_choose, state, told.round + 1)
+    state = _either(told.counts, new, state)
+    request, new = policy.choose(key_choose, state, told.round + 1)
+    return request, _either(told.asks, new, state)
+
+
+def _either(which: Bool[Array, ""], one: State, other: State) -> State:
+    return jax.tree.map(lambda a, b: jnp.where(which, a, b), one, other)
 
 
 def _conclude(
@@ -76,8 +84,8 @@ def begin(policy: Policy, words: Array, orders: Array, horizon: RoundCount) -> S
 
 @partial(jax.jit, donate_argnames="states")
 def ask(
-    policy: Policy, words: Array, events: Array, states: State, told: Told
-) -> tuple[Action, State]:
+    policy: Policy, words: Array, events: Array, states: State, told: Batch[Told]
+) -> tuple[Batch[Action], State]:
     """Tell a policy what came of its last requests, and let it choose the next ones.
 
     Consumes the states.
@@ -96,14 +104,10 @@ def conclude(
 @partial(jax.jit, donate_argnums=2)
 def chosen(which: Bool[Array, " run"], one: State, other: State) -> State:
     """Pick per run between two states; consumes the second."""
-
-    def pick(a: Array, b: Array) -> Array:
-        return jnp.where(jnp.expand_dims(which, tuple(range(1, a.ndim))), a, b)
-
-    return jax.tree.map(pick, one, other)
+    return jax.vmap(_either)(which, one, other)
 
 
-def blank_request(policy: Policy, states: State) -> Action:
+def blank_request(policy: Policy, states: State) -> Batch[OnHost[Action]]:
     """Return a request for nothing, of each of some runs."""
 
     def choose(state: State) -> Action:

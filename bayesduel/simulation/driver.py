@@ -35,6 +35,7 @@ from bayesduel.simulation.event_loop import (
     segment_program,
     start,
 )
+from bayesduel.simulation.model_rounds import run_chunk as play_models
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import PROGRAMS, RunRecords
 from bayesduel.simulation.run_by_run import run_chunk as run_by_run
@@ -152,10 +153,12 @@ def run_chunk(
 
         ends = stopping and stopping.scalar_stopping()
         return run_scalar_chunk(environment, kernel, stopping=ends, **settings)  # pyright: ignore[reportArgumentType]
+    lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
+    lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
+    if isinstance(environment, PairwiseEnvironment) and not policy.assisted:  # pyright: ignore
+        return play_models(environment, policy, num_lanes=lanes, **settings)  # pyright: ignore[reportArgumentType]
     with jax.enable_x64(True):
         inputs = _problem(environment, policy, runs, checkpoints, seed)  # pyright: ignore[reportArgumentType]
-        lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
-        lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
         began = time.perf_counter()
         carry = start(inputs, len(inputs.orders), lanes)
         play = segment_program(environment.num_arms)

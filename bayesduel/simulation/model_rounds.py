@@ -24,7 +24,7 @@ from bayesduel.simulation.pair_table import PairTable
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
 from bayesduel.simulation.segments import Segments, out_of_events
-from bayesduel.types import Batch, State
+from bayesduel.types import State
 
 _NOBODY = -1
 
@@ -135,13 +135,15 @@ class _Lanes:
             self._states, none = new, np.zeros(fresh.size, dtype=np.int64)
             request = asked_models.blank_request(self._policy, new)
             outcome = self._table.nothing(fresh.size)
-            self._told = Told(~fresh, none, request, outcome)
+            self._told = Told(~fresh, fresh, none, request, outcome)
             return
         self._states = asked_models.chosen(fresh, new, self._states)
         self._events[fresh] = 0
         told = self._told
         self._told = told._replace(
-            counts=told.counts & ~fresh, round=np.where(fresh, 0, told.round)
+            counts=told.counts & ~fresh,
+            asks=told.asks | fresh,
+            round=np.where(fresh, 0, told.round),
         )
 
     def advance(self, event_limit: int) -> int:
@@ -159,7 +161,8 @@ class _Lanes:
         left = np.where(plays, self._horizon - played, 0)
         request, outcome, rounds = self._table.play(request, played, left)
         self._events += plays
-        self._told = Told(plays, played + rounds, request, outcome)
+        played = played + rounds
+        self._told = Told(plays, played < self._horizon, played, request, outcome)
         return np.count_nonzero(ended)
 
     def _check(
@@ -167,15 +170,18 @@ class _Lanes:
     ) -> None:
         """Raise where a run has used up its events, or a request cannot be played."""
         for lane in np.flatnonzero(plays & (self._events >= event_limit)):
-            events, played = int(self._events[lane]), int(self._told.round[lane])
-            raise out_of_events(self._runs[self._run[lane]], played, events)
+            raise out_of_events(*self._place(lane), int(self._events[lane]))
         for lane, wrong in self._table.wrong_arms(request):
             if plays[lane]:
+                run, played = self._place(lane)
                 raise SimulationError(
                     f"{self._label}: choose named the arm {wrong}; arms are numbered 0 "
-                    f"to {self._orders.shape[1] - 1} (round "
-                    f"{self._told.round[lane] + 1} of run {self._runs[self._run[lane]]})"
+                    f"to {self._orders.shape[1] - 1} (round {played + 1} of run {run})"
                 )
+
+    def _place(self, lane: int) -> tuple[int, int]:
+        """Return the number of the run in a lane, and its rounds."""
+        return self._runs[self._run[lane]], int(self._told.round[lane])
 
     def _file(self, ended: Bool[np.ndarray, " lane"]) -> None:
         asks = self._policy, self._words[self._run], self._events

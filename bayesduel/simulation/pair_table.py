@@ -8,7 +8,9 @@ from jaxtyping import Int, UInt32
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.rounds import add_rounds
 from bayesduel.simulation.segments import begin_anew, new_generator
-from bayesduel.types import Batch, Duel, Outcome, RoundCount
+from bayesduel.types import Batch, Duel, OnHost, Outcome
+
+Rounds = Int[np.ndarray, " seat"]
 
 _NEVER = np.iinfo(np.int64).max
 
@@ -61,12 +63,12 @@ class PairTable:
         self._runs[seat], self._places[seat] = run, 0
 
     @staticmethod
-    def nothing(num_seats: int) -> Batch[Outcome]:
+    def nothing(num_seats: int) -> Batch[OnHost[Outcome]]:
         """Return what came of no request."""
         none = np.zeros(num_seats, dtype=np.int64)
         return Outcome(none, none, none)
 
-    def wrong_arms(self, duel: Batch[Duel]) -> Iterator[tuple[int, int]]:
+    def wrong_arms(self, duel: Batch[OnHost[Duel]]) -> Iterator[tuple[int, int]]:
         """Find the seats with arms that there are not, and these arms."""
         num_arms = self._orders.shape[1]
         for arms in (duel.champion, duel.first, duel.second):
@@ -75,10 +77,10 @@ class PairTable:
 
     def play(
         self,
-        duel: Batch[Duel],
-        played: Batch[RoundCount],
-        left: Batch[RoundCount],
-    ) -> tuple[Batch[Duel], Batch[Outcome], Batch[RoundCount]]:
+        duel: Batch[OnHost[Duel]],
+        played: Rounds,
+        left: Rounds,
+    ) -> tuple[Batch[OnHost[Duel]], Batch[OnHost[Outcome]], Rounds]:
         """Cut requests to the rounds that are left, draw who wins, and note the plays.
 
         Returns the requests as they were played, their outcomes, and their rounds.
@@ -99,7 +101,7 @@ class PairTable:
         self._note(duel, played)
         return duel, Outcome(idle, rounds, wins), idle + rounds
 
-    def _note(self, duel: Batch[Duel], played: Batch[RoundCount]) -> None:
+    def _note(self, duel: Batch[OnHost[Duel]], played: Rounds) -> None:
         """Count plays, and write them down at checkpoints among them."""
         late = played + duel.exploit_rounds + duel.explore_rounds
         passing = self._due[self._places] <= late
@@ -114,7 +116,11 @@ class PairTable:
                 now += rounds
             self._places[seat] = place
         rest = self._seats[~passing]
-        champion, first, second = duel.champion[rest], duel.first[rest], duel.second[rest]
+        champion, first, second = (
+            duel.champion[rest],
+            duel.first[rest],
+            duel.second[rest],
+        )
         self._plays[rest, champion, champion] += duel.exploit_rounds[rest]
         self._plays[rest, first, second] += duel.explore_rounds[rest]
 
