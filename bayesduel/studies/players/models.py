@@ -79,8 +79,7 @@ class PlayedModel(Played):
         found = self._duel(game, before, chosen)
         votes, idle = duel.explore_rounds, game.round - before - duel.explore_rounds
         note = [leaf.item() for leaf in jax.tree.leaves(duel.note)]
-        found |= {"votes": votes, "idle": idle, "program": _PROGRAM}
-        return found | ({"note": note} if note else {})
+        return found | {"votes": votes, "idle": idle, "note": note, "program": _PROGRAM}
 
     def _follow(self, told: Iterable[Told]) -> None:
         for each in told:
@@ -108,7 +107,7 @@ class PlayedModel(Played):
                 champion=self.positions.index(asked["champion"]),
                 exploit_rounds=asked["exploit"],
                 explore_rounds=asked["votes"],
-                note=jax.tree.unflatten(tree, asked.get("note", ())),
+                note=jax.tree.unflatten(tree, asked["note"]),
             )
         outcome = Outcome(duel.exploit_rounds, told.votes, told.wins)
         round_ = asked["round"] if mine else game.round
