@@ -163,7 +163,7 @@ def few_runs_of(name, matrix="condorcet", checkpoints=CHECKPOINTS):
 
 def num_programs():
     """Return how many programs of the loop this process holds."""
-    return driver.segment_program(len(CONDORCET))._cache_size()
+    return asked_models.ask._cache_size()
 
 
 def plays_of(records):
