@@ -136,6 +136,7 @@ class _Lanes:
             request = asked_models.blank_request(self._policy, new)
             outcome = self._table.nothing(fresh.size)
             self._told = Told(~fresh, fresh, none, request, outcome)
+            self._concluded()  # Compiled now, so that it counts as compiling.
             return
         self._states = asked_models.chosen(fresh, new, self._states)
         self._events[fresh] = 0
@@ -184,12 +185,15 @@ class _Lanes:
         return self._runs[self._run[lane]], int(self._told.round[lane])
 
     def _file(self, ended: Bool[np.ndarray, " lane"]) -> None:
-        asks = self._policy, self._words[self._run], self._events
-        found = jax.device_get(asked_models.conclude(*asks, self._states))
+        found = self._concluded()
         for lane in np.flatnonzero(ended):
             row = jax.tree.map(lambda leaf, lane=lane: leaf[lane], found)
             self._files[int(self._run[lane])] = *row, int(self._events[lane])
             self._run[lane] = _NOBODY
+
+    def _concluded(self) -> Any:
+        asks = self._policy, self._words[self._run], self._events
+        return jax.device_get(asked_models.conclude(*asks, self._states))
 
     def log_rounds(self) -> float:
         """Return the rounds of runs on their way, as the sum of their logarithms."""
