@@ -78,7 +78,7 @@ import jax
 
 before = dict(jax.config.values)
 import bayesduel
-bayesduel.simulate("cyclic", "scb", num_runs=2, horizon=50)
+bayesduel.simulate("cyclic", "bt-ts", num_runs=2, horizon=50)
 votes = bayesduel.votes.Comparisons.from_wins([[0, 3], [1, 0]])
 bayesduel.inference.fit(
     bayesduel.models.BradleyTerry(), votes, method="svi", num_steps=20, num_draws=20

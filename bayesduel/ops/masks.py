@@ -10,7 +10,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Bool, Float, Shaped
 
 from bayesduel.types import Arm
 
@@ -82,16 +82,6 @@ def column_of(matrix: Shaped[Array, "R K"], column: Arm) -> Shaped[Array, " R"]:
 def entry_of(matrix: Shaped[Array, "K K"], row: Arm, column: Arm) -> Shaped[Array, ""]:
     """Return ``matrix[row, column]``."""
     return element_of(column_of(matrix, column), row)
-
-
-def with_rows(
-    matrix: Shaped[Array, "K N"], rows: Shaped[Array, "R N"], arms: Int[Array, " R"]
-) -> Shaped[Array, "K N"]:
-    """Replace the rows of some arms."""
-    for number in range(rows.shape[0]):
-        here = _is(arms[number], matrix.shape[0])[:, None]
-        matrix = jnp.where(here, rows[number][None, :], matrix)
-    return matrix
 
 
 def element_of(vector: Shaped[Array, " K"], index: Arm) -> Shaped[Array, ""]:

@@ -14,7 +14,8 @@ _NOW = np.dtype(
     [
         ("every", np.int64),
         ("horizon", np.int64),
-        ("number", np.int64),  # Of reports that the policy has not been told.
+        ("number", np.int64),  # Of reports that arrive next,
+        ("told", np.int64),  # and those of them that the policy was told already.
         ("due", np.int64),  # After this round they arrive.
         ("noted", np.int64),  # What the policy noted of its last choice.
     ]
@@ -59,7 +60,10 @@ def kernel(inner: ScalarKernel, *, every: int) -> ScalarKernel:
     def info(state: DelayedFeedbackKernel) -> dict[str, Any]:
         return inner.info(state.inner)
 
-    return ScalarKernel(f"{inner.name}_delayed", of_run, info)
+    def serve(state: DelayedFeedbackKernel) -> bool:
+        return inner.serve(state.inner)
+
+    return ScalarKernel(f"{inner.name}_delayed", of_run, info, serve)
 
 
 @inlined
@@ -74,6 +78,8 @@ def choose(state: DelayedFeedbackKernel, rng: Generator, round_: int) -> ScalarD
     now = state.now[0]
     if round_ > now.due:
         _tell(state, rng)
+        if is_waiting(state):
+            return ScalarDuel(0, 0, 0, 0, False)
         now.due = ((round_ - 1) // now.every + 1) * now.every
     duel = scalar_kernel.choose(state.inner, rng, round_)
     now.noted = scalar_kernel.note(state.inner)
@@ -99,14 +105,27 @@ def update(
 
 @compiled
 def _tell(state: DelayedFeedbackKernel, rng: Generator) -> None:
-    """Tell the policy all reports, in their order and each with its own round."""
-    for place in range(state.now[0].number):
-        report = state.reports[place]
+    """Tell the policy all reports, in their order and each with its own round.
+
+    Stops where the policy comes to wait for the host; it goes on from there.
+    """
+    now = state.now[0]
+    while now.told < now.number:
+        report = state.reports[now.told]
+        now.told += 1
         first, second = report.first, report.second
         scalar_kernel.recall(state.inner, first, second, report.noted)
         won = report.won > 0
         scalar_kernel.update(state.inner, rng, report.round, first, second, won)
-    state.now[0].number = 0
+        if is_waiting(state):
+            return
+    now.number = now.told = 0
+
+
+@inlined
+def is_waiting(state: DelayedFeedbackKernel) -> bool:
+    """Say what the policy says."""
+    return scalar_kernel.is_waiting(state.inner)
 
 
 @inlined
@@ -133,4 +152,5 @@ scalar_kernel.implement(
     update=update,
     recommend=recommend,
     reads_self_duels=reads_self_duels,
+    is_waiting=is_waiting,
 )

@@ -37,7 +37,10 @@ def kernel(
     def info(state: WithoutSelfDuelsKernel) -> dict[str, Any]:
         return inner.info(state.inner)
 
-    return ScalarKernel(f"{inner.name}_without_self_duels", of_run, info)
+    def serve(state: WithoutSelfDuelsKernel) -> bool:
+        return inner.serve(state.inner)
+
+    return ScalarKernel(f"{inner.name}_without_self_duels", of_run, info, serve)
 
 
 @inlined
@@ -92,6 +95,12 @@ def recall(state: WithoutSelfDuelsKernel, first: int, second: int, noted: int) -
 
 
 @inlined
+def is_waiting(state: WithoutSelfDuelsKernel) -> bool:
+    """Say what the policy says."""
+    return scalar_kernel.is_waiting(state.inner)
+
+
+@inlined
 def recommend(state: WithoutSelfDuelsKernel, rng: Generator) -> int:
     """Return the recommendation of the policy."""
     return scalar_kernel.recommend(state.inner, rng)
@@ -105,4 +114,5 @@ scalar_kernel.implement(
     recommend=recommend,
     note=note,
     recall=recall,
+    is_waiting=is_waiting,
 )

@@ -30,17 +30,6 @@ def add_wins(
     return wins + jnp.where(forward, won, 0) + jnp.where(backward, lost, 0)
 
 
-def add_asked(asked: Int[Array, "K K"], duel: Duel) -> Int[Array, "K K"]:
-    """Add a duel to ``asked``, duels of every pair that were asked for; symmetric.
-
-    Called when a duel is chosen, whereas its outcome may be told much later. Only the
-    horizon cuts a duel short, and after it nothing is asked. A self-duel counts
-    nothing.
-    """
-    counts = pair_mask(asked.shape[0], duel) & (duel.first != duel.second)
-    return asked + jnp.where(counts, duel.explore_rounds, 0).astype(asked.dtype)
-
-
 def lowest(values: Num[Array, "..."]) -> Arm:
     """Return the position of the smallest entry, the lowest of equal ones.
 

@@ -48,6 +48,10 @@ def _nothing(state: Any) -> dict[str, Any]:
     return {}
 
 
+def _serves_nothing(state: Any) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class ScalarKernel:
     """How the scalar engine plays a policy.
@@ -61,11 +65,15 @@ class ScalarKernel:
         arrays; ``order[position]`` is the arm that the kernel knows as ``position``.
     info : callable
         ``info(state)`` of a finished run, as ``Policy.info``.
+    serve : callable
+        ``serve(state)``: where a state is waiting, does on the host what compiled code
+        cannot, so that it can go on. Says whether it did.
     """
 
     name: str
     new_state: Callable[[Int[np.ndarray, " K"], int], Any]
     info: Callable[[Any], dict[str, Any]] = _nothing
+    serve: Callable[[Any], bool] = _serves_nothing
 
 
 def init(state: Any, rng: Generator) -> None:
@@ -110,6 +118,16 @@ def recall(state: Any, first: int, second: int, noted: int) -> None:
     raise NotImplementedError
 
 
+def is_waiting(state: Any) -> bool:
+    """Say whether a rule cannot go on before the host has served its state.
+
+    It may come to wait by what it is told of a duel that it asked for, never by
+    another. What chooses or recommends in a state that waits afterwards is void: it is
+    asked again.
+    """
+    raise NotImplementedError
+
+
 def recommend(state: Any, rng: Generator) -> int:
     """Return the arm that the policy believes to be best."""
     raise NotImplementedError
@@ -137,6 +155,7 @@ def implement(
     reads_self_duels: Callable[..., Any] | None = None,
     note: Callable[..., Any] | None = None,
     recall: Callable[..., Any] | None = None,
+    is_waiting: Callable[..., Any] | None = None,
 ) -> None:
     """Enter the functions of a kernel by the class of its state.
 
@@ -155,6 +174,8 @@ def implement(
     note, recall : callable, optional
         As the others, for rules whose ``update`` depends on why a duel was chosen, or
         that count what they chose.
+    is_waiting : callable, optional
+        As the others; without it no state waits for the host.
     """
     implement_one(_INIT, state_class, _leave if init is None else init)
     implement_one(_CHOOSE, state_class, choose)
@@ -164,6 +185,7 @@ def implement(
     implement_one(_READS, state_class, reads_self_duels or _reads_none)
     implement_one(_NOTE, state_class, note or _notes_nothing)
     implement_one(_RECALL, state_class, recall or _recalls_nothing)
+    implement_one(_WAITS, state_class, is_waiting or _never_waits)
 
 
 @inlined
@@ -195,10 +217,16 @@ def _recalls_nothing(state: Any, first: int, second: int, noted: int) -> None:
     """Do nothing: any duel is told alike."""
 
 
+@inlined
+def _never_waits(state: Any) -> bool:
+    """Return that nothing is left to the host."""
+    return False
+
+
 # By other names, as the parameters of ``implement`` hide them.
 _INIT, _CHOOSE, _UPDATE, _RECOMMEND = init, choose, update, recommend
 _SHARE, _READS = share_idle_rounds, reads_self_duels
-_NOTE, _RECALL = note, recall
+_NOTE, _RECALL, _WAITS = note, recall, is_waiting
 
 
 def implement_one(

@@ -13,12 +13,16 @@ import numpy as np
 from jaxtyping import Float, Int, Real
 from numpy.random import Generator
 
+from bayesduel.ops import divergences
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.draws import standard_exponential, standard_normal
+from bayesduel.ops.scalar.generators import standard_exponential, standard_normal
 from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE, tails_by_duels
 from theory.copeland_program.beta_fraction import incomplete_beta_fraction
 
 _fraction: Any = compiled(incomplete_beta_fraction)
+
+kl_to_half: Any = compiled(divergences.kl_to_half)
+"""For other kernels, too."""
 
 _COEFFICIENTS = np.array([[*each, *[0.0] * (12 - len(each))] for each in SERIES])
 """One row per power of 1 / nu, from the constant coefficient on."""
@@ -115,21 +119,6 @@ def rates_above_half(first: float, second: float, small: float) -> tuple[float, 
     """
     likely, unlikely = -math.log1p(-small), -math.log(max(small, _SMALLEST))
     return (likely, unlikely) if first >= second else (unlikely, likely)
-
-
-@compiled
-def kl_to_half(gap: float) -> float:
-    """KL(Bernoulli(1/2 + gap), Bernoulli(1/2)) for a gap from 0 to 1/2.
-
-    ``theory.divergences.kl_to_half``, which says why there are two forms; here with
-    log(1 + u) - log(1 - u) = log(1 + 2 u / (1 - u)), which is a logarithm less.
-    """
-    u = 2.0 * gap
-    if u >= 1.0:
-        return math.log(2.0)
-    if u <= 0.5:
-        return 0.5 * (u * math.log1p(2.0 * u / (1.0 - u)) + math.log1p(-u * u))
-    return 0.5 * ((1.0 + u) * math.log1p(u) + (1.0 - u) * math.log1p(-u))
 
 
 @compiled

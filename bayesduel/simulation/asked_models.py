@@ -11,9 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Int, UInt32
+from jaxtyping import Bool, Float, Int, UInt32
 
-from bayesduel.policies.base import Policy
 from bayesduel.simulation.beginnings import INIT
 from bayesduel.types import Action, Arm, Batch, OnHost, RoundCount, RunKey, State
 
@@ -44,14 +43,22 @@ def key_of(words: UInt32[Array, " 2"], event: UInt32[Array, ""]) -> RunKey:
 
 
 def _begin(
-    policy: Policy, words: Array, order: Int[Array, " K"], horizon: RoundCount
+    policy: Any,
+    words: Array,
+    order: Int[Array, " K"],
+    revenues: Float[Array, " K"] | None,
+    horizon: RoundCount,
+    subset_size: int | None,
 ) -> State:
     key_policy = jax.random.split(key_of(words, jnp.uint32(INIT)))[1]
-    return policy.in_order(order).init(key_policy, order.shape[0], horizon)
+    num_arms = order.shape[0]
+    if subset_size is None:
+        return policy.in_order(order).init(key_policy, num_arms, horizon)
+    return policy.init(key_policy, num_arms, subset_size, horizon, revenues)
 
 
 def _ask(
-    policy: Policy, words: Array, event: Array, state: State, told: Told
+    policy: Any, words: Array, event: Array, state: State, told: Told
 ) -> tuple[Action, State]:
     key_update, key_choose = jax.random.split(key_of(words, event))
     new = policy.update(key_update, state, told.round, told.request, told.outcome)
@@ -65,26 +72,34 @@ def _either(which: Bool[Array, ""], one: State, other: State) -> State:
 
 
 def _conclude(
-    policy: Policy, words: Array, event: Array, state: State
+    policy: Any, words: Array, event: Array, state: State
 ) -> tuple[Arm, dict[str, Array]]:
     # The event after the last one, whose key told the policy of that.
     best = policy.recommend(key_of(words, event + 1), state)
     return best, policy.info(state)
 
 
-@jax.jit
-def begin(policy: Policy, words: Array, orders: Array, horizon: RoundCount) -> State:
+@partial(jax.jit, static_argnames="subset_size")
+def begin(
+    policy: Any,
+    words: Array,
+    orders: Array,
+    horizon: RoundCount,
+    revenues: Array | None = None,
+    subset_size: int | None = None,
+) -> State:
     """Return the states of runs before their first rounds, by the words of their keys.
 
-    ``orders`` has the arm at each position; see ``Policy.in_order``.
+    ``orders`` has the arm at each position; see ``Policy.in_order``. Policies over sets
+    are told the revenues of the positions and the size of a set.
     """
-    own = partial(_begin, policy, horizon=horizon)
-    return jax.vmap(own)(words, orders)
+    own = partial(_begin, policy, horizon=horizon, subset_size=subset_size)
+    return jax.vmap(own)(words, orders, revenues)
 
 
 @partial(jax.jit, donate_argnames="states")
 def ask(
-    policy: Policy, words: Array, events: Array, states: State, told: Batch[Told]
+    policy: Any, words: Array, events: Array, states: State, told: Batch[Told]
 ) -> tuple[Batch[Action], State]:
     """Tell a policy what came of its last requests, and let it choose the next ones.
 
@@ -95,7 +110,7 @@ def ask(
 
 @jax.jit
 def conclude(
-    policy: Policy, words: Array, events: Array, states: State
+    policy: Any, words: Array, events: Array, states: State
 ) -> tuple[Array, dict[str, Array]]:
     """Return what a policy recommends, and its numbers of finished runs."""
     return jax.vmap(partial(_conclude, policy))(words, events, states)
@@ -107,7 +122,7 @@ def chosen(which: Bool[Array, " run"], one: State, other: State) -> State:
     return jax.vmap(_either)(which, one, other)
 
 
-def blank_request(policy: Policy, states: State) -> Batch[OnHost[Action]]:
+def blank_request(policy: Any, states: State) -> Batch[OnHost[Action]]:
     """Return a request for nothing, of each of some runs."""
 
     def choose(state: State) -> Action:

@@ -16,11 +16,11 @@ from jaxtyping import Bool, Int, UInt32
 
 from bayesduel.errors import SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
-from bayesduel.policies.base import Policy
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.asked_models import Told
 from bayesduel.simulation.beginnings import orders_and_words
-from bayesduel.simulation.pair_table import PairTable
+from bayesduel.simulation.environment import Environment
+from bayesduel.simulation.model_tables import PairTable, SetTable
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
 from bayesduel.simulation.segments import Segments, out_of_events
@@ -30,8 +30,9 @@ _NOBODY = -1
 
 
 def run_chunk(
-    environment: PairwiseEnvironment,
-    policy: Policy,
+    environment: Environment,
+    policy: Any,
+    label: str,
     *,
     runs: range,
     checkpoints: Int[np.ndarray, " C"],
@@ -48,6 +49,10 @@ def run_chunk(
 
     Parameters
     ----------
+    policy
+        What plays a policy in JAX.
+    label : str
+        What that policy is called.
     num_lanes : int
         Runs side by side.
 
@@ -63,11 +68,14 @@ def run_chunk(
     segments = Segments(
         segment_seconds, len(runs), horizon, event_limit, on_progress, most_seconds
     )
-    table = PairTable(
-        environment, orders, words, grid, num_lanes, in_bulk=policy.explores_in_bulk
-    )
+    seats = orders, words, grid, num_lanes
+    if isinstance(environment, PairwiseEnvironment):
+        bulk = policy.explores_in_bulk
+        table = PairTable(environment, *seats, in_bulk=bulk)
+    else:
+        table = SetTable(environment, *seats)
     with jax.enable_x64(True):
-        lanes = _Lanes(policy, table, runs, orders, words, horizon, num_lanes)
+        lanes = _Lanes(policy, label, table, runs, orders, words, horizon, num_lanes)
         began, compiled = time.perf_counter(), None
         while lanes.hand_out(is_over=segments.is_enough()):
             finished = lanes.advance(event_limit)
@@ -93,15 +101,16 @@ class _Lanes:
 
     def __init__(
         self,
-        policy: Policy,
-        table: PairTable,
+        policy: Any,
+        label: str,
+        table: PairTable | SetTable,
         runs: range,
         orders: Int[np.ndarray, "run K"],
         words: UInt32[np.ndarray, "run 2"],
         horizon: int,
         num_lanes: int,
     ) -> None:
-        self._policy, self._label = jax.tree.map(as_leaf, policy), policy.label
+        self._policy, self._label = jax.tree.map(as_leaf, policy), label
         self._table, self._runs, self._horizon = table, runs, horizon
         self._orders, self._words = orders, words
         self._run = np.full(num_lanes, _NOBODY)
@@ -125,11 +134,14 @@ class _Lanes:
 
     def _begin(self, fresh: Bool[np.ndarray, " lane"]) -> None:
         # A lane without a run computes as if it had one; nobody looks at it.
+        revenues, size = self._table.terms
         new = asked_models.begin(
             self._policy,
             self._words[self._run],
             self._orders[self._run],
             np.int64(self._horizon),
+            None if revenues is None else revenues[self._run],
+            size,
         )
         if self._states is None:
             self._states, none = new, np.zeros(fresh.size, dtype=np.int64)
@@ -172,13 +184,11 @@ class _Lanes:
         """Raise where a run has used up its events, or a request cannot be played."""
         for lane in np.flatnonzero(plays & (self._events >= event_limit)):
             raise out_of_events(*self._place(lane), int(self._events[lane]))
-        for lane, wrong in self._table.wrong_arms(request):
+        for lane, fault in self._table.faults(request):
             if plays[lane]:
                 run, played = self._place(lane)
-                raise SimulationError(
-                    f"{self._label}: choose named the arm {wrong}; arms are numbered 0 "
-                    f"to {self._orders.shape[1] - 1} (round {played + 1} of run {run})"
-                )
+                where = f"(round {played + 1} of run {run})"
+                raise SimulationError(f"{self._label}: {fault} {where}")
 
     def _place(self, lane: int) -> tuple[int, int]:
         """Return the number of the run in a lane, and its rounds."""

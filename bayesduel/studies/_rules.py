@@ -208,14 +208,12 @@ class PolicyRule:
 
 def _player(policy: PolicyBase, state: StudyState) -> Played:
     """Return what follows the events of a study with a policy of any kind."""
-    from bayesduel.policies.policy import Policy
+    from bayesduel.policies.policy import Policy, kernel_of, over_model
 
     if isinstance(policy, Policy):
         from bayesduel.studies.players.rules import PlayedRule
 
         return PlayedRule(policy, state)
-    from bayesduel.policies.base import kernel_of
-
     if (kernel := kernel_of(policy)) is not None:
         # Numba takes half a second to import.
         from bayesduel.studies.players.kernels import PlayedKernel
@@ -223,7 +221,7 @@ def _player(policy: PolicyBase, state: StudyState) -> Played:
         return PlayedKernel(policy, kernel, state)
     from bayesduel.studies.players.models import PlayedModel
 
-    return PlayedModel(policy, state)  # pyright: ignore[reportArgumentType]
+    return PlayedModel(over_model(policy) or policy, state)  # pyright: ignore[reportArgumentType]
 
 
 def rule_of(settings: Settings) -> Rule:
@@ -245,9 +243,10 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     from bayesduel import policies
     from bayesduel.limits import LONGEST_HORIZON
     from bayesduel.policies.policy import declared
+    from bayesduel.policies.subset_base import OfferingPolicy
 
     policy: PolicyBase = policies.parse(settings.policy)
-    if isinstance(policy, policies.SubsetPolicy | policies.DelayedFeedback):
+    if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
         raise StudyError.of("policy", rule, settings.policy, remedy=remedy)

@@ -9,7 +9,6 @@ import pytest
 
 from bayesduel.ops import masks
 from bayesduel.ops.masks import MANY_ARMS
-from bayesduel.simulation.trailing_vmap import map_lanes
 
 SIZES = [4, MANY_ARMS + 1]
 
@@ -29,17 +28,6 @@ def test_reading(num_arms, dtype):
             assert masks.entry_of(jnp.asarray(matrix), *at) == matrix[row, column]
 
 
-def test_replacing_rows():
-    matrix, rows = np.zeros((4, 3)), np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-    for arms in ([0, 2], [3, 1]):
-        expected = matrix.copy()
-        expected[arms] = rows
-        found = masks.with_rows(
-            jnp.asarray(matrix), jnp.asarray(rows), jnp.asarray(arms, dtype=np.int32)
-        )
-        np.testing.assert_array_equal(found, expected)
-
-
 def test_computing_only_where_it_is_wanted():
     """Per lane, and not at all if no lane wants it."""
     computed = []
@@ -51,7 +39,7 @@ def test_computing_only_where_it_is_wanted():
 
         return masks.compute_if(wanted, compute, value)
 
-    batched = jax.jit(map_lanes(one, 3))
+    batched = jax.jit(jax.vmap(one))
     values = jnp.array([1.0, 2.0, 3.0])
     found = batched(jnp.array([True, False, True]), values)
     assert found.tolist() == [2.0, 2.0, 6.0]

@@ -12,6 +12,7 @@ from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import (
     choose,
     init,
+    is_waiting,
     reads_self_duels,
     recommend,
     update,
@@ -38,18 +39,26 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     duels = np.zeros((horizon, 2), dtype=np.int64)
     counts = np.zeros(outcomes.shape[:2], dtype=np.int64)
     rng = np.random.default_rng(seed)
-    recommendation, longest = _program()(state, rng, outcomes, counts, duels)
+    run = np.zeros(3, dtype=np.int64)
+    _program()(state, rng, outcomes, counts, duels, run)
+    while kernel.serve(state):
+        _program()(state, rng, outcomes, counts, duels, run)
+    _, longest, recommendation = run.tolist()
     return PlayedByKernel(
         [(one, other) for one, other in duels.tolist()], recommendation, longest
     )
 
 
-def _play(arrays, rng, outcomes, counts, duels):
-    played = longest = 0
+def _play(arrays, rng, outcomes, counts, duels, run):
+    """Play on until the policy waits; ``run`` is rounds, longest stretch, best arm."""
+    played, longest = run[0], run[1]
     state = reference(arrays)
-    init(state, rng)
-    while played < len(duels):
+    if played == 0:
+        init(state, rng)
+    while played < len(duels) and not is_waiting(state):
         duel = choose(state, rng, played + 1)
+        if is_waiting(state):
+            break
         idle = min(duel.idle_rounds, len(duels) - played)
         longest = max(longest, idle)
         for _ in range(idle):
@@ -66,7 +75,9 @@ def _play(arrays, rng, outcomes, counts, duels):
                 update(state, rng, played, first, second, low_won == (first == low))
             elif reads_self_duels(state):
                 update(state, rng, played, first, second, False)
-    return recommend(state, rng), longest
+    run[0], run[1] = played, longest
+    if played == len(duels) and not is_waiting(state):
+        run[2] = recommend(state, rng)
 
 
 @cache

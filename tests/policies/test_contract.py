@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.simulation import driver
+from bayesduel.policies.policy import declared
+from bayesduel.simulation import asked_models, driver
 from tests.policies.driving import CHECKPOINTS, FEW_RUNS, NUM_RUNS, play, simulate_runs
 from tests.policies.forms import IN_JAX
 from tests.policies.instances import (
@@ -41,7 +42,7 @@ OTHERS = [name for name in NAMES if name not in RULES]
 
 KERNELS = [name for name in OTHERS if policies.get(name).scalar_kernel()]
 
-IN_BULK = {name for name in OTHERS if policies.get(name).explores_in_bulk}
+IN_BULK = {name for name in NAMES if declared(policies.get(name), "explores_in_bulk")}
 
 VARIANTS = {
     "multisbm", "pure-d-ts", "rmed2", "rmed2fh", "savage-copeland", "scomp", "scomp2",
@@ -55,7 +56,7 @@ PLAYED_IN_JAX = {"d-ts+"}
 """Policies that are played alone quickly. Of the others every duel is compared with a
 twin, or the law of their rounds, or they are played by a kernel."""
 
-TWO_ARMS_IN_JAX = {"sup-klucb"}
+TWO_ARMS_IN_JAX = {"pcomp"}
 """One for each kind of rule, and soon compiled."""
 
 
@@ -67,8 +68,7 @@ def slowly(names, among=NAMES):
 
 
 CASES = slowly(VARIANTS | PLAYED_ELSEWHERE)
-QUICK_CASES = slowly(VARIANTS | {n for n in OTHERS if policies.get(n).assisted})
-"""Without those that wait for the host, which takes most of the time of all."""
+QUICK_CASES = slowly(VARIANTS)
 
 CASES_IN_JAX = slowly(VARIANTS | PLAYED_ELSEWHERE | ({*NAMES} - PLAYED_IN_JAX), IN_JAX)
 
@@ -233,9 +233,7 @@ def test_recommendation_is_an_arm(name):
 @pytest.mark.parametrize("name", KERNELS)
 def test_two_arms_of_a_kernel(name):
     """The smallest problem: arm 0 wins 95 of 100."""
-    records = simulate_few(
-        policies.get(name), TWO_ARMS, checkpoints=(HORIZON,), engine="scalar"
-    )
+    records = simulate_few(policies.get(name), TWO_ARMS, checkpoints=(HORIZON,))
     assert np.all(np.triu(plays_of(records)[:, 0]).sum(axis=(1, 2)) == HORIZON)
     assert np.mean(records.recommendation == 0) > 0.9
 

@@ -67,7 +67,7 @@ def test_dtypes_never_mix_and_keys_serve_once(policy, strict_jax):
 def test_a_key_used_twice_is_noticed(strict_jax):
     """The test above can fail: a policy that reuses its key does."""
 
-    class Careless(type(policies.get("scb"))):
+    class Careless(type(policies.get("bt-ts"))):
         def choose(self, rng_key, state, round_):
             jax.random.uniform(rng_key)
             jax.random.uniform(rng_key)

@@ -10,16 +10,21 @@ from bayesduel.simulation import segments
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.segments import Segments
+from bayesduel.simulation.subsets import SubsetEnvironment
 from tests.fake_policies import Scripted
 from tests.policies.instances import CONDORCET
 from tests.rules import Greedy
+from tests.simulation.set_cases import WINNER, Wandering
 
 RUNS = range(3, 8)
 
 
 def played(policy, runs, rule=None, **options):
+    environment = PairwiseEnvironment(np.array(CONDORCET), shuffle=True)
+    if isinstance(policy, policies.SubsetPolicy):
+        environment = SubsetEnvironment.from_world(WINNER, WINNER.notions)
     return run_chunk(
-        PairwiseEnvironment(np.array(CONDORCET), shuffle=True),
+        environment,
         policy,
         runs=runs,
         checkpoints=np.array([10, 300]),
@@ -40,9 +45,10 @@ def columns(records):
         (policies.parse("d-ts"), None),
         (policies.parse("rucb"), stopping.parse("budget:duels=100")),
         (Greedy(), None),
+        (Wandering(), None),
         (Scripted(), None),
     ],
-    ids=["kernel", "kernel that stops", "numpy", "jax"],
+    ids=["kernel", "kernel that stops", "numpy", "sets", "jax"],
 )
 def test_a_chunk_that_is_cut_and_its_rest_are_the_whole(policy, rule):
     whole = columns(played(policy, RUNS, rule))

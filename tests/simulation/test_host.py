@@ -1,4 +1,4 @@
-"""The host's side: help that is asked for, event numbers, and JAX as it was set."""
+"""The host's side: event numbers, wrong arms, and JAX as it was set."""
 
 import threading
 
@@ -13,69 +13,9 @@ from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.simulation import asked_models, driver
 from bayesduel.simulation.asked_models import Told
 from bayesduel.types import Outcome
-from tests.fake_policies import Asking, Scripted, Wanderer
+from tests.fake_policies import Scripted, Wanderer
 from tests.policies.instances import CONDORCET
-from tests.simulation.runs import CHECKPOINTS, RUNS, same, simulate_runs
-
-# The host's help
-
-
-@pytest.fixture
-def served(monkeypatch):
-    """Collect the states that the host is given."""
-    states, plain = [], Asking.host_step
-
-    def spy(self, state):
-        states.append(jax.tree.map(np.copy, state))
-        return plain(self, state)
-
-    monkeypatch.setattr(Asking, "host_step", spy)
-    return states
-
-
-def requests_of(records, runs, horizon):
-    """Play ``Asking`` again in plain Python: the number of its requests, per run."""
-    with jax.enable_x64(True):
-        key = jax.random.key(8)
-        found = []
-        for run in runs:
-            own = jax.random.fold_in(key, jnp.uint32(run))
-            _, policy_key = jax.random.split(
-                jax.random.fold_in(own, jnp.uint32(2**32 - 1))
-            )
-            state = Asking().init(policy_key, 4, horizon)
-            found.append(int(state.patience))
-    counts = []
-    for run, patience in zip(runs, found, strict=True):
-        played, asked, events = 0, 0, 0
-        while played < horizon:
-            if events % patience == 0:
-                asked += 1
-            played += asked + 1
-            events += 1
-        assert records.events[run - runs.start] == events
-        counts.append(asked)
-    return counts
-
-
-def test_exactly_the_lanes_that_ask_are_served(served):
-    records = simulate_runs(Asking(), shuffle=False, num_lanes=5)
-    assert records.finished.all()
-    assert all(bool(state.waiting) for state in served)
-    counts = requests_of(records, RUNS, CHECKPOINTS[-1])
-    assert len(served) == sum(counts)
-    # The help was used: a run that was served c times has stretches of c rounds.
-    assert len({*counts}) > 5
-
-
-def test_help_does_not_depend_on_company_or_segments(monkeypatch):
-    reference = simulate_runs(Asking(), shuffle=False, num_lanes=5)
-    same(simulate_runs(Asking(), shuffle=False), reference)
-    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
-    same(simulate_runs(Asking(), shuffle=False), reference)
-    part = simulate_runs(Asking(), shuffle=False, runs=range(9, 20), num_lanes=3)
-    same(part, reference, pick_other=slice(9, 20))
-
+from tests.simulation.runs import RUNS, same, simulate_runs
 
 # Running out of event numbers
 

@@ -28,6 +28,8 @@ SAME_DUELS = (
     "rmed2",
     "rmed2fh",
     "ecw-rmed",
+    "cw-rmed",
+    "cw-rmed:self_duels=false",
     "beat-the-mean:gamma=1,tight=true",
     "beat-the-mean:gamma=1,tight=true,self_duels=false",
     "savage",

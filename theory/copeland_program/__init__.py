@@ -8,29 +8,19 @@ policy needs of them is offered here.
 """
 
 from theory.copeland_program._basis import (
-    Basis,
+    cost_tilts,
     directed_allocation,
     empty_basis,
     price_table,
-    stays_optimal,
-    tilted_costs,
 )
 from theory.copeland_program._basis_reuse import optimal_basis
-from theory.copeland_program._constraints import superior_sums
-from theory.copeland_program._costs import evidence_costs, losses
-from theory.copeland_program._superiors import RankedSuperiors, superiors_by_counting
+from theory.copeland_program._costs import losses
 
 __all__ = [
-    "Basis",
-    "RankedSuperiors",
+    "cost_tilts",
     "directed_allocation",
     "empty_basis",
-    "evidence_costs",
     "losses",
     "optimal_basis",
-    "superiors_by_counting",
     "price_table",
-    "stays_optimal",
-    "superior_sums",
-    "tilted_costs",
 ]

@@ -32,10 +32,8 @@ def two_smallest(counts: Int[Any, " K"]) -> tuple[Int[Any, ""], Int[Any, ""]]:
     return xp.min(counts), xp.min(others)
 
 
-def evidence_costs(
-    gaps: Float[Any, "K K"], arms: Int[Any, " R"] | None = None
-) -> Float[Any, "R K"]:
-    """Compute the price c_ij of one unit of evidence, for all arms or some rows.
+def evidence_costs(gaps: Float[Any, "K K"]) -> Float[Any, "K K"]:
+    """Compute the price c_ij of one unit of evidence.
 
     Copeland regret (from losses) per unit of N_ij d_ij; symmetric, 0 on the diagonal
     and for tied pairs.
@@ -43,11 +41,8 @@ def evidence_costs(
     xp, gaps = floating(gaps)
     counts = losses(gaps)
     excess = xp.astype(counts - xp.min(counts), gaps.dtype)
-    own, rows = excess, gaps
-    if arms is not None:
-        own, rows = xp.take(excess, arms), xp.take(gaps, arms, axis=0)
-    regret = (own[:, None] + excess[None, :]) / (2 * (gaps.shape[0] - 1))
-    return costs_at_prices(regret, rows)
+    regret = (excess[:, None] + excess[None, :]) / (2 * (gaps.shape[0] - 1))
+    return costs_at_prices(regret, gaps)
 
 
 def costs_at_prices(

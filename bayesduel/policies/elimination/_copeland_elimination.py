@@ -5,17 +5,14 @@ an ordinary bandit whose reward is "beats a uniformly random opponent". A reward
 duels of the pair until its sign is decided; after that it is free.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
-from bayesduel.ops.masks import element_of, mark_largest, materialize, ordered_pair_mask
-from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import others_mask
-from bayesduel.types import Arm, Duel, Outcome
-from theory.divergences import bernoulli_kl, kl_lower
+from bayesduel.ops.divergences import bernoulli_kl, kl_lower
+from bayesduel.ops.rules import among_largest, record
 
 NOBODY = -1
 
@@ -23,141 +20,139 @@ NOBODY = -1
 class Elimination(NamedTuple):
     """Where the search stands."""
 
-    signs: Int[Array, "K K"]
+    signs: Int[np.ndarray, "K K"]
     """1 where the row was found better than the column, -1 worse, 0 undecided."""
 
-    remaining: Bool[Array, " K"]
-    stage: Int[Array, ""]
-    """s, from 1: how many rewards each remaining arm will have after this stage."""
-
-    rewards: Int[Array, " K"]
-    opponents: Int[Array, " K"]
+    remaining: Bool[np.ndarray, " K"]
+    rewards: Int[np.ndarray, " K"]
+    opponents: Int[np.ndarray, " K"]
     """Whom each arm is compared with in this stage."""
 
-    pending: Bool[Array, " K"]
-    """Remaining arms without a reward in this stage; the first one's pair is dueled."""
+    pending: Bool[np.ndarray, " K"]
+    """Remaining arms without a reward in this stage."""
 
-    wins: Int[Array, ""]
-    """Wins of the first pending arm in the duels of its pair so far."""
-
-    duels: Int[Array, ""]
-    answer: Int[Array, ""]
-    """The winner that was found, or -1."""
+    now: Any
+    """The ``arm`` that waits for its reward first, -1 if none does, and the ``duels``
+    of its pair so far with its ``wins``; the ``stage`` s, from 1: how many rewards each
+    remaining arm will have after it; the ``answer``, the winner found, or -1."""
 
 
-def first_stage(uniforms: Float[Array, " K"]) -> Elimination:
-    """Return the search before its first duel."""
-    num_arms = uniforms.shape[0]
+def new_search(num_arms: int) -> Elimination:
+    """Return room for a search, which :func:`begin_search` begins."""
     return Elimination(
-        signs=jnp.zeros((num_arms, num_arms), dtype=jnp.int8),
-        remaining=jnp.ones(num_arms, dtype=bool),
-        stage=jnp.int64(1),
-        rewards=jnp.zeros(num_arms, dtype=jnp.int64),
-        opponents=_random_opponents(uniforms),
-        pending=jnp.ones(num_arms, dtype=bool),
-        wins=jnp.int64(0),
-        duels=jnp.int64(0),
-        answer=jnp.int32(NOBODY),
+        signs=np.zeros((num_arms, num_arms), dtype=np.int64),
+        remaining=np.zeros(num_arms, dtype=bool),
+        rewards=np.zeros(num_arms, dtype=np.int64),
+        opponents=np.zeros(num_arms, dtype=np.int64),
+        pending=np.zeros(num_arms, dtype=bool),
+        now=record(arm=NOBODY, wins=0, duels=0, stage=1, answer=NOBODY),
     )
 
 
-def pair_to_duel(search: Elimination) -> tuple[Arm, Arm]:
-    """Return the first arm that waits for its reward, and its opponent."""
-    arm = jnp.argmax(search.pending).astype(jnp.int32)
-    return arm, element_of(search.opponents, arm)
+def begin_search(search: Elimination, rng: Generator) -> None:
+    """Forget everything."""
+    search.signs.fill(0)
+    search.remaining.fill(True)
+    search.rewards.fill(0)
+    search.now.stage, search.now.answer = 1, NOBODY
+    begin_stage(search, rng)
 
 
-def add_duels(search: Elimination, duel: Duel, outcome: Outcome) -> Elimination:
-    """Count an outcome; one of another pair (late feedback) is left out."""
-    arm, opponent = pair_to_duel(search)
-    counts = jnp.any(search.pending)
-    counts = counts & (duel.first == arm) & (duel.second == opponent)
-    return search._replace(
-        wins=search.wins + jnp.where(counts, outcome.wins, 0),
-        duels=search.duels + jnp.where(counts, outcome.rounds, 0),
-    )
+def begin_stage(search: Elimination, rng: Generator) -> None:
+    """Let every remaining arm wait for a reward."""
+    for arm in range(len(search.opponents)):
+        search.pending[arm] = search.remaining[arm]
+    draw_opponents(search.opponents, rng)
+    hand_out(search)
 
 
-def decide(
-    search: Elimination, evidence: Float[Array, ""], level: Float[Array, ""]
-) -> Elimination:
-    """Store the sign of the pair if its evidence exceeds the level."""
-    arm, opponent = pair_to_duel(search)
-    num_arms = search.remaining.shape[0]
-    decided = evidence > level
-    sign = jnp.where(2 * search.wins > search.duels, 1, -1).astype(jnp.int8)
-    sign = jnp.where(decided, sign, jnp.int8(0))
-    here = ordered_pair_mask(num_arms, arm, opponent)
-    signs = search.signs + jnp.where(here, sign, jnp.int8(0))
-    signs = signs + jnp.where(here.T, -sign, jnp.int8(0))
-    return _hand_out(
-        search._replace(
-            signs=signs,
-            wins=jnp.where(decided, 0, search.wins),
-            duels=jnp.where(decided, 0, search.duels),
-        )
-    )
-
-
-def end_stage(
-    uniforms: Float[Array, " K"],
-    tie: Float[Array, ""],
-    search: Elimination,
-    level: Float[Array, ""],
-    eps: Float[Array, ""] | float,
-) -> Elimination:
-    """Eliminate arms and go on, or answer, when no arm waits for its reward."""
-    over = ~jnp.any(search.pending) & (search.answer == NOBODY)
-    stage = search.stage.astype(jnp.float64)
-    means = search.rewards.astype(jnp.float64) / stage
-    (means,) = materialize(jnp.where(search.remaining, means, 0.0))
-    # The bounds of one stage are monotone in the mean: the best mean has the largest.
-    # "u_i < L" and "1 - L <= (1 + eps)(1 - U)" by the divergence, without inverting it.
-    width = level / stage
-    best = jnp.max(means)
-    lowest = kl_lower(best, width)
-    bounded = search.stage > 1  # Of a single reward the bounds are 0 and 1.
-    lost = (means < lowest) & (bernoulli_kl(means, lowest) > width) & bounded
-    remaining = search.remaining & ~lost
-    rest = 1.0 - (1.0 - lowest) / (1.0 + eps)
-    close = (rest >= best) & (bernoulli_kl(best, rest) >= width) & bounded
-
-    known = jnp.all((search.signs != 0) | ~others_mask(means.shape[0]), axis=1)
-    exact = jnp.all(known | ~remaining)
-    beaten = jnp.sum(search.signs > 0, axis=1, dtype=jnp.int32).astype(means.dtype)
-    score = jnp.where(remaining, jnp.where(exact, beaten, means), -1.0)
-    found = choose_among(tie, mark_largest(score))
-    alone = jnp.sum(remaining, dtype=jnp.int32) == 1
-    answers = alone | close | exact
-    after = search._replace(
-        remaining=remaining,
-        stage=search.stage + 1,
-        opponents=_random_opponents(uniforms),
-        pending=remaining & ~answers,
-        answer=jnp.where(answers, found, NOBODY),
-    )
-    return _hand_out(
-        Elimination(
-            *(jnp.where(over, a, b) for a, b in zip(after, search, strict=True))
-        )
-    )
-
-
-def _hand_out(search: Elimination) -> Elimination:
-    """Give their rewards to the arms whose pairs are decided."""
-    arms = jnp.arange(search.remaining.shape[0], dtype=jnp.int32)
-    theirs = search.opponents[:, None] == arms[None, :]
-    sign = jnp.sum(jnp.where(theirs, search.signs, 0), axis=1, dtype=jnp.int8)
-    served = search.pending & (sign != 0)
-    won = (served & (sign > 0)).astype(search.rewards.dtype)
-    return search._replace(
-        rewards=search.rewards + won, pending=search.pending & ~served
-    )
-
-
-def _random_opponents(uniforms: Float[Array, " K"]) -> Int[Array, " K"]:
+def draw_opponents(opponents: Int[np.ndarray, " K"], rng: Generator) -> None:
     """Draw for every arm another one, all equally likely."""
-    num_arms = uniforms.shape[0]
-    arms = jnp.arange(num_arms, dtype=jnp.int32)
-    drawn = jnp.floor(uniforms * (num_arms - 1)).astype(jnp.int32)
-    return jnp.where(drawn >= arms, drawn + 1, drawn)
+    for arm in range(len(opponents)):
+        drawn = rng.integers(len(opponents) - 1)
+        opponents[arm] = drawn + (drawn >= arm)
+
+
+def hand_out(search: Elimination) -> None:
+    """Give their rewards to the arms whose pairs are decided; name who waits."""
+    now = search.now
+    now.arm, now.wins, now.duels = NOBODY, 0, 0
+    for arm in range(len(search.pending)):
+        if search.pending[arm]:
+            sign = search.signs[arm, search.opponents[arm]]
+            search.rewards[arm] += sign > 0
+            search.pending[arm] = sign == 0
+            if sign == 0 and now.arm == NOBODY:
+                now.arm = arm
+
+
+def decide(search: Elimination) -> None:
+    """Store who is better of the pair that is dueled."""
+    arm = search.now.arm
+    opponent = search.opponents[arm]
+    sign = 1 if 2 * search.now.wins > search.now.duels else -1
+    search.signs[arm, opponent], search.signs[opponent, arm] = sign, -sign
+    hand_out(search)
+
+
+def end_stage(search: Elimination, rng: Generator, level: float, eps: float) -> None:
+    """Eliminate arms and go on, or answer.
+
+    ``level`` is that of the confidence bounds, times the number of rewards of an arm.
+    The bounds of one stage are monotone in the mean: the best mean has the largest.
+    "u_i < L" and "1 - L <= (1 + eps)(1 - U)" by the divergence, without inverting it.
+    """
+    stage, num_arms = search.now.stage, len(search.remaining)
+    means, best = np.zeros(num_arms), 0.0
+    for arm in range(num_arms):
+        if search.remaining[arm]:
+            means[arm] = search.rewards[arm] / stage
+            best = max(best, means[arm])
+    is_close, number = False, 0
+    if stage > 1:  # Of a single reward the bounds are 0 and 1.
+        width = level / stage
+        lowest = kl_lower(best, width)
+        for arm in range(num_arms):
+            if means[arm] < lowest and bernoulli_kl(means[arm], lowest) > width:
+                search.remaining[arm] = False
+        rest = 1.0 - (1.0 - lowest) / (1.0 + eps)
+        is_close = rest >= best and bernoulli_kl(best, rest) >= width
+    for arm in range(num_arms):
+        number += search.remaining[arm]
+    is_known = are_signs_known(search)
+    if is_close or is_known or number == 1:
+        search.now.answer = best_arm(search, rng, means, is_known)
+        search.pending.fill(False)
+    else:
+        search.now.stage += 1
+        begin_stage(search, rng)
+
+
+def are_signs_known(search: Elimination) -> bool:
+    """Say whether all duels of the remaining arms are decided."""
+    for arm in range(len(search.remaining)):
+        for other in range(len(search.remaining)):
+            if search.remaining[arm] and other != arm and search.signs[arm, other] == 0:
+                return False
+    return True
+
+
+def best_arm(
+    search: Elimination, rng: Generator, means: Float[np.ndarray, " K"], is_known: bool
+) -> int:
+    """Return the remaining arm that beats most others if known, else of largest mean.
+
+    Ties at random.
+    """
+    best, largest, number = 0, -1.0, 0
+    for arm in range(len(means)):
+        if search.remaining[arm]:
+            score = means[arm]
+            if is_known:
+                score = 0.0
+                for other in range(len(means)):
+                    score += search.signs[arm, other] > 0
+            largest, number, leads = among_largest(rng, score, largest, number)
+            if leads:
+                best = arm
+    return best

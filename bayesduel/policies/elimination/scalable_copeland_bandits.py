@@ -1,57 +1,43 @@
 """Scalable Copeland Bandits (Zoghi, Karnin, Whiteson and de Rijke 2015)."""
 
-from dataclasses import field
-from functools import partial
-from typing import ClassVar, NamedTuple
+import math
+from typing import Any, ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Float, Int
+import numpy as np
+from jaxtyping import Int
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import (
-    Policy,
-    check_above,
-    check_at_least,
-    check_choice,
-    most_beaten,
-    policy_class,
-)
+from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.ops.divergences import kl_to_half
+from bayesduel.ops.rules import most_beaten, record
+from bayesduel.policies.checks import check_above, check_at_least, check_choice
 from bayesduel.policies.elimination._copeland_elimination import (
     NOBODY,
     Elimination,
-    add_duels,
+    begin_search,
     decide,
     end_stage,
-    first_stage,
-    pair_to_duel,
+    new_search,
 )
-from bayesduel.policies.elimination._sequential_test import (
-    duels_without_decision,
-    sign_evidence,
-)
-from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
 
 class ScalableCopelandBanditsState(NamedTuple):
     """Counts for the recommendation, and the epoch."""
 
-    wins: Int[Array, "K K"]
-    length: Float[Array, ""]
-    """T_r, the rounds of the epoch, as a float: its square may be beyond integers."""
-
-    begun: RoundCount
-    """Rounds that were played before the epoch."""
-
+    wins: Int[np.ndarray, "K K"]
     search: Elimination
+    epoch: Any
+    """Its ``length`` T_r, a float, as its square may be beyond integers, and the rounds
+    that had been played when it had ``begun``."""
+
+    alpha_ref: float
+    """Of the rule "reference"; 0 if the rule is another one."""
 
 
 @register("scb", acronym="SCB")
-@policy_class
 class ScalableCopelandBandits(Policy):
     """Scalable Copeland Bandits (SCB).
 
@@ -70,9 +56,7 @@ class ScalableCopelandBandits(Policy):
     several Copeland winners elimination never ends; a search is therefore also over
     when all signs of the remaining arms are known, at the end of a stage.
 
-    ``look_ahead`` plays as many duels of a pair at once as cannot decide it before the
-    last of them, and the rest of an epoch as one stretch. The law of everything is that
-    of the step form.
+    ``look_ahead`` plays the rest of an epoch as one stretch.
 
     Arms get their rewards in the order of their positions; ties of the answer and of
     the recommendation are broken at random. The recommendation is the arm that beats
@@ -90,7 +74,7 @@ class ScalableCopelandBandits(Policy):
     stop_rule : {"anytime", "reference"}
         The evidence that decides.
     look_ahead : bool
-        Play duels in bulk and jump over self-duels.
+        Jump over self-duels. Both forms play the same duels.
 
     References
     ----------
@@ -107,11 +91,11 @@ class ScalableCopelandBandits(Policy):
     eps: float = 0.0
     alpha_ref: float = 0.51
     first_length: int = 4
-    stop_rule: str = field(default="anytime", metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    stop_rule: str = "anytime"
+    look_ahead: bool = True
+    compiled = True
 
     title: ClassVar[str] = "Scalable Copeland Bandits"
-    explores_in_bulk: ClassVar[bool] = True
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
@@ -125,129 +109,104 @@ class ScalableCopelandBandits(Policy):
             )
         check_choice("stop_rule", self.stop_rule, ("anytime", "reference"))
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
+    def start(
+        self, num_arms: int, horizon: int, rng: Generator
     ) -> ScalableCopelandBanditsState:
-        """Return the state before the first round."""
-        uniforms = jax.random.uniform(rng_key, (num_arms,), dtype=jnp.float64)
+        """Begin the first epoch."""
+        search = new_search(num_arms)
+        begin_search(search, rng)
         return ScalableCopelandBanditsState(
-            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int64),
-            length=jnp.asarray(self.first_length, dtype=jnp.float64),
-            begun=jnp.int64(0),
-            search=first_stage(uniforms),
+            wins=np.zeros((num_arms, num_arms), dtype=np.int64),
+            search=search,
+            epoch=record(length=float(self.first_length), begun=0),
+            alpha_ref=self.alpha_ref if self.stop_rule == "reference" else 0.0,
         )
 
     def choose(
-        self, rng_key: RunKey, state: ScalableCopelandBanditsState, round_: RoundCount
-    ) -> tuple[Duel, ScalableCopelandBanditsState]:
-        """Choose the pair to be decided, or the arm that was found.
-
-        Between two stages in which no pair has to be dueled nothing is played.
-        """
-        if not self.look_ahead:  # The last outcome of an epoch may be on its way.
-            uniforms = jax.random.uniform(
-                rng_key, (state.wins.shape[0],), dtype=jnp.float64
-            )
-            state = _next_epoch_if_over(uniforms, state, round_ - 1)
-        search = state.search
-        first, second = pair_to_duel(search)
-        used = round_ - 1 - state.begun
-        left = _as_rounds(state.length) - used
-        idles = search.answer != NOBODY
-        explores = ~idles & jnp.any(search.pending)
+        self, state: ScalableCopelandBanditsState, rng: Generator, round_: int
+    ) -> Duel:
+        """Choose the pair to be decided, or the arm that was found."""
+        search, epoch = state.search, state.epoch
+        if rounds_left(state, round_) <= 0:
+            epoch.length, epoch.begun = epoch.length * epoch.length, round_ - 1
+            begin_search(search, rng)
+        arm = search.now.answer
+        if arm == NOBODY:
+            arm = search.now.arm
+            return Duel(arm, 0, arm, search.opponents[arm], True)
         if self.look_ahead:
-            level = self._sign_level(state, used, 1)
-            bulk = duels_without_decision(search.wins, search.duels, level)
-            stretch = jnp.where(idles, left, 0)
-            rounds = jnp.where(explores, jnp.minimum(bulk, left), 0)
-        else:
-            stretch = jnp.int64(0)
-            rounds = (idles | explores).astype(jnp.int64)
-        duel = Duel(
-            champion=jnp.maximum(search.answer, 0),
-            exploit_rounds=stretch,
-            first=jnp.where(idles, search.answer, first),
-            second=jnp.where(idles, search.answer, second),
-            explore_rounds=rounds,
-        )
-        return duel, state
-
-    def _sign_level(
-        self, state: ScalableCopelandBanditsState, used: RoundCount, ahead: int
-    ) -> Float[Array, ""]:
-        """Evidence that decides a pair after ``ahead`` more duels of it.
-
-        ``used`` is the number of rounds of the epoch so far.
-        """
-        num_arms = state.wins.shape[0]
-        if self.stop_rule == "reference":
-            return self._reference_level((used + ahead).astype(jnp.float64), num_arms)
-        duels = jnp.maximum(state.search.duels + ahead, 1).astype(jnp.float64)
-        doubt = jnp.log(state.length) / state.length
-        return 2.0 * jnp.log(jnp.pi * duels * num_arms) - jnp.log(3.0 * doubt)
-
-    def _stage_level(self, state: ScalableCopelandBanditsState) -> Float[Array, ""]:
-        """Level of the confidence bounds after s rewards each, times s."""
-        num_arms = state.wins.shape[0]
-        if self.stop_rule == "reference":
-            return self._reference_level(state.length, num_arms)
-        # Bounds are used from the second reward on.
-        stage = jnp.maximum(state.search.stage, 2).astype(jnp.float64)
-        doubt = jnp.log(state.length) / state.length
-        bound = jnp.log(4.0 * stage * num_arms / doubt)
-        return bound + 2.0 * jnp.log(jnp.log(stage))
-
-    def _reference_level(
-        self, rounds: Float[Array, ""], num_arms: int
-    ) -> Float[Array, ""]:
-        slow = jnp.log(jnp.maximum(1.0, jnp.log(jnp.maximum(rounds, 1.0))))
-        fast = jnp.log(4.0 * jnp.maximum(rounds, 1.0) * num_arms)
-        return self.alpha_ref * (fast + 2.0 * jnp.maximum(1.0, slow))
+            return Duel(arm, rounds_left(state, round_), arm, arm, False)
+        return Duel(arm, 0, arm, arm, True)
 
     def update(
         self,
-        rng_key: RunKey,
         state: ScalableCopelandBanditsState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> ScalableCopelandBanditsState:
-        """Count the outcome and move the search on, or begin the next epoch."""
-        num_arms = state.wins.shape[0]
-        flat = jax.random.uniform(rng_key, (num_arms + 1,), dtype=jnp.float64)
-        uniforms, tie = flat[:num_arms], flat[num_arms]
-        # What an earlier epoch asked for says nothing to this one.
-        ours = round_ > state.begun
-        counted = Outcome(*(jnp.where(ours, each, 0) for each in outcome))
-        state = state._replace(
-            wins=add_wins(state.wins, duel, outcome),
-            search=add_duels(state.search, duel, counted),
-        )
-        evidence = sign_evidence(state.search.wins, state.search.duels)
-        level = self._sign_level(state, jnp.maximum(round_ - state.begun, 0), 0)
-        search = decide(state.search, evidence, level)
-        search = end_stage(uniforms, tie, search, self._stage_level(state), self.eps)
-        return _next_epoch_if_over(uniforms, state._replace(search=search), round_)
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
+        """Count the outcome and move the search on.
 
-    def recommend(self, rng_key: RunKey, state: ScalableCopelandBanditsState) -> Arm:
+        What an earlier epoch or pair asked for says nothing to this one.
+        """
+        winner, loser = (first, second) if won else (second, first)
+        state.wins[winner, loser] += 1
+        search, now = state.search, state.search.now
+        if round_ <= state.epoch.begun or now.arm == NOBODY or first != now.arm:
+            return
+        if second != search.opponents[first]:
+            return
+        now.wins += won
+        now.duels += 1
+        if evidence(now.wins, now.duels) > sign_level(state, round_):
+            decide(search)
+            while now.arm == NOBODY and now.answer == NOBODY:
+                end_stage(search, rng, stage_level(state), self.eps)
+
+    def recommend(self, state: ScalableCopelandBanditsState, rng: Generator) -> int:
         """Return the arm that empirically beats the most others."""
-        return most_beaten(rng_key, state.wins)
+        return most_beaten(rng, state.wins, np.ones(len(state.wins), dtype=np.bool_))
 
 
-def _as_rounds(length: Float[Array, ""]) -> RoundCount:
-    return jnp.minimum(length, float(NEVER)).astype(jnp.int64)
+def rounds_left(state: ScalableCopelandBanditsState, round_: int) -> int:
+    """Return how many rounds of the epoch there are from ``round_`` on."""
+    length = int(min(state.epoch.length, float(LONGEST_HORIZON)))
+    return length - (round_ - 1 - state.epoch.begun)
 
 
-def _next_epoch_if_over(
-    uniforms: Float[Array, " K"],
-    state: ScalableCopelandBanditsState,
-    played: RoundCount,
-) -> ScalableCopelandBanditsState:
-    """Forget and begin anew once ``played`` rounds are all of the epoch."""
-    over = played - state.begun >= _as_rounds(state.length)
-    fresh = first_stage(uniforms)
-    return state._replace(
-        length=jnp.where(over, state.length * state.length, state.length),
-        begun=jnp.where(over, played, state.begun),
-        search=jax.tree.map(partial(jnp.where, over), fresh, state.search),
-    )
+def evidence(wins: int, duels: int) -> float:
+    """Return n d(w/n, 1/2)."""
+    return duels * kl_to_half(abs(0.5 * (2 * wins - duels) / duels))
+
+
+def sign_level(state: ScalableCopelandBanditsState, round_: int) -> float:
+    """Return the evidence that decides a pair."""
+    if state.alpha_ref > 0.0:
+        return reference_level(state, float(round_ - state.epoch.begun))
+    # log(pi^2 n^2 K^2 / (3 delta))
+    duels = math.pi * state.search.now.duels * len(state.wins)
+    return 2.0 * math.log(duels) - math.log(3.0 * doubt(state))
+
+
+def stage_level(state: ScalableCopelandBanditsState) -> float:
+    """Return the level of the confidence bounds after s rewards each, times s."""
+    if state.alpha_ref > 0.0:
+        return reference_level(state, state.epoch.length)
+    # Bounds are used from the second reward on.
+    stage = max(state.search.now.stage, 2)
+    level = math.log(4.0 * stage * len(state.wins) / doubt(state))
+    return level + 2.0 * math.log(math.log(stage))
+
+
+def doubt(state: ScalableCopelandBanditsState) -> float:
+    """Return delta = log(T)/T."""
+    return math.log(state.epoch.length) / state.epoch.length
+
+
+def reference_level(state: ScalableCopelandBanditsState, rounds: float) -> float:
+    """Return alpha_ref (log(4 t K) + 2 max(1, log max(1, log t)))."""
+    slow = math.log(max(1.0, math.log(rounds)))
+    fast = math.log(4.0 * rounds * len(state.wins))
+    return state.alpha_ref * (fast + 2.0 * max(1.0, slow))

@@ -5,7 +5,7 @@ time. Sums over the superiors of an arm are kept until one of its pairs changes.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -130,6 +130,15 @@ def count(state: CopelandKernel, first: int, second: int, won: bool) -> None:
     is_close = new == 0.0 or abs(new) < now.beta
     now.num_close += int(is_close) - forward.is_close
     forward.is_close = backward.is_close = is_close
+
+
+@inlined
+def cost(state: Any, one: int, other: int) -> float:
+    """Return the price of one unit of evidence on a pair that is not tied."""
+    arms = state.arms
+    losses = arms[one].losses + arms[other].losses - 2 * state.now[0].least
+    regret = losses / (2.0 * (arms.size - 1))
+    return regret / state.pairs[one, other].divergence
 
 
 @compiled

@@ -6,6 +6,7 @@ rules for ties.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -17,6 +18,7 @@ from bayesduel.policies import scalar_kernel
 from bayesduel.policies.rmed._scalar_copeland import (
     NOBODY,
     CopelandKernel,
+    cost,
     count,
     new_state,
     slack,
@@ -110,7 +112,7 @@ def _self_duels(state: CopelandKernel, arm: int, round_: int) -> int:
     It ends with the round after which the test fails, or before the round at which some
     pair has become rare; at once where another arm takes over.
     """
-    passing, limit = _first_passing(state, round_)
+    passing, limit = first_passing(state, round_)
     if passing != arm:
         return 1
     until_test = last_round_within(limit, round_) - round_ + 2
@@ -119,12 +121,12 @@ def _self_duels(state: CopelandKernel, arm: int, round_: int) -> int:
 
 
 @compiled
-def _first_passing(state: CopelandKernel, round_: int) -> tuple[int, float]:
+def first_passing(state: CopelandKernel, round_: int) -> tuple[int, float]:
     """Return the first estimated winner that passes the test, -1 if none does.
 
     With it comes the largest log t that its evidence can answer for.
     """
-    log_t = _log_of(round_)
+    log_t = log_of(round_)
     for arm in range(state.arms.size):
         if state.arms[arm].losses == state.now[0].least:
             limit = slack(state, arm) / (1.0 - _SLACK)
@@ -134,7 +136,7 @@ def _first_passing(state: CopelandKernel, round_: int) -> tuple[int, float]:
 
 
 @inlined
-def _log_of(round_: int) -> float:
+def log_of(round_: int) -> float:
     """max(1, log t)."""
     return max(1.0, math.log(float(round_)))
 
@@ -145,16 +147,22 @@ def _append_due(state: CopelandKernel, round_: int) -> None:
     now, elements = state.now[0], state.elements
     num_pairs = elements.size - state.arms.size
     now.tests += 1
-    now.winner = _first_passing(state, round_)[0]
+    now.winner = first_passing(state, round_)[0]
     if now.winner == NOBODY:
-        now.winner = _cheapest_winner(state)
-        log_t = _log_of(round_)
-        for element in range(num_pairs):
-            first, second = elements[element].first, elements[element].second
-            known = state.pairs[first, second].evidence
-            if known < log_t and known < _wanted(state, first, second) * log_t:
-                append(now, elements, element)
+        append_by_efficient_program(state, log_of(round_))
     append(now, elements, num_pairs + now.winner)
+
+
+@compiled
+def append_by_efficient_program(state: Any, log_t: float) -> None:
+    """Name the cheapest winner, and append the pairs with too little evidence."""
+    now, elements = state.now[0], state.elements
+    now.winner = _cheapest_winner(state)
+    for element in range(elements.size - state.arms.size):
+        first, second = elements[element].first, elements[element].second
+        known = state.pairs[first, second].evidence
+        if known < log_t and known < _wanted(state, first, second) * log_t:
+            append(now, elements, element)
 
 
 @inlined
@@ -186,21 +194,12 @@ def _solve(state: CopelandKernel, winner: int) -> float:
     for rival in range(arms.size):
         beaten = state.pairs[winner, rival].gap > 0.0
         if beaten:
-            total += _cost(state, winner, rival)
+            total += cost(state, winner, rival)
         arms[rival].block_size = 0
         excess = now.least - 1 - int(beaten)
         if rival != winner and excess >= 0:
             total += _solve_block(state, winner, rival, excess)
     return total
-
-
-@inlined
-def _cost(state: CopelandKernel, one: int, other: int) -> float:
-    """Return the price of one unit of evidence on a pair that is not tied."""
-    arms = state.arms
-    losses = arms[one].losses + arms[other].losses - 2 * state.now[0].least
-    regret = losses / (2.0 * (arms.size - 1))
-    return regret / state.pairs[one, other].divergence
 
 
 @compiled
@@ -213,7 +212,7 @@ def _solve_block(state: CopelandKernel, winner: int, rival: int, excess: int) ->
     for place in range(arms[rival].losses):
         superior = state.pairs[rival, place].superior
         if superior != winner:
-            running += _cost(state, rival, superior)
+            running += cost(state, rival, superior)
             size += 1
             if size > excess:
                 ratio = running / (size - excess)
@@ -230,8 +229,8 @@ def _order_superiors(state: CopelandKernel, arm: int) -> None:
     row, number = state.pairs[arm], 0
     for other in range(state.arms.size):
         if row[other].gap < 0.0:
-            cost, place = _cost(state, arm, other), number
-            while place > 0 and _cost(state, arm, row[place - 1].superior) > cost:
+            price, place = cost(state, arm, other), number
+            while place > 0 and cost(state, arm, row[place - 1].superior) > price:
                 row[place].superior = row[place - 1].superior
                 place -= 1
             row[place].superior = other

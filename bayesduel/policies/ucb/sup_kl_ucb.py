@@ -1,31 +1,19 @@
 """Sup-KLUCB (Agrawal and Chaporkar 2019)."""
 
 import math
-from dataclasses import field
 from typing import ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
+from numpy.random import Generator
 
-from bayesduel.ops.masks import materialize
-from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import (
-    Policy,
-    check_at_least,
-    check_choice,
-    one_round,
-    policy_class,
-)
-from bayesduel.policies.pair_counts import add_wins
-from bayesduel.policies.pair_evidence import estimated_gaps
+from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.ops.divergences import kl_upper_log, may_reach
+from bayesduel.ops.rules import among_largest
+from bayesduel.policies.checks import check_at_least, check_choice
+from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
-from bayesduel.policies.ucb._commitment import commit
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory import sup_klucb_constant
-from theory.divergences import kl_upper_log
 
 SCORES = ("copeland", "condorcet", "borda")
 
@@ -34,15 +22,16 @@ _ROUNDING = 1e-12
 
 
 class SupKLUCBState(NamedTuple):
-    """Counts of the duels, and of the plays of every super-arm."""
+    """Counts of the duels."""
 
-    wins: Int[Array, "K K"]
-    plays: Int[Array, " M"]
-    """Plays of the super-arms (i, j), i <= j, in lexicographic order."""
+    wins: Int[np.ndarray, "K K"]
+    alone: Int[np.ndarray, " K"]
+    """Self-duels of every arm."""
+
+    is_borda: bool
 
 
 @register("sup-klucb", acronym="Sup-KLUCB", theorems=(sup_klucb_constant,))
-@policy_class
 class SupKLUCB(Policy):
     """Sup-KLUCB: KL-UCB on pairs of arms, self-pairs included.
 
@@ -63,7 +52,8 @@ class SupKLUCB(Policy):
     Deviations: the paper prints W <- w for the wins of a super-arm, W + w is meant.
     Indices are compared by -log(1 - index), on which those next to 1 do not round to 1.
     Before absorption every play changes the count of its super-arm and with it the
-    next choice, so those rounds are stepped.
+    next choice, so those rounds are stepped. With outcomes on their way (delayed
+    feedback) a duel counts when its outcome arrives, a self-duel when it is asked for.
 
     Parameters
     ----------
@@ -92,12 +82,13 @@ class SupKLUCB(Policy):
     'Sup-KLUCB:log_scale=1.5'
     """
 
-    score: str = field(default="copeland", metadata={"static": True})
+    score: str = "copeland"
     log_scale: float = 1.0
     loglog_scale: float = 1.0
-    mean_cap: bool = field(default=False, metadata={"static": True})
+    mean_cap: bool = False
     min_plays: int = 1
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    look_ahead: bool = True
+    compiled = True
 
     title: ClassVar[str] = "KL-UCB on pairs (Sup-KLUCB)"
 
@@ -108,112 +99,121 @@ class SupKLUCB(Policy):
         check_at_least("loglog_scale", self.loglog_scale, 0.0)
         check_at_least("min_plays", self.min_plays, 1)
 
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> SupKLUCBState:
+    def start(self, num_arms: int, horizon: int, rng: Generator) -> SupKLUCBState:
         """Return the state before the first round."""
         return SupKLUCBState(
-            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int32),
-            plays=jnp.zeros(num_arms * (num_arms + 1) // 2, dtype=jnp.int32),
+            wins=np.zeros((num_arms, num_arms), dtype=np.int64),
+            alone=np.zeros(num_arms, dtype=np.int64),
+            is_borda=self.score == "borda",
         )
 
-    def choose(
-        self, rng_key: RunKey, state: SupKLUCBState, round_: RoundCount
-    ) -> tuple[Duel, SupKLUCBState]:
+    def choose(self, state: SupKLUCBState, rng: Generator, round_: int) -> Duel:
         """Choose the next super-arm of the sweep, or the one with the largest index."""
-        num_arms, num_pairs = state.wins.shape[0], state.plays.shape[0]
-        sweep = jnp.asarray(self.min_plays, dtype=jnp.int64) * num_pairs
-        sweeping = round_ <= sweep
+        num_arms = len(state.wins)
+        num_pairs = num_arms * (num_arms + 1) // 2
+        sweep = self.min_plays * num_pairs
+        if round_ <= sweep:
+            first, second = super_arm((round_ - 1) % num_pairs, num_arms)
+            state.alone[first] += first == second
+            return Duel(first, 0, first, second, True)
         bound = exploration_bound(
-            jnp.maximum(round_ - sweep, 1),
-            num_arms,
-            log_scale=self.log_scale,
-            loglog_scale=self.loglog_scale,
+            round_ - sweep, num_arms, self.log_scale, self.loglog_scale
         )
-        means = _upper_products(self._scores(state.wins)) / self._unit(num_arms) ** 2
-        if self.mean_cap:
-            means = jnp.minimum(means, 1.0 - 0.5 / round_.astype(jnp.float64))
-        plays = jnp.maximum(state.plays, 1).astype(jnp.float64)
-        # Once, before it is compared with itself in the draw among ties.
-        (index,) = materialize(kl_upper_log(means, bound / plays))
-        tied = index >= jnp.max(index) * (1.0 - _ROUNDING)
-        best = choose_among(jax.random.uniform(rng_key, dtype=jnp.float64), tied)
-
-        next_ = ((round_ - 1) % num_pairs).astype(jnp.int32)
-        first, second = _arms_of(jnp.where(sweeping, next_, best), num_arms)
-        duel = one_round(first, second)
-        if self.score == "borda" or self.mean_cap:
-            return duel, state
-        sweeps = self._scores(state.wins) == num_arms - 1
-        arm = jnp.argmax(sweeps).astype(jnp.int32)
-        absorbed = jnp.any(sweeps) & ~sweeping
-        return commit(duel, arm, absorbed, look_ahead=self.look_ahead), state
-
-    def _scores(self, wins: Int[Array, "K K"]) -> Array:
-        """Return the scores in units of 1 / ``_unit``: integers where they are."""
-        if self.score == "borda":
-            return jnp.sum(estimated_gaps(wins) + 0.5, axis=1)
-        return jnp.sum(wins > wins.T, axis=1, dtype=jnp.int32)
-
-    def _unit(self, num_arms: int) -> float:
-        return float(num_arms if self.score == "borda" else num_arms - 1)
+        scores = empirical_scores(state.wins, state.is_borda)
+        cap = 1.0 - 0.5 / round_ if self.mean_cap else 1.0
+        first, second = most_optimistic(rng, state, scores, cap, bound)
+        is_absorbed = first == second and min(scores[first] ** 2, cap) == 1.0
+        if is_absorbed and self.look_ahead:
+            return Duel(first, LONGEST_HORIZON, first, first, False)
+        state.alone[first] += first == second
+        return Duel(first, 0, first, second, True)
 
     def update(
         self,
-        rng_key: RunKey,
         state: SupKLUCBState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> SupKLUCBState:
-        """Count the outcome, and the play of the super-arm."""
-        num_arms = state.wins.shape[0]
-        row, column = np.triu_indices(num_arms)
-        low = jnp.minimum(duel.first, duel.second)
-        high = jnp.maximum(duel.first, duel.second)
-        played = _is(row, low) & _is(column, high)
-        return SupKLUCBState(
-            wins=add_wins(state.wins, duel, outcome),
-            plays=state.plays + jnp.where(played, outcome.rounds, 0).astype(jnp.int32),
-        )
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: bool,
+    ) -> None:
+        """Count the outcome."""
+        winner, loser = (first, second) if won else (second, first)
+        state.wins[winner, loser] += 1
 
-    def recommend(self, rng_key: RunKey, state: SupKLUCBState) -> Arm:
+    def recommend(self, state: SupKLUCBState, rng: Generator) -> int:
         """Return an arm with the largest score; ties at random."""
-        scores = self._scores(state.wins)
-        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-        return choose_among(uniform, scores == jnp.max(scores))
+        scores = empirical_scores(state.wins, state.is_borda)
+        best, largest, number = 0, -1.0, 0
+        for arm in range(len(scores)):
+            largest, number, leads = among_largest(rng, scores[arm], largest, number)
+            if leads:
+                best = arm
+        return best
+
+
+def super_arm(number: int, num_arms: int) -> tuple[int, int]:
+    """Return the arms i <= j of a super-arm, numbered in lexicographic order."""
+    first = 0
+    while number >= num_arms - first:
+        number -= num_arms - first
+        first += 1
+    return first, first + number
 
 
 def exploration_bound(
-    rounds: Int[Array, ""],
-    num_arms: int,
-    *,
-    log_scale: float = 1.0,
-    loglog_scale: float = 1.0,
-) -> Float[Array, ""]:
+    rounds: int, num_arms: int, log_scale: float, loglog_scale: float
+) -> float:
     """Return b = c1 log r + c2 log(log r + 1) in the r-th round after the sweep."""
-    c2 = 3.0 / num_arms + (40.0 / (num_arms - 2) ** 2 if num_arms > 2 else 0.0)
-    log_rounds = jnp.log(rounds.astype(jnp.float64))
-    far = c2 * loglog_scale * jnp.log1p(log_rounds)
-    return 2.0 / num_arms * log_scale * log_rounds + far
+    c1, c2 = 2.0 / num_arms, 3.0 / num_arms
+    if num_arms > 2:
+        c2 += 40.0 / (num_arms - 2) ** 2
+    log_rounds = math.log(float(rounds))
+    return c1 * log_scale * log_rounds + c2 * loglog_scale * math.log1p(log_rounds)
 
 
-def _upper_products(scores: Array) -> Float[Array, " M"]:
-    """Return S_i S_j for i <= j in lexicographic order; of integers, exactly."""
-    size = scores.shape[0]
-    products = [scores[arm] * scores[arm:] for arm in range(size)]
-    return jnp.concatenate(products).astype(jnp.float64)
+def empirical_scores(
+    wins: Int[np.ndarray, "K K"], is_borda: bool
+) -> Float[np.ndarray, " K"]:
+    """Return S_i of every arm."""
+    num_arms = len(wins)
+    scores = np.zeros(num_arms)
+    for arm in range(num_arms):
+        for other in range(num_arms):
+            won, lost = wins[arm, other], wins[other, arm]
+            if is_borda:
+                scores[arm] += won / (won + lost) if won + lost > 0 else 0.5
+            else:
+                scores[arm] += won > lost
+        scores[arm] /= num_arms if is_borda else num_arms - 1
+    return scores
 
 
-def _is(arms: np.ndarray, arm: Arm) -> Bool[Array, " M"]:
-    return jnp.asarray(arms, dtype=jnp.int32) == arm
+def most_optimistic(
+    rng: Generator,
+    state: SupKLUCBState,
+    scores: Float[np.ndarray, " K"],
+    cap: float,
+    bound: float,
+) -> tuple[int, int]:
+    """Return the super-arm with the largest index; ties at random.
 
-
-def _arms_of(super_arm: Int[Array, ""], num_arms: int) -> tuple[Arm, Arm]:
-    """Return the arms i <= j of a super-arm, by comparing with where rows begin."""
-    begins = np.array([math.comb(num_arms + 1, 2) - math.comb(num_arms + 1 - arm, 2)
-                       for arm in range(num_arms)])  # fmt: skip
-    reached = super_arm >= jnp.asarray(begins, dtype=jnp.int32)
-    first = jnp.sum(reached, dtype=jnp.int32) - 1
-    begin = jnp.max(jnp.where(reached, jnp.asarray(begins, dtype=jnp.int32), 0))
-    return first, first + super_arm - begin
+    Indices are on the scale -log(1 - index).
+    """
+    best, largest, number = (0, 0), -1.0, 0
+    for first in range(len(scores)):
+        for second in range(first, len(scores)):
+            plays = state.wins[first, second] + state.wins[second, first]
+            if first == second:
+                plays = state.alone[first]
+            mean = min(scores[first] * scores[second], cap)
+            level = bound / max(plays, 1)
+            if largest > 0.0 and not may_reach(mean, 1.0 - mean, level, largest):
+                continue
+            index = kl_upper_log(mean, 1.0 - mean, level)
+            if largest * (1.0 - _ROUNDING) <= index <= largest * (1.0 + _ROUNDING):
+                index = largest
+            largest, number, leads = among_largest(rng, index, largest, number)
+            if leads:
+                best = first, second
+    return best

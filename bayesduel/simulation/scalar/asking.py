@@ -14,6 +14,7 @@ from bayesduel.policies.scalar_kernel import (
     NOT_ASKED,
     choose,
     init,
+    is_waiting,
     note,
     reads_self_duels,
     recall,
@@ -62,12 +63,15 @@ def hearing_program(kernel: str) -> Callable[..., int]:
 def ask(policy: Any, rng: Generator, played: int, horizon: int, found: Records) -> None:
     """Let a policy choose after ``played`` rounds until it names different arms.
 
-    It gives up at the horizon, and after very many self-duels.
+    It gives up at the horizon, and after very many self-duels; where the policy comes
+    to wait for the host, it goes on when asked again after ``found.round``.
     """
     state, asked = reference(policy), found[0]
     asked.round = played
     for _ in range(PATIENCE):
         duel = choose(state, rng, asked.round + 1)
+        if is_waiting(state):
+            return
         idle = min(duel.idle_rounds, horizon - asked.round)
         asked.round += idle
         if asked.round >= horizon:
@@ -83,19 +87,25 @@ def ask(policy: Any, rng: Generator, played: int, horizon: int, found: Records) 
                 return
             if reads_self_duels(state):
                 update(state, rng, asked.round, duel.first, duel.second, False)
+                if is_waiting(state):
+                    return
 
 
 def hear(policy: Any, rng: Generator, played: int, begins: bool, votes: Records) -> int:
     """Tell a policy of votes, a new one after its preparation; return its rounds.
 
-    Votes that it did not ask for take rounds now.
+    Votes that it did not ask for take rounds now. What was told is taken out of
+    ``votes``: where the policy comes to wait for the host, the rest is told later.
     """
     state = reference(policy)
     if begins:
         init(state, rng)
     for place in range(votes.size):
         vote = votes[place]
-        for _ in range(vote.count):
+        while vote.count > 0:
+            if is_waiting(state):
+                return played
+            vote.count -= 1
             if vote.round > 0:
                 recall(state, vote.first, vote.second, vote.noted)
                 round_ = vote.round

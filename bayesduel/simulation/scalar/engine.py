@@ -103,7 +103,7 @@ def run_chunk(
             told[:, :2] = np.argsort(order)[told[:, :2]]
             telling_program(name)(state, rng, record, told)
         problem = Problem(preference[order[:, None], order], order, grid)
-        go_on = partial(_go_on, play, (state, rng, problem, record))
+        go_on = partial(_go_on, play, kernel.serve, (state, rng, problem, record))
         segments.play(runs[row], go_on)
         infos.append(kernel.info(state))
         if segments.is_enough():
@@ -124,9 +124,14 @@ def run_chunk(
 
 
 def _go_on(
-    play: Callable[..., None], inputs: tuple[Any, ...], event_limit: int
+    play: Callable[..., None],
+    serve: Callable[[Any], bool],
+    inputs: tuple[Any, ...],
+    event_limit: int,
 ) -> tuple[int, int]:
     """Play up to so many events; return those, and the rounds, that there were."""
     play(*inputs, event_limit)
+    while serve(inputs[0]):
+        play(*inputs, event_limit)
     run = inputs[-1].progress
     return int(run["events"][0]), int(run["played"][0])

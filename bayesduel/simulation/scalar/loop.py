@@ -4,16 +4,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from numba.np.random.generator_core import next_uint64
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.generators import raw_bits
 from bayesduel.ops.scalar.references import reference
 from bayesduel.ops.scalar.splits import take_first
 from bayesduel.policies.scalar_kernel import (
     SEVERAL,
     choose,
     init,
+    is_waiting,
     reads_self_duels,
     recommend,
     share_idle_rounds,
@@ -101,7 +102,7 @@ def new_record(
 def play(
     policy: Any, rng: Generator, given: Problem, found: Record, event_limit: int
 ) -> None:
-    """Play a run to its last checkpoint, or to so many events.
+    """Play a run to its last checkpoint, to so many events, or until it waits.
 
     Compiled, once per kernel, by ``programs``.
     """
@@ -112,14 +113,18 @@ def play(
         init(state, rng)
     run.next_stop = _round_of_next_checkpoint(problem, record)
     while run.played < horizon and run.events < event_limit:
+        if is_waiting(state):
+            return
         run.events += 1
         duel = choose(state, rng, run.played + 1)
+        if is_waiting(state):
+            return
         idle = min(duel.idle_rounds, horizon - run.played)
         if idle > 0 and duel.champion == SEVERAL:
             record.shares[0] = 0
             share_idle_rounds(state, rng, duel.idle_rounds, record.shares[0])
             # Of the whole stretch, and drawn always: no checkpoint changes a draw.
-            key = next_uint64(rng.bit_generator)
+            key = raw_bits(rng)
             _record_shared(problem, record, key, duel.idle_rounds, idle)
         elif idle > 0:
             _record_rounds(problem, record, duel.champion, duel.champion, idle)
@@ -135,7 +140,7 @@ def play(
                     _stop(problem, record, said)
             elif reads_self_duels(state):
                 update(state, rng, run.played, first, second, False)
-    if run.played == horizon:
+    if run.played == horizon and not is_waiting(state):
         run.recommendation = problem.order[recommend(state, rng)]
 
 

@@ -43,6 +43,7 @@ class PlayedKernel(Played):
         horizon = state.settings.budget if plans else None
         self._horizon = LONGEST_HORIZON if horizon is None else horizon
         self._generator = partial(generator, state)
+        self._serve = kernel.serve
         self._choose = asking_program(kernel.name)
         self._hear = hearing_program(kernel.name)
         order = np.arange(len(state.active), dtype=np.int64)
@@ -53,6 +54,8 @@ class PlayedKernel(Played):
         before, found = game.round, np.zeros(1, dtype=FOUND)
         rng = self._generator(number)
         self._choose(game.state, rng, game.round, self._horizon, found)
+        while self._serve(game.state):
+            self._choose(game.state, rng, found[0]["round"], self._horizon, found)
         game.round = int(found[0]["round"])
         if not found[0]["has_duel"]:
             return None
@@ -88,3 +91,5 @@ class PlayedKernel(Played):
         game, rows = self._game, np.array(votes, dtype=VOTE)
         rng = self._generator(number)
         game.round = self._hear(game.state, rng, game.round, begins, rows)
+        while self._serve(game.state):
+            game.round = self._hear(game.state, rng, game.round, False, rows)

@@ -140,14 +140,4 @@ class PlayedModel(Played):
             found, game.state = asked_models.ask(
                 self._policy, words, np.array([step], np.uint32), game.state, given
             )
-            self._serve(game)
             return jax.tree.map(lambda leaf: leaf[0], jax.device_get(found))
-
-    def _serve(self, game: Game) -> None:
-        """Help a policy that waits for the host."""
-        if not self._policy.assisted:
-            return
-        state = jax.tree.map(lambda leaf: leaf[0], jax.device_get(game.state))
-        while self._policy.is_waiting(state):
-            state = self._policy.host_step(state)
-        game.state = jax.tree.map(lambda leaf: np.asarray(leaf)[None], state)

@@ -1,26 +1,23 @@
-"""SCB: every duel against the twin, elimination, and duels in bulk."""
+"""SCB: every duel against the twin, and elimination."""
 
-from functools import cache, partial
+from functools import cache
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
 
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.elimination import _copeland_elimination
 from bayesduel.policies.elimination._copeland_elimination import (
-    _random_opponents,
+    NOBODY,
+    begin_search,
+    draw_opponents,
     end_stage,
+    new_search,
 )
-from bayesduel.policies.elimination._sequential_test import (
-    duels_without_decision,
-    sign_evidence,
-)
-from bayesduel.types import Outcome
-from tests.compiling import quick_jit
 from tests.policies.instances import DECISIVE, random_outcomes
+from tests.policies.rule_driving import play_rule
 from tests.reference.common import simulate
 from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits as Twin
 from tests.reference.scalable_copeland_bandits import kl_lower, kl_upper
@@ -71,63 +68,27 @@ def instances():
     )
 
 
-@partial(quick_jit, static_argnums=3)
-def traced(policy, outcomes, key, num_events):
-    """Play a run and return its duels and the searches between them."""
-    before = jnp.cumsum(outcomes, axis=2, dtype=jnp.int64) - outcomes
-    start = policy.init(key, outcomes.shape[0], jnp.int64(HORIZON))
-
-    def advance(carry, number):
-        state, played, counts = carry
-        key_event = jax.random.fold_in(key, number)
-        duel, chosen = policy.choose(key_event, state, played + 1)
-        left = HORIZON - played
-        exploit = jnp.minimum(duel.exploit_rounds, left)
-        explore = jnp.minimum(duel.explore_rounds, left - exploit)
-        low = jnp.minimum(duel.first, duel.second)
-        high = jnp.maximum(duel.first, duel.second)
-        done = counts[low, high]
-        wins = before[low, high, done + explore] - before[low, high, done]
-        wins = jnp.where(duel.first == low, wins, explore - wins)
-        outcome = Outcome(exploit, explore, wins)
-        now = played + exploit + explore
-        state = policy.update(key_event, chosen, now, duel, outcome)
-        duel = duel._replace(exploit_rounds=exploit, explore_rounds=explore)
-        counts = counts.at[low, high].add(explore)
-        return (state, now, counts), (duel, state.length, state.search)
-
-    none = jnp.zeros(outcomes.shape[:2], dtype=jnp.int64)
-    carry = (start, jnp.int64(0), none)
-    numbers = jnp.arange(num_events, dtype=jnp.uint32)
-    _, seen = jax.lax.scan(advance, carry, numbers)
-    return seen, (start.length, start.search)
-
-
 def told_and_duels(policy, outcomes, seed):
-    """Return what a run drew, and its duels round by round."""
-    with jax.enable_x64(True):
-        key = jax.random.key(seed)
-        seen, start = traced(policy, jnp.asarray(outcomes), key, HORIZON + 200)
-        (duels, lengths, searches), (length, search) = jax.tree.map(
-            np.asarray, (seen, start)
-        )
-    drawn = {(int(length), 1): search.opponents}
-    answers = {}
-    for index, length in enumerate(lengths.astype(int).tolist()):
-        drawn.setdefault(
-            (length, int(searches.stage[index])), searches.opponents[index]
-        )
-        if searches.answer[index] >= 0:
-            answers.setdefault(length, int(searches.answer[index]))
-    rounds = []
-    for index in range(len(lengths)):
-        champion, first, second = (
-            int(each[index]) for each in (duels.champion, duels.first, duels.second)
-        )
-        rounds += [(champion, champion)] * int(duels.exploit_rounds[index])
-        rounds += [(first, second)] * int(duels.explore_rounds[index])
-    assert len(rounds) == HORIZON
-    return drawn, answers, rounds
+    """Return what a run drew, its answers by the length of epochs, and its duels."""
+    drawn, answers, seen = {}, {}, []
+
+    def noted(opponents, rng):
+        draw_opponents(opponents, rng)
+        seen.append(opponents.copy())
+
+    def watch(state, duel):
+        length, now = int(state.epoch.length), state.search.now
+        # Opponents of one epoch belong to its stages, in their order.
+        begin = epochs.setdefault(length, len(seen) - now.stage)
+        drawn.update({(length, n): each for n, each in enumerate(seen[begin:], 1)})
+        if now.answer != NOBODY:
+            answers.setdefault(length, now.answer)
+
+    epochs = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_copeland_elimination, "draw_opponents", noted)
+        run = play_rule(policy, outcomes, HORIZON, seed, watch)
+    return drawn, answers, run.duels
 
 
 def first_difference(one, other):
@@ -160,7 +121,6 @@ def differences(policy, **options):
             form,
             look_ahead,
             id=f"{form}-{'look-ahead' if look_ahead else 'step'}",
-            marks=[pytest.mark.slow] * (not look_ahead and form != "anytime"),
         )
         for form in FORMS
         for look_ahead in (False, True)
@@ -181,9 +141,12 @@ def test_another_confidence_is_noticed():
 
 
 def test_opponents_are_uniform():
-    with jax.enable_x64(True):
-        uniforms = jax.random.uniform(jax.random.key(1), (3000, 5), dtype=jnp.float64)
-        drawn = np.asarray(quick_jit(jax.vmap(_random_opponents))(uniforms))
+    rng, opponents = np.random.default_rng(1), np.zeros(5, dtype=np.int64)
+    drawn = []
+    for _ in range(3000):
+        draw_opponents(opponents, rng)
+        drawn.append(opponents.copy())
+    drawn = np.array(drawn)
     for arm in range(5):
         counts = np.bincount(drawn[:, arm], minlength=5)
         assert counts[arm] == 0
@@ -193,57 +156,23 @@ def test_opponents_are_uniform():
 
 def test_arms_are_eliminated_by_their_bounds():
     """Against bounds found by bisection, for random rewards and levels."""
-    rng = np.random.default_rng(2)
-    stages = rng.integers(2, 200, 80)
-    rewards = rng.binomial(stages[:, None], rng.random((80, 4)))
-    levels = rng.uniform(0.5, 20, 80)
-    with jax.enable_x64(True):
-        search = policies.get("scb").init(jax.random.key(0), 4, jnp.int64(9)).search
-        search = search._replace(pending=jnp.zeros(4, dtype=bool))
-
-        def end(stage, rewards, level):
-            state = search._replace(stage=stage, rewards=rewards)
-            uniform = jnp.full(4, 0.5)
-            return end_stage(uniform, uniform[0], state, level, 0.25)
-
-        after = quick_jit(jax.vmap(end))(
-            jnp.asarray(stages), jnp.asarray(rewards), jnp.asarray(levels)
-        )
-    left, ended = np.asarray(after.remaining), np.asarray(after.answer) >= 0
-    for index, stage in enumerate(stages):
-        width = levels[index] / stage
-        means = rewards[index] / stage
+    rng, num_ended = np.random.default_rng(2), 0
+    for _ in range(80):
+        stage, level = int(rng.integers(2, 200)), rng.uniform(0.5, 20)
+        search = new_search(4)
+        begin_search(search, rng)
+        search.rewards[:] = rewards = rng.binomial(stage, rng.random(4))
+        search.now.stage = stage
+        end_stage(search, rng, level, 0.25)
+        width, means = level / stage, rewards / stage
         upper = np.array([kl_upper(each, width) for each in means])
         lowest = max(kl_lower(each, width) for each in means)
-        assert left[index].tolist() == (upper >= lowest).tolist()
+        assert search.remaining.tolist() == (upper >= lowest).tolist()
         close = 1 - lowest <= 1.25 * (1 - upper.max())
-        assert ended[index] == (close or np.sum(upper >= lowest) == 1)
-    assert 0.05 < ended.mean() < 0.95
-
-
-def test_bulk_never_passes_a_decision():
-    """And takes nearly as many duels at once as it may."""
-    rng = np.random.default_rng(3)
-    duels = np.concatenate([np.zeros(5, dtype=int), rng.integers(0, 4000, 200)])
-    wins = rng.binomial(duels, 0.5 + rng.uniform(-0.05, 0.05, len(duels)))
-    levels = rng.uniform(0.5, 60, len(duels))
-    with jax.enable_x64(True):
-        bulk = np.asarray(
-            jax.vmap(duels_without_decision)(
-                jnp.asarray(wins), jnp.asarray(duels), jnp.asarray(levels)
-            )
-        )
-        ahead = np.maximum(wins, duels - wins)
-        for back, safe in ((1, True), (-2, False)):
-            steps = np.maximum(bulk - back, 0)
-            evidence = sign_evidence(
-                jnp.asarray(ahead + steps), jnp.asarray(duels + steps)
-            )
-            undecided = np.asarray(evidence) <= levels
-            begun = np.asarray(sign_evidence(jnp.asarray(wins), jnp.asarray(duels)))
-            open_ = begun <= levels
-            assert np.all((undecided == safe)[open_])
-    assert bulk.min() == 1 and bulk.max() > 50
+        ends = close or np.sum(upper >= lowest) == 1
+        assert (search.now.answer != NOBODY) == ends
+        num_ended += ends
+    assert 4 < num_ended < 76
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import bayesduel
 import theory
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, ProgramError
-from bayesduel.policies.rmed import copeland_winner
+from bayesduel.policies.rmed import _scalar_copeland_program
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CYCLIC
 
@@ -52,15 +52,14 @@ def test_resolve_every_is_checked(every):
 def test_a_program_that_fails_costs_no_run(monkeypatch):
     """The run goes on with the efficient program; other runs do not notice."""
     whole = runs_of()
-    solve = copeland_winner.optimal_basis
+    solve = _scalar_copeland_program.optimal_basis
 
     def often_failing(gaps):
-        # A function of the state alone, as the simulator asks.
         if int(np.abs(gaps).sum() * 1e6) % 50 == 0:
             raise ProgramError("not today")
         return solve(gaps)
 
-    monkeypatch.setattr(copeland_winner, "optimal_basis", often_failing)
+    monkeypatch.setattr(_scalar_copeland_program, "optimal_basis", often_failing)
     policy = policies.get("cw-rmed")
     records = simulate_runs(policy, CYCLIC, runs=RUNS)
     failed = records.info["programs_failed"] > 0

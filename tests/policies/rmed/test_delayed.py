@@ -2,14 +2,12 @@
 
 from functools import cache, partial
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from bayesduel import policies
 from bayesduel.policies import DelayedFeedback
-from tests.policies.driving import duels_round_by_round, play, simulate_runs
+from tests.policies.driving import simulate_runs
 from tests.policies.instances import random_outcomes
 from tests.policies.kernel_driving import play_kernel
 from tests.reference import matrices as published
@@ -60,26 +58,8 @@ def instances():
 def duels_of(policy):
     """Return the list of duels of each instance, and what was recommended."""
     kernel = policy.scalar_kernel()
-    if kernel is not None:
-        runs = [play_kernel(kernel, each, HORIZON) for each in instances()[1]]
-        return [run.duels for run in runs], [run.recommendation for run in runs]
-    with jax.enable_x64(True):
-        outcomes = jnp.asarray(instances()[1])
-        keys = jax.random.split(jax.random.key(51), INSTANCES)
-        one = partial(
-            play,
-            policy,
-            horizon=jnp.int64(HORIZON),
-            # A run that comes back from the host first reads on, which takes an event.
-            num_events=2 * HORIZON if policy.assisted else HORIZON,
-        )
-        played = jax.tree.map(np.asarray, jax.vmap(one)(outcomes, keys))
-    assert played.rounds.tolist() == [HORIZON] * INSTANCES
-    duels = [
-        duels_round_by_round(jax.tree.map(lambda leaf, i=i: leaf[i], played.events))
-        for i in range(INSTANCES)
-    ]
-    return duels, played.recommendation.tolist()
+    runs = [play_kernel(kernel, each, HORIZON) for each in instances()[1]]
+    return [run.duels for run in runs], [run.recommendation for run in runs]
 
 
 @cache

@@ -1,7 +1,5 @@
 """Sup-KLUCB: check values, every duel against the twin, absorption, and laws."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,9 +7,10 @@ from scipy import stats
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.ucb.sup_kl_ucb import SupKLUCB, exploration_bound
-from tests.policies.driving import NUM_RUNS, duels_round_by_round, simulate_runs
-from tests.policies.instances import CONDORCET, MATRICES, TWO_WINNERS
-from tests.policies.replaying import impossible_duels, play_forced, runs_of
+from tests.policies.driving import NUM_RUNS, simulate_runs
+from tests.policies.instances import CONDORCET, MATRICES, TWO_WINNERS, random_outcomes
+from tests.policies.replaying import first_impossible_duel
+from tests.policies.rule_driving import play_rule
 from tests.reference.sup_kl_ucb import SupKLUCB as Twin
 from tests.reference.sup_kl_ucb import upper_logs
 from theory.divergences import kl_upper
@@ -24,8 +23,7 @@ THREE = tuple(MATRICES.values())
 
 def test_check_values():
     """Five arms: c1 = 0.4, c2 = 0.6 + 40/9; rounds 16 and 1015, after a sweep of 15."""
-    with jax.enable_x64(True):
-        bounds = [float(exploration_bound(jnp.int64(n - 15), 5)) for n in (16, 1015)]
+    bounds = [exploration_bound(n - 15, 5, 1.0, 1.0) for n in (16, 1015)]
     assert bounds[0] == 0
     assert bounds[1] == pytest.approx(13.1942261, abs=5e-8)
     index = kl_upper([0.5625, 0.0, 1.0, 0.3], [bounds[1] / 10, bounds[1] / 40, 1, 0])
@@ -55,51 +53,65 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        each if each == "as printed" else pytest.param(each, marks=pytest.mark.slow)
-        for each in FORMS
-    ],
-)
+HORIZON = 300
+
+
+def impossible_duels(policy, matrices, seed, **twin_options):
+    """Return the first duel of each run that the twin would not ask for, or None."""
+    rng, found = np.random.default_rng(seed), []
+    for number, matrix in enumerate(matrices):
+        outcomes = random_outcomes(matrix, HORIZON, rng)
+        twin = Twin(len(matrix), np.random.default_rng(0), **twin_options)
+        duels = play_rule(policy, outcomes, HORIZON, seed=number).duels
+        found.append(first_impossible_duel(twin, duels, outcomes))
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_every_duel_is_one_of_the_twin(form):
     options = FORMS[form]
     twin_options = {k: v for k, v in options.items() if k != "look_ahead"}
-
-    def twin(num_arms, rng, duels):
-        return Twin(num_arms, rng, **twin_options)
-
     policy = policies.get("sup-klucb", **options)
     for seed in (70, 71):
-        assert impossible_duels(policy, twin, THREE, seed) == [None] * 3
+        assert impossible_duels(policy, THREE, seed, **twin_options) == [None] * 3
 
 
 def test_another_constant_is_noticed():
     """Negative control of the comparison with the twin: bounds 10 percent wider."""
-
-    def twin(num_arms, rng, duels):
-        return Twin(num_arms, rng)
-
     policy = policies.get("sup-klucb", log_scale=1.1)
-    found = impossible_duels(policy, twin, [TWO_WINNERS] * 3, 72)
-    assert any(found)
+    assert any(impossible_duels(policy, [TWO_WINNERS] * 3, 72))
 
 
 def test_absorption_is_one_stretch():
     """An arm that has won its first duels with all others is played for good."""
-    played, _ = play_forced(policies.get("sup-klucb"), [CONDORCET] * 3, 73)
-    absorbed = 0
-    for run in runs_of(played):
-        events = run.events
-        last = int(np.argmax(np.cumsum(events.exploit_rounds + events.explore_rounds)))
-        duels = duels_round_by_round(events)
-        if events.exploit_rounds.any():
+    rng, absorbed = np.random.default_rng(73), 0
+    for seed in range(6):
+        outcomes, asked = random_outcomes(CONDORCET, HORIZON, rng), []
+        run = play_rule(
+            policies.get("sup-klucb"), outcomes, HORIZON, seed,
+            watch=lambda state, duel, asked=asked: asked.append(duel),
+        )  # fmt: skip
+        stretches = [duel.idle_rounds > 0 for duel in asked]
+        if any(stretches):
             absorbed += 1
-            assert np.flatnonzero(events.exploit_rounds).tolist() == [last]
-            arm = events.champion[last]
-            assert run.state.wins[arm].tolist() >= run.state.wins[:, arm].tolist()
-            assert set(duels[-events.exploit_rounds[last] :]) == {(arm, arm)}
+            assert stretches.index(True) == len(asked) - 1
+            arm, wins = asked[-1].champion, run.state.wins
+            assert np.all(np.delete(wins[arm] > wins[:, arm], arm))
+            assert set(run.duels[len(asked) - 1 :]) == {(arm, arm)}
     assert absorbed > 0
+
+
+def test_both_forms_play_the_same_duels():
+    """Within the stretch nothing is drawn or learnt."""
+    rng = np.random.default_rng(75)
+    for matrix in THREE:
+        outcomes = random_outcomes(matrix, HORIZON, rng)
+        look, step = (
+            play_rule(policies.get("sup-klucb", look_ahead=each), outcomes, HORIZON)
+            for each in (True, False)
+        )
+        assert look.duels == step.duels
+        assert look.recommendation == step.recommendation
 
 
 def locked_arms(sweep, **options):

@@ -16,7 +16,6 @@ from theory import ProgramError, copeland_lower_bound
 from theory.copeland_program import _basis_reuse
 from theory.copeland_program._basis import (
     allocation,
-    directed_allocation,
     empty_basis,
     multipliers,
     price_table,
@@ -24,7 +23,7 @@ from theory.copeland_program._basis import (
     tilted_costs,
 )
 from theory.copeland_program._basis_reuse import optimal_basis
-from theory.copeland_program._constraints import candidate_slack, superior_sums
+from theory.copeland_program._constraints import candidate_slack
 
 TILT = 1e-6
 
@@ -113,29 +112,6 @@ def test_basis_is_kept_exactly_while_it_is_optimal():
                 # The same vertex can have several bases, and another one be optimal.
                 dearer += found > best * (1 + 1e-9)
     assert kept > 50 and given_up > 20 and dearer > 5, (kept, given_up, dearer)
-
-
-def test_rows_of_some_arms_are_those_of_the_whole():
-    """What a duel changes is recomputed alone."""
-    rng = np.random.default_rng(75)
-    for matrix in matrices(76, sizes=(2, 5, 9), repeat=1):
-        gaps = gaps_of(matrix)
-        (winner,) = winners(matrix)
-        arms = rng.permutation(len(matrix))[:2].astype(np.int32)
-        whole = price_table(gaps, winner)
-        part = price_table(gaps, winner, arms)
-        for ours, all_rows in zip(part, whole, strict=True):
-            np.testing.assert_array_equal(ours, all_rows[arms])
-        amounts = optimal_basis(gaps).amounts
-        np.testing.assert_array_equal(
-            directed_allocation(amounts[arms], part),
-            directed_allocation(amounts, whole)[arms],
-        )
-        evidence = np.abs(gaps)
-        np.testing.assert_array_equal(
-            superior_sums(evidence[arms], gaps[arms]),
-            superior_sums(evidence, gaps)[arms],
-        )
 
 
 def test_empty_basis_fits_nothing():
