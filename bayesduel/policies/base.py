@@ -13,7 +13,7 @@ from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.posteriors.base import PairPosterior
-from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey, State
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
 
 class Policy(PolicyBase):
@@ -33,9 +33,6 @@ class Policy(PolicyBase):
 
     explores_in_bulk: ClassVar[bool] = False
     """Whether ``explore_rounds`` may exceed 1."""
-
-    assisted: ClassVar[bool] = False
-    """Whether it sometimes waits for the host (``is_waiting``, ``host_step``)."""
 
     def in_order(self, order: Int[Array, " K"]) -> Self:
         """Return the policy for arms in another order.
@@ -92,18 +89,6 @@ class Policy(PolicyBase):
         dtypes for every state.
         """
         return {}
-
-    def is_waiting(self, state: State) -> Bool[Array, ""]:
-        """Say whether this run cannot go on before ``host_step`` has served it."""
-        return jnp.bool_(False)
-
-    def host_step(self, state: OnHost[State]) -> OnHost[State]:
-        """Do on the host, in NumPy, what JAX cannot do well.
-
-        Called between two events with the state of one waiting run; must leave it not
-        waiting, and be a function of the state alone.
-        """
-        raise NotImplementedError
 
 
 @dataclass_transform(frozen_default=True)

@@ -17,7 +17,9 @@ import numpy as np
 
 def hide() -> None:
     """Delete what ours import from Numba; it has imported them for itself already."""
-    numba.njit(lambda rng: rng.random())(np.random.default_rng())  # Imports what it needs for any function.
+    numba.njit(lambda rng: rng.random())(
+        np.random.default_rng()
+    )  # Imports what it needs for any function.
     del machinery.register_pass
     del templates.infer_getattr
     del generator_core.next_uint64

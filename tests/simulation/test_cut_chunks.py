@@ -11,6 +11,7 @@ from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.segments import Segments
 from bayesduel.simulation.subsets import SubsetEnvironment
+from tests.fake_policies import Scripted
 from tests.policies.instances import CONDORCET
 from tests.rules import Greedy
 from tests.simulation.set_cases import WINNER, Wandering
@@ -45,16 +46,20 @@ def columns(records):
         (policies.parse("rucb"), stopping.parse("budget:duels=100")),
         (Greedy(), None),
         (Wandering(), None),
+        (Scripted(), None),
     ],
-    ids=["kernel", "kernel that stops", "numpy", "sets"],
+    ids=["kernel", "kernel that stops", "numpy", "sets", "jax"],
 )
 def test_a_chunk_that_is_cut_and_its_rest_are_the_whole(policy, rule):
     whole = columns(played(policy, RUNS, rule))
     pieces, start = [], RUNS.start
     while start < RUNS.stop:
-        # No time at all: each chunk ends with its first run.
-        piece = played(policy, range(start, RUNS.stop), rule, most_seconds=0.0)
-        assert len(piece.events) == 1
+        # No time at all: each chunk ends with its first run, or those beside it.
+        piece = played(
+            policy, range(start, RUNS.stop), rule, most_seconds=0.0, num_lanes=2
+        )
+        side_by_side = 2 if isinstance(policy, Scripted) else 1
+        assert len(piece.events) == min(side_by_side, RUNS.stop - start)
         pieces.append(columns(piece))
         start += len(piece.events)
     for name, values in whole.items():
