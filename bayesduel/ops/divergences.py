@@ -48,7 +48,7 @@ def may_reach(p: float, rest: float, level: float, s: float) -> bool:
     That takes one divergence, where the bound takes several.
     """
     q = -math.expm1(-s)
-    if min(p, rest) <= _TINY or q <= p or math.inf in (level, s):
+    if p <= _TINY or rest <= _TINY or level == math.inf or q <= p:
         return True
     divergence = p * math.log(p / q) + rest * (s + math.log(rest))
     return divergence <= level + 1e-9 * (level + 1.0)

@@ -13,8 +13,14 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.subset_base import Offer
-from bayesduel.simulation.rounds import CHECKPOINT, EVENTS, FAULT, PLAYED, WRONG
-from bayesduel.simulation.rounds import NO_FAULT as NO_FAULT
+from bayesduel.simulation.rounds import (
+    CHECKPOINT,
+    EVENTS,
+    FAULT,
+    NO_FAULT,
+    PLAYED,
+    WRONG,
+)
 from bayesduel.simulation.set_worlds import SetLane, SetWorld, answer, put_forward
 
 BAD_LENGTH, BAD_SIZE, BAD_ROUNDS, BAD_RECOMMENDATION = range(1, 5)
