@@ -13,8 +13,8 @@ from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.simulation import asked_models, driver
 from bayesduel.simulation.asked_models import Told
 from bayesduel.types import Outcome
-from tests.fake_policies import Scripted, Wanderer
 from tests.policies.instances import CONDORCET
+from tests.simulation.model_fakes import Scripted, Wanderer
 from tests.simulation.runs import RUNS, same, simulate_runs
 
 # Running out of event numbers

@@ -19,8 +19,8 @@ from bayesduel.posteriors.beta_tails import half_tail_rates
 from bayesduel.simulation import driver
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.scalar import engine
-from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET, TWO_WINNERS
+from tests.simulation.model_fakes import Wanderer
 from tests.simulation.runs import same, simulate_runs
 
 FALSE_ALARM = 1e-5
