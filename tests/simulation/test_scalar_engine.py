@@ -13,7 +13,6 @@ import pytest
 
 from bayesduel import policies, program_cache
 from bayesduel.errors import SimulationError
-from bayesduel.policies.base import policy_class
 from bayesduel.policies.thompson._scalar_double_thompson import kernel
 from bayesduel.posteriors.beta_tails import half_tail_rates
 from bayesduel.simulation import driver
@@ -51,7 +50,7 @@ def test_who_has_a_kernel(text):
 
 
 def test_who_inherits_from_a_policy_with_a_kernel_has_none():
-    assert kernel_of(policy_class(Inheriting)()) is None
+    assert kernel_of(Inheriting()) is None
 
 
 def test_the_kernel_plays_by_default(monkeypatch):
