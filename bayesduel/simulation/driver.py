@@ -19,7 +19,6 @@ from bayesduel.policies.policy import (
     over_model,
 )
 from bayesduel.policies.policy_around import rule_of
-from bayesduel.program_cache import keep_programs
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import PROGRAMS, RunRecords
@@ -87,7 +86,6 @@ def run_chunk(
     SimulationError
         If a run used up its event numbers; names run and round.
     """
-    keep_programs()
     if on_progress is not None:
         on_progress(0.0)
     settings: dict[str, Any] = {
