@@ -109,7 +109,7 @@ except SystemExit as stop:
 
 
 def test_a_comparison_loads_only_what_it_runs_on(tmp_path: Path) -> None:
-    """NumPyro is for posteriors of models, CVXPY for none of its bounds."""
+    """JAX and NumPyro are for posteriors of models, CVXPY for none of its bounds."""
     code = """
 import bayesduel.analysis, bayesduel.cli.rankings, bayesduel.cli.tables
 from theory import copeland_lower_bound
