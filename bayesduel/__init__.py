@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from bayesduel.experiments import Experiment, compare, merge, simulate
     from bayesduel.instances import load
-    from bayesduel.policies.policy import Duel, Policy
+    from bayesduel.policies.policy import Duel, Policy, Wins
 
     __version__: str
 
@@ -36,6 +36,7 @@ __all__ = [
     "Duel",
     "Experiment",
     "Policy",
+    "Wins",
     "__version__",
     "analysis",
     "compare",
@@ -61,6 +62,7 @@ _HOMES = {
     "Duel": ".policies",
     "Experiment": ".experiments",
     "Policy": ".policies",
+    "Wins": ".policies",
     "compare": ".experiments",
     "load": ".instances",
     "merge": ".experiments",

@@ -14,6 +14,7 @@ from jax import Array
 from bayesduel.policies.base import Policy, policy_class
 from bayesduel.simulation.driver import RunRecords
 from bayesduel.types import Duel
+from tests.rules import Greedy
 
 
 class WandererState(NamedTuple):
@@ -111,60 +112,6 @@ class Scripted(Policy):
         return jnp.where(state["won"] == state["duels"], 0, 1).astype(jnp.int32)
 
 
-class AskingState(NamedTuple):
-    patience: Array
-    """Events between two requests, different in each run."""
-
-    since: Array
-    asked: Array
-    waiting: Array
-
-
-@policy_class
-class Asking(Policy):
-    """Needs the host before the first round and every few events.
-
-    The host moves ``asked`` on; the pair that is played depends on it.
-    """
-
-    title = "Asking"
-    assisted = True
-
-    def init(self, rng_key, num_arms, horizon):
-        return AskingState(
-            patience=jax.random.randint(rng_key, (), 1, 30, dtype=jnp.int64),
-            since=jnp.int64(0),
-            asked=jnp.int64(0),
-            waiting=jnp.bool_(True),
-        )
-
-    def choose(self, rng_key, state, round_):
-        odd = (state.asked % 2).astype(jnp.int32)
-        duel = Duel(
-            champion=odd,
-            exploit_rounds=state.asked,
-            first=odd,
-            second=odd + 1,
-            explore_rounds=jnp.int64(1),
-        )
-        return duel, state
-
-    def update(self, rng_key, state, round_, duel, outcome):
-        since = state.since + 1
-        waiting = since >= state.patience
-        return state._replace(since=jnp.where(waiting, 0, since), waiting=waiting)
-
-    def recommend(self, rng_key, state):
-        return jnp.int32(0)
-
-    def is_waiting(self, state):
-        return state.waiting
-
-    def host_step(self, state):
-        assert all(isinstance(leaf, np.ndarray | np.generic) for leaf in state)
-        return state._replace(waiting=np.bool_(False), asked=state.asked + 1)
-
-
 @policy_class
 class Broken(Policy):
     """Passes the check, and fails when its program is made."""
@@ -184,13 +131,12 @@ class Deadly(Wanderer):
         return super().init(rng_key, num_arms, horizon)
 
 
-@policy_class
-class Sleepy(Asking):
-    """Waits for the host, which sleeps where the environment says so."""
+class Sleepy(Greedy):
+    """A rule in NumPy that sleeps before each run where the environment says so."""
 
-    def host_step(self, state):
+    def start(self, num_arms, horizon, rng):
         time.sleep(float(os.environ.get("SLEEPY_SECONDS", "0")))
-        return super().host_step(state)
+        return super().start(num_arms, horizon, rng)
 
 
 def instant_run_chunk(calls):

@@ -9,9 +9,8 @@ import numpy as np
 
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.limits import PATIENCE
-from bayesduel.policies.base import Policy, kernel_of
 from bayesduel.policies.lookup import parse
-from bayesduel.policies.policy import PolicyBase
+from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.simulation.driver import EVENT_LIMIT
 from bayesduel.simulation.pairwise import PairwiseEnvironment
@@ -67,7 +66,7 @@ def asking_kernel(
     if isinstance(chosen, WithoutSelfDuels):
         chosen = chosen.policy
     inner = None
-    if isinstance(chosen, Policy):
+    if isinstance(chosen, KernelPolicy):
         WithoutSelfDuels(chosen).check(num_arms, budget)
         inner = kernel_of(chosen)
     if inner is None:

@@ -72,14 +72,10 @@ class SimulationJob:
         import jax
 
         from bayesduel.simulation.compiled_programs import drop_if_many
-        from bayesduel.simulation.driver import PROGRAMS, run_chunk
+        from bayesduel.simulation.driver import run_chunk
 
         configuration = self.configuration
         drop_if_many()
-        # The program that the results name, also on a worker with another device.
-        (engine,) = (
-            name for name, each in PROGRAMS.items() if each == configuration.program
-        )
         records = run_chunk(
             configuration.problem.environment(
                 configuration.notions, shuffle=configuration.shuffle
@@ -90,7 +86,6 @@ class SimulationJob:
             seed=configuration.seed,
             num_lanes=self.num_lanes,
             on_progress=on_progress,
-            engine=engine,
             stopping=configuration.stopping,
             most_seconds=self.most_seconds,
         )

@@ -30,7 +30,7 @@ from bayesduel.experiments.request.toml_files import (
 from bayesduel.experiments.request.toml_text import to_toml
 from bayesduel.experiments.store import Part, carry_out
 from bayesduel.limits import MOST_RUNS
-from bayesduel.policies.base import parameters_json
+from bayesduel.policies.parameters import parameters_json
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.simulation.driver import program_of
 from bayesduel.stopping.rules import StoppingRule

@@ -23,7 +23,7 @@ from bayesduel.errors import (
 from bayesduel.experiments import regret
 from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.policies.subset_base import SubsetPolicy
+from bayesduel.policies.subset_base import OfferingPolicy
 from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import shown
 from theory.preferences import as_preference_matrix
@@ -146,7 +146,7 @@ class PairProblem(Problem):
 
     def check_policy(self, policy: PolicyBase, horizon: int) -> None:
         """Raise for a policy that offers sets, and for its bad parameters."""
-        if isinstance(policy, SubsetPolicy):
+        if isinstance(policy, OfferingPolicy):
             raise SimulationArgumentError.of(
                 "policies",
                 f"{policy.label} offers sets, but {self.name} is {self.words}",
@@ -202,7 +202,7 @@ class SubsetProblem(Problem):
 
     def check_policy(self, policy: PolicyBase, horizon: int) -> None:
         """Raise for a policy that asks for duels, or cannot read the feedback."""
-        if not isinstance(policy, SubsetPolicy):
+        if not isinstance(policy, OfferingPolicy):
             listed = ", ".join(policies.subset_names())
             raise SimulationArgumentError.of(
                 "policies",

@@ -1,10 +1,18 @@
 """What rules of one run are made of: plain functions, which Numba can compile too."""
 
+import math
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
+
+from bayesduel.limits import LONGEST_HORIZON
+
+_LOG_LONGEST = math.log(LONGEST_HORIZON)
+
+_ROUNDING = 1e-13
+"""More than ``exp`` and ``log`` may be off for logarithms up to those of 2^62."""
 
 
 def record(**values: float) -> Any:
@@ -35,6 +43,30 @@ def among_largest(
     return largest, number + 1, (number + 1) * rng.random() < 1.0
 
 
+def top(
+    rng: Generator, values: Float[np.ndarray, " n"], size: int
+) -> Bool[np.ndarray, " n"]:
+    """Mark the ``size`` arms with the largest values; ties at random."""
+    subset = np.zeros(len(values), dtype=np.bool_)
+    for _ in range(size):
+        best, number, largest = -1, 0, -np.inf
+        for arm in range(len(values)):
+            if not subset[arm]:
+                value = values[arm]
+                largest, number, leads = among_largest(rng, value, largest, number)
+                if leads:
+                    best = arm
+        subset[best] = True
+    return subset
+
+
+def only(arm: int, num_arms: int) -> Bool[np.ndarray, " n"]:
+    """Mark one arm."""
+    mask = np.zeros(num_arms, dtype=np.bool_)
+    mask[arm] = True
+    return mask
+
+
 def most_beaten(
     rng: Generator, wins: Int[np.ndarray, "K K"], among: Bool[np.ndarray, " K"]
 ) -> int:
@@ -57,6 +89,40 @@ def most_beaten(
             if number * rng.random() < 1.0:
                 best = arm
     return best
+
+
+def lowest(values: Float[np.ndarray, " n"]) -> int:
+    """Return the position of the smallest value, the lowest of equal ones.
+
+    Values within a relative 1e-9 count as equal: they are sums that different orders of
+    addition change in their last digits.
+    """
+    least = values[0]
+    for place in range(values.size):
+        least = min(least, values[place])
+    found = 0
+    while values[found] > least + 1e-9 * abs(least):
+        found += 1
+    return found
+
+
+def last_round_within(resolution: float, round_: int) -> int:
+    """Return the last round whose logarithm is at most ``resolution``.
+
+    That of ``round_`` is, and the longest horizon comes in place of a round beyond it.
+    """
+    if resolution > _LOG_LONGEST:
+        return LONGEST_HORIZON
+    value = math.exp(resolution)
+    guess = max(round_, int(math.floor(value)))
+    nearest = abs(value - math.floor(value + 0.5))
+    if nearest > _ROUNDING * value:
+        return guess
+    if math.log(float(guess + 1)) <= resolution:
+        return guess + 1
+    if guess > round_ and math.log(float(guess)) > resolution:
+        return guess - 1
+    return guess
 
 
 def inverted(matrix: Float[np.ndarray, "N N"]) -> Float[np.ndarray, "N N"]:

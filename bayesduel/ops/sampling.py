@@ -10,7 +10,6 @@ from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.ops.masks import MANY_ARMS
-from bayesduel.types import RoundCount
 
 # Uniforms lie on multiples of 2^-53 below 1; shrinking a target by this keeps it
 # strictly below the total it is compared with, whatever the rounding.
@@ -54,51 +53,3 @@ def choose_among(
 ) -> Int[Array, ""]:
     """Draw a uniform member of a non-empty set."""
     return choose_weighted(uniform, candidates.astype(uniform.dtype))
-
-
-def waiting_time(
-    uniform: Float[Array, ""], chance: Float[Array, ""], rounds: RoundCount
-) -> tuple[RoundCount, Bool[Array, ""]]:
-    """Draw how many of the next ``rounds`` are idle before one is not.
-
-    Parameters
-    ----------
-    uniform : float64
-        On [0, 1).
-    chance : float64
-        Probability that a round is not idle; rounds are independent. Taken for 0 below
-        0 and for 1 above 1, where a sum of probabilities may be rounded to. From a nan
-        nothing is idle: what nobody knows is never jumped over.
-    rounds : int64
-        At least 1.
-
-    Returns
-    -------
-    idle : int64
-        floor(Exp(1) / -log(1 - chance)), exactly geometric, or ``rounds``.
-    happens : bool
-        Whether a round that is not idle follows within ``rounds``.
-
-    See Also
-    --------
-    waiting_time_at_rate : The same by a rate, which cannot be rounded above 1.
-    """
-    hazard = -jnp.log1p(-jnp.clip(chance, 0.0, 1.0))
-    return waiting_time_at_rate(uniform, hazard, rounds)
-
-
-def waiting_time_at_rate(
-    uniform: Float[Array, ""], hazard: Float[Array, ""], rounds: RoundCount
-) -> tuple[RoundCount, Bool[Array, ""]]:
-    """Draw how many of the next ``rounds`` are idle, each with chance exp(-hazard).
-
-    As `waiting_time`: floor(Exp(1) / hazard), exactly geometric, or ``rounds``. At a
-    hazard of 0, and below, every round is idle, at infinity none; from a nan nothing is
-    idle.
-    """
-    # Compared as a float: it may be infinite. A comparison with a nan is false.
-    waiting = jnp.floor(-jnp.log1p(-uniform) / hazard)
-    stays = (hazard <= 0.0) | (waiting >= rounds.astype(waiting.dtype))
-    comes = waiting < rounds.astype(waiting.dtype)
-    idle = jnp.where(comes & ~stays, waiting, 0.0).astype(rounds.dtype)
-    return jnp.where(stays, rounds, idle), ~stays

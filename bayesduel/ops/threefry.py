@@ -1,10 +1,9 @@
-"""The hash behind JAX's random numbers, for NumPy arrays and inside JAX programs."""
+"""The hash behind JAX's random numbers, in NumPy."""
 
 import numpy as np
-from jax import Array
 from jaxtyping import UInt32
 
-Word = UInt32[Array | np.ndarray, "..."]
+Word = UInt32[np.ndarray, "..."]
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = np.uint32(0x1BD11BDA)

@@ -1,6 +1,5 @@
 """Who asks: one file per algorithm, and a registry by name."""
 
-from bayesduel.policies.base import parameters
 from bayesduel.policies.batched.candidate_comparisons import CandidateComparisons
 from bayesduel.policies.batched.pairwise_comparisons import PairwiseComparisons
 from bayesduel.policies.batched.seeded_comparisons import SeededComparisons
@@ -26,7 +25,8 @@ from bayesduel.policies.lookup import (
     parse,
     subset_names,
 )
-from bayesduel.policies.policy import Duel, Policy
+from bayesduel.policies.parameters import parameters
+from bayesduel.policies.policy import Duel, Policy, Wins
 from bayesduel.policies.random_pairs import RandomPairs
 from bayesduel.policies.reductions.doubler import Doubler
 from bayesduel.policies.reductions.singleton_machines import MultiSBM
@@ -37,7 +37,7 @@ from bayesduel.policies.rmed.efficient_copeland_winner import ECWRMED
 from bayesduel.policies.rmed.rmed1 import RMED1
 from bayesduel.policies.rmed.rmed2 import RMED2
 from bayesduel.policies.rmed.rmed2_fixed_horizon import RMED2FH
-from bayesduel.policies.subset_base import SubsetPolicy
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets.choice_bandits import ChoiceBandits
 from bayesduel.policies.subsets.combinatorial_ucb import CombinatorialUCB
 from bayesduel.policies.subsets.efficient_sampling import ESCB
@@ -85,6 +85,7 @@ __all__ = [
     "MaxMinUCB",
     "MergeRUCB",
     "MultiSBM",
+    "Offer",
     "PairwiseComparisons",
     "Policy",
     "RandomPairs",
@@ -103,6 +104,7 @@ __all__ = [
     "SupKLUCB",
     "TrackAndStop",
     "UCBWithoutOrder",
+    "Wins",
     "WithoutSelfDuels",
     "get",
     "label_of",

@@ -1,7 +1,6 @@
 """The protocol of a policy and what most of them share."""
 
-import json
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import jax
@@ -10,16 +9,11 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Int, Shaped
 
-from bayesduel.errors import PolicyParameterError, checked_as
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.ops.sampling import choose_among
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.posteriors.base import PairPosterior
-from bayesduel.posteriors.beta_arms import BetaArms
-from bayesduel.posteriors.beta_pairs import BetaPairs
-from bayesduel.posteriors.names import changed_numbers, is_posterior, numbers_of
-from bayesduel.types import Arm, Duel, OnHost, Outcome, RoundCount, RunKey, State
-from theory.arguments import as_number, one_of
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
 
 class Policy(PolicyBase):
@@ -39,9 +33,6 @@ class Policy(PolicyBase):
 
     explores_in_bulk: ClassVar[bool] = False
     """Whether ``explore_rounds`` may exceed 1."""
-
-    assisted: ClassVar[bool] = False
-    """Whether it sometimes waits for the host (``is_waiting``, ``host_step``)."""
 
     def in_order(self, order: Int[Array, " K"]) -> Self:
         """Return the policy for arms in another order.
@@ -99,27 +90,6 @@ class Policy(PolicyBase):
         """
         return {}
 
-    def scalar_kernel(self) -> Any:
-        """Return what plays it run after run on a CPU, or None.
-
-        A :class:`bayesduel.policies.scalar_kernel.ScalarKernel` with the law of the
-        methods above. Only the class that defines this method is played so: others
-        that inherit from it may have another rule.
-        """
-        return None
-
-    def is_waiting(self, state: State) -> Bool[Array, ""]:
-        """Say whether this run cannot go on before ``host_step`` has served it."""
-        return jnp.bool_(False)
-
-    def host_step(self, state: OnHost[State]) -> OnHost[State]:
-        """Do on the host, in NumPy, what JAX cannot do well.
-
-        Called between two events with the state of one waiting run; must leave it not
-        waiting, and be a function of the state alone.
-        """
-        raise NotImplementedError
-
 
 @dataclass_transform(frozen_default=True)
 def policy_class[T: type](cls: T) -> T:
@@ -127,121 +97,9 @@ def policy_class[T: type](cls: T) -> T:
     return frozen_pytree(cls)
 
 
-def kernel_of(policy: PolicyBase) -> Any:
-    """Return the kernel that plays a policy, or None.
-
-    A class that inherits from one with a kernel may have changed its rule.
-    """
-    if "scalar_kernel" not in vars(type(policy)):
-        return None
-    return policy.scalar_kernel()  # pyright: ignore[reportAttributeAccessIssue]
-
-
 def is_in_jax(policy: Any) -> bool:
     """Say whether a policy is written for JAX, and not as a kernel alone."""
     return isinstance(policy, Policy) and type(policy).choose is not Policy.choose
-
-
-def has_kernel_above(policy: Any) -> bool:
-    """Say whether a class that a policy inherits from defines a kernel."""
-    above = [each for each in type(policy).__mro__[1:] if each is not Policy]
-    return any("scalar_kernel" in vars(each) for each in above)
-
-
-def check_kinds(policy: PolicyBase) -> None:
-    """Raise where a field of a policy of ours is of another kind than its default.
-
-    Before anything else is asked of it: even its label compares fields with defaults.
-    """
-    if type(policy).__module__.split(".")[0] != "bayesduel":
-        return
-    for field in fields(policy):  # pyright: ignore[reportArgumentType]
-        value, kind = getattr(policy, field.name), type(field.default)
-        if field.name == "policy":
-            check_policy(value)
-            check_kinds(value)
-        elif kind in _KINDS and not _is_of_kind(value, kind):
-            name = f"{type(policy).__name__}: {field.name}"
-            raise PolicyParameterError.of(name, f"must be {_KINDS[kind]}", value)
-
-
-def check_policy(value: Any) -> Any:
-    """Return ``value`` if it is a policy."""
-    if not isinstance(value, PolicyBase) or not is_dataclass(value):
-        rule = "must be a policy, such as policies.get('d-ts')"
-        raise PolicyParameterError.of("policy", rule, value)
-    return value
-
-
-_KINDS = {
-    bool: "true or false",
-    float: "a number",
-    int: "an integer below 2^63",
-    str: "a word",
-}
-
-
-def _is_of_kind(value: Any, kind: type) -> bool:
-    if kind is str:
-        return isinstance(value, str)
-    if getattr(value, "shape", None) == ():
-        dtype = str(getattr(value, "dtype", ""))
-        return dtype.startswith(_DTYPES[kind])
-    if kind is bool or isinstance(value, bool):
-        return kind is bool and isinstance(value, bool)
-    if not isinstance(value, int | float):
-        return False
-    # An integer beyond 64 bits fits into no array.
-    whole = isinstance(value, int) or value.is_integer()
-    return kind is float or (whole and abs(value) < 2**63)
-
-
-_DTYPES = {
-    bool: ("bool",),
-    int: ("int", "uint"),
-    float: ("float", "int", "uint"),
-}
-
-
-def parameters(policy: PolicyBase) -> dict[str, Any]:
-    """Return the fields of a policy as plain Python values.
-
-    A policy within a policy becomes a dictionary of its name and its fields.
-    """
-    check_policy(policy)
-    values = {
-        field.name: getattr(policy, field.name)
-        for field in fields(policy)  # pyright: ignore[reportArgumentType]
-    }
-    return {name: _plain(value) for name, value in values.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, PolicyBase):
-        return {"name": value.name, **parameters(value)}
-    if is_posterior(value):
-        return _plain_posterior(value)
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-
-
-def _plain_posterior(posterior: Any) -> Any:
-    """Return the name of a posterior, with its fields if not all are the default."""
-    if not changed_numbers(posterior):
-        return posterior.name
-    found = numbers_of(posterior).items()
-    return {"name": posterior.name, **{name: _plain(value) for name, value in found}}
-
-
-def parameters_json(policy: PolicyBase) -> str:
-    """Return the fields of a policy as a JSON object, but for those of no consequence.
-
-    Whether a rule is compiled is a matter of speed.
-    """
-    found = parameters(policy)
-    for each in fields(policy):  # pyright: ignore[reportArgumentType]
-        if not each.metadata.get("law", True):
-            del found[each.name]
-    return json.dumps(found, sort_keys=True)
 
 
 def one_round(first: Arm, second: Arm) -> Duel:
@@ -276,39 +134,5 @@ def others_mask(num_arms: int) -> Bool[np.ndarray, "K K"]:
     return ~np.eye(num_arms, dtype=bool)
 
 
-def check_above(name: str, value: float, bound: float, *, why: str = "") -> None:
-    """Raise unless ``value`` is finite and above ``bound``."""
-    _check_bound(name, value, as_number(value) > bound, f"above {bound}", why)
-
-
-def check_at_least(name: str, value: float, bound: float, *, why: str = "") -> None:
-    """Raise unless ``value`` is finite and at least ``bound``."""
-    _check_bound(name, value, as_number(value) >= bound, f"not below {bound}", why)
-
-
-def _check_bound(name: str, value: float, holds: bool, rule: str, why: str) -> None:
-    if not (np.isfinite(as_number(value)) and holds):
-        reason = f" ({why})" if why else ""
-        law = f"must be a finite number {rule}{reason}"
-        raise PolicyParameterError.of(name, law, value)
-
-
-def check_beta_pairs(posterior: Any, num_arms: int) -> None:
-    """Raise unless ``posterior`` is a Beta law per pair that fits ``num_arms``."""
-    if not isinstance(posterior, BetaPairs):
-        rule = "must be a Beta law per pair, such as BetaPairs(prior=2)"
-        raise PolicyParameterError.of("posterior", rule, posterior)
-    posterior.check(num_arms)
-
-
-def check_beta_arms(posterior: Any) -> None:
-    """Raise unless ``posterior`` is a Beta law per arm."""
-    if not isinstance(posterior, BetaArms):
-        rule = "must be a Beta law per arm, such as BetaArms(prior=2)"
-        raise PolicyParameterError.of("posterior", rule, posterior)
-    posterior.check()
-
-
-def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raise unless ``value`` is one of ``choices``."""
-    checked_as(PolicyParameterError, one_of, value, choices, name)
+from bayesduel.policies.checks import *  # noqa
+from bayesduel.policies.parameters import *  # noqa

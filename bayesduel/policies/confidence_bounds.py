@@ -11,17 +11,15 @@ pair (Zoghi et al. 2014; Wu and Liu 2016). Whether a bound lies beyond 1/2 is de
 
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from bayesduel.ops.masks import materialize
 from bayesduel.ops.resolved_rounds import (
-    is_unresolved,
-    log_round,
     resolution,
 )
 from bayesduel.policies.base import others_mask
 from bayesduel.policies.pair_counts import pair_mask
-from bayesduel.types import Duel, RoundCount
+from bayesduel.types import Duel
 
 
 def uncompared(num_arms: int) -> Float[Array, "K K"]:
@@ -49,10 +47,3 @@ def with_counts(
     (bound,) = materialize(bound)
     changed = pair_mask(resolutions.shape[0], duel) & (duel.first != duel.second)
     return jnp.where(changed, bound, resolutions)
-
-
-def surely_beaten(
-    wins: Int[Array, "K K"], resolution: Float[Array, "K K"], round_: RoundCount
-) -> Bool[Array, "K K"]:
-    """[i, j]: u_ij < 1/2, that is, j beats i for sure."""
-    return (wins < wins.T) & ~is_unresolved(log_round(round_), resolution)

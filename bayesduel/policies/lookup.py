@@ -5,17 +5,13 @@ from typing import Any
 
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
 from bayesduel.literals import literal
-from bayesduel.policies.base import (
-    Policy,
-    check_policy,
-    parameters,
-    parameters_json,
-)
+from bayesduel.policies.checks import check_policy
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
-from bayesduel.policies.policy import Policy as Rule
+from bayesduel.policies.parameters import parameters, parameters_json
+from bayesduel.policies.policy import Policy, PolicyBase
 from bayesduel.policies.registry import entries
-from bayesduel.policies.subset_base import SubsetPolicy
+from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.posteriors.names import is_posterior, numbers_of, with_numbers
 from theory.arguments import as_number, shown
@@ -33,7 +29,7 @@ def names() -> tuple[str, ...]:
     return tuple(
         name
         for name, entry in entries().items()
-        if not isinstance(entry.default, SubsetPolicy)
+        if not issubclass(entry.kind, OfferingPolicy)
     )
 
 
@@ -49,11 +45,11 @@ def subset_names() -> tuple[str, ...]:
     return tuple(
         name
         for name, entry in entries().items()
-        if isinstance(entry.default, SubsetPolicy)
+        if issubclass(entry.kind, OfferingPolicy)
     )
 
 
-def get(name: str, **parameters: Any) -> Policy:
+def get(name: str, **parameters: Any) -> PolicyBase:
     """Return the policy called ``name``, with some of its parameters changed.
 
     Parameters
@@ -91,13 +87,13 @@ def get(name: str, **parameters: Any) -> Policy:
             remedy=f"{near}all: {', '.join(known)}",
         )
     default = known[name].default
-    told = not isinstance(default, SubsetPolicy)
+    told = not isinstance(default, OfferingPolicy)
     return _changed(name, default, parameters, told=told)
 
 
 def _changed(
-    name: str, default: Policy, parameters: dict[str, Any], *, told: bool
-) -> Policy:
+    name: str, default: PolicyBase, parameters: dict[str, Any], *, told: bool
+) -> PolicyBase:
     """Return ``default`` with other parameters; ``told`` allows those around it."""
     known = {field.name for field in fields(default)}  # pyright: ignore
     every = None
@@ -119,7 +115,9 @@ def _changed(
     return policy if every is None else DelayedFeedback(policy, every)
 
 
-def _with_posterior(name: str, policy: Policy, parameters: dict[str, Any]) -> Policy:
+def _with_posterior(
+    name: str, policy: PolicyBase, parameters: dict[str, Any]
+) -> PolicyBase:
     """Change the fields of the posteriors of a policy, which count as its own."""
     known = set(vars(policy))
     for holder, value in vars(policy).items():
@@ -142,7 +140,7 @@ def _with_posterior(name: str, policy: Policy, parameters: dict[str, Any]) -> Po
     return policy
 
 
-def parse(text: str) -> Policy:
+def parse(text: str) -> PolicyBase:
     """Read a policy with parameters, as the command line writes it.
 
     Parameters
@@ -170,13 +168,13 @@ def parse(text: str) -> Policy:
         kind, rest = own_policy(text)
         default = default_of(kind)
         parameters = _parameters(text, rest, default)
-        told = not isinstance(default, SubsetPolicy | Rule)
+        told = not isinstance(default, OfferingPolicy | Policy)
         return _changed(kind.__name__, default, parameters, told=told)
     default = known[name].default if name in known else None
     return get(name, **_parameters(text, rest, default))
 
 
-def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
+def _parameters(text: str, rest: str, default: PolicyBase | None) -> dict[str, Any]:
     """Read ``parameter=value`` between commas."""
     parameters: dict[str, Any] = {}
     for part in filter(None, (each.strip() for each in rest.split(","))):
@@ -194,7 +192,7 @@ def _parameters(text: str, rest: str, default: Policy | None) -> dict[str, Any]:
     return parameters
 
 
-def spelled(policy: Policy) -> str:
+def spelled(policy: PolicyBase) -> str:
     """Return the text that :func:`parse` reads as the same policy.
 
     Raises
@@ -237,7 +235,7 @@ def spelled(policy: Policy) -> str:
     return text
 
 
-def _with_changes(text: str, policy: Policy, *, words: bool) -> str:
+def _with_changes(text: str, policy: PolicyBase, *, words: bool) -> str:
     """Add the parameters in which a policy differs from what a text stands for."""
     usual = settable(parse(text))
     changes = {
@@ -259,13 +257,13 @@ def _word(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _same(one: Policy, other: Policy) -> bool:
+def _same(one: PolicyBase, other: PolicyBase) -> bool:
     """Say whether results of two policies are of one kind."""
     kinds = type(one) is type(other) and one.label == other.label
     return kinds and parameters_json(one) == parameters_json(other)
 
 
-def settable(policy: Policy) -> dict[str, Any]:
+def settable(policy: PolicyBase) -> dict[str, Any]:
     """Return what can be set by name, the parameters of a posterior among it.
 
     Whether a rule is compiled is told only where its class says otherwise.
@@ -285,7 +283,7 @@ def settable(policy: Policy) -> dict[str, Any]:
     return found
 
 
-def name_of(policy: Policy) -> str:
+def name_of(policy: PolicyBase) -> str:
     """Return the registered name that fits ``policy`` best, or its class's name.
 
     Among forms of one class, the one that shares the most parameters.
@@ -293,7 +291,7 @@ def name_of(policy: Policy) -> str:
     return check_policy(policy).name
 
 
-def label_of(policy: Policy) -> str:
+def label_of(policy: PolicyBase) -> str:
     """Return the acronym, with the parameters that are not the default ones.
 
     Of a policy that is not registered, its title with them.

@@ -13,15 +13,23 @@ class Duel(NamedTuple):
     """What a policy asks for, where it is more than a pair.
 
     ``champion`` meets itself for ``idle_rounds`` rounds, in which nothing is learnt;
-    then, if ``explores``, ``first`` meets ``second`` for one round. Only the horizon
-    cuts it short.
+    then, if ``explores``, ``first`` meets ``second`` for one round; for as many as it
+    says, where the policy declares ``explores_in_bulk``. Only the horizon cuts it
+    short.
     """
 
     champion: int
     idle_rounds: int
     first: int
     second: int
-    explores: bool = True
+    explores: int = 1
+
+
+class Wins(NamedTuple):
+    """What came of several rounds of a pair: ``won`` of them by the first arm."""
+
+    won: int
+    rounds: int
 
 
 class PolicyBase:
@@ -47,9 +55,19 @@ class PolicyBase:
         """
 
 
-DECLARED = {"title": "", "needs_horizon": False, "explores_in_bulk": False}
+def _nothing(state: Any) -> dict[str, float]:
+    return {}
+
+
+DECLARED = {
+    "title": "",
+    "needs_horizon": False,
+    "explores_in_bulk": False,
+    "info": _nothing,
+}
 """What a class may declare: its name in words, whether its rule reads the horizon (is
-not "anytime"), and whether it asks for several rounds of a pair at once."""
+not "anytime"), whether it asks for several rounds of a pair at once, and what it tells
+of a finished run, as ``info(state)``."""
 
 
 def declared(policy: PolicyBase, name: str) -> Any:
@@ -58,7 +76,7 @@ def declared(policy: PolicyBase, name: str) -> Any:
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-class _Frozen(PolicyBase):
+class FrozenPolicy(PolicyBase):
     """What makes frozen dataclasses of its subclasses, without a decorator."""
 
     def __init_subclass__(cls, **others: Any) -> None:
@@ -75,13 +93,60 @@ def _compiled(default: bool) -> Any:
     return field(default=default, kw_only=True, metadata={"law": False})
 
 
-class Policy(_Frozen):
+class KernelPolicy(FrozenPolicy):
+    """A policy of this package whose rule is written by the side of its class.
+
+    As a *kernel*, in scalar code for Numba, and where it samples from a NumPyro model
+    in JAX.
+    """
+
+    def scalar_kernel(self) -> Any:
+        """Return what plays it run after run, or None.
+
+        A :class:`bayesduel.policies.scalar_kernel.ScalarKernel`. Only the class that
+        defines this method is played so: others that inherit from it may have another
+        rule.
+        """
+        return None
+
+    def over_model(self) -> Any:
+        """Return what plays it over a NumPyro model, or None.
+
+        A :class:`bayesduel.policies.over_models.base.ModelRule`.
+        """
+        return None
+
+
+def kernel_of(policy: PolicyBase) -> Any:
+    """Return the kernel that plays a policy, or None.
+
+    A class that inherits from one with a kernel may have changed its rule.
+    """
+    if "scalar_kernel" not in vars(type(policy)):
+        return None
+    return policy.scalar_kernel()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def over_model(policy: PolicyBase) -> Any:
+    """Return what plays a policy over a NumPyro model, or None."""
+    if "over_model" not in vars(type(policy)):
+        return None
+    return policy.over_model()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def has_kernel_above(policy: Any) -> bool:
+    """Say whether a class that a policy inherits from defines a kernel."""
+    above = [each for each in type(policy).__mro__[1:] if each is not KernelPolicy]
+    return any("scalar_kernel" in vars(each) for each in above)
+
+
+class Policy(FrozenPolicy):
     """Decides which arms meet next: a rule of one run, as a paper prints it.
 
     A subclass is a frozen dataclass by itself: its annotated fields are parameters, to
     be set by name in Python and on the command line. It defines :meth:`start`,
-    :meth:`choose`, :meth:`update` and :meth:`recommend`; that is all. Arms are
-    numbered from 0, and are relabeled at random in each run unless told otherwise.
+    :meth:`choose`, :meth:`update` and :meth:`recommend`; that is all. Arms are numbered
+    from 0, and are relabeled at random in each run unless told otherwise.
 
     Parameters
     ----------
@@ -100,6 +165,10 @@ class Policy(_Frozen):
     ``rng`` is a generator of NumPy, seeded for each run by the seed and the number of
     the run. ``state`` is whatever :meth:`start` returns; the other methods change it in
     place.
+
+    A class may also define ``info(self, state)``, which returns a dictionary of numbers
+    of a finished run by their names, the same ones for every run: the results hold them
+    as variables. It is never compiled.
 
     Examples
     --------
@@ -147,12 +216,15 @@ class Policy(_Frozen):
         round_: int,
         first: int,
         second: int,
-        won: bool,
+        won: Any,
         /,
     ) -> None:
         """Take in that ``first`` has won or lost against ``second`` in ``round_``.
 
-        Only comparisons of different arms are told.
+        Only comparisons of different arms are told. ``won`` is true or false; where the
+        class says ``explores_in_bulk = True`` it is :class:`Wins`, and ``round_`` the
+        last one of these. There may be fewer than were asked for: the horizon cuts
+        them, and people may leave questions of a study without an answer, even all.
         """
         raise NotImplementedError
 
@@ -165,14 +237,13 @@ RULE = ("start", "choose", "update", "recommend")
 """The functions that make a rule."""
 
 
-def check_rule(policy: Policy) -> None:
+def check_rule(policy: PolicyBase, protocol: type[PolicyBase] = Policy) -> None:
     """Raise where a policy lacks one of the functions that make its rule."""
-    lacking = [
-        name for name in RULE if getattr(type(policy), name) is getattr(Policy, name)
-    ]
+    kind = type(policy)
+    lacking = [name for name in RULE if getattr(kind, name) is getattr(protocol, name)]
     if lacking:
         raise PolicyParameterError(
-            f"{type(policy).__name__} must define {', '.join(RULE)}, but has no "
+            f"{kind.__name__} must define {', '.join(RULE)}, but has no "
             f"{' and no '.join(lacking)}; write it as in the example of "
             "bayesduel.Policy"
         )

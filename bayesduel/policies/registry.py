@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.posteriors.beta_arms import BetaArms
+from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.names import (
     changed_numbers,
     is_posterior,
@@ -41,20 +43,28 @@ class Entry:
     ----------
     acronym : str
         As the papers and the figures call it.
-    default : Policy
-        Its default form.
+    kind : type
+        Its class.
+    parameters : dict
+        Fields that make this form of it; the others keep their defaults.
     theorems : tuple of callable
         Functions of `theory` that bound its regret.
     """
 
     acronym: str
-    default: Any
+    kind: type
+    parameters: dict[str, Any]
     theorems: tuple[Callable[..., Any], ...]
+
+    @cached_property
+    def default(self) -> Any:
+        """Its default form."""
+        return self.kind(**self.parameters)
 
     @cached_property
     def family(self) -> str:
         """Folder of the policy; empty for one outside of all."""
-        parts = type(self.default).__module__.split(".")
+        parts = self.kind.__module__.split(".")
         inside = parts[:2] == ["bayesduel", "policies"] and len(parts) > 3
         return parts[2] if inside else ""
 
@@ -107,12 +117,12 @@ def register[T: type](
     def enter(cls: T) -> T:
         other = _ENTRIES.get(name)
         # A module that is run again brings its classes anew.
-        if other is not None and type(other.default).__qualname__ != cls.__qualname__:
+        if other is not None and other.kind.__qualname__ != cls.__qualname__:
             raise ValueError(
-                f"name must be new, but {name!r} is {type(other.default).__name__}; "
+                f"name must be new, but {name!r} is {other.kind.__name__}; "
                 "choose another one"
             )
-        _ENTRIES[name] = Entry(acronym, cls(**parameters), tuple(theorems))
+        _ENTRIES[name] = Entry(acronym, cls, parameters, tuple(theorems))
         return cls
 
     return enter
@@ -133,14 +143,25 @@ def registered_name(policy: Any) -> str | None:
     Among forms of one class, the one that shares the most parameters.
     """
     same = [
-        (sum(_likeness(a, b) for a, b in _pairs(policy, entry.default)), name)
+        (sum(_likeness(a, b) for a, b in _pairs(policy, _form(entry, policy))), name)
         for name, entry in _ENTRIES.items()
-        if type(entry.default) is type(policy)
+        if entry.kind is type(policy)
     ]
     if not same:
         return None
     most = max(count for count, _ in same)
     return next(name for count, name in same if count == most)
+
+
+def _form(entry: Entry, policy: Any) -> Any:
+    """Return the default form, without its model where the policy has none.
+
+    A model takes JAX, which takes a second to import.
+    """
+    has_none = isinstance(getattr(policy, "posterior", None), BetaPairs | BetaArms)
+    if has_none and isinstance(entry.parameters.get("posterior"), str):
+        return entry.kind(**entry.parameters | {"posterior": None})
+    return entry.default
 
 
 def registered_label(policy: Any) -> str | None:

@@ -1,19 +1,16 @@
-"""The protocol of a policy that offers subsets, and what most of them share."""
+"""The protocol of a policy that offers subsets: four functions of one run, in NumPy."""
 
 import warnings
+from dataclasses import field
 from math import comb
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Bool, Float, Int
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy.random import Generator
 
 from bayesduel.errors import AssumptionWarning, SimulationArgumentError
-from bayesduel.ops.masks import materialize
-from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import Policy
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey, State
+from bayesduel.policies.policy import FrozenPolicy, PolicyBase
 from theory.choice.order import find_inconsistency
 
 if TYPE_CHECKING:
@@ -23,13 +20,22 @@ _MOST_SETS_CHECKED = 20_000
 """Tables up to this many sets are searched for a violated assumption."""
 
 
-class SubsetPolicy(Policy):
-    """Decides which subset is offered next.
+class Offer(NamedTuple):
+    """What a policy over subsets asks for, where it is more than a set for one round.
 
-    As :class:`bayesduel.policies.base.Policy`, with offers in place of duels: a policy
-    returns :class:`bayesduel.types.Offer` and receives ``Rewards``; what it recommends
-    is a set, as a mask. With ``explores_in_bulk`` an offer may be for many rounds.
+    ``subset`` marks the arms that are offered for ``rounds`` rounds, or, with
+    ``until_no_choice``, until the first round in which nothing is chosen, that one
+    included, but for ``rounds`` rounds at most. Only the horizon cuts it short; and a
+    ranking of several arms is always for one round.
     """
+
+    subset: Bool[np.ndarray, " n"]
+    rounds: int = 1
+    until_no_choice: bool = False
+
+
+class OfferingPolicy(PolicyBase):
+    """What every policy that offers subsets has, whatever plays it."""
 
     feedbacks: ClassVar[tuple[str, ...]] = ("winner", "independent")
     """Kinds of feedback that the rule can read."""
@@ -48,11 +54,6 @@ class SubsetPolicy(Policy):
 
     assumes_consistency: ClassVar[bool] = False
     """Whether the theory asks for weak optimal-set consistency."""
-
-    @property
-    def explores_in_bulk(self) -> bool:  # pyright: ignore
-        """Whether an offer may be for many rounds: if the rule looks ahead."""
-        return getattr(self, "look_ahead", False)
 
     def check_world(self, world: "ChoiceWorld", horizon: int) -> None:
         """Raise where this policy cannot play in a world; warn outside its theory.
@@ -117,48 +118,69 @@ class SubsetPolicy(Policy):
                 stacklevel=2,
             )
 
-    def init(  # pyright: ignore[reportIncompatibleMethodOverride]
+
+class SubsetPolicy(OfferingPolicy, FrozenPolicy):
+    """Decides which subset is offered next: a rule of one run, as a paper prints it.
+
+    As :class:`bayesduel.Policy`: a subclass is a frozen dataclass by itself, and
+    defines :meth:`start`, :meth:`choose`, :meth:`update` and :meth:`recommend`. A set
+    is a mask over the arms, a NumPy array of bool.
+
+    Parameters
+    ----------
+    compiled : bool
+        Let Numba compile ``choose``, ``update`` and ``recommend``, as there.
+    """
+
+    compiled: bool = field(default=False, kw_only=True, metadata={"law": False})
+
+    def start(
         self,
-        rng_key: RunKey,
         num_arms: int,
         subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
-    ) -> State:
-        """Return the state before the first round; consumes ``rng_key``.
+        horizon: int,
+        revenues: Float[np.ndarray, " n"],
+        rng: Generator,
+        /,
+    ) -> Any:
+        """Return the state before the first round; never compiled.
 
         ``revenues`` is what a choice of each arm earns, as far as that is told.
         """
         raise NotImplementedError
 
-    def choose(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, rng_key: RunKey, state: State, round_: RoundCount
-    ) -> tuple[Offer, State]:
-        """Say what to offer from ``round_`` on; consumes ``rng_key``.
+    def choose(self, state: Any, rng: Generator, round_: int, /) -> Any:
+        """Return the set that is offered in ``round_``, counted from 1.
 
-        Only loop positions may move in the state here, never statistics.
+        A mask, bool (n,), or an :class:`Offer` for many rounds.
         """
         raise NotImplementedError
 
-    def update(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def update(
         self,
-        rng_key: RunKey,
-        state: State,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> State:
-        """Take in what was played; ``round_`` is the last round of it."""
+        state: Any,
+        rng: Generator,
+        round_: int,
+        subset: Bool[np.ndarray, " n"],
+        rounds: int,
+        rewards: Float[np.ndarray, " n"],
+        /,
+    ) -> None:
+        """Take in what came of an offer; ``round_`` is the last round of it.
+
+        ``rounds`` is how many rounds were played, at least 1, and ``rewards`` the sum
+        of the rewards of every arm in them, 0 for those that were not offered. What one
+        round gives is said by the world. Both arrays are written over later: copy what
+        shall stay.
+        """
         raise NotImplementedError
 
-    def recommend(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, rng_key: RunKey, state: State
-    ) -> Bool[Array, " n"]:
-        """Return the set that the policy believes to be best."""
+    def recommend(self, state: Any, rng: Generator, /) -> Any:
+        """Return the set that the policy believes to be best, as a mask."""
         raise NotImplementedError
 
 
-def _misfit(policy: SubsetPolicy, words: str, remedy: str) -> SimulationArgumentError:
+def _misfit(policy: OfferingPolicy, words: str, remedy: str) -> SimulationArgumentError:
     """Return the error of a policy that means nothing in a world."""
     rule = f"{policy.label} {words}"
     return SimulationArgumentError.of("policies", rule, policy, remedy=remedy)
@@ -173,41 +195,3 @@ def warn_above_one(label: str, world: "ChoiceWorld") -> None:
             AssumptionWarning,
             stacklevel=3,
         )
-
-
-def one_offer(subset: Bool[Array, " n"]) -> Offer:
-    """Return an offer for a single round."""
-    return Offer(subset=subset, rounds=jnp.int64(1), until_no_choice=jnp.bool_(False))
-
-
-def offer_until_no_choice(subset: Bool[Array, " n"], *, in_bulk: bool) -> Offer:
-    """Return an offer until nobody is chosen, or for its first round only."""
-    return Offer(
-        subset=subset,
-        rounds=jnp.int64(NEVER if in_bulk else 1),
-        until_no_choice=jnp.bool_(in_bulk),
-    )
-
-
-def tie_breakers(rng_key: RunKey, num_arms: int) -> Float[Array, " n"]:
-    """Draw one uniform per arm; consumes ``rng_key``."""
-    return jax.random.uniform(rng_key, (num_arms,), dtype=jnp.float64)
-
-
-def ranks(values: Float[Array, " n"], uniforms: Float[Array, " n"]) -> Int[Array, " n"]:
-    """Return the place of every arm by decreasing value, ties at random, from 0 on.
-
-    By counting: a sort would put the lanes in the wrong order.
-    """
-    values, uniforms = materialize(values, uniforms)
-    above = values[None, :] > values[:, None]
-    tied = values[None, :] == values[:, None]
-    first = tied & (uniforms[None, :] > uniforms[:, None])
-    return jnp.sum(above | first, axis=1, dtype=jnp.int32)
-
-
-def top(
-    values: Float[Array, " n"], uniforms: Float[Array, " n"], size: int
-) -> Bool[Array, " n"]:
-    """Mark the ``size`` arms with the largest values; ties at random."""
-    return ranks(values, uniforms) < size

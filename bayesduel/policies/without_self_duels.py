@@ -1,27 +1,12 @@
 """Comparisons without the rounds in which an arm meets itself: around a policy."""
 
-from typing import Any, NamedTuple
-
-import jax
-import jax.numpy as jnp
+from typing import Any
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import Policy, kernel_of, policy_class
-from bayesduel.policies.policy import Policy as Rule
-from bayesduel.policies.policy import declared
+from bayesduel.policies.policy import PolicyBase, declared, kernel_of, over_model
 from bayesduel.policies.policy_around import PolicyAround
-from bayesduel.types import Duel, Outcome, RoundCount, RunKey, State
 
 
-class WithoutSelfDuelsState(NamedTuple):
-    """The state of the policy, and its own rounds so far."""
-
-    inner: State
-    clock: RoundCount
-
-
-@policy_class
 class WithoutSelfDuels(PolicyAround):
     """Play the duels of a policy, in their order, and leave its self-duels out.
 
@@ -65,7 +50,7 @@ class WithoutSelfDuels(PolicyAround):
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a policy that does not fit."""
         inner = self.policy
-        fits = isinstance(inner, Policy | Rule)
+        fits = isinstance(inner, PolicyBase)
         fits = fits and not isinstance(inner, WithoutSelfDuels)
         if not fits or declared(inner, "explores_in_bulk"):
             raise PolicyParameterError(
@@ -73,51 +58,6 @@ class WithoutSelfDuels(PolicyAround):
                 f"policies.get('d-ts'); got {inner!r}"
             )
         inner.check(num_arms, horizon)
-
-    def init(
-        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
-    ) -> WithoutSelfDuelsState:
-        """Return the state before the first round."""
-        return WithoutSelfDuelsState(
-            inner=self.policy.init(rng_key, num_arms, horizon), clock=jnp.int64(0)
-        )
-
-    def choose(
-        self, rng_key: RunKey, state: WithoutSelfDuelsState, round_: RoundCount
-    ) -> tuple[Duel, WithoutSelfDuelsState]:
-        """Let the policy choose; nothing where it asks for self-duels alone."""
-        duel, inner = self.policy.choose(rng_key, state.inner, state.clock + 1)
-        over = state.clock >= NEVER
-        asked = duel.exploit_rounds + duel.explore_rounds
-        differ = (duel.first != duel.second) & ~over
-        shown = duel._replace(
-            exploit_rounds=jnp.where(over, NEVER, 0),
-            explore_rounds=jnp.where(differ, duel.explore_rounds, 0),
-            note=(duel.note, duel.exploit_rounds, duel.explore_rounds),
-        )
-        clock = jnp.where(over, state.clock, state.clock + asked)
-        return shown, WithoutSelfDuelsState(inner=inner, clock=clock)
-
-    def update(
-        self,
-        rng_key: RunKey,
-        state: WithoutSelfDuelsState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> WithoutSelfDuelsState:
-        """Tell the policy what came of its duel, as if all had been played.
-
-        Of a self-duel the coin is tossed here.
-        """
-        note, idle, explored = duel.note
-        coin = jax.random.bernoulli(jax.random.fold_in(rng_key, 1))
-        alone = duel.first == duel.second
-        wins = jnp.where(alone, jnp.where(coin, explored, 0), outcome.wins)
-        asked = duel._replace(exploit_rounds=idle, explore_rounds=explored, note=note)
-        told = Outcome(exploit_rounds=idle, rounds=explored, wins=wins)
-        inner = self.policy.update(rng_key, state.inner, state.clock, asked, told)
-        return state._replace(inner=inner)
 
     def scalar_kernel(self) -> Any:
         """Return the kernel, where the policy has one."""
@@ -128,3 +68,15 @@ class WithoutSelfDuels(PolicyAround):
         from bayesduel.policies._scalar_without_self_duels import kernel
 
         return kernel(inner)
+
+    def over_model(self) -> Any:
+        """Return the rule over a model, where the policy has one."""
+        inner = over_model(self.policy)
+        if inner is None:
+            return None
+        # JAX takes a second to import.
+        from bayesduel.policies.over_models.without_self_duels import (
+            RoundsWithoutSelfDuels,
+        )
+
+        return RoundsWithoutSelfDuels(inner)

@@ -1,11 +1,17 @@
 """What a policy that samples preferences asks of a posterior of the pairs."""
 
-from typing import Any, ClassVar, Protocol, Self, TypeGuard, runtime_checkable
+from __future__ import annotations
 
-from jax import Array
-from jaxtyping import Float, Int
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
-from bayesduel.types import Arm, Outcome, RunKey, State
+if TYPE_CHECKING:
+    # JAX takes a second to import.
+    from typing import Self
+
+    from jax import Array
+    from jaxtyping import Float, Int
+
+    from bayesduel.types import Arm, Outcome, RunKey, State
 
 
 @runtime_checkable
@@ -92,3 +98,17 @@ class ScalePosterior(PairPosterior, Protocol):
 def is_on_a_scale(posterior: PairPosterior) -> TypeGuard[ScalePosterior]:
     """Say whether samples of a posterior are described by utilities."""
     return isinstance(posterior, ScalePosterior) and posterior.on_a_scale
+
+
+@runtime_checkable
+class SetPosterior(Protocol):
+    """A posterior of choices from sets, such as :class:`SetLaplace`."""
+
+    @property
+    def model(self) -> Any:
+        """The model of `bayesduel.models` of which this is the posterior."""
+        ...
+
+    def over(self, num_arms: int, subset_size: int, *, no_choice: bool) -> Any:
+        """Return the model for the sets of a world."""
+        ...

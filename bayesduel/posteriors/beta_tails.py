@@ -1,4 +1,4 @@
-"""P(theta > 1/2) for Beta posteriors of a pair, accurate far into the tail.
+"""Tables and series for P(theta > 1/2) of a Beta law, accurate far into the tail.
 
 With w wins and l losses, theta ~ Beta(w + 1, l + 1) and
 
@@ -21,21 +21,12 @@ Measured against exact integers: relative error below 2e-12 for tails above 1e-3
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
 
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jax.scipy.special import betainc, erfc
-from jaxtyping import Bool, Float, Int
-
-from theory.divergences import kl_to_half
+from jaxtyping import Float
 
 TABLE_SIZE = 512
 """Counts below this many duels come from a table; the expansion is accurate above."""
-
-_SMALLEST = 1e-300
-"""Floor of a tail whose logarithm is taken; such an event never happens in a run."""
 
 SERIES = (
     (
@@ -96,118 +87,3 @@ def tails_by_duels(size: int) -> Iterator[Float[np.ndarray, " F"]]:
     for duels in range(size):
         tails[1:] = 0.5 * (tails[1:] + tails[:-1])
         yield tails[1 : duels // 2 + 2].copy()
-
-
-@lru_cache(maxsize=1)
-def small_tail_table() -> Float[np.ndarray, "F N"]:
-    """Return smaller tails, indexed by (smaller count, number of duels)."""
-    table = np.full((TABLE_SIZE // 2, TABLE_SIZE), 0.5)
-    for duels, tails in enumerate(tails_by_duels(TABLE_SIZE)):
-        table[: len(tails), duels] = tails
-    return table
-
-
-def _expansion(fewer: Float[Array, "..."], duels: Float[Array, "..."]) -> Array:
-    nu = duels + 2.0
-    delta = jnp.minimum((0.5 * duels - fewer) / nu, 0.27)
-    square = delta * delta
-    total = jnp.zeros_like(nu)
-    for coefficients in reversed(SERIES):
-        term = jnp.zeros_like(nu)
-        for coefficient in reversed(coefficients):
-            term = term * square + coefficient
-        total = total / nu + term
-    exponent = nu * kl_to_half(delta)
-    correction = jnp.exp(-exponent) * delta * total / jnp.sqrt(2.0 * jnp.pi * nu)
-    return 0.5 * erfc(jnp.sqrt(exponent)) + correction
-
-
-def smaller_half_tail(
-    wins: Int[Array, "..."], losses: Int[Array, "..."]
-) -> Float[Array, "..."]:
-    """P(Bin(n + 1, 1/2) <= min(wins, losses)), n = wins + losses.
-
-    The posterior probability that the arm with fewer wins is the better one, under a
-    uniform prior on its winning probability (1/2 at equal counts).
-
-    Parameters
-    ----------
-    wins, losses : int, broadcastable
-        Non-negative counts of one pair.
-
-    Returns
-    -------
-    float64
-        In [0, 1/2]; relative error below 2e-12 down to 1e-30.
-    """
-    duels = wins + losses
-    fewer = jnp.minimum(wins, losses)
-    table = jnp.asarray(small_tail_table())
-    # A flat index: a gather along one axis is the cheaper one on a CPU.
-    row = jnp.minimum(fewer, TABLE_SIZE // 2 - 1)
-    flat = row * TABLE_SIZE + jnp.minimum(duels, TABLE_SIZE - 1)
-    exact = jnp.take(table.reshape(-1), flat, mode="clip")
-    large = _expansion(fewer.astype(exact.dtype), duels.astype(exact.dtype))
-    return jnp.where(duels < TABLE_SIZE, exact, large)
-
-
-def half_tail_rates(
-    wins: Int[Array, "..."], losses: Int[Array, "..."]
-) -> tuple[Float[Array, "*shape"], Float[Array, "*shape"]]:
-    """Return -log P(theta < 1/2) and -log P(theta > 1/2).
-
-    The first is the *rate* at which the pair's sampled sign favors the arm with
-    ``wins``: independent events of probability q_k all fail with probability
-    exp(-sum of the rates -log(1 - q_k)), so rates add up without cancellation where
-    1 - q would round to 1.
-
-    Parameters
-    ----------
-    wins, losses : int, broadcastable
-        Counts of one pair; the prior is Beta(1, 1).
-
-    Returns
-    -------
-    rate_above, rate_below : float64
-        ``-log P(theta < 1/2)`` and ``-log P(theta > 1/2)``.
-    """
-    return _rates(smaller_half_tail(wins, losses), wins <= losses)
-
-
-def half_tail_rates_of_beta(
-    first: Float[Array, "..."], second: Float[Array, "..."]
-) -> tuple[Float[Array, "*shape"], Float[Array, "*shape"]]:
-    """Return -log P(theta < 1/2) and -log P(theta > 1/2), theta ~ Beta(first, second).
-
-    As :func:`half_tail_rates`, for parameters that need not be integers, and dearer:
-    below ``TABLE_SIZE`` by the continued fraction of the incomplete beta function.
-    Measured against multiple precision: relative error below 5e-12 for tails above
-    1e-30.
-
-    Parameters
-    ----------
-    first, second : float64, equal shapes
-        Parameters, above 0.
-    """
-    fewer, more = jnp.minimum(first, second), jnp.maximum(first, second)
-    total = fewer + more
-    is_large = total >= TABLE_SIZE
-    # The fraction converges at once where its result is not wanted.
-    exact = betainc(
-        jnp.where(is_large, 1.0, more), jnp.where(is_large, 1.0, fewer), 0.5
-    )
-    large = _expansion(fewer - 1.0, total - 2.0)
-    small = jnp.minimum(jnp.where(is_large, large, exact), 0.5)
-    return _rates(small, first <= second)
-
-
-def _rates(
-    small: Float[Array, "..."], behind: Bool[Array, "..."]
-) -> tuple[Array, Array]:
-    """Return the rates of both sides, given the smaller tail and where it lies."""
-    rate_small = -jnp.log1p(-small)
-    rate_large = -jnp.log(jnp.maximum(small, _SMALLEST))
-    return (
-        jnp.where(behind, rate_small, rate_large),
-        jnp.where(behind, rate_large, rate_small),
-    )

@@ -1,55 +1,35 @@
 """Posteriors by name, and their numbers by name: those of a model count as well."""
 
 from dataclasses import MISSING, fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
-import jax
 import numpy as np
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.thurstone import Thurstone
-from bayesduel.posteriors.base import PairPosterior
+from bayesduel.posteriors.base import PairPosterior, SetPosterior
 from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
-from bayesduel.posteriors.hmc import HMC
-from bayesduel.posteriors.laplace import Laplace
-from bayesduel.posteriors.set_laplace import SetLaplace
 from theory.arguments import shown
 
-_NAMED = {
-    each.name: each
-    for each in (
-        BetaPairs(),
-        Laplace(BradleyTerry()),
-        Laplace(Thurstone()),
-        HMC(BradleyTerry()),
-        HMC(Thurstone()),
-    )
-}
+NAMES = ("beta", "bradley-terry", "thurstone", "bradley-terry-hmc", "thurstone-hmc")
+"""Names of posteriors, as the command line has them."""
+
 _OTHER_NAMES = {
     "laplace": "bradley-terry",
     "mcmc": "bradley-terry-hmc",
     "bradley-terry-mcmc": "bradley-terry-hmc",
 }
 
-NAMES = tuple(_NAMED)
-"""Names of posteriors, as the command line has them."""
-
-
-@jax.tree_util.register_static
-class UnknownName(str):
-    """A word that names no posterior; JAX takes it for a part of the program."""
-
-    __slots__ = ()
-
 
 def is_posterior(value: Any) -> bool:
     """Say whether something is a posterior, of pairs, arms or sets, inside a policy."""
-    return isinstance(value, PairPosterior | BetaArms | SetLaplace)
+    kinds = BetaPairs | BetaArms | PairPosterior | SetPosterior
+    return isinstance(value, kinds) and not isinstance(value, type)
 
 
+@cache
 def posterior_named(name: str) -> Any:
     """Return the posterior of that name, None if there is none.
 
@@ -58,7 +38,18 @@ def posterior_named(name: str) -> Any:
     >>> posterior_named("thurstone").model
     Thurstone(prior_scale=2.0, zero_sum=False, ...)
     """
-    return _NAMED.get(_OTHER_NAMES.get(name, name))
+    name = _OTHER_NAMES.get(name, name)
+    if name not in NAMES:
+        return None
+    if name == "beta":
+        return BetaPairs()
+    # JAX takes a second to import.
+    from bayesduel.models import BradleyTerry, Thurstone
+    from bayesduel.posteriors.hmc import HMC
+    from bayesduel.posteriors.laplace import Laplace
+
+    model = BradleyTerry() if name.startswith("bradley-terry") else Thurstone()
+    return HMC(model) if name.endswith("-hmc") else Laplace(model)
 
 
 def take_by_name(policy: Any) -> None:
@@ -68,14 +59,13 @@ def take_by_name(policy: Any) -> None:
     """
     word = policy.posterior
     if isinstance(word, str):
-        named = posterior_named(word)
-        found = UnknownName(word) if named is None else named
-        object.__setattr__(policy, "posterior", found)
+        found = posterior_named(word)
+        object.__setattr__(policy, "posterior", word if found is None else found)
 
 
-def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> PairPosterior:
+def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> Any:
     """Return what is a posterior of pairs that fits, else raise an error."""
-    if not isinstance(posterior, PairPosterior):
+    if not isinstance(posterior, BetaPairs | PairPosterior):
         raise PolicyParameterError(
             f"posterior must be one of {', '.join(NAMES)}, or a posterior such as "
             f"Laplace(Thurstone()); got {shown(posterior)}"
@@ -103,6 +93,8 @@ def changed_numbers(posterior: Any) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from bayesduel.models import BradleyTerry
+    >>> from bayesduel.posteriors import Laplace
     >>> changed_numbers(Laplace(BradleyTerry(prior_scale=1.0)))
     {'prior_scale': 1.0}
     """

@@ -3,7 +3,6 @@
 import numbers
 from typing import Any
 
-import jax
 import numpy as np
 
 from bayesduel.errors import PolicyParameterError
@@ -16,17 +15,16 @@ LARGEST = 1e8
 def normalized(prior: Any) -> Any:
     """Return a prior with integral numbers as integers, tables as NumPy arrays.
 
-    Whatever is no prior, or not known yet (JAX makes objects anew from tracers), is
-    returned as it is: :func:`check_prior` refuses it.
+    Whatever is no prior is returned as it is: :func:`check_prior` refuses it.
     """
-    if isinstance(prior, np.bool_ | bool | jax.Array):
+    if isinstance(prior, np.bool_ | bool):
         return prior
     if isinstance(prior, numbers.Real) or _is_scalar_array(prior):
         number = np.asarray(prior)[()]
         if np.isfinite(number) and abs(number) <= LARGEST and number == int(number):
             return int(number)
         return float(number)
-    if not isinstance(prior, list | tuple | np.ndarray):
+    if not isinstance(prior, list | tuple) and not hasattr(prior, "__array__"):
         return prior
     try:
         table = np.array(prior)
@@ -41,9 +39,8 @@ def normalized(prior: Any) -> Any:
 
 
 def _is_scalar_array(value: Any) -> bool:
-    return (
-        isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "iuf"
-    )
+    array = np.asarray(value) if hasattr(value, "__array__") else None
+    return array is not None and array.ndim == 0 and array.dtype.kind in "iuf"
 
 
 def check_prior(prior: Any, num_arms: int | None = None, *, table: bool = True) -> None:
@@ -66,12 +63,9 @@ def check_prior(prior: Any, num_arms: int | None = None, *, table: bool = True) 
     size = "K x K" if num_arms is None else f"{num_arms} x {num_arms}"
     rule = f"prior must be a number above 0 and at most {LARGEST:.0e}"
     rule += f", or a {size} table of such numbers" if table else ""
-    found = prior
-    if isinstance(prior, jax.Array):
-        found = np.asarray(prior)
-    if isinstance(found, bool) or not isinstance(found, int | float | np.ndarray):
+    if isinstance(prior, bool) or not isinstance(prior, int | float | np.ndarray):
         raise PolicyParameterError(f"{rule}, got {shown(prior)}")
-    values = np.asarray(found)
+    values = np.asarray(prior)
     if values.dtype.kind not in "iuf":
         raise PolicyParameterError(f"{rule}, got {shown(prior)}")
     if values.ndim == 0:

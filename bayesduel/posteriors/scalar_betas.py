@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from bayesduel.ops import divergences
 from bayesduel.ops.scalar.compiled import compiled, inlined
-from bayesduel.ops.scalar.draws import standard_exponential, standard_normal
+from bayesduel.ops.scalar.generators import standard_exponential, standard_normal
 from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE, tails_by_duels
 from theory.copeland_program.beta_fraction import incomplete_beta_fraction
 

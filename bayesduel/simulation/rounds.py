@@ -14,14 +14,14 @@ from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.limits import LONGEST_HORIZON
-from bayesduel.policies.policy import Duel
+from bayesduel.policies.policy import Duel, Wins, declared
 
 PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT, WRONG, CLOCK, WAITING = range(8)
 """Places of a run's progress: rounds so far, events, the number of the next checkpoint,
 the arm that is recommended at the end, what went wrong with which number, the rounds of
 the policy's own clock, and how many outcomes it has not been told."""
 
-NO_FAULT, BAD_ARM, BAD_IDLE_ROUNDS, BAD_RECOMMENDATION = range(4)
+NO_FAULT, BAD_ARM, BAD_IDLE_ROUNDS, BAD_ROUNDS, BAD_RECOMMENDATION = range(5)
 
 
 def new_progress(num_runs: int) -> Int[np.ndarray, "run 8"]:
@@ -29,9 +29,9 @@ def new_progress(num_runs: int) -> Int[np.ndarray, "run 8"]:
     return np.zeros((num_runs, 8), dtype=np.int64)
 
 
-def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 4"]:
+def new_reports(every: int, horizon: int) -> Int[np.ndarray, "report 5"]:
     """Return room for the outcomes that a policy has not been told."""
-    return np.zeros((min(every, horizon), 4), dtype=np.int64)
+    return np.zeros((min(every, horizon), 5), dtype=np.int64)
 
 
 def choose(policy: Any, state: Any, rng: Generator, round_: int) -> Any:
@@ -46,10 +46,24 @@ def update(
     round_: int,
     first: int,
     second: int,
-    won: bool,
+    wins: int,
+    rounds: int,
 ) -> None:
-    """Tell a policy, likewise."""
+    """Tell a policy what came of rounds of a pair."""
+    won = Wins(wins, rounds) if is_in_bulk(policy) else wins > 0
     policy.update(state, rng, round_, first, second, won)
+
+
+def is_in_bulk(policy: Any) -> bool:
+    """Say whether a policy may ask for several rounds of a pair at once."""
+    return declared(policy, "explores_in_bulk")
+
+
+def count_wins(policy: Any, rng: Generator, chance: float, rounds: int) -> int:
+    """Play rounds of a pair, and count those that its first arm wins."""
+    if is_in_bulk(policy):
+        return rng.binomial(rounds, chance)
+    return int(rng.random() < chance)
 
 
 def recommend(policy: Any, state: Any, rng: Generator) -> Any:
@@ -76,7 +90,7 @@ def as_duel(asked: Any) -> Duel:
             asked,
             remedy="return two integers",
         ) from error
-    return Duel(first, 0, first, second, True)
+    return Duel(first, 0, first, second)
 
 
 def add_rounds(
@@ -94,7 +108,9 @@ def add_rounds(
     Returns the number of the next checkpoint, which was ``place`` before.
     """
     while place < checkpoints.size and checkpoints[place] <= played + rounds:
-        ledger[place] = plays
+        for one in range(len(plays)):
+            for other in range(len(plays)):
+                ledger[place, one, other] = plays[one, other]
         ledger[place, first, second] += checkpoints[place] - played
         place += 1
     plays[first, second] += rounds
@@ -105,13 +121,13 @@ def tell(
     policy: Any,
     state: Any,
     rng: Generator,
-    reports: Int[np.ndarray, "report 4"],
+    reports: Int[np.ndarray, "report 5"],
     number: int,
 ) -> None:
     """Tell a policy outcomes in their order, each with its own round."""
     for place in range(number):
-        report = reports[place]
-        update(policy, state, rng, report[0], report[1], report[2], report[3] > 0)
+        each = reports[place]
+        update(policy, state, rng, each[0], each[1], each[2], each[3], each[4])
 
 
 def play(
@@ -122,7 +138,7 @@ def play(
     checkpoints: Int[np.ndarray, " C"],
     every: int,
     self_duels: bool,
-    reports: Int[np.ndarray, "report 4"],
+    reports: Int[np.ndarray, "report 5"],
     progress: Int[np.ndarray, " 8"],
     plays: Int[np.ndarray, "K K"],
     ledger: Int[np.ndarray, "C K K"],
@@ -135,8 +151,9 @@ def play(
     compiled code raises nothing.
 
     After every so many rounds the policy is told the outcomes so far; a stretch ends
-    where some arrive. Without ``self_duels`` only its own clock counts them, until it
-    has waited for longer than any horizon.
+    where some arrive. What comes of several rounds of a pair counts as an outcome of
+    the last one. Without ``self_duels`` only the policy's own clock counts these, until
+    it has waited for longer than any horizon.
     """
     num_arms = len(plays)
     horizon = checkpoints[-1]
@@ -151,47 +168,49 @@ def play(
             waiting = 0
         duel = as_duel(choose(policy, state, rng, clock + 1))
         champion, idle = duel.champion, duel.idle_rounds
-        first, second = duel.first, duel.second
+        first, second, rounds = duel.first, duel.second, int(duel.explores)
         for arm in (champion, first, second):
             if not 0 <= arm < num_arms:
                 progress[FAULT], progress[WRONG] = BAD_ARM, arm
         if idle < 0:
             progress[FAULT], progress[WRONG] = BAD_IDLE_ROUNDS, idle
+        if rounds < 0 or (rounds > 1 and not is_in_bulk(policy)):
+            progress[FAULT], progress[WRONG] = BAD_ROUNDS, rounds
         if progress[FAULT] != NO_FAULT:
             break
-        explores = bool(duel.explores)
         if clock >= LONGEST_HORIZON:
-            idle, explores = horizon - played, False
+            idle, rounds = horizon - played, 0
         elif not self_duels:
             clock, idle = clock + min(idle, LONGEST_HORIZON), 0
         elif waiting > 0 and idle >= due - played:
-            idle, explores = due - played, False
+            idle, rounds = due - played, 0
         idle = min(idle, horizon - played)
         if idle > 0:
             place = add_rounds(
                 plays, ledger, checkpoints, place, played, champion, champion, idle
             )
             played, clock = played + idle, clock + idle
-        if explores and played < horizon:
-            clock += 1
+        rounds = min(rounds, horizon - played)
+        if rounds > 0:
+            clock += rounds
             if self_duels or first != second:
                 place = add_rounds(
-                    plays, ledger, checkpoints, place, played, first, second, 1
+                    plays, ledger, checkpoints, place, played, first, second, rounds
                 )
-                played += 1
+                played += rounds
             if first != second:
-                won = rng.random() < preference[first, second]
+                wins = count_wins(policy, rng, preference[first, second], rounds)
                 if every == 1:
-                    update(policy, state, rng, clock, first, second, won)
-                else:
-                    report = reports[waiting]
-                    report[0], report[1], report[2], report[3] = (
-                        clock,
-                        first,
-                        second,
-                        won,
-                    )
-                    waiting += 1
+                    update(policy, state, rng, clock, first, second, wins, rounds)
+                    continue
+                if waiting > 0 and played > due:
+                    # These rounds overlap the end of those whose outcomes arrive.
+                    tell(policy, state, rng, reports, waiting)
+                    waiting = 0
+                each = reports[waiting]
+                each[0], each[1], each[2] = clock, first, second
+                each[3], each[4] = wins, rounds
+                waiting += 1
     progress[PLAYED], progress[EVENTS], progress[CHECKPOINT] = played, events, place
     progress[CLOCK], progress[WAITING] = clock, waiting
     if played == horizon:

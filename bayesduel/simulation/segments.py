@@ -65,6 +65,8 @@ class Segments:
 
     def is_enough(self) -> bool:
         """Say whether the runs that are finished took long, and the others would."""
+        if self._finished == 0:
+            return False
         took = time.perf_counter() - self._began
         if took < self._most_seconds:
             return False
@@ -96,24 +98,34 @@ class Segments:
             if not finished:
                 longer = self._events * self._seconds / max(took, 1e-3)
                 self._events = int(np.clip(longer, _FIRST_SEGMENT, 1e9))
-            self._finished += finished
-            self._report(0.0 if finished else np.log1p(played))
+            self.note(int(finished), 0.0 if finished else np.log1p(played))
             if finished:
                 return
             if limit == self._event_limit:
-                raise SimulationError(
-                    f"run {run} stopped at round {played + 1} after {done} events: at "
-                    f"most {self._event_limit} fit into its counts; shorten the "
-                    "horizon or use look-ahead"
-                )
+                raise out_of_events(run, played, done)
 
-    def _report(self, log_played: float) -> None:
-        """Tell the share of the work done, with the run on its way by its log t."""
+    def note(self, finished: int, log_rounds: float) -> None:
+        """Report that so many more runs are finished, and how far the others are.
+
+        Those on their way by the logarithms of one more than their rounds, summed.
+        """
+        self._finished += finished
+        self._report(log_rounds)
+
+    def _report(self, log_rounds: float) -> None:
         if self._on_progress is None:
             return
         now = time.perf_counter()
         is_last = self._finished == self._num_runs
         if is_last or now - self._reported > self._seconds:
-            share = self._finished + log_played / np.log1p(self._horizon)
+            share = self._finished + log_rounds / np.log1p(self._horizon)
             self._on_progress(float(share / self._num_runs))
             self._reported = now
+
+
+def out_of_events(run: int, played: int, events: int) -> SimulationError:
+    """Return the error that a run has used up its events."""
+    return SimulationError(
+        f"run {run} stopped at round {played + 1} after {events} events: at most "
+        f"{events} fit into its counts; shorten the horizon or use look-ahead"
+    )

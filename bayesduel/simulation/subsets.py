@@ -1,67 +1,21 @@
-"""A world of subset choice that answers offers, and the ledger of who was offered."""
+"""A world of subset choice, as the simulator knows it; ``set_worlds`` answers."""
 
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 from jaxtyping import Bool, Float, Int, Num
 
-from bayesduel.instances.choice import (
-    ChoiceRule,
-    ChoiceWorld,
-    GaussianRule,
-    IndependentRule,
-    LogitRule,
-    TableRule,
-)
-from bayesduel.instances.choice.costs import Cost
-from bayesduel.simulation._subset_draws import (
-    count_winners,
-    independent_rewards,
-    ranking,
-    rounds_until_no_choice,
-    winner,
-)
-from bayesduel.types import Batch, Offer, Rewards, RoundCount, RunKey, State
-
-for _rule in (GaussianRule, IndependentRule, LogitRule, TableRule):
-    _names = [field.name for field in fields(_rule)]
-    jax.tree_util.register_dataclass(
-        _rule,
-        data_fields=[name for name in _names if name != "no_choice"],
-        meta_fields=[name for name in _names if name == "no_choice"],
-    )
-
-
-class SubsetLane(NamedTuple):
-    """One run's share of the environment."""
-
-    order: Int[Array, " n"]
-    """``order[position]`` is the arm that the policy knows as ``position``."""
-
-    offers: Int[Array, " n"]
-    """Rounds in which each position was offered."""
-
-    regret: Float[Array, " N"]
-    """Sum per notion."""
+from bayesduel.instances.choice import ChoiceRule, ChoiceWorld
 
 
 class SubsetCosts(NamedTuple):
     """The numbers of every notion of regret; see ``theory.subset_cost``."""
 
-    best: Float[Array | np.ndarray, " N"]
-    values: Float[Array | np.ndarray, "N n"]
+    best: Float[np.ndarray, " N"]
+    values: Float[np.ndarray, "N n"]
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=["rule", "costs", "revenues", "largest_reward"],
-    meta_fields=["subset_size", "feedback", "forms", "levels", "places", "shuffle"],
-)
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SubsetEnvironment:
     """Answers to offers of subsets, with fixed probabilities.
@@ -79,11 +33,11 @@ class SubsetEnvironment:
     largest_reward : float64 ()
         Largest reward of an arm in one round.
     subset_size, feedback, levels, places
-        As in :class:`bayesduel.instances.choice.ChoiceWorld`. Static.
+        As in :class:`bayesduel.instances.choice.ChoiceWorld`.
     forms : tuple of str
-        Form of each notion. Static.
+        Form of each notion.
     shuffle : bool
-        Relabel the arms at random in each run. Static.
+        Relabel the arms at random in each run.
     """
 
     rule: ChoiceRule
@@ -133,92 +87,6 @@ class SubsetEnvironment:
         """Number of arms n."""
         return self.revenues.shape[0]
 
-    def init(self, order: Int[Array, " n"]) -> SubsetLane:
-        """Return an empty ledger of a run with this order of arms."""
-        return SubsetLane(
-            order=order,
-            offers=jnp.zeros(self.num_arms, dtype=jnp.int64),
-            regret=jnp.zeros(len(self.forms), dtype=jnp.float64),
-        )
-
-    def init_policy(
-        self, policy: Any, rng_key: RunKey, lane: SubsetLane, horizon: RoundCount
-    ) -> State:
-        """Let a policy prepare for a run: n, k, the horizon, and the revenues."""
-        revenues = jnp.sum(
-            jnp.where(_places(lane), jnp.asarray(self.revenues)[None, :], 0.0), axis=1
-        )
-        return policy.init(rng_key, self.num_arms, self.subset_size, horizon, revenues)
-
-    def play(
-        self,
-        rng_key: RunKey,
-        lane: SubsetLane,
-        offer: Offer,
-        rounds_left: RoundCount,
-        *,
-        in_bulk: bool,
-    ) -> tuple[Offer, Rewards, RoundCount]:
-        """Cut an offer at the horizon and draw its rewards; consumes ``rng_key``.
-
-        ``in_bulk=False`` promises an offer for one round at most.
-        """
-        most = jnp.minimum(offer.rounds, rounds_left)
-        offered = _arms_of(lane, offer.subset)
-        chances = self.rule.chances(offered)
-        if self.feedback == "independent":
-            rounds = most
-            rewards = independent_rewards(
-                rng_key, chances, rounds, levels=self.levels, in_bulk=in_bulk
-            )
-            rewards = rewards * (self.largest_reward / self.levels)
-        elif self.feedback == "ranking":
-            assert isinstance(self.rule, LogitRule)
-            rounds = jnp.minimum(most, 1)
-            uniforms = jax.random.uniform(rng_key, (self.num_arms,), dtype=jnp.float64)
-            rewards = ranking(uniforms, self.rule.weights, offered, self.places)
-            rewards = jnp.where(rounds > 0, rewards, 0.0)
-        elif in_bulk:
-            nobody = self.rule.no_choice_chance(offered)
-            rounds, rewards = _many_rounds(
-                rng_key, chances, nobody, most, offer.until_no_choice
-            )
-        else:
-            rounds = most
-            uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-            rewards = jnp.where(rounds > 0, winner(uniform, chances), 0.0)
-        rewards = jnp.sum(jnp.where(_places(lane), rewards[None, :], 0.0), axis=1)
-        offer = offer._replace(rounds=rounds)
-        return offer, Rewards(rounds=rounds, rewards=rewards), rounds
-
-    @staticmethod
-    def cut(offer: Batch[Offer], rounds: Int[Array, "..."]) -> Batch[Offer]:
-        """Return the first ``rounds`` rounds of an offer or, elementwise, of many."""
-        return offer._replace(rounds=jnp.clip(rounds, 0, offer.rounds))
-
-    def record(self, lane: SubsetLane, offer: Offer) -> SubsetLane:
-        """Add what was played to the ledger."""
-        offered = _arms_of(lane, offer.subset)
-        regret = jnp.stack(
-            [self._cost(index, form, offered) for index, form in enumerate(self.forms)]
-        )
-        return lane._replace(
-            offers=lane.offers + jnp.where(offer.subset, offer.rounds, 0),
-            regret=lane.regret + regret * offer.rounds.astype(jnp.float64),
-        )
-
-    def _cost(
-        self, index: int, form: str, offered: Bool[Array, " n"]
-    ) -> Float[Array, ""]:
-        """Regret of one round in one notion."""
-        best = jnp.asarray(self.costs.best)[index]
-        values = jnp.asarray(self.costs.values)[index]
-        return Cost(form, best, values).of(self.rule, offered)
-
-    def ledger(self, lane: SubsetLane) -> dict[str, Num[Array, "..."]]:
-        """Return what is written down at a checkpoint."""
-        return {"offers": lane.offers, "regret": lane.regret}
-
     def with_original_labels(
         self,
         ledger: dict[str, Num[np.ndarray, "run C ..."]],
@@ -230,35 +98,3 @@ class SubsetEnvironment:
         offers = np.take_along_axis(ledger["offers"], position[:, None, :], axis=2)
         best = np.take_along_axis(recommendation, position, axis=1)
         return {"offers": offers, "regret": ledger["regret"]}, best
-
-
-def _places(lane: SubsetLane) -> Bool[Array, "n n"]:
-    """[position, arm]: who stands where."""
-    arms = jnp.arange(lane.order.shape[0], dtype=lane.order.dtype)
-    return lane.order[:, None] == arms[None, :]
-
-
-def _arms_of(lane: SubsetLane, subset: Bool[Array, " n"]) -> Bool[Array, " n"]:
-    """Turn a set of positions into a set of arms."""
-    return jnp.any(_places(lane) & subset[:, None], axis=0)
-
-
-def _many_rounds(
-    rng_key: RunKey,
-    chances: Float[Array, " n"],
-    nobody: Float[Array, ""],
-    most: RoundCount,
-    until_no_choice: Bool[Array, ""],
-) -> tuple[RoundCount, Float[Array, " n"]]:
-    """Draw up to ``most`` rounds of one offer: how many, and who is chosen."""
-    key_rounds, key_who = jax.random.split(rng_key)
-    uniform = jax.random.uniform(key_rounds, dtype=jnp.float64)
-    rounds, choices = rounds_until_no_choice(uniform, nobody, most)
-    # "Nobody" is one more outcome, unless all rounds that are drawn have a choice.
-    nobody = jnp.where(until_no_choice, 0.0, nobody)
-    drawn = count_winners(
-        key_who,
-        jnp.concatenate([chances, nobody[None]]),
-        jnp.where(until_no_choice, choices, most),
-    )
-    return jnp.where(until_no_choice, rounds, most), drawn[:-1]

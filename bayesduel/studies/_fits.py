@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.errors import DisconnectedComparisonsWarning
-from bayesduel.inference.fitting import fit
-from bayesduel.inference.tables import standing_columns
 from bayesduel.studies._state import StudyState
 from bayesduel.votes.comparisons import Comparisons
 
@@ -40,6 +38,9 @@ def fit_votes(
 
     By its quickest method: chains would take seconds for every look.
     """
+    # A question of a policy of counts needs none of it, and comes sooner without.
+    from bayesduel.inference.fitting import fit
+
     votes = votes_between(state)
     draws = int(np.clip(numbers / votes.num_arms**2, least, most)) // _CHAINS
     model = replace(state.settings.model, ties=votes.has_ties)  # pyright: ignore
@@ -130,6 +131,8 @@ def standings_of(
     posterior: Posterior, probability: float
 ) -> tuple[tuple[Standing, ...], dict[str, Any]]:
     """Return the arms, the best first, and what the numbers mean, as a fit has it."""
+    from bayesduel.inference.tables import standing_columns
+
     names, columns, words = standing_columns(posterior, probability)
     shares = posterior.winner_shares()
     rows = []

@@ -16,7 +16,6 @@ from bayesduel.studies._state import StudyState
 if TYPE_CHECKING:
     from bayesduel.inference.posterior import Posterior
     from bayesduel.policies.policy import PolicyBase
-    from bayesduel.studies.players.jax_policies import PlayedPolicy
     from bayesduel.studies.players.played import Played
 
 __all__ = ["Nothing", "Proposal", "Rule", "check_policy_text", "least_of", "rule_of"]
@@ -154,7 +153,7 @@ class PolicyRule:
 
     def __init__(self, settings: Settings) -> None:
         self._policy = check_policy_text(settings)
-        self._played: Played | PlayedPolicy | None = None
+        self._played: Played | None = None
         self._pending: tuple[Any, int] | None = None
 
     def prepare(self, state: StudyState) -> None:
@@ -164,7 +163,7 @@ class PolicyRule:
         if followed is not known:
             followed.next_duel(state.last + 1)
 
-    def _followed(self, state: StudyState) -> Played | PlayedPolicy:
+    def _followed(self, state: StudyState) -> Played:
         if self._played is None or not self._played.is_of(state):
             self._played = _player(self._policy, state)
         self._played.follow(state)
@@ -207,24 +206,22 @@ class PolicyRule:
         self._pending = None
 
 
-def _player(policy: PolicyBase, state: StudyState) -> Played | PlayedPolicy:
+def _player(policy: PolicyBase, state: StudyState) -> Played:
     """Return what follows the events of a study with a policy of any kind."""
-    from bayesduel.policies.policy import Policy
+    from bayesduel.policies.policy import Policy, kernel_of, over_model
 
     if isinstance(policy, Policy):
         from bayesduel.studies.players.rules import PlayedRule
 
         return PlayedRule(policy, state)
-    from bayesduel.policies.base import kernel_of
-
     if (kernel := kernel_of(policy)) is not None:
         # Numba takes half a second to import.
         from bayesduel.studies.players.kernels import PlayedKernel
 
         return PlayedKernel(policy, kernel, state)
-    from bayesduel.studies.players.jax_policies import PlayedPolicy
+    from bayesduel.studies.players.models import PlayedModel
 
-    return PlayedPolicy(policy, state)  # pyright: ignore[reportArgumentType]
+    return PlayedModel(over_model(policy) or policy, state)  # pyright: ignore[reportArgumentType]
 
 
 def rule_of(settings: Settings) -> Rule:
@@ -246,9 +243,10 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     from bayesduel import policies
     from bayesduel.limits import LONGEST_HORIZON
     from bayesduel.policies.policy import declared
+    from bayesduel.policies.subset_base import OfferingPolicy
 
     policy: PolicyBase = policies.parse(settings.policy)
-    if isinstance(policy, policies.SubsetPolicy | policies.DelayedFeedback):
+    if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
         raise StudyError.of("policy", rule, settings.policy, remedy=remedy)

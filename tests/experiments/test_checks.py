@@ -16,7 +16,7 @@ from bayesduel.errors import (
     UnknownNameError,
 )
 from bayesduel.experiments import Experiment, checks, comparison, store
-from bayesduel.policies.base import check_kinds
+from bayesduel.policies.checks import check_kinds
 from bayesduel.simulation import driver
 from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET

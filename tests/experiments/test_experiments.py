@@ -54,7 +54,7 @@ def whole():
 
 @pytest.mark.slow
 def test_two_processes_say_what_one_says(whole, tmp_path):
-    """Also with the jobs cut otherwise, and with a policy that waits for the host.
+    """Also with the jobs cut otherwise, and with a policy in NumPy.
 
     Bit for bit in the file; and a policy that fails loses nothing of the others.
     """

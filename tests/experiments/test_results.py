@@ -299,7 +299,7 @@ def test_attributes_of_a_simulation_are_true(simulated):
         "horizon": 300,
         "seed": 11,
         "look_ahead": 0,
-        "program": "jax-1",
+        "program": "jax-2",
         "shuffle": 0,
         "version": version("bayesduel"),
     }

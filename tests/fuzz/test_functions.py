@@ -26,7 +26,8 @@ import theory
 from bayesduel import analysis, instances, policies, results
 from bayesduel.errors import AssumptionWarning
 from bayesduel.experiments import comparison, store
-from bayesduel.policies import Policy, SubsetPolicy
+from bayesduel.policies import Offer, Policy, SubsetPolicy
+from bayesduel.policies.subset_base import OfferingPolicy
 from tests.fuzz.fuzzing import HOSTILE, WRONG_NUMBERS, is_ours, limited, spelled
 from theory import PreferenceMatrix
 
@@ -212,7 +213,7 @@ def of_bayesduel() -> dict[str, Callable[..., Any]]:
                 found[f"{where}.{name}"] = function
     for name in policies.__all__:
         kind = getattr(policies, name)
-        if isinstance(kind, type) and kind not in (Policy, SubsetPolicy):
+        if isinstance(kind, type) and kind not in (Policy, SubsetPolicy, Offer):
             found[f"policies.{name}"] = played_by(kind)
     return found
 
@@ -221,7 +222,7 @@ def played_by(kind: type) -> Callable[..., Any]:
     """Return a function that makes a policy and asks whether it can play."""
 
     def make(**parameters: Any) -> None:
-        instance = "mnl" if issubclass(kind, SubsetPolicy) else ORDER
+        instance = "mnl" if issubclass(kind, OfferingPolicy) else ORDER
         bayesduel.Experiment(instance, kind(**parameters), horizon=100)
 
     make.__signature__ = inspect.signature(kind)  # pyright: ignore

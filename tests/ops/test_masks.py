@@ -9,7 +9,6 @@ import pytest
 
 from bayesduel.ops import masks
 from bayesduel.ops.masks import MANY_ARMS
-from bayesduel.simulation.trailing_vmap import map_lanes
 
 SIZES = [4, MANY_ARMS + 1]
 
@@ -40,7 +39,7 @@ def test_computing_only_where_it_is_wanted():
 
         return masks.compute_if(wanted, compute, value)
 
-    batched = jax.jit(map_lanes(one, 3))
+    batched = jax.jit(jax.vmap(one))
     values = jnp.array([1.0, 2.0, 3.0])
     found = batched(jnp.array([True, False, True]), values)
     assert found.tolist() == [2.0, 2.0, 6.0]

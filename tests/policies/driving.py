@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from bayesduel.simulation.driver import RunRecords, run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
@@ -18,9 +17,6 @@ CHECKPOINTS = (40, 120, 300, 700)
 NUM_RUNS = 256
 """Of the test of a law."""
 
-NUM_ASSISTED_RUNS = 64
-"""Of a policy that waits for the host some dozen times per run."""
-
 FEW_RUNS = 32
 """Where no law is tested."""
 
@@ -28,11 +24,6 @@ NUM_LANES = 16
 """Every lane takes a second run. Tests that agree on the last two, on the number of
 arms (4), and on the form of a policy share a program, as long as there are at most 128
 checkpoints."""
-
-
-def num_runs(policy) -> int:
-    """Return how many runs the tests of a law simulate."""
-    return NUM_ASSISTED_RUNS if getattr(policy, "assisted", False) else NUM_RUNS
 
 
 def simulate_runs(policy, matrix, **options) -> RunRecords:
@@ -45,7 +36,7 @@ def simulate_runs(policy, matrix, **options) -> RunRecords:
         np.array(matrix), shuffle=options.pop("shuffle", True)
     )
     checkpoints = np.array(options.pop("checkpoints", CHECKPOINTS), dtype=np.int64)
-    runs = options.pop("runs", range(num_runs(policy)))
+    runs = options.pop("runs", range(NUM_RUNS))
     settings = {"seed": 0, "num_lanes": NUM_LANES} | options
     settings |= {"checkpoints": checkpoints}
     # A rest of fewer runs would take a program of its own.
@@ -135,7 +126,7 @@ def play(policy, outcomes, key, horizon, *, num_events) -> Played:
         outcome = Outcome(exploit_rounds=exploit, rounds=explore, wins=wins)
         updated = policy.update(key_update, chosen, now, duel, outcome)
         after = (
-            served(policy, updated, policy.is_waiting(updated) & (played < horizon)),
+            updated,
             now,
             counts.at[low, high].add(explore),
         )
@@ -154,50 +145,6 @@ def play(policy, outcomes, key, horizon, *, num_events) -> Played:
     numbers = jnp.arange(num_events, dtype=jnp.uint32)
     (state, played, _), events = jax.lax.scan(advance, start, numbers)
     return Played(events, played, state, policy.recommend(key_end, state))
-
-
-def served(policy, state, waits):
-    """Let the host host_step where a run waits for it."""
-    if not policy.assisted:
-        return state
-    leaves, structure = jax.tree.flatten(state)
-    shapes = [(leaf.shape, leaf.dtype) for leaf in leaves]
-
-    def host_step(policy, waits, *words):
-        waits = np.asarray(waits)
-        if not waits.any():
-            return words
-        flat = [
-            np.array(each).view(dtype).reshape(waits.size, *shape)
-            for each, (shape, dtype) in zip(words, shapes, strict=True)
-        ]
-        for run in np.flatnonzero(waits):
-            own = jax.tree.unflatten(structure, [each[run] for each in flat])
-            for each, new in zip(
-                flat, jax.tree.leaves(policy.host_step(own)), strict=True
-            ):
-                each[run] = new
-        return [
-            np.ascontiguousarray(each).view(word.dtype).reshape(word.shape)
-            for each, word in zip(flat, words, strict=True)
-        ]
-
-    # The thread of a callback has 64 bits switched off: they travel as two words.
-    words = [
-        lax.bitcast_convert_type(leaf, jnp.uint32) if dtype.itemsize == 8 else leaf
-        for leaf, (_, dtype) in zip(leaves, shapes, strict=True)
-    ]
-    kinds = [jax.ShapeDtypeStruct(word.shape, word.dtype) for word in words]
-    back = jax.pure_callback(
-        host_step, kinds, policy, waits, *words, vmap_method="broadcast_all"
-    )
-    return jax.tree.unflatten(
-        structure,
-        [
-            lax.bitcast_convert_type(word, dtype) if dtype.itemsize == 8 else word
-            for word, (_, dtype) in zip(back, shapes, strict=True)
-        ],
-    )
 
 
 def duels_round_by_round(events: Event) -> list[tuple[int, int]]:

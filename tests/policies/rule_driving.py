@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesduel.simulation.rounds import as_duel
+from bayesduel.simulation.rounds import as_duel, update
 
 
 class PlayedByRule(NamedTuple):
@@ -37,12 +37,14 @@ def play_rule(policy, outcomes, horizon, seed=0, watch=None) -> PlayedByRule:
         idle = min(duel.idle_rounds, horizon - len(duels))
         longest = max(longest, idle)
         duels += [(duel.champion, duel.champion)] * idle
-        if duel.explores and len(duels) < horizon:
-            first, second = duel.first, duel.second
-            duels.append((first, second))
-            if first != second:
-                low, high = min(first, second), max(first, second)
-                won = bool(outcomes[low, high, counts[low, high]]) == (first == low)
-                counts[low, high] += 1
-                policy.update(state, rng, len(duels), first, second, won)
+        rounds = min(int(duel.explores), horizon - len(duels))
+        first, second = duel.first, duel.second
+        duels += [(first, second)] * rounds
+        if rounds > 0 and first != second:
+            low, high = min(first, second), max(first, second)
+            seen = counts[low, high]
+            counts[low, high] += rounds
+            won = int(outcomes[low, high, seen : seen + rounds].sum())
+            won = won if first == low else rounds - won
+            update(policy, state, rng, len(duels), first, second, won, rounds)
     return PlayedByRule(duels, int(policy.recommend(state, rng)), longest, state)

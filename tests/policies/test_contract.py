@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.simulation import driver
+from bayesduel.policies.policy import declared
+from bayesduel.simulation import asked_models, driver
 from tests.policies.driving import CHECKPOINTS, FEW_RUNS, NUM_RUNS, play, simulate_runs
 from tests.policies.forms import IN_JAX
 from tests.policies.instances import (
@@ -41,7 +42,7 @@ OTHERS = [name for name in NAMES if name not in RULES]
 
 KERNELS = [name for name in OTHERS if policies.get(name).scalar_kernel()]
 
-IN_BULK = {name for name in OTHERS if policies.get(name).explores_in_bulk}
+IN_BULK = {name for name in NAMES if declared(policies.get(name), "explores_in_bulk")}
 
 VARIANTS = {
     "multisbm", "pure-d-ts", "rmed2", "rmed2fh", "savage-copeland", "scomp", "scomp2",
@@ -160,7 +161,7 @@ def few_runs_of(name, matrix="condorcet", checkpoints=CHECKPOINTS):
 
 def num_programs():
     """Return how many programs of the loop this process holds."""
-    return driver.segment_program(len(CONDORCET))._cache_size()
+    return asked_models.ask._cache_size()
 
 
 def plays_of(records):
@@ -230,9 +231,7 @@ def test_recommendation_is_an_arm(name):
 @pytest.mark.parametrize("name", KERNELS)
 def test_two_arms_of_a_kernel(name):
     """The smallest problem: arm 0 wins 95 of 100."""
-    records = simulate_few(
-        policies.get(name), TWO_ARMS, checkpoints=(HORIZON,), engine="scalar"
-    )
+    records = simulate_few(policies.get(name), TWO_ARMS, checkpoints=(HORIZON,))
     assert np.all(np.triu(plays_of(records)[:, 0]).sum(axis=(1, 2)) == HORIZON)
     assert np.mean(records.recommendation == 0) > 0.9
 

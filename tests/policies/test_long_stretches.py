@@ -37,11 +37,11 @@ def assert_long(lengths):
 def test_epochs_of_exploration_are_those_of_the_twin(scale):
     """Its rounds with a choice, then the one without, if the horizon leaves room."""
     policy = policies.get("mnl-ee", scale=scale)
-    runs = replay(policy, PATIENT, 4, HORIZON, most_events=300)
+    runs = replay(policy, PATIENT, 4, HORIZON)
     lengths, starts = [], set()
     for events in runs:
         twin = twins.MNLExploration(5, 3, HORIZON, scale=scale)
-        assert sum(int(event.rounds) for event in events) == HORIZON
+        assert len(events) < HORIZON / 15
         for event in events:
             rounds, choices = int(event.rounds), event.rewards.sum()
             assert twin.admits(event.subset)
@@ -60,11 +60,11 @@ def test_epochs_of_exploration_are_those_of_the_twin(scale):
 
 def test_stretches_of_choice_bandits_are_those_of_the_twin():
     """Every round of them: an arm that enters one round late would show."""
-    runs = replay(policies.get("choice-bandits"), DECISIVE, 4, HORIZON, most_events=300)
+    runs = replay(policies.get("choice-bandits"), DECISIVE, 4, HORIZON)
     lengths = []
     for events in runs:
         twin = rivals.ChoiceBandits(5, 3, HORIZON)
-        assert sum(int(event.rounds) for event in events) == HORIZON
+        assert len(events) < HORIZON / 15
         for event in events:
             for _ in range(int(event.rounds)):
                 assert twin.admits(event.subset)
@@ -83,9 +83,9 @@ def test_stretches_of_an_index_rule_are_those_of_the_twin():
     """
     policy = policies.get("ucb-no-order", alpha=0.01)
     lengths = []
-    for events in replay(policy, CLEAR, 4, HORIZON, most_events=400):
+    for events in replay(policy, CLEAR, 4, HORIZON):
         twin = twins.ucb_without_order(5, 3, HORIZON, alpha=0.01)
-        assert sum(int(event.rounds) for event in events) == HORIZON
+        assert len(events) < HORIZON / 15
         for event in events:
             rounds = int(event.rounds)
             assert twin.admits(event.subset)

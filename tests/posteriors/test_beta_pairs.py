@@ -1,19 +1,21 @@
 """Beta posteriors of all pairs: against the offline model, and what is refused."""
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import special
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.inference import fit
+from bayesduel.ops.scalar.compiled import standalone
 from bayesduel.posteriors import BetaPairs, PairPosterior
-from bayesduel.types import Outcome
+from bayesduel.posteriors.names import is_posterior
+from bayesduel.posteriors.scalar_betas import (
+    half_tail,
+    prior_in_order,
+    rates_above_half,
+    tail_table,
+)
 from bayesduel.votes import Comparisons
-from tests.compiling import quick_jit
-
-FALSE_ALARM = 1e-5
 
 WINS = np.array([[0, 7, 2, 0], [3, 0, 1, 40], [2, 9, 0, 0], [0, 21, 4, 0]])
 """Asymmetric; one pair was never compared."""
@@ -24,118 +26,37 @@ PRIORS = [1.0, 2, 0.5, 3.25, TABLE, WHOLE_TABLE]
 NAMES = ["1.0", "2", "0.5", "3.25", "table", "whole table"]
 
 
-@pytest.fixture(autouse=True)
-def _double_precision():
-    with jax.enable_x64(True):
-        yield
-
-
-def state_after(posterior, wins):
-    """Tell a posterior all votes: some one by one, the others of a pair together."""
-    key, none = jax.random.key(0), jnp.int64(0)
-    state = posterior.init(key, len(wins))
-    update = quick_jit(posterior.update)
-    for i, j in zip(*np.triu_indices(len(wins), 1), strict=True):
-        single = min(int(wins[j, i]), 2)
-        blocks = [(0, 1)] * single + [(wins[i, j], wins[i, j] + wins[j, i] - single)]
-        for won, rounds in blocks:
-            votes = Outcome(none, jnp.int64(rounds), jnp.int64(won))
-            state = update(key, state, jnp.int32(i), jnp.int32(j), votes)
-    return state
-
-
 @pytest.mark.parametrize("prior", PRIORS, ids=NAMES)
-def test_state_is_the_posterior_of_the_model(prior):
-    """After n votes: parameters, mean, and P(theta > 1/2)."""
-    posterior = BetaPairs(prior=prior)
-    state = state_after(posterior, WINS)
-    np.testing.assert_array_equal(state.wins, WINS)
-    votes = Comparisons.from_wins(WINS)
+def test_state_of_kernels_is_the_posterior_of_the_model(prior):
+    """After n votes: parameters, and the chances that a policy decides by."""
+    posterior, order = BetaPairs(prior=prior), np.array([2, 0, 3, 1])
+    pseudo = prior_in_order(np.asarray(posterior.prior), order)
     model = posterior.model
-    exact = model.exact_posterior(model.arrays(votes))
-    row, column = np.triu_indices(4, 1)
-    first, second = exact.for_first, exact.for_second
-    mean, chance = (
-        np.asarray(f(state)) for f in (posterior.mean, posterior.prob_better)
-    )
-    np.testing.assert_allclose(mean[row, column], first / (first + second), rtol=1e-14)
-    np.testing.assert_allclose(mean + mean.T, 1.0, rtol=1e-14)
-    np.testing.assert_allclose(
-        chance[row, column], special.betainc(second, first, 0.5), rtol=1e-11
-    )
-    np.testing.assert_allclose(
-        chance[column, row], special.betainc(first, second, 0.5), rtol=1e-11
-    )
-    assert not chance.diagonal().any()
-    np.testing.assert_allclose(state.rate, -np.log1p(-chance), rtol=1e-9)
+    exact = model.exact_posterior(model.arrays(Comparisons.from_wins(WINS)))
+    tail, table = standalone(half_tail), tail_table()
+    rates = standalone(rates_above_half)
+    for place, (i, j) in enumerate(zip(*np.triu_indices(4, 1), strict=True)):
+        here, there = (np.flatnonzero(order == arm)[0] for arm in (i, j))
+        first = float(WINS[i, j] + pseudo[here, there])
+        second = float(WINS[j, i] + pseudo[there, here])
+        assert (first, second) == (exact.for_first[place], exact.for_second[place])
+        found = rates(first, second, tail(first, second, table))
+        chance = special.betainc(second, first, 0.5)
+        np.testing.assert_allclose(np.exp(-found[0]), chance, rtol=1e-11)
+        np.testing.assert_allclose(np.exp(-found[1]), 1.0 - chance, atol=1e-12)
 
 
-@pytest.mark.parametrize("prior", [2, TABLE], ids=["2", "table"])
-def test_mean_is_that_of_a_fit(prior):
-    """By draws of ``fit``: 5 standard errors, for 6 pairs."""
-    posterior = BetaPairs(prior=prior)
-    mean = np.asarray(posterior.mean(state_after(posterior, WINS)))
-    found = fit(posterior.model, Comparisons.from_wins(WINS), rng_key=3)
-    draws = np.concatenate(list(found.matrices()))
-    row, column = np.triu_indices(4, 1)
-    error = draws.std(axis=0) / np.sqrt(len(draws))
-    gap = np.abs(draws.mean(axis=0) - mean)
-    assert np.all(gap[row, column] < 5 * error[row, column])
-
-
-@pytest.mark.parametrize("prior", [2, TABLE], ids=["2", "table"])
-def test_draws_have_the_law_of_the_state(prior):
-    posterior = BetaPairs(prior=prior)
-    state = state_after(posterior, WINS)
-    draws = np.asarray(posterior.sample(jax.random.key(5), state, 4000))
-    assert draws.shape == (4000, 4, 4)
-    np.testing.assert_allclose(draws + draws.swapaxes(1, 2), 1.0, rtol=1e-14)
-    counts = WINS + prior
-    for i, j in zip(*np.triu_indices(4, 1), strict=True):
-        law = stats.beta(counts[i, j], counts[j, i])
-        assert stats.kstest(draws[:, i, j], law.cdf).pvalue > FALSE_ALARM / 6
-
-
-@pytest.mark.parametrize("prior", [2, 0.5, TABLE], ids=["2", "0.5", "table"])
-def test_a_self_duel_teaches_nothing(prior):
-    posterior = BetaPairs(prior=prior)
-    state = state_after(posterior, WINS)
-    one = jnp.int64(1)
-    votes, arm = Outcome(one, one, one), jnp.int32(2)
-    after = posterior.update(jax.random.key(0), state, arm, arm, votes)
-    for old, new in zip(state, after, strict=True):
-        np.testing.assert_array_equal(old, new)
-
-
-def test_table_follows_the_order_of_the_arms():
-    order = np.array([2, 0, 3, 1])
-    moved = BetaPairs(prior=TABLE).in_order(jnp.asarray(order))
-    one = np.asarray(moved.mean(moved.init(jax.random.key(0), 4)))
-    plain = BetaPairs(prior=TABLE)
-    other = np.asarray(plain.mean(plain.init(jax.random.key(0), 4)))
-    np.testing.assert_allclose(one, other[np.ix_(order, order)], rtol=1e-15)
-
-
-def test_numbers_are_leaves_and_integers_stay_integers():
-    assert isinstance(BetaPairs(), PairPosterior)
-    assert jax.tree.leaves(BetaPairs(prior=3)) == [3]
+def test_integers_stay_integers():
+    assert not isinstance(BetaPairs(), PairPosterior)
+    assert is_posterior(BetaPairs()) and not is_posterior(BetaPairs)
     assert BetaPairs(prior=2.0) == BetaPairs(prior=np.float64(2)) == BetaPairs(2)
+    assert BetaPairs(prior=jnp.float32(2.0)) == BetaPairs(2)
     assert hash(BetaPairs(prior=2.0)) == hash(BetaPairs(prior=2))
     assert BetaPairs(prior=2) != BetaPairs(prior=2.5)
     assert BetaPairs(prior=TABLE) == BetaPairs(prior=TABLE.tolist())
     assert BetaPairs(prior=WHOLE_TABLE).prior.dtype == np.int64
     assert BetaPairs(prior=WHOLE_TABLE) != BetaPairs(prior=TABLE)
     assert BetaPairs().model.prior == 1.0
-    traces = []
-
-    @jax.jit
-    def chance(posterior):
-        traces.append(posterior)
-        return posterior.prob_better(posterior.init(jax.random.key(0), 3))
-
-    for prior in (1, 2, 7.0, 0.5, 2.25):
-        chance(BetaPairs(prior=prior))
-    assert len(traces) == 2
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ SLOW = pytest.mark.slow
 
 def simulate_runs(policy, matrix=CONDORCET, shuffle=True, **options):
     checkpoints = np.array(options.pop("checkpoints", CHECKPOINTS), dtype=np.int64)
-    settings = {"runs": RUNS, "seed": 7, "num_lanes": 48} | options
+    settings = {"runs": RUNS, "seed": 8, "num_lanes": 48} | options
     environment = PairwiseEnvironment(np.array(matrix), shuffle)
     return run_chunk(environment, policy, checkpoints=checkpoints, **settings)
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from bayesduel import policies
 from bayesduel.ops.threefry import threefry
-from bayesduel.simulation import beginnings, driver, event_loop
+from bayesduel.simulation import asked_models, beginnings
 from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from tests.policies.instances import CONDORCET
@@ -84,12 +83,11 @@ def test_beginnings_do_not_depend_on_how_many_are_computed_together():
         assert len(all_runs) == 600
 
 
-def test_lanes_begin_so_whatever_generator_is_the_default_of_jax():
+def test_keys_are_the_same_whatever_generator_is_the_default_of_jax():
     environment, runs = PairwiseEnvironment(CONDORCET), range(5, 16)
-    orders, words = orders_and_words(environment, runs, 7)
+    _, words = orders_and_words(environment, runs, 7)
     with jax.enable_x64(True), jax.default_prng_impl("rbg"):
-        policy = policies.get("d-ts")
-        inputs = driver._problem(environment, policy, runs, np.array([10]), 7)
-        lanes = event_loop.new_lanes(inputs, jnp.arange(11, dtype=jnp.int32))
-    np.testing.assert_array_equal(lanes.environment.order.T, orders)
-    np.testing.assert_array_equal(jax.random.key_data(lanes.key), words)
+        key = asked_models.key_of(jnp.asarray(words[3]), jnp.uint32(5))
+        expected = jax.random.fold_in(jax.random.key(7, impl="threefry2x32"), 8)
+        expected = jax.random.fold_in(expected, 5)
+    assert jax.random.key_data(key).tolist() == jax.random.key_data(expected).tolist()

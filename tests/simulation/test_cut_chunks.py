@@ -10,15 +10,21 @@ from bayesduel.simulation import segments
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.segments import Segments
+from bayesduel.simulation.subsets import SubsetEnvironment
+from tests.fake_policies import Scripted
 from tests.policies.instances import CONDORCET
 from tests.rules import Greedy
+from tests.simulation.set_cases import WINNER, Wandering
 
 RUNS = range(3, 8)
 
 
 def played(policy, runs, rule=None, **options):
+    environment = PairwiseEnvironment(np.array(CONDORCET), shuffle=True)
+    if isinstance(policy, policies.SubsetPolicy):
+        environment = SubsetEnvironment.from_world(WINNER, WINNER.notions)
     return run_chunk(
-        PairwiseEnvironment(np.array(CONDORCET), shuffle=True),
+        environment,
         policy,
         runs=runs,
         checkpoints=np.array([10, 300]),
@@ -39,16 +45,21 @@ def columns(records):
         (policies.parse("d-ts"), None),
         (policies.parse("rucb"), stopping.parse("budget:duels=100")),
         (Greedy(), None),
+        (Wandering(), None),
+        (Scripted(), None),
     ],
-    ids=["kernel", "kernel that stops", "numpy"],
+    ids=["kernel", "kernel that stops", "numpy", "sets", "jax"],
 )
 def test_a_chunk_that_is_cut_and_its_rest_are_the_whole(policy, rule):
     whole = columns(played(policy, RUNS, rule))
     pieces, start = [], RUNS.start
     while start < RUNS.stop:
-        # No time at all: each chunk ends with its first run.
-        piece = played(policy, range(start, RUNS.stop), rule, most_seconds=0.0)
-        assert len(piece.events) == 1
+        # No time at all: each chunk ends with its first run, or those beside it.
+        piece = played(
+            policy, range(start, RUNS.stop), rule, most_seconds=0.0, num_lanes=2
+        )
+        side_by_side = 2 if isinstance(policy, Scripted) else 1
+        assert len(piece.events) == min(side_by_side, RUNS.stop - start)
         pieces.append(columns(piece))
         start += len(piece.events)
     for name, values in whole.items():

@@ -1,4 +1,4 @@
-"""The host's side: help that is asked for, event numbers, and JAX as it was set."""
+"""The host's side: event numbers, wrong arms, and JAX as it was set."""
 
 import threading
 
@@ -7,72 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from bayesduel import policies
 from bayesduel.errors import SimulationError
-from bayesduel.simulation import driver, event_loop
-from bayesduel.simulation.pairwise import PairwiseEnvironment
-from tests.fake_policies import Asking, Scripted, Wanderer
+from bayesduel.ops.frozen_pytrees import as_leaf
+from bayesduel.simulation import asked_models, driver
+from bayesduel.simulation.asked_models import Told
+from bayesduel.types import Outcome
+from tests.fake_policies import Scripted, Wanderer
 from tests.policies.instances import CONDORCET
-from tests.simulation.runs import CHECKPOINTS, RUNS, same, simulate_runs
-
-# The host's help
-
-
-@pytest.fixture
-def served(monkeypatch):
-    """Collect the states that the host is given."""
-    states, plain = [], Asking.host_step
-
-    def spy(self, state):
-        states.append(jax.tree.map(np.copy, state))
-        return plain(self, state)
-
-    monkeypatch.setattr(Asking, "host_step", spy)
-    return states
-
-
-def requests_of(records, runs, horizon):
-    """Play ``Asking`` again in plain Python: the number of its requests, per run."""
-    with jax.enable_x64(True):
-        key = jax.random.key(7)
-        found = []
-        for run in runs:
-            own = jax.random.fold_in(key, jnp.uint32(run))
-            _, policy_key = jax.random.split(
-                jax.random.fold_in(own, jnp.uint32(2**32 - 1))
-            )
-            state = Asking().init(policy_key, 4, horizon)
-            found.append(int(state.patience))
-    counts = []
-    for run, patience in zip(runs, found, strict=True):
-        played, asked, events = 0, 0, 0
-        while played < horizon:
-            if events % patience == 0:
-                asked += 1
-            played += asked + 1
-            events += 1
-        assert records.events[run - runs.start] == events
-        counts.append(asked)
-    return counts
-
-
-def test_exactly_the_lanes_that_ask_are_served(served):
-    records = simulate_runs(Asking(), shuffle=False, num_lanes=5)
-    assert records.finished.all()
-    assert all(bool(state.waiting) for state in served)
-    counts = requests_of(records, RUNS, CHECKPOINTS[-1])
-    assert len(served) == sum(counts)
-    # The help was used: a run that was served c times has stretches of c rounds.
-    assert len({*counts}) > 5
-
-
-def test_help_does_not_depend_on_company_or_segments(monkeypatch):
-    reference = simulate_runs(Asking(), shuffle=False, num_lanes=5)
-    same(simulate_runs(Asking(), shuffle=False), reference)
-    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
-    same(simulate_runs(Asking(), shuffle=False), reference)
-    part = simulate_runs(Asking(), shuffle=False, runs=range(9, 20), num_lanes=3)
-    same(part, reference, pick_other=slice(9, 20))
-
+from tests.simulation.runs import RUNS, same, simulate_runs
 
 # Running out of event numbers
 
@@ -84,8 +27,6 @@ def test_event_limit_names_run_and_round(wandering, num_lanes, monkeypatch):
     """The first run that needs too many, and the round at which it stopped."""
     limit = int(np.median(wandering.events))
     monkeypatch.setattr(driver, "EVENT_LIMIT", limit)
-    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
-    monkeypatch.setattr(driver, "_PATIENCE", 0.0)
     runs = range(3, 3 + len(RUNS))
     slow = int(np.flatnonzero(wandering.events[3:] > limit)[0]) + 3
     with pytest.raises(SimulationError) as raised:
@@ -112,27 +53,10 @@ def test_a_run_that_needs_every_event_number_finishes(wandering, monkeypatch):
         simulate_runs(Wanderer())
 
 
-def test_a_stuck_run_is_named_after_lanes_were_packed(wandering, monkeypatch):
-    """Its lane is idle, but must not be given up: it knows the round."""
-    first = int(np.argmax(wandering.events))
-    settings = {"runs": range(first, first + len(RUNS)), "num_lanes": 8}
-    events = simulate_runs(Wanderer(), **settings).events
-    limit = int(events[0]) - 1
-    assert np.count_nonzero(events > limit) < 4, "the other lanes play on"
-    sizes, plain = [], driver._pack
-
-    def spy(carry, *others):
-        sizes.append(carry.lanes.run.shape[0])
-        return plain(carry, *others)
-
-    monkeypatch.setattr(driver, "EVENT_LIMIT", limit)
-    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
-    monkeypatch.setattr(driver, "_PATIENCE", 0.0, raising=False)
-    monkeypatch.setattr(driver, "_FEW_LANES", 1)
-    monkeypatch.setattr(driver, "_pack", spy)
-    with pytest.raises(SimulationError, match=f"run {first} .* after {limit} events"):
-        simulate_runs(Wanderer(), **settings)
-    assert {*sizes} == {8}, "never packed while a run is stuck"
+def test_an_arm_that_there_is_not_is_named():
+    """Arm 2 of two arms, in the first round of run 0."""
+    with pytest.raises(SimulationError, match=r"arm 2; .* 0 to 1 \(round 1 of run 0\)"):
+        simulate_runs(Scripted(), [[0.5, 0.7], [0.3, 0.5]])
 
 
 # JAX as the user has set it
@@ -175,21 +99,29 @@ def test_a_user_with_64_bits_gets_the_same_runs(wandering):
         same(simulate_runs(Wanderer()), wandering)
 
 
-@pytest.mark.parametrize("policy", [Wanderer(bulk=3), Asking(), Scripted()], ids=repr)
+@pytest.mark.parametrize(
+    "policy", [Wanderer(bulk=3), Scripted(), policies.get("bt-ts")], ids=repr
+)
 def test_strict_dtypes_and_keys(policy, strict_jax):
     """Nothing mixes dtypes or uses a key twice; both are checked in tracing."""
     with jax.enable_x64(True):
-        inputs = driver._problem(
-            PairwiseEnvironment(CONDORCET), policy, RUNS, np.array([10, 30]), 7
-        )
-        jax.jit(lambda run: one_run(inputs, run)).lower(jnp.int32(0))
-        # The check of keys stumbles over a batch of them (a bug of JAX 0.12).
-        with jax.debug_key_reuse(False):
-            carry = driver.start.lower(inputs, 6, 4).out_info
-            driver.segment_program(len(CONDORCET)).lower(inputs, carry, np.int64(9))
+        policy = jax.tree.map(as_leaf, policy)
+        # One run: the check of keys stumbles over a batch of them (a bug of JAX 0.12).
+        jax.jit(one_run).lower(policy, jnp.zeros(2, dtype=jnp.uint32), jnp.int64(30))
 
 
-def one_run(inputs, run):
-    lane, _ = event_loop._event(inputs, event_loop._new_lane(inputs, run))
-    key = jax.random.fold_in(lane.key, lane.event)
-    return inputs.policy.recommend(key, lane.policy)
+def one_run(policy, words, horizon):
+    """Take one event, as the programs of the loop do."""
+    order = jnp.arange(len(CONDORCET), dtype=jnp.int32)
+    event, none = jnp.uint32(0), jnp.int64(0)
+    state = asked_models._begin(policy, words, order, horizon)
+    blank = policy.choose(asked_models.key_of(words, event + 2), state, none)[0]
+    nothing = Told(
+        counts=jnp.bool_(False),
+        asks=jnp.bool_(True),
+        round=none,
+        request=blank,
+        outcome=Outcome(none, none, none),
+    )
+    request, state = asked_models._ask(policy, words, event, state, nothing)
+    return request, asked_models._conclude(policy, words, event, state)

@@ -4,7 +4,6 @@ import jax
 import numpy as np
 import pytest
 
-import bayesduel
 from bayesduel import policies
 from bayesduel.simulation import driver
 from bayesduel.simulation.driver import default_num_lanes
@@ -71,30 +70,8 @@ def test_length_of_segments(wandering, seconds, monkeypatch):
     # The first call comes before the program is compiled.
     assert shares[0] == 0 < shares[1] <= shares[-1] <= 1
     assert shares[-1] == pytest.approx(1)
-    # Segments of 64 events, or of a million after the first.
-    assert (len(shares) > 11) if seconds < 1 else (len(shares) <= 4)
-
-
-def test_packing_the_last_runs(wandering, monkeypatch):
-    """The other tests pack where there are 32 lanes and more: here we look at it."""
-    plain, sizes = driver._pack, []
-
-    def spy(carry, *others):
-        packed = plain(carry, *others)
-        sizes.append((carry.lanes.run.shape[0], packed.lanes.run.shape[0]))
-        return packed
-
-    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", 1e-9)
-    monkeypatch.setattr(driver, "_PATIENCE", 0.0)
-    monkeypatch.setattr(driver, "_pack", spy)
-    same(simulate_runs(Wanderer()), wandering)
-    assert [one for one in sizes if one[0] != one[1]] == [(48, 8)]
-    # Few lanes are few enough.
-    del sizes[:]
-    same(simulate_runs(Wanderer(), num_lanes=8), wandering)
-    assert {*sizes} == {(8, 8)}
-    monkeypatch.setattr(driver, "_pack", lambda carry, *others: carry)
-    same(simulate_runs(Wanderer()), wandering)
+    # After each event, or at the end alone.
+    assert (len(shares) > 99) if seconds < 1 else (len(shares) == 2)
 
 
 @pytest.mark.parametrize(
@@ -137,36 +114,24 @@ def test_seeds():
     assert len({*map(tuple, found)}) == len(seeds)
 
 
-STEPPED_FOR_LONG = {
-    "beat-the-mean",
-    "bt-ts",
-    "interleaved-filter",
-    "savage",
-    "savage-copeland",
-}
-"""Policies that look ahead only after millions of rounds that they step through, or
-never more than 16 rounds."""
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "name",
+    ("name", "horizon"),
     [
-        name
-        for name in sorted(set(policies.names()) - STEPPED_FOR_LONG)
-        if getattr(policies.get(name), "look_ahead", False)
+        ("bt-ts", 300),
+        pytest.param("d-ts:posterior=thurstone", 200, marks=SLOW),
+        pytest.param("d-ts:posterior=bradley-terry,every=7", 60, marks=SLOW),
+        pytest.param("bt-ts:posterior=bradley-terry-hmc", 40, marks=SLOW),
+        pytest.param("information:posterior=bradley-terry", 30, marks=SLOW),
     ],
 )
-def test_registered_policies_far_out(name):
-    """The floats of real policies do not depend on the number of lanes either.
+def test_policies_over_models(name, horizon):
+    """Their floats do not depend on the number of lanes either.
 
-    An event in lane 3 of 8 is computed by other vector instructions than one alone.
+    An event in lane 3 of 8 may be computed by other instructions than one alone.
     """
-    policy, part = policies.get(name), range(2, 9)
-    grid = (100, 10**4, 10**6, 10**8)
-    matrix = bayesduel.load("mslr5-condorcet").values
+    policy, part = policies.parse(name), range(2, 9)
     whole, other = (
-        simulate_runs(policy, matrix, checkpoints=grid, runs=runs, num_lanes=num_lanes)
+        simulate_runs(policy, checkpoints=(20, horizon), runs=runs, num_lanes=num_lanes)
         for num_lanes, runs in ((16, range(16)), (3, part))
     )
     same(other, whole, pick_other=slice(part.start, part.stop))

@@ -309,7 +309,8 @@ def test_compiled_rules_are_kept_by_their_code(tmp_path, monkeypatch):
                 last[0] += step
 
         found = played(Stepping(compiled=True), shuffle=False).recommendation
-        return {path.parent for path in tmp_path.rglob("*.nbi")}, found[0]
+        files = tmp_path.rglob("rule-*/**/*.nbi")
+        return {path.parent for path in files}, found[0]
 
     monkeypatch.setenv("BAYESDUEL_CACHE", str(tmp_path))
     one, none_won = kept(0)

@@ -41,8 +41,8 @@ KERNELS = {
 }
 
 
-def kernel_of(policy, engine="auto"):
-    return driver.kernel_for(PairwiseEnvironment(CONDORCET), policy, engine)
+def kernel_of(policy):
+    return driver.kernel_for(PairwiseEnvironment(CONDORCET), policy)
 
 
 @pytest.mark.parametrize("text", KERNELS)
@@ -66,20 +66,10 @@ def test_the_kernel_plays_by_default(monkeypatch):
     assert found == ["double_thompson"]
 
 
-def test_an_engine_may_be_asked_for(monkeypatch):
-    """Also on an accelerator a kernel plays what has one."""
-    d_ts = policies.get("d-ts")
-    assert kernel_of(d_ts, "jax") is None
+def test_a_kernel_plays_on_any_device(monkeypatch):
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert kernel_of(d_ts) is not None
-    assert kernel_of(d_ts, "scalar") is not None
-    with pytest.raises(ValueError, match="'scalar' or 'auto' for RUCB, which is not"):
-        kernel_of(policies.get("rucb"), "jax")
-
-    with pytest.raises(ValueError, match="engine must be 'jax' or 'auto' for Wanderer"):
-        kernel_of(Wanderer(), "scalar")
-    with pytest.raises(ValueError, match="engine must be one of auto, scalar, jax"):
-        kernel_of(d_ts, "numba")
+    assert kernel_of(policies.get("d-ts")) is not None
+    assert kernel_of(Wanderer()) is None
 
 
 class Changed(type(policies.get("rucb"))):
@@ -108,9 +98,7 @@ def test_certain_and_even_pairs(name, num_arms):
     matrix = np.where(np.tri(num_arms, k=-1), 0.0, 1.0) - 0.5 * np.eye(num_arms)
     matrix[1:, 1:] = 0.5
     grid = (1, 7, 100, 2000)
-    records = simulate_runs(
-        policies.get(name), matrix, runs=range(8), checkpoints=grid, engine="scalar"
-    )
+    records = simulate_runs(policies.get(name), matrix, runs=range(8), checkpoints=grid)
     plays = records.ledger["plays"]
     assert plays.sum(axis=(2, 3)).tolist() == [list(grid)] * 8
     assert np.all(np.diff(plays, axis=1) >= 0)
@@ -121,7 +109,7 @@ def test_certain_and_even_pairs(name, num_arms):
 
 def test_stretches_go_past_many_checkpoints_and_to_the_longest_horizon():
     grid = (*range(1, 60), 10**6, 10**6 + 1, 10**12, 2**62)
-    settings = {"runs": range(3), "engine": "scalar"}
+    settings = {"runs": range(3)}
     records = simulate_runs(policies.get("d-ts"), checkpoints=grid, **settings)
     assert records.ledger["plays"].sum(axis=(2, 3)).tolist() == [list(grid)] * 3
     # Another grid changes nothing else.
@@ -133,7 +121,7 @@ def test_stretches_go_past_many_checkpoints_and_to_the_longest_horizon():
 
 
 def test_event_limit_names_run_and_round(monkeypatch):
-    settings = {"runs": range(3, 9), "engine": "scalar"}
+    settings = {"runs": range(3, 9)}
     whole = simulate_runs(policies.get("d-ts"), TWO_WINNERS, **settings)
     limit = int(np.median(whole.events))
     slow = 3 + int(np.flatnonzero(whole.events > limit)[0])
@@ -149,7 +137,7 @@ def test_a_table_of_priors_follows_the_labels():
     prior = np.ones((4, 4), dtype=int)
     prior[2, [0, 1, 3]] = 10**6
     policy = policies.get("pure-d-ts", prior=prior)
-    records = simulate_runs(policy, checkpoints=(300,), engine="scalar")
+    records = simulate_runs(policy, checkpoints=(300,))
     assert np.all(records.ledger["plays"][:, 0, 2, 2] == 300)
 
 
@@ -198,9 +186,7 @@ def refresh(state):
 
 def test_the_last_run_is_reported_as_all():
     shares = []
-    simulate_runs(
-        policies.get("d-ts"), runs=range(5), on_progress=shares.append, engine="scalar"
-    )
+    simulate_runs(policies.get("d-ts"), runs=range(5), on_progress=shares.append)
     assert shares[0] == 0.0 and shares[-1] == 1.0
 
 

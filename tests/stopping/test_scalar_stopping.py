@@ -100,9 +100,7 @@ def test_they_stop_where_rules_on_counts_do(name, num_arms):
 def test_a_run_ends_when_its_rule_stops():
     rule = AnytimeEvidence(0.05)
     grid = (20, 1000, 30_000)
-    records = simulate_runs(
-        UNIFORM, checkpoints=grid, runs=range(12), stopping=rule, engine="scalar"
-    )
+    records = simulate_runs(UNIFORM, checkpoints=grid, runs=range(12), stopping=rule)
     stopped, answer = records.info["stopped_at"], records.info["answer"]
     assert (stopped > 0).any() and ((stopped > 0) == (answer >= 0)).all()
     rounds = records.ledger["plays"].sum(axis=(2, 3))
@@ -111,7 +109,7 @@ def test_a_run_ends_when_its_rule_stops():
     # CONDORCET has winner 0, by its original label.
     assert (answer[stopped > 0] == 0).mean() > 0.8
     # Before they stop runs are those without a rule.
-    plain = simulate_runs(UNIFORM, checkpoints=grid, runs=range(12), engine="scalar")
+    plain = simulate_runs(UNIFORM, checkpoints=grid, runs=range(12))
     late = stopped > grid[1]
     assert late.any()
     np.testing.assert_array_equal(
@@ -127,7 +125,6 @@ def answers_of(rule, matrix, num_runs, horizon):
         checkpoints=(horizon,),
         runs=range(num_runs),
         stopping=rule,
-        engine="scalar",
     )
     return records.info["answer"]
 

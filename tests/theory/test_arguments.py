@@ -32,7 +32,10 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
     [
         (lambda: theory.batch_sizes(1e300, 3), "horizon must be at most 2^62, got 1e"),
         (lambda: theory.batch_sizes(10**400, 3), "horizon must be at most 2^62"),
-        (lambda: theory.batch_sizes(10**9, 10**8), "num_batches must be at most 1000"),
+        (
+            lambda: theory.batch_sizes(10**9, 10**8),
+            "num_batches must be at most 10000",
+        ),
         (lambda: theory.batched_lower_bound(1e300, 4), "num_arms must be at most 2^62"),
         (lambda: theory.seed_rank_moments(10**9), "num_arms must be at most 1000000"),
         (lambda: theory.pcomp_bound(ORDER, 2**31), "num_batches must be at most 62"),

@@ -9,6 +9,7 @@ a plain number, known before the first duel. Natural logarithms.
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 
 from theory.arguments import integer_from, number_above
 
@@ -21,8 +22,11 @@ __all__ = [
     "seed_rank_moments",
 ]
 
-MOST_BATCHES = 1000
-"""Their sizes are roots of integers with so many times 62 bits."""
+MOST_BATCHES = 100_000
+"""Their sizes take a few seconds."""
+
+_MOST_BITS = 62
+"""Of a number of rounds: no number is a higher power of an integer above 1."""
 
 _MOST_PLACES = 1_000_000
 
@@ -47,7 +51,7 @@ def batch_ratio(horizon: int, num_batches: int) -> float:
 def batch_sizes(horizon: int, num_batches: int) -> tuple[int, ...]:
     """Compute the number of duels of every pair in batches 1, ..., B.
 
-    c_r = floor(T^(r/B)), found in integers: in floating point (1000^(1/3))^3 falls
+    c_r = floor(T^(r/B)), without rounding: in floating point (1000^(1/3))^3 falls
     short of 1000, and no fixed correction is right for every T.
 
     Parameters
@@ -69,7 +73,7 @@ def batch_sizes(horizon: int, num_batches: int) -> tuple[int, ...]:
     (2, 4, 8, 17, 36, 74, 153, 316)
     """
     rounds, batches = _checked(horizon, num_batches)
-    return tuple(_integer_root(rounds**r, batches) for r in range(1, batches + 1))
+    return tuple(_floor_of_power(rounds, r, batches) for r in range(1, batches + 1))
 
 
 def log_inverse_delta(horizon: float, num_arms: int, num_batches: int) -> float:
@@ -209,6 +213,24 @@ def _checked(horizon: object, num_batches: object) -> tuple[int, int]:
             "has at least one duel."
         )
     return rounds, batches
+
+
+def _floor_of_power(base: int, numerator: int, denominator: int) -> int:
+    """Return floor(base^(numerator / denominator)) for an exponent of at most 1."""
+    common = math.gcd(numerator, denominator)
+    power, root = numerator // common, denominator // common
+    if root <= _MOST_BITS or base == 1:
+        return _integer_root(base**power, root)
+    # This is no integer, so that some number of digits tells on which side of one.
+    digits = 40
+    while True:
+        with localcontext(prec=digits):
+            value = Decimal(base) ** (Decimal(power) / root)
+            error = value.scaleb(3 - digits)
+            low, high = int(value - error), int(value + error)
+        if low == high:
+            return low
+        digits *= 2
 
 
 def _integer_root(value: int, degree: int) -> int:

@@ -13,7 +13,7 @@ from bayesduel.experiments.problems import (
     problem_of,
     read_instance,
 )
-from bayesduel.policies.base import check_kinds
+from bayesduel.policies.checks import check_kinds
 from bayesduel.policies.lookup import parse
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.stopping.rules import StoppingRule, check_rule

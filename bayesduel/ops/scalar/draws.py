@@ -7,23 +7,18 @@ the probability is exact, whatever its size.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Int, UInt16
-from numba.np.random.distributions import (
-    random_standard_exponential,
-    random_standard_gamma,
-    random_standard_normal,
-)
-from numba.np.random.generator_core import next_uint64
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-
-_exponential: Any = compiled(random_standard_exponential)
-_gamma: Any = compiled(random_standard_gamma)
-_normal: Any = compiled(random_standard_normal)
+from bayesduel.ops.scalar.generators import (
+    raw_bits,
+    standard_exponential,
+    standard_gamma,
+)
 
 _LEAST_WORDS = 1024
 """Words of 16 bits that are drawn together, at least."""
@@ -64,7 +59,7 @@ def take_words(bits: Bits, rng: Generator, count: int) -> int:
 @compiled
 def _fill(words: UInt16[np.ndarray, " W"], rng: Generator) -> None:
     for start in range(0, words.size, 4):
-        block = next_uint64(rng.bit_generator)
+        block = raw_bits(rng)
         for part in range(4):
             words[start + part] = np.uint16(block >> np.uint64(16 * part))
 
@@ -75,22 +70,6 @@ def happens(word: int, threshold: int, remainder: float, rng: Generator) -> bool
     if word != threshold:
         return word < threshold
     return rng.random() < remainder
-
-
-@inlined
-def standard_exponential(rng: Generator) -> float:
-    """Return what ``rng.standard_exponential()`` does, compiled as a part.
-
-    Numba compiles the method apart and in several forms, which took a twentieth of the
-    time of compiling D-TS.
-    """
-    return _exponential(rng.bit_generator)
-
-
-@inlined
-def standard_normal(rng: Generator) -> float:
-    """Return what ``rng.standard_normal()`` does, compiled as a part."""
-    return _normal(rng.bit_generator)
 
 
 @compiled
@@ -106,7 +85,7 @@ def draw_beta(rng: Generator, first: float, second: float) -> float:
         total = max(one, other) + math.log1p(math.exp(-abs(one - other)))
         if total <= 0.0:
             return math.exp(one - total)
-    won, lost = _gamma(rng.bit_generator, first), _gamma(rng.bit_generator, second)
+    won, lost = standard_gamma(rng, first), standard_gamma(rng, second)
     return won / (won + lost)
 
 
@@ -126,8 +105,7 @@ def choose_index(rng: Generator, count: int) -> int:
 def waiting_time(rng: Generator, hazard: float, rounds: int) -> tuple[int, bool]:
     """Draw how many of the next ``rounds`` are idle, each with chance exp(-hazard).
 
-    Say, too, whether one that is not comes after them: ``waiting_time_at_rate`` of
-    ``ops.sampling``, for a hazard from 0 on.
+    Say, too, whether one that is not comes after them. The hazard is not below 0.
     """
     idle, happens, _ = _waiting_time(rng, hazard, rounds)
     return idle, happens

@@ -9,7 +9,32 @@ optimized once, all together.
 
 from typing import Any
 
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import CPUCodegen, JITCodeLibrary
+
+_NEEDED = (
+    "_codegen",
+    "_final_module",
+    "_finalized",
+    "_get_module_for_linking",
+    "_linking_libraries",
+    "_optimize_final_module",
+    "_optimize_functions",
+    "_reload_init",
+)
+"""Members of a library that are private to Numba."""
+
+
+def lacking(library: type = JITCodeLibrary, codegen: type = CPUCodegen) -> list[str]:
+    """Return which of the private names that are used here this Numba has not."""
+    members = set(dir(library))
+    for each in library.__mro__:
+        # Attributes are given by what makes an object.
+        made = getattr(vars(each).get("__init__"), "__code__", None)
+        members |= set(made.co_names if made is not None else ())
+    names = [name for name in _NEEDED if name not in members]
+    return names + [
+        name for name in ("_module_pass_manager",) if not hasattr(codegen, name)
+    ]
 
 
 class Part(JITCodeLibrary):

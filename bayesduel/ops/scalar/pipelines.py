@@ -31,7 +31,9 @@ from numba.core.typed_passes import (
 from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
 
 from bayesduel.ops.scalar.in_place import IN_PLACE
-from bayesduel.ops.scalar.parts import Part, Program
+from bayesduel.ops.scalar.parts import Part, Program, lacking
+
+__all__ = ["InlinedPartCompiler", "PartCompiler", "ProgramCompiler", "lacking"]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)

@@ -8,16 +8,13 @@ whether any are.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from jaxtyping import Int
-from numba.np.random.distributions import random_binomial
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import compiled, inlined
-
-_binomial: Any = compiled(random_binomial)
+from bayesduel.ops.scalar.generators import many_binomial
 
 # Steele, Lea and Flood (2014): SplitMix64.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -34,7 +31,7 @@ _FEW = 32
 def binomial(rng: Generator, rounds: int, chance: float) -> int:
     """Draw how many of ``rounds`` have an event of this chance, 0 to 1."""
     if rounds > _FEW:
-        return _binomial(rng.bit_generator, rounds, chance)
+        return many_binomial(rng, rounds, chance)
     found = 0
     for _ in range(rounds):
         found += rng.random() < chance

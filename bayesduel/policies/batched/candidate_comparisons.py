@@ -2,30 +2,30 @@
 
 from typing import ClassVar
 
-import jax
-import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Float
+import numpy as np
+from numpy.random import Generator
 
-from bayesduel.ops.masks import column_of, mark_largest, row_of
-from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import policy_class
+from bayesduel.ops.rules import among_largest
 from bayesduel.policies.batched._batches import (
+    PAIRWISE,
     SEEDED,
     SEEDS_ONLY,
     BatchedState,
-    new_batch,
-    where_state,
-    without,
+    after_pairwise,
+    beaten_by,
+    beating,
+    is_over,
+    plan,
+    remove,
+    start_pairwise,
 )
 from bayesduel.policies.batched.seeded_comparisons import SeededPolicy
+from bayesduel.policies.policy import Wins
 from bayesduel.policies.registry import register
-from bayesduel.types import Arm, RoundCount, RunKey
 from theory import scomp2_order
 
 
 @register("scomp2", acronym="SCOMP2", theorems=(scomp2_order,))
-@policy_class
 class CandidateComparisons(SeededPolicy):
     """Batched dueling bandits under SST and STI with two batches a round, SCOMP2.
 
@@ -68,75 +68,76 @@ class CandidateComparisons(SeededPolicy):
 
     title: ClassVar[str] = "Batched seeded comparisons with candidates"
 
-    def _first_round(self, state: BatchedState) -> BatchedState:
-        return where_state(jnp.any(state.seeds), _next_round(state), state)
+    def _begin(self, state: BatchedState) -> None:
+        next_round(state)
 
-    def _after_seeded(
-        self, rng_key: RunKey, state: BatchedState, rounds_left: RoundCount
-    ) -> BatchedState:
-        candidate = self._candidate(rng_key, state)
-        challenge = _challenge(state, candidate)
-        return where_state(
-            state.phase == SEEDS_ONLY,
-            challenge,
-            self._after_challenge(state, rounds_left),
-        )
-
-    def _candidate(self, rng_key: RunKey, state: BatchedState) -> Arm:
-        """Return the seed whose strongest rival among the seeds is the weakest."""
-        worst = _largest_loss(self._leads(state), state)
-        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-        return choose_among(uniform, mark_largest(-worst, state.seeds))
-
-    def _leads(self, state: BatchedState) -> Float[Array, "K K"]:
-        """2 mu_ij - 1: of this batch, or of all duels."""
-        if self.elimination == "hoeffding":
-            return state.evidence.astype(jnp.float64)  # All pairs meet equally often.
-        duels = jnp.maximum(state.wins + state.wins.T, 1).astype(jnp.float64)
-        return (state.wins - state.wins.T).astype(jnp.float64) / duels
-
-    def _after_challenge(
-        self, state: BatchedState, rounds_left: RoundCount
-    ) -> BatchedState:
-        ahead = self._surely_ahead(state, hoeffding=5.0, kl=1.0)
-        active = without(state.active, row_of(ahead, state.candidate))
-        superior = active & column_of(ahead, state.candidate)
-        clearly = self._surely_ahead(state, hoeffding=3.0, kl=9.0 / 25.0)
-        chosen = active & column_of(clearly, state.candidate)
-        onward = state._replace(
-            active=active, seeds=state.seeds & active, level=state.level + 1
-        )
-        return where_state(
-            jnp.any(superior),
-            self._start_pairwise(state, chosen, rounds_left),
-            _next_round(onward),
-        )
+    def update(
+        self,
+        state: BatchedState,
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: Wins,
+    ) -> None:
+        """Count the outcome; after the last one of a batch, decide on the next."""
+        if not is_over(state, first, second, won):
+            return
+        if state.now.phase == PAIRWISE:
+            after_pairwise(state)
+        elif state.now.phase == SEEDS_ONLY:
+            challenge(state, weakest_rival(state, rng))
+        else:
+            after_challenge(state, state.horizon - round_)
 
 
-def _next_round(state: BatchedState) -> BatchedState:
+def next_round(state: BatchedState) -> None:
     """Let the seeds meet; a single one is the candidate at once."""
-    number = jnp.sum(state.seeds, dtype=jnp.int32)
-    only = jnp.argmax(state.seeds).astype(jnp.int32)
-    meeting = state._replace(
-        phase=jnp.int32(SEEDS_ONLY), batch=new_batch(state.seeds, state.seeds)
-    )
-    return where_state(number > 1, meeting, _challenge(state, only))
+    if np.sum(state.seeds) == 1:
+        challenge(state, int(np.argmax(state.seeds)))
+    else:
+        state.now.phase = SEEDS_ONLY
+        plan(state, state.seeds, state.seeds)
 
 
-def _challenge(state: BatchedState, candidate: Arm) -> BatchedState:
+def challenge(state: BatchedState, candidate: int) -> None:
     """Let the candidate meet all active arms."""
-    arms = jnp.arange(state.active.shape[0], dtype=jnp.int32)
-    return state._replace(
-        phase=jnp.int32(SEEDED),
-        candidate=candidate,
-        batch=new_batch(arms == candidate, state.active),
-    )
+    state.now.phase = SEEDED
+    state.now.candidate = candidate
+    plan(state, np.arange(len(state.active)) == candidate, state.active)
 
 
-def _largest_loss(
-    leads: Float[Array, "K K"], state: BatchedState
-) -> Float[Array, " K"]:
-    """Largest lead over each arm that another seed has."""
-    arms = jnp.arange(leads.shape[0], dtype=jnp.int32)
-    others = state.seeds[:, None] & (arms[:, None] != arms[None, :])
-    return jnp.max(jnp.where(others, leads, -jnp.inf), axis=0)
+def weakest_rival(state: BatchedState, rng: Generator) -> int:
+    """Return the seed whose strongest rival among the seeds is the weakest."""
+    best, largest, number = 0, -np.inf, 0
+    for seed in range(len(state.seeds)):
+        if not state.seeds[seed]:
+            continue
+        worst = -np.inf
+        for rival in range(len(state.seeds)):
+            if state.seeds[rival] and rival != seed:
+                worst = max(worst, lead(state, rival, seed))
+        largest, number, is_drawn = among_largest(rng, -worst, largest, number)
+        if is_drawn:
+            best = seed
+    return best
+
+
+def lead(state: BatchedState, one: int, other: int) -> float:
+    """2 mu - 1 of all duels; without divergences in this batch, times its duels."""
+    if not state.by_divergence:
+        return float(state.leads[one, other])
+    won, lost = state.wins[one, other], state.wins[other, one]
+    return (won - lost) / max(won + lost, 1)
+
+
+def after_challenge(state: BatchedState, rounds_left: int) -> None:
+    """Remove what the candidate beats; hand over what beats the candidate."""
+    only = np.arange(len(state.active)) == state.now.candidate
+    remove(state, beaten_by(state, only, 5.0, 1.0))
+    if np.any(beating(state, only, 5.0, 1.0)):
+        chosen = beating(state, only, 3.0, 9.0 / 25.0)
+        start_pairwise(state, chosen, rounds_left)
+    else:
+        state.now.level += 1
+        next_round(state)

@@ -2,14 +2,20 @@
 
 from typing import ClassVar
 
-from bayesduel.policies.base import policy_class
-from bayesduel.policies.batched._batches import BatchedPolicy
+from numpy.random import Generator
+
+from bayesduel.policies.batched._batches import (
+    BatchedPolicy,
+    BatchedState,
+    after_pairwise,
+    is_over,
+)
+from bayesduel.policies.policy import Wins
 from bayesduel.policies.registry import register
 from theory import pcomp_bound
 
 
 @register("pcomp", acronym="PCOMP", theorems=(pcomp_bound,))
-@policy_class
 class PairwiseComparisons(BatchedPolicy):
     """Batched dueling bandits with a Condorcet winner, PCOMP.
 
@@ -56,3 +62,16 @@ class PairwiseComparisons(BatchedPolicy):
     """
 
     title: ClassVar[str] = "Batched pairwise comparisons"
+
+    def update(
+        self,
+        state: BatchedState,
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: Wins,
+    ) -> None:
+        """Count the outcome; after the last one of a batch, decide on the next."""
+        if is_over(state, first, second, won):
+            after_pairwise(state)

@@ -2,27 +2,28 @@
 
 from typing import ClassVar
 
-import jax
-import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import Bool
+from numpy.random import Generator
 
-from bayesduel.policies.base import check_at_least, policy_class
 from bayesduel.policies.batched._batches import (
     PAIRWISE,
-    SEEDED,
     BatchedPolicy,
     BatchedState,
-    new_batch,
-    where_state,
-    without,
+    after_pairwise,
+    beaten_by,
+    beating,
+    is_over,
+    plan,
+    remove,
+    start_pairwise,
 )
+from bayesduel.policies.checks import check_at_least
+from bayesduel.policies.policy import Wins
 from bayesduel.policies.registry import register
-from bayesduel.types import RoundCount, RunKey
 from theory import scomp_order
 
 
-@policy_class
 class SeededPolicy(BatchedPolicy):
     """What SCOMP and SCOMP2 share."""
 
@@ -35,29 +36,11 @@ class SeededPolicy(BatchedPolicy):
             "seed_power", self.seed_power, 0.0, why="an arm is a seed with K^-power"
         )
 
-    def _draw_seeds(self, rng_key: RunKey, num_arms: int) -> Bool[Array, " K"]:
-        power = -jnp.asarray(self.seed_power, dtype=jnp.float64)
-        chance = jnp.asarray(float(num_arms), dtype=jnp.float64) ** power
-        return jax.random.uniform(rng_key, (num_arms,), dtype=jnp.float64) < chance
-
-    def _after_batch(
-        self, rng_key: RunKey, state: BatchedState, rounds_left: RoundCount
-    ) -> BatchedState:
-        """Go on with the seeds, or with PCOMP once it has taken over."""
-        return where_state(
-            state.phase == PAIRWISE,
-            self._after_pairwise(state),
-            self._after_seeded(rng_key, state, rounds_left),
-        )
-
-    def _after_seeded(
-        self, rng_key: RunKey, state: BatchedState, rounds_left: RoundCount
-    ) -> BatchedState:
-        raise NotImplementedError
+    def _draw_seeds(self, num_arms: int, rng: Generator) -> Bool[np.ndarray, " K"]:
+        return rng.random(num_arms) < float(num_arms) ** -self.seed_power
 
 
 @register("scomp", acronym="SCOMP", theorems=(scomp_order,))
-@policy_class
 class SeededComparisons(SeededPolicy):
     """Batched dueling bandits under SST and STI, SCOMP.
 
@@ -98,31 +81,34 @@ class SeededComparisons(SeededPolicy):
 
     title: ClassVar[str] = "Batched seeded comparisons"
 
-    def _first_round(self, state: BatchedState) -> BatchedState:
-        seeded = state._replace(
-            phase=jnp.int32(SEEDED), batch=new_batch(state.seeds, state.active)
-        )
-        return where_state(jnp.any(state.seeds), seeded, state)
+    def _begin(self, state: BatchedState) -> None:
+        plan(state, state.seeds, state.active)
 
-    def _after_seeded(
-        self, rng_key: RunKey, state: BatchedState, rounds_left: RoundCount
-    ) -> BatchedState:
-        ahead = self._surely_ahead(state, hoeffding=3.0, kl=1.0)
-        beaten = jnp.any(ahead & state.seeds[:, None], axis=0)
-        active = without(state.active, beaten)
-        seeds = state.seeds & active
-        # Nobody beats itself, so no seed can be among those that beat all seeds.
-        superior = active & jnp.all(ahead | ~seeds[None, :], axis=1)
-        clearly = self._surely_ahead(state, hoeffding=1.0, kl=1.0 / 9.0)
-        chosen = active & jnp.all(clearly | ~seeds[None, :], axis=1)
-        onward = state._replace(
-            active=active,
-            seeds=seeds,
-            level=state.level + 1,
-            batch=new_batch(seeds, active),
-        )
-        return where_state(
-            jnp.any(superior),
-            self._start_pairwise(state, chosen, rounds_left),
-            onward,
-        )
+    def update(
+        self,
+        state: BatchedState,
+        rng: Generator,
+        round_: int,
+        first: int,
+        second: int,
+        won: Wins,
+    ) -> None:
+        """Count the outcome; after the last one of a batch, decide on the next."""
+        if not is_over(state, first, second, won):
+            return
+        if state.now.phase == PAIRWISE:
+            after_pairwise(state)
+        else:
+            after_seeded(state, state.horizon - round_)
+
+
+def after_seeded(state: BatchedState, rounds_left: int) -> None:
+    """Remove what a seed beats; hand over what beats all seeds that are left."""
+    remove(state, beaten_by(state, state.seeds, 3.0, 1.0))
+    # Nobody beats itself, so no seed can be among these.
+    if np.any(beating(state, state.seeds, 3.0, 1.0)):
+        chosen = beating(state, state.seeds, 1.0, 1.0 / 9.0)
+        start_pairwise(state, chosen, rounds_left)
+    else:
+        state.now.level += 1
+        plan(state, state.seeds, state.active)

@@ -1,15 +1,14 @@
 """Beat the Mean (Yue and Joachims 2011)."""
 
-from dataclasses import field
 from typing import Any, ClassVar
 
-from bayesduel.policies.base import Policy, check_at_least, policy_class
+from bayesduel.policies.checks import check_at_least
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 
 
 @register("beat-the-mean", acronym="BTM")
-@policy_class
-class BeatTheMean(Policy):
+class BeatTheMean(KernelPolicy):
     """Beat the Mean Bandit (BTM).
 
     The active arm with the fewest duels meets a uniformly random active arm, possibly
@@ -51,9 +50,9 @@ class BeatTheMean(Policy):
     """
 
     gamma: float = 1.3
-    tight: bool = field(default=False, metadata={"static": True})
-    self_duels: bool = field(default=True, metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    tight: bool = False
+    self_duels: bool = True
+    look_ahead: bool = True
 
     title: ClassVar[str] = "Beat the Mean"
     needs_horizon: ClassVar[bool] = True

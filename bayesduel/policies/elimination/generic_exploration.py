@@ -1,10 +1,10 @@
 """SAVAGE (Urvoy, Clerot, Feraud and Naamane 2013)."""
 
-from dataclasses import field
 from typing import Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.base import Policy, check_choice, policy_class
+from bayesduel.policies.checks import check_choice
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 
 GOALS = ("condorcet", "copeland")
@@ -12,8 +12,7 @@ GOALS = ("condorcet", "copeland")
 
 @register("savage-copeland", acronym="SAVAGE-Copeland", goal="copeland")
 @register("savage", acronym="SAVAGE")
-@policy_class
-class Savage(Policy):
+class Savage(KernelPolicy):
     """Sensitivity analysis of variables for generic exploration (SAVAGE).
 
     Duels the pair compared least often among those that may still decide who the winner
@@ -54,10 +53,10 @@ class Savage(Policy):
     'SAVAGE-Copeland'
     """
 
-    goal: str = field(default="condorcet", metadata={"static": True})
+    goal: str = "condorcet"
     delta: float = 0.0
-    strict: bool = field(default=True, metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    strict: bool = True
+    look_ahead: bool = True
 
     title: ClassVar[str] = "SAVAGE"
     needs_horizon: ClassVar[bool] = True

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.ops.rules import record
-from bayesduel.policies.base import check_choice
+from bayesduel.policies.checks import check_choice
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
 

@@ -11,7 +11,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.ops.divergences import kl_to_half
 from bayesduel.ops.rules import most_beaten, record
-from bayesduel.policies.base import check_above, check_at_least, check_choice
+from bayesduel.policies.checks import check_above, check_at_least, check_choice
 from bayesduel.policies.elimination._copeland_elimination import (
     NOBODY,
     Elimination,

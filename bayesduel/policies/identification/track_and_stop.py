@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.base import Policy, policy_class
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from theory.arguments import as_number
 
@@ -11,8 +11,7 @@ _MOST_ARMS = 64
 
 
 @register("track-and-stop", acronym="Track-and-Stop")
-@policy_class
-class TrackAndStop(Policy):
+class TrackAndStop(KernelPolicy):
     """Track-and-Stop: ask the pairs in the proportions that prove an answer cheapest.
 
     After so many duels the identification program (`theory.identification_bound`) is

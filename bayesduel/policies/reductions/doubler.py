@@ -7,7 +7,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.ops.rules import record
-from bayesduel.policies.base import check_above
+from bayesduel.policies.checks import check_above
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.reductions.ucb_machines import (
     Machine,

@@ -1,15 +1,9 @@
 """Sparring (Ailon, Karnin and Joachims 2014)."""
 
-from dataclasses import field
 from typing import Any, ClassVar
 
-from bayesduel.policies.base import (
-    Policy,
-    check_above,
-    check_beta_arms,
-    check_choice,
-    policy_class,
-)
+from bayesduel.policies.checks import check_above, check_beta_arms, check_choice
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_arms import BetaArms
 
@@ -18,8 +12,7 @@ INNER = ("ucb", "ts")
 
 
 @register("sparring", acronym="Sparring")
-@policy_class
-class Sparring(Policy):
+class Sparring(KernelPolicy):
     """Sparring: two ordinary bandit machines, each of which names one arm of the duel.
 
     The left machine is fed 1 if its arm wins and 0 otherwise, the right one the
@@ -53,7 +46,7 @@ class Sparring(Policy):
     'Sparring:alpha=4.5'
     """
 
-    inner: str = field(default="ucb", metadata={"static": True})
+    inner: str = "ucb"
     alpha: float = 3.0
     posterior: BetaArms = BetaArms()
 

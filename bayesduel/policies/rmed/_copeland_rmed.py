@@ -1,22 +1,15 @@
 """What CW-RMED and ECW-RMED share: the numbers of Algorithm 1."""
 
-from dataclasses import field
-
-from bayesduel.policies.base import (
-    Policy,
-    check_above,
-    check_at_least,
-    policy_class,
-)
+from bayesduel.policies.checks import check_above, check_at_least
+from bayesduel.policies.policy import KernelPolicy
 
 
-@policy_class
-class CopelandRMED(Policy):
+class CopelandRMED(KernelPolicy):
     """Algorithm 1 of Komiyama, Honda and Nakagawa (2016) without its program."""
 
     alpha: float = 3.0
     beta: float = 0.01
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    look_ahead: bool = True
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""

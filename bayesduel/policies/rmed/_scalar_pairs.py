@@ -7,8 +7,8 @@ gap, and ``now`` with fewest and num_fewest.
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
+from bayesduel.ops import rules
 from bayesduel.ops.scalar.compiled import compiled
 from bayesduel.posteriors.scalar_betas import kl_to_half
 
@@ -19,6 +19,8 @@ PAIR_FIELDS = [
     ("divergence", np.float64),  # KL(mu_ij, 1/2)
     ("evidence", np.float64),  # N_ij KL(mu_ij, 1/2)
 ]
+
+lowest = compiled(rules.lowest)
 
 DRAWS_FIELDS = [
     ("fewest", np.int64),  # Draws of the pairs that were drawn least often,
@@ -63,19 +65,3 @@ def find_fewest(state: Any) -> None:
             if draws < now.fewest:
                 now.fewest, now.num_fewest = draws, 0
             now.num_fewest += draws == now.fewest
-
-
-@compiled
-def lowest(values: Float[np.ndarray, " n"]) -> int:
-    """Return the position of the smallest value, the lowest of equal ones.
-
-    Values within a relative 1e-9 count as equal: they are sums that different orders of
-    addition change in their last digits.
-    """
-    least = values[0]
-    for i in range(values.size):
-        least = min(least, values[i])
-    found = 0
-    while values[found] > least + 1e-9 * abs(least):
-        found += 1
-    return found

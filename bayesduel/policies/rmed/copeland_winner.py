@@ -3,13 +3,11 @@
 from typing import Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.base import policy_class
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._copeland_rmed import CopelandRMED
 
 
 @register("cw-rmed", acronym="CW-RMED")
-@policy_class
 class CWRMED(CopelandRMED):
     """Copeland Winners Relative Minimum Empirical Divergence (CW-RMED).
 

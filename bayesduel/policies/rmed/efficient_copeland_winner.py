@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from bayesduel.policies.base import policy_class
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._copeland_rmed import CopelandRMED
 from theory import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_bound
@@ -13,7 +12,6 @@ from theory import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_bound
     acronym="ECW-RMED",
     theorems=(ecw_rmed_bound, ecw_kl_sum_bound, ecw_kl_worst_case_bound),
 )
-@policy_class
 class ECWRMED(CopelandRMED):
     """Efficient Copeland Winners Relative Minimum Empirical Divergence (ECW-RMED).
 

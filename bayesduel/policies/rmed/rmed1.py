@@ -1,16 +1,15 @@
 """RMED1 (Komiyama, Honda, Kashima and Nakagawa 2015)."""
 
-from dataclasses import field
 from typing import Any, ClassVar
 
-from bayesduel.policies.base import Policy, check_at_least, policy_class
+from bayesduel.policies.checks import check_at_least
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from theory import rmed1_bound
 
 
 @register("rmed1", acronym="RMED1", theorems=(rmed1_bound,))
-@policy_class
-class RMED1(Policy):
+class RMED1(KernelPolicy):
     """Relative Minimum Empirical Divergence, first version (RMED1).
 
     I_i = sum of N_ij KL(mu_ij, 1/2) over the arms j that i does not beat (mu_ij <= 1/2)
@@ -46,7 +45,7 @@ class RMED1(Policy):
 
     f_scale: float = 0.3
     f_power: float = 1.01
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    look_ahead: bool = True
 
     title: ClassVar[str] = "Relative Minimum Empirical Divergence 1"
 

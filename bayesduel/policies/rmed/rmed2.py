@@ -2,13 +2,12 @@
 
 from typing import Any, ClassVar
 
-from bayesduel.policies.base import check_above, check_at_least, policy_class
+from bayesduel.policies.checks import check_above, check_at_least
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed.rmed1 import RMED1
 
 
 @register("rmed2", acronym="RMED2")
-@policy_class
 class RMED2(RMED1):
     """Relative Minimum Empirical Divergence, second version (RMED2).
 

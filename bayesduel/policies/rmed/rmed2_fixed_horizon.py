@@ -2,13 +2,12 @@
 
 from typing import Any, ClassVar
 
-from bayesduel.policies.base import check_above, check_at_least, policy_class
+from bayesduel.policies.checks import check_above, check_at_least
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed.rmed1 import RMED1
 
 
 @register("rmed2fh", acronym="RMED2FH")
-@policy_class
 class RMED2FH(RMED1):
     """Relative Minimum Empirical Divergence 2, fixed horizon (RMED2FH).
 

@@ -1,27 +1,23 @@
 """Sets that earn the most under multinomial logit."""
 
-from typing import NamedTuple
+import math
 
-import jax.numpy as jnp
-from jax import Array, lax
+import numpy as np
 from jaxtyping import Bool, Float
+from numpy.random import Generator
 
-from bayesduel.policies.subset_base import ranks
+from bayesduel.ops.rules import top
 
-
-class _Search(NamedTuple):
-    revenue: Float[Array, ""]
-    subset: Bool[Array, " n"]
-    begins: Bool[Array, ""]
-    going: Bool[Array, ""]
+_GROWS = 1.0 + 1e-12
+"""A revenue that grows by less has grown by rounding."""
 
 
 def best_assortment(
-    weights: Float[Array, " n"],
-    revenues: Float[Array, " n"],
-    uniforms: Float[Array, " n"],
+    rng: Generator,
+    weights: Float[np.ndarray, " n"],
+    revenues: Float[np.ndarray, " n"],
     size: int,
-) -> Bool[Array, " n"]:
+) -> Bool[np.ndarray, " n"]:
     """Return the set of at most ``size`` arms with the largest expected revenue.
 
     The revenue of a set is sum r_i v_i / (1 + sum v_i). A revenue z can be reached
@@ -30,40 +26,56 @@ def best_assortment(
     exact (Dinkelbach 1967). With equal revenues: the ``size`` largest weights.
 
     Arms with an infinite weight come first; if there are some, the others follow by
-    v_i r_i. Ties go to the larger of ``uniforms``.
+    v_i r_i. Ties at random.
 
     Parameters
     ----------
-    weights, revenues, uniforms : float64 (n,)
+    rng : Generator
+        Breaks ties.
+    weights, revenues : float64 (n,)
         v_i >= 0 and r_i >= 0.
     size : int
         Most arms of a set.
     """
-    known = jnp.isfinite(weights)
-    finite = jnp.where(known, weights, 0.0)
+    best = most_gaining(rng, weights, revenues, size, 0.0)
+    earned = expected_revenue(weights, revenues, best)
+    while earned < math.inf:
+        subset = most_gaining(rng, weights, revenues, size, earned)
+        revenue = expected_revenue(weights, revenues, subset)
+        if revenue <= earned * _GROWS:
+            break
+        best, earned = subset, revenue
+    return best
 
-    def suggested(revenue: Float[Array, ""]) -> Bool[Array, " n"]:
-        gain = jnp.where(known, finite * (revenues - revenue), jnp.inf)
-        place = ranks(gain, uniforms)
-        return (place < size) & ((gain > 0.0) | (place == 0))
 
-    def advance(search: _Search) -> _Search:
-        subset = suggested(search.revenue)
-        chosen = jnp.where(subset, finite, 0.0)
-        value = jnp.sum(chosen * revenues) / (1.0 + jnp.sum(chosen))
-        grows = value > search.revenue * (1.0 + 1e-12)
-        return _Search(
-            revenue=jnp.where(grows, value, search.revenue),
-            # The first set counts even if it earns nothing.
-            subset=jnp.where(grows | search.begins, subset, search.subset),
-            begins=jnp.bool_(False),
-            going=grows & jnp.all(known) & (size > 0),
-        )
+def most_gaining(
+    rng: Generator,
+    weights: Float[np.ndarray, " n"],
+    revenues: Float[np.ndarray, " n"],
+    size: int,
+    revenue: float,
+) -> Bool[np.ndarray, " n"]:
+    """Mark the arms with the largest v_i (r_i - z), those above 0, but at least one."""
+    gains, number = np.empty(len(weights)), 0
+    for arm in range(len(weights)):
+        gains[arm] = math.inf
+        if weights[arm] < math.inf:
+            gains[arm] = weights[arm] * (revenues[arm] - revenue)
+        number += gains[arm] > 0.0
+    return top(rng, gains, min(size, max(number, 1)))
 
-    start = _Search(
-        revenue=jnp.float64(0.0),
-        subset=jnp.zeros(weights.shape, dtype=bool),
-        begins=jnp.bool_(True),
-        going=jnp.bool_(True),
-    )
-    return lax.while_loop(lambda search: search.going, advance, start).subset
+
+def expected_revenue(
+    weights: Float[np.ndarray, " n"],
+    revenues: Float[np.ndarray, " n"],
+    subset: Bool[np.ndarray, " n"],
+) -> float:
+    """Return sum r_i v_i / (1 + sum v_i), infinite if a weight of any arm is."""
+    earned, total = 0.0, 1.0
+    for arm in range(len(weights)):
+        if weights[arm] == math.inf:
+            return math.inf
+        if subset[arm]:
+            earned += revenues[arm] * weights[arm]
+            total += weights[arm]
+    return earned / total

@@ -4,68 +4,86 @@ Agrawal, Avadhanula, Goyal and Zeevi (2017, 2019): in an epoch the number of pur
 of an offered arm is geometric with mean v_i, whatever the other arms.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
-from bayesduel.types import Offer, Rewards
+from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.ops.rules import record
+from bayesduel.policies.subset_base import Offer
+from bayesduel.policies.subsets._assortments import best_assortment
 
 
-class EpochState(NamedTuple):
+class Epochs(NamedTuple):
     """What finished epochs taught, and the set of the present one."""
 
-    subset: Bool[Array, " n"]
+    subset: Bool[np.ndarray, " n"]
     """The set of the present epoch."""
 
-    is_over: Bool[Array, ""]
-    """Whether the next round begins an epoch."""
-
-    finished: Int[Array, ""]
-    """Finished epochs."""
-
-    epochs: Int[Array, " n"]
+    number: Int[np.ndarray, " n"]
     """n_i: finished epochs in which each arm was offered."""
 
-    purchases: Float[Array, " n"]
+    purchases: Float[np.ndarray, " n"]
     """V_i: how often each arm was chosen."""
 
-    revenues: Float[Array, " n"]
-    slots: Int[Array, " k"]
-    """0, ..., k - 1: its length is the size of a set."""
+    revenues: Float[np.ndarray, " n"]
+    size: int
+    """Most arms of a set."""
+
+    now: Any
+    """How many epochs are ``finished``, and whether the next round ``begins`` one."""
 
 
 def no_epochs(
-    num_arms: int, subset_size: int, revenues: Float[Array, " n"]
-) -> EpochState:
+    num_arms: int, subset_size: int, revenues: Float[np.ndarray, " n"]
+) -> Epochs:
     """Return the state before the first round."""
-    return EpochState(
-        subset=jnp.zeros(num_arms, dtype=bool),
-        is_over=jnp.bool_(True),
-        finished=jnp.int64(0),
-        epochs=jnp.zeros(num_arms, dtype=jnp.int64),
-        purchases=jnp.zeros(num_arms, dtype=jnp.float64),
+    return Epochs(
+        subset=np.zeros(num_arms, dtype=bool),
+        number=np.zeros(num_arms, dtype=np.int64),
+        purchases=np.zeros(num_arms),
         revenues=revenues,
-        slots=jnp.arange(subset_size, dtype=jnp.int32),
+        size=subset_size,
+        now=record(finished=0, begins=True),
     )
 
 
-def begin_epoch(state: EpochState, subset: Bool[Array, " n"]) -> EpochState:
-    """Keep the set of the present epoch, or take ``subset`` if it is over."""
-    return state._replace(
-        subset=jnp.where(state.is_over, subset, state.subset),
-        is_over=jnp.bool_(False),
-    )
+def begin_epoch(epochs: Epochs, subset: Bool[np.ndarray, " n"]) -> None:
+    """Let a set be that of the present epoch."""
+    for arm in range(len(subset)):
+        epochs.subset[arm] = subset[arm]
+    epochs.now.begins = False
 
 
-def add_purchases(state: EpochState, offer: Offer, rewards: Rewards) -> EpochState:
+def offer_of_epoch(epochs: Epochs, look_ahead: bool) -> Offer:
+    """Offer the set of the epoch until nobody chooses, or for a single round."""
+    return Offer(epochs.subset, LONGEST_HORIZON if look_ahead else 1, look_ahead)
+
+
+def count_purchases(
+    epochs: Epochs, rounds: int, rewards: Float[np.ndarray, " n"]
+) -> None:
     """Count purchases; the epoch is over if nobody chose in one of the rounds."""
-    bought = jnp.sum(rewards.rewards)
-    ends = bought < rewards.rounds.astype(jnp.float64)
-    return state._replace(
-        is_over=ends,
-        finished=state.finished + jnp.where(ends, 1, 0),
-        epochs=state.epochs + jnp.where(ends & offer.subset, 1, 0),
-        purchases=state.purchases + rewards.rewards,
-    )
+    bought = 0.0
+    for arm in range(len(rewards)):
+        epochs.purchases[arm] += rewards[arm]
+        bought += rewards[arm]
+    if bought < rounds:
+        for arm in range(len(rewards)):
+            epochs.number[arm] += epochs.subset[arm]
+        epochs.now.finished += 1
+        epochs.now.begins = True
+
+
+def best_by_means(epochs: Epochs, rng: Generator) -> Bool[np.ndarray, " n"]:
+    """Return the set of largest expected revenue under V_i/n_i; ties at random.
+
+    An arm without a purchase counts a little, so that sets are full.
+    """
+    means = np.empty(len(epochs.number))
+    for arm in range(len(means)):
+        mean = epochs.purchases[arm] / max(epochs.number[arm], 1)
+        means[arm] = max(mean, 1e-9)
+    return best_assortment(rng, means, epochs.revenues, epochs.size)

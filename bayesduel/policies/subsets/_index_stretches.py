@@ -6,32 +6,52 @@ higher. So the set cannot change before the worst case of one of its arms meets 
 index outside: these rounds can be played in one go.
 """
 
-import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Bool, Float, Int
+import math
 
-from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.types import RoundCount
+import numpy as np
+from jaxtyping import Bool, Float
+
+from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.policies.subsets._reward_counts import RewardCounts
 
 _BELOW = 1.0 - 1e-12
 """Less than 1 by far more than rounding."""
 
 
-def index_values(
-    totals: Float[Array, " n"], plays: Int[Array, " n"], width: Float[Array, ""]
-) -> Float[Array, " n"]:
+def index_value(total: float, plays: int, width: float) -> float:
     """Return C/N + w / sqrt(N), infinite for an arm never played."""
-    times = jnp.maximum(plays, 1).astype(jnp.float64)
-    return jnp.where(plays > 0, totals / times + width / jnp.sqrt(times), jnp.inf)
+    if plays == 0:
+        return np.inf
+    return total / plays + width / math.sqrt(plays)
+
+
+def index_values(
+    counts: RewardCounts, width: float, cap: float
+) -> Float[np.ndarray, " n"]:
+    """Return the index of every arm, at most ``cap`` for one that was played."""
+    values = np.zeros(len(counts.plays))
+    for arm in range(len(values)):
+        plays = counts.plays[arm]
+        values[arm] = index_value(counts.totals[arm], plays, width)
+        if plays > 0:
+            values[arm] = min(values[arm], cap)
+    return values
+
+
+def best_outside(
+    subset: Bool[np.ndarray, " n"], values: Float[np.ndarray, " n"]
+) -> float:
+    """Return the largest value of an arm that is not in the set."""
+    largest = -np.inf
+    for arm in range(len(values)):
+        if not subset[arm]:
+            largest = max(largest, values[arm])
+    return largest
 
 
 def safe_rounds(
-    totals: Float[Array, " n"],
-    plays: Int[Array, " n"],
-    subset: Bool[Array, " n"],
-    width: Float[Array, ""],
-    outside: Float[Array, ""],
-) -> RoundCount:
+    counts: RewardCounts, subset: Bool[np.ndarray, " n"], width: float, outside: float
+) -> int:
     """Return for how many rounds ``subset`` surely stays ahead of ``outside``.
 
     With y = 1 / sqrt(N) the index is C y^2 + w y; it exceeds o while y > y*, the
@@ -39,29 +59,35 @@ def safe_rounds(
 
     Parameters
     ----------
-    totals, plays : float64 (n,), int64 (n,)
+    counts : RewardCounts
         C and N.
     subset : bool (n,)
         The arms that are offered now.
-    width : float64
+    width : float
         w now; it must not decrease meanwhile.
-    outside : float64
+    outside : float
         An upper bound on the other indices during these rounds.
 
     Returns
     -------
-    int64
+    int
         At least 1: the present round belongs to ``subset`` in any case.
     """
-    number = plays.astype(jnp.float64)
-    root = width + jnp.sqrt(width * width + 4.0 * totals * jnp.maximum(outside, 0.0))
-    # 1 / y*^2; infinite where nothing is outside. Often it is a whole number, where an
-    # arm will be level with an equally lucky one: rounding, which can depend on the
-    # number of lanes, must not decide on which side of it this falls.
-    reach = _BELOW * (root / (2.0 * jnp.maximum(outside, 1e-300))) ** 2
-    rounds = jnp.where(subset, jnp.ceil(reach - number), jnp.inf)
-    fewest = jnp.clip(jnp.min(rounds), 1.0, float(NEVER) / 2).astype(jnp.int64)
+    if outside == np.inf:
+        return 1
+    fewest = float(LONGEST_HORIZON)
+    for arm in range(len(subset)):
+        if subset[arm] and outside > 0.0:
+            root = width + math.sqrt(width**2 + 4.0 * counts.totals[arm] * outside)
+            # 1 / y*^2. Often it is a whole number, where an arm will be level with an
+            # equally lucky one: rounding must not decide on which side of it this is.
+            reach = _BELOW * (root / (2.0 * outside)) ** 2
+            fewest = min(fewest, reach - counts.plays[arm])
+    rounds = max(math.ceil(fewest), 1)
     # Rounding may have overshot: the last of these rounds must still be theirs.
-    last = plays + fewest - 1
-    stays = index_values(totals, last, width) > outside
-    return jnp.where(jnp.all(stays | ~subset), fewest, 1)
+    for arm in range(len(subset)):
+        if subset[arm]:
+            last = counts.plays[arm] + rounds - 1
+            if index_value(counts.totals[arm], last, width) <= outside:
+                return 1
+    return rounds

@@ -1,158 +1,148 @@
-"""Pairwise statistics out of choices, and sets of strong rivals built from them.
+"""Comparisons out of choices, and sets of strong rivals built from them.
 
 Saha and Gopalan (2019): a choice out of a set, or a ranking of it, is broken into
 comparisons of the chosen arm with the others.
 """
 
+import math
 from typing import NamedTuple
 
-import jax.numpy as jnp
-from jax import Array, lax
+import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
-from bayesduel.ops.masks import column_of, mark_largest, materialize
-from bayesduel.ops.resolved_rounds import last_resolved_round, log_round
-from bayesduel.policies.base import others_mask
-from bayesduel.policies.confidence_bounds import resolutions, surely_beaten
-from bayesduel.types import Offer, Rewards, RoundCount
+from bayesduel.ops.rules import among_largest, last_round_within, only
 
 
 def break_ranking(
-    wins: Int[Array, "n n"], offer: Offer, rewards: Rewards
-) -> Int[Array, "n n"]:
+    wins: Int[np.ndarray, "n n"],
+    subset: Bool[np.ndarray, " n"],
+    rewards: Float[np.ndarray, " n"],
+) -> None:
     """Count each ranked arm as a winner against every offered arm behind it.
 
     ``rewards`` is larger for arms further ahead and 0 for the others; of one round.
     A round without a choice, or a set of one arm, counts nothing.
     """
-    (score,) = materialize(jnp.where(offer.subset, rewards.rewards, -1.0))
-    ahead = (score[:, None] > score[None, :]) & (score >= 0.0)[None, :]
-    return wins + ahead.astype(wins.dtype)
+    for winner in range(len(rewards)):
+        if rewards[winner] > 0.0:
+            for loser in range(len(rewards)):
+                if subset[loser] and rewards[loser] < rewards[winner]:
+                    wins[winner, loser] += 1
 
 
-def upper_bounds(
-    wins: Int[Array, "n n"], round_: RoundCount, alpha: Float[Array, ""] | float
-) -> Float[Array, "n n"]:
-    """Compute u_ij = mean + sqrt(alpha log t / duels), 2 if never compared."""
-    duels = (wins + wins.T).astype(jnp.float64)
-    compared = jnp.maximum(duels, 1.0)
-    width = jnp.sqrt(alpha * log_round(round_) / compared)
-    upper = wins.astype(jnp.float64) / compared + width
-    upper = jnp.where(duels > 0.0, upper, 2.0)
-    return jnp.where(others_mask(wins.shape[0]), upper, 0.5)
+class Bounds(NamedTuple):
+    """Confidence bounds of a round: mean +- sqrt(alpha log t / n)."""
+
+    wins: Int[np.ndarray, "n n"]
+    alpha: float
+    round_: int
+    log_round: float
 
 
-class Rivals(NamedTuple):
-    """What the confidence bounds of a round say."""
-
-    upper: Float[Array, "n n"]
-    beaten: Bool[Array, "n n"]
-    """[i, j]: u_ij < 1/2."""
-
-    settled: RoundCount
-    """Rounds, this one included, in which the arms that nobody surely beats stay so
-    and no other joins them, if nothing is learnt."""
+def bounds_at(wins: Int[np.ndarray, "n n"], alpha: float, round_: int) -> Bounds:
+    """Return the bounds of a round."""
+    return Bounds(wins, alpha, round_, math.log(float(round_)))
 
 
-def rivals(
-    wins: Int[Array, "n n"], round_: RoundCount, alpha: Float[Array, ""] | float
-) -> Rivals:
-    """Evaluate the confidence bounds at ``round_``."""
-    resolution = resolutions(wins, alpha)
-    beaten = surely_beaten(wins, resolution, round_)
-    # A beaten arm joins when the last of its lost comparisons is open again.
-    last = jnp.max(jnp.where(beaten, resolution, -jnp.inf), axis=1)
-    joins = jnp.min(jnp.where(jnp.any(beaten, axis=1), last, jnp.inf))
-    return Rivals(
-        upper=upper_bounds(wins, round_, alpha),
-        beaten=beaten,
-        settled=last_resolved_round(round_, joins) - round_ + 1,
-    )
+def upper_bound(bounds: Bounds, arm: int, rival: int) -> float:
+    """Return u_ij = mean + sqrt(alpha log t / n), 2 if never compared."""
+    won = bounds.wins[arm, rival]
+    number = won + bounds.wins[rival, arm]
+    if number == 0:
+        return 2.0
+    return won / number + math.sqrt(bounds.alpha * bounds.log_round / number)
 
 
-class _Building(NamedTuple):
-    free: Bool[Array, " n"]
-    """Arms that may still be added, at this level or a later one."""
+def log_last_beaten(bounds: Bounds, arm: int, rival: int) -> float:
+    """Return the log of the last round at which u_ij < 1/2, below 0 if there is none.
 
-    level: Bool[Array, " n"]
-    """Arms of this level that are not in the set yet."""
-
-    subset: Bool[Array, " n"]
-    closest: Float[Array, " n"]
-    """Smallest u against the arms that this level has added."""
-
-    missing: Int[Array, ""]
-    going: Bool[Array, ""]
-
-
-def build(
-    known: Rivals,
-    uniforms: Float[Array, "k n"],
-    size: int,
-    *,
-    levels: bool,
-) -> Bool[Array, " n"]:
-    """Build a set out of the arms that nobody surely beats.
-
-    The first arm is uniform among them; then the one whose smallest u against those
-    already in the set is largest, ties at random, until ``size`` arms are in or all
-    are. With ``levels`` the rest is filled up in the same way from the arms that none
-    of those left over surely beats. A level in which every arm is surely beaten has the
-    arm with the largest smallest u.
-
-    Parameters
-    ----------
-    known : Rivals
-        The bounds of the round.
-    uniforms : float64 (k, n)
-        On [0, 1): who is first, and who wins ties, one row for every place. A tie says
-        something about the uniforms that decided it, so none of them serves twice.
-    size : int
-        Most arms of the set; with ``levels`` it has exactly so many.
-    levels : bool
-        Fill the set up.
+    That is n (mean - 1/2)^2 / alpha. Both forms of a rule ask here alone, so that they
+    never disagree by a round.
     """
-    num_arms = uniforms.shape[1]
-    arms = jnp.arange(num_arms, dtype=jnp.int32)
-    places = jnp.arange(uniforms.shape[0], dtype=jnp.int32)
+    lead = bounds.wins[rival, arm] - bounds.wins[arm, rival]
+    if lead <= 0:
+        return -1.0
+    number = bounds.wins[rival, arm] + bounds.wins[arm, rival]
+    return float(lead) * lead / (4.0 * bounds.alpha * number)
 
-    def candidates(
-        free: Bool[Array, " n"], uniforms: Float[Array, " n"]
-    ) -> Bool[Array, " n"]:
-        unbeaten = free & ~jnp.any(known.beaten & free[None, :], axis=1)
-        rival = free[None, :] & others_mask(num_arms)
-        weakest = jnp.min(jnp.where(rival, known.upper, jnp.inf), axis=1)
-        lucky = mark_largest(uniforms, mark_largest(weakest, free))
-        return jnp.where(jnp.any(unbeaten), unbeaten, lucky)
 
-    def add(now: _Building) -> _Building:
-        fresh = ~jnp.any(now.level)
-        here = places == size - now.missing
-        own = jnp.sum(jnp.where(here[:, None], uniforms, 0.0), axis=0)
-        level = jnp.where(fresh, candidates(now.free, own), now.level)
-        closest = jnp.where(fresh, jnp.inf, now.closest)
-        lucky = mark_largest(own, mark_largest(closest, level))
-        arm = jnp.argmax(lucky).astype(jnp.int32)
-        chosen = arms == arm
-        missing = now.missing - 1
-        level = level & ~chosen
-        more = jnp.bool_(True) if levels else jnp.any(level)
-        return _Building(
-            free=now.free & ~chosen,
-            level=level,
-            subset=now.subset | chosen,
-            closest=jnp.minimum(closest, column_of(known.upper, arm)),
-            missing=missing,
-            going=(missing > 0) & more,
-        )
+def is_beaten(bounds: Bounds, arm: int, among: Bool[np.ndarray, " n"]) -> bool:
+    """Say whether one of these surely beats an arm: u_ij < 1/2."""
+    for rival in range(len(among)):
+        if among[rival] and bounds.log_round <= log_last_beaten(bounds, arm, rival):
+            return True
+    return False
 
-    nobody = jnp.zeros(num_arms, dtype=bool)
-    start = _Building(
-        free=~nobody,
-        level=nobody,
-        subset=nobody,
-        closest=jnp.full(num_arms, jnp.inf, dtype=jnp.float64),
-        missing=jnp.int32(size),
-        going=jnp.bool_(True),
-    )
-    return lax.while_loop(lambda now: now.going, add, start).subset
+
+def unbeaten(bounds: Bounds, among: Bool[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+    """Mark those of some arms that none of them surely beats."""
+    found = np.zeros(len(among), dtype=np.bool_)
+    for arm in range(len(among)):
+        found[arm] = among[arm] and not is_beaten(bounds, arm, among)
+    return found
+
+
+def settled_rounds(bounds: Bounds) -> int:
+    """Count the rounds, this one included, in which no surely beaten arm gets better.
+
+    If nothing is learnt: an arm joins those that nobody surely beats when the last of
+    its lost comparisons is open again.
+    """
+    joins = math.inf
+    for arm in range(len(bounds.wins)):
+        last = -1.0
+        for rival in range(len(bounds.wins)):
+            last = max(last, log_last_beaten(bounds, arm, rival))
+        if last >= bounds.log_round:
+            joins = min(joins, last)
+    return last_round_within(joins, bounds.round_) - bounds.round_ + 1
+
+
+def add_rivals(
+    rng: Generator,
+    bounds: Bounds,
+    level: Bool[np.ndarray, " n"],
+    subset: Bool[np.ndarray, " n"],
+    missing: int,
+) -> int:
+    """Add up to ``missing`` arms of a level to a set, as long as there are some.
+
+    The first is uniform among them; then the one whose smallest u against those of the
+    level that are already in is largest, ties at random. Returns how many were added.
+    """
+    closest = np.full(len(level), math.inf)
+    left = level.copy()
+    for added in range(missing):
+        best, largest, number = -1, -1.0, 0
+        for arm in range(len(level)):
+            if left[arm]:
+                largest, number, leads = among_largest(
+                    rng, closest[arm], largest, number
+                )
+                if leads:
+                    best = arm
+        if best < 0:
+            return added
+        subset[best], left[best] = True, False
+        for arm in range(len(level)):
+            if left[arm]:
+                closest[arm] = min(closest[arm], upper_bound(bounds, arm, best))
+    return missing
+
+
+def least_beaten(
+    rng: Generator, bounds: Bounds, among: Bool[np.ndarray, " n"]
+) -> Bool[np.ndarray, " n"]:
+    """Mark the one of some arms with the largest smallest u against the others."""
+    best, largest, number = 0, -1.0, 0
+    for arm in range(len(among)):
+        if among[arm]:
+            weakest = math.inf
+            for rival in range(len(among)):
+                if among[rival] and rival != arm:
+                    weakest = min(weakest, upper_bound(bounds, arm, rival))
+            largest, number, leads = among_largest(rng, weakest, largest, number)
+            if leads:
+                best = arm
+    return only(best, len(among))

@@ -1,115 +1,87 @@
 """What rules that count plays and rewards of every arm have in common."""
 
+import math
 from typing import NamedTuple
 
-import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
-from bayesduel.policies.subset_base import SubsetPolicy, one_offer, tie_breakers, top
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey
+from bayesduel.ops.rules import top
+from bayesduel.policies.subset_base import SubsetPolicy
 
 
 class RewardCounts(NamedTuple):
     """Plays and rewards of every arm."""
 
-    plays: Int[Array, " n"]
-    totals: Float[Array, " n"]
-    log_horizon: Float[Array, ""]
+    plays: Int[np.ndarray, " n"]
+    totals: Float[np.ndarray, " n"]
+    size: int
+    """k, how many arms a set has."""
+
+    log_horizon: float
     """log T, for rules that know it."""
 
-    slots: Int[Array, " k"]
-    """0, ..., k - 1: its length is the size of a set."""
+
+def no_counts(num_arms: int, subset_size: int, horizon: int) -> RewardCounts:
+    """Return the counts before the first round."""
+    return RewardCounts(
+        plays=np.zeros(num_arms, dtype=np.int64),
+        totals=np.zeros(num_arms),
+        size=subset_size,
+        log_horizon=math.log(horizon),
+    )
 
 
-def mean_rewards(state: RewardCounts) -> Float[Array, " n"]:
+def count_rewards(
+    counts: RewardCounts,
+    subset: Bool[np.ndarray, " n"],
+    rounds: int,
+    rewards: Float[np.ndarray, " n"],
+) -> None:
+    """Count the rounds and the rewards of the arms that were offered."""
+    for arm in range(len(subset)):
+        if subset[arm]:
+            counts.plays[arm] += rounds
+            counts.totals[arm] += rewards[arm]
+
+
+def mean_rewards(counts: RewardCounts) -> Float[np.ndarray, " n"]:
     """Return the mean reward of every arm, 0 if it was never offered."""
-    return state.totals / jnp.maximum(state.plays, 1).astype(jnp.float64)
+    means = np.zeros(len(counts.plays))
+    for arm in range(len(means)):
+        means[arm] = counts.totals[arm] / max(counts.plays[arm], 1)
+    return means
 
 
 class CountingPolicy(SubsetPolicy):
     """Counts offers and rewards; recommends the k arms with the largest means."""
 
-    def init(
+    compiled = True
+
+    def start(
         self,
-        rng_key: RunKey,
         num_arms: int,
         subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
+        horizon: int,
+        revenues: Float[np.ndarray, " n"],
+        rng: Generator,
     ) -> RewardCounts:
         """Return the state before the first round."""
-        return RewardCounts(
-            plays=jnp.zeros(num_arms, dtype=jnp.int64),
-            totals=jnp.zeros(num_arms, dtype=jnp.float64),
-            log_horizon=jnp.log(jnp.asarray(horizon).astype(jnp.float64)),
-            slots=jnp.arange(subset_size, dtype=jnp.int32),
-        )
+        return no_counts(num_arms, subset_size, horizon)
 
     def update(
         self,
-        rng_key: RunKey,
         state: RewardCounts,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> RewardCounts:
+        rng: Generator,
+        round_: int,
+        subset: Bool[np.ndarray, " n"],
+        rounds: int,
+        rewards: Float[np.ndarray, " n"],
+    ) -> None:
         """Count the rounds and the rewards of the arms that were offered."""
-        return state._replace(
-            plays=state.plays + jnp.where(offer.subset, rewards.rounds, 0),
-            totals=state.totals + rewards.rewards,
-        )
+        count_rewards(state, subset, rounds, rewards)
 
-    def merits(self, state: RewardCounts) -> Float[Array, " n"]:
-        """Return what is largest for the recommended arms."""
-        return mean_rewards(state)
-
-    def recommend(self, rng_key: RunKey, state: RewardCounts) -> Bool[Array, " n"]:
-        """Return the k arms with the largest merits; ties at random."""
-        merits = self.merits(state)
-        uniforms = tie_breakers(rng_key, merits.shape[0])
-        return top(merits, uniforms, state.slots.shape[0])
-
-
-class IndexPolicy(CountingPolicy):
-    """Offers the k arms with the largest indices; ties at random.
-
-    With ``look_ahead``, which a rule must have as a static field, for as many rounds at
-    once as the set surely stays, whatever the rewards.
-    """
-
-    look_ahead: bool
-
-    def indices(self, state: RewardCounts, round_: RoundCount) -> Float[Array, " n"]:
-        """Return the index of every arm; infinite for arms that must come first."""
-        raise NotImplementedError
-
-    def stretch(
-        self,
-        state: RewardCounts,
-        round_: RoundCount,
-        subset: Bool[Array, " n"],
-        indices: Float[Array, " n"],
-    ) -> RoundCount:
-        """Return for how many rounds ``subset`` surely has the largest indices."""
-        raise NotImplementedError
-
-    def choose(
-        self, rng_key: RunKey, state: RewardCounts, round_: RoundCount
-    ) -> tuple[Offer, RewardCounts]:
-        """Offer the k largest indices, as long as they surely stay the largest."""
-        indices = self.indices(state, round_)
-        uniforms = tie_breakers(rng_key, indices.shape[0])
-        subset = top(indices, uniforms, state.slots.shape[0])
-        offer = one_offer(subset)
-        if self.look_ahead:
-            rounds = self.stretch(state, round_, subset, indices)
-            offer = offer._replace(rounds=rounds)
-        return offer, state
-
-
-def best_outside(
-    subset: Bool[Array, " n"], values: Float[Array, " n"]
-) -> Float[Array, ""]:
-    """Return the largest value of an arm that is not in the set."""
-    return jnp.max(jnp.where(subset, -jnp.inf, values))
+    def recommend(self, state: RewardCounts, rng: Generator) -> Bool[np.ndarray, " n"]:
+        """Return the k arms with the largest means; ties at random."""
+        return top(rng, mean_rewards(state), state.size)

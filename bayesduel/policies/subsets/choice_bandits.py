@@ -1,45 +1,43 @@
 """Winner Beats All for choice bandits (Agarwal, Johnson and Agarwal 2020)."""
 
-from dataclasses import field
-from typing import ClassVar, NamedTuple
+import math
+from typing import Any, ClassVar, NamedTuple
 
-import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
-from bayesduel.ops.masks import row_of
-from bayesduel.ops.resolved_rounds import last_resolved_round, log_round
-from bayesduel.policies.base import check_at_least, others_mask, policy_class
-from bayesduel.policies.pair_counts import lowest
-from bayesduel.policies.pair_evidence import estimated_gaps
-from bayesduel.policies.play_lists import (
-    PlayLists,
-    append,
-    begin_pass_if_over,
-    element_to_play,
-    first_pass,
-    is_only_element,
-    take,
-)
+from bayesduel.ops.divergences import kl_to_half
+from bayesduel.ops.rules import last_round_within, lowest, only, record, top
+from bayesduel.policies.checks import check_at_least
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import SubsetPolicy, one_offer, ranks, tie_breakers
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._rank_breaking import break_ranking
-from bayesduel.types import Arm, Offer, Rewards, RoundCount, RunKey
-from theory.divergences import kl_to_half
 
 
 class ChoiceState(NamedTuple):
-    """Choices between every two arms, and the place in the lists."""
+    """Choices between every two arms, and the arms that are due."""
 
-    wins: Int[Array, "n n"]
+    wins: Int[np.ndarray, "n n"]
     """[i, j]: rounds in which both were offered and i was chosen."""
 
-    passes: PlayLists
-    slots: Int[Array, " k"]
+    against: Float[np.ndarray, " n"]
+    """I_i."""
+
+    queue: Int[np.ndarray, " n"]
+    """The anchors to come: the rest of a list, then the next one. No arm is in both."""
+
+    now: Any
+    """How many anchors are ``listed``."""
+
+    size: int
+    """k."""
+
+    allowance: float
+    """f(n)."""
 
 
 @register("choice-bandits", acronym="WBA")
-@policy_class
 class ChoiceBandits(SubsetPolicy):
     """Sets around an anchor, WBA: the winner beats all others of its set.
 
@@ -82,7 +80,8 @@ class ChoiceBandits(SubsetPolicy):
 
     f_scale: float = 0.3
     f_power: float = 1.01
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    look_ahead: bool = True
+    compiled = True
 
     title: ClassVar[str] = "Choice Bandits, winner beats all"
     feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
@@ -94,103 +93,123 @@ class ChoiceBandits(SubsetPolicy):
         check_at_least("f_scale", self.f_scale, 0.0)
         check_at_least("f_power", self.f_power, 0.0)
 
-    def init(
+    def start(
         self,
-        rng_key: RunKey,
         num_arms: int,
         subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
+        horizon: int,
+        revenues: Float[np.ndarray, " n"],
+        rng: Generator,
     ) -> ChoiceState:
-        """Return the state before the first round."""
+        """Return the state before the first round: every arm is due."""
         return ChoiceState(
-            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int64),
-            passes=first_pass(jnp.ones(num_arms, dtype=bool)),
-            slots=jnp.arange(subset_size, dtype=jnp.int32),
+            wins=np.zeros((num_arms, num_arms), dtype=np.int64),
+            against=np.zeros(num_arms),
+            queue=np.arange(num_arms),
+            now=record(listed=num_arms),
+            size=subset_size,
+            allowance=self.f_scale * float(num_arms) ** self.f_power,
         )
 
-    def _needed(self, divergence: Float[Array, " n"]) -> Float[Array, " n"]:
-        return log_round_needed(divergence, self.f_scale, self.f_power)
-
-    def choose(
-        self, rng_key: RunKey, state: ChoiceState, round_: RoundCount
-    ) -> tuple[Offer, ChoiceState]:
+    def choose(self, state: ChoiceState, rng: Generator, round_: int) -> Offer:
         """Offer the set of the next anchor."""
-        passes = begin_pass_if_over(state.passes)
-        anchor = element_to_play(passes)
-        divergence = evidence_against(state.wins)
-        best = lowest(divergence)
+        num_arms, best = len(state.wins), lowest(state.against)
+        anchor = state.queue[0]
         opponent = opponent_of(state.wins, anchor, best)
-        arms = jnp.arange(divergence.shape[0], dtype=jnp.int32)
-        core = (arms == anchor) | (arms == opponent)
-        needed = self._needed(divergence)
-        fits = (needed <= log_round(round_)) & ~core
-        value = jnp.where(fits, -divergence, -jnp.inf)
-        place = ranks(value, tie_breakers(rng_key, arms.shape[0]))
-        others = fits & (place < state.slots.shape[0] - 2)
-        alone = anchor == opponent
-        offer = one_offer(core | (others & ~alone))
-        if self.look_ahead:
-            exploits = alone & (anchor == best) & is_only_element(passes, best)
-            stretch = rounds_until_entry(needed, best, round_)
-            offer = offer._replace(rounds=jnp.where(exploits, stretch, 1))
-        return offer, state._replace(passes=take(passes))
+        if opponent == anchor:
+            # So it is i*: the arm itself beats all others.
+            is_alone = self.look_ahead and state.now.listed == 1
+            rounds = rounds_until_entry(state, best, round_) if is_alone else 1
+            return Offer(only(anchor, num_arms), rounds, False)
+        needed, log_round = log_rounds_needed(state), math.log(float(round_))
+        value = np.full(num_arms, -math.inf)
+        competitors = 0
+        for arm in range(num_arms):
+            if arm == anchor or arm == opponent:
+                value[arm] = math.inf
+                competitors += 1
+            elif needed[arm] <= log_round:
+                value[arm] = -state.against[arm]
+                competitors += 1
+        size = min(state.size, competitors)
+        return Offer(top(rng, value, size), 1, False)
 
     def update(
         self,
-        rng_key: RunKey,
         state: ChoiceState,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> ChoiceState:
-        """Count the choice, then test which arms are due in the next pass."""
-        wins = break_ranking(state.wins, offer, rewards)
-        due = self._needed(evidence_against(wins)) <= log_round(round_)
-        return state._replace(wins=wins, passes=append(state.passes, due))
+        rng: Generator,
+        round_: int,
+        subset: Bool[np.ndarray, " n"],
+        rounds: int,
+        rewards: Float[np.ndarray, " n"],
+    ) -> None:
+        """Count the choice, then test which arms are due in the next list."""
+        break_ranking(state.wins, subset, rewards)
+        for arm in range(len(subset)):
+            if subset[arm]:
+                state.against[arm] = evidence_against(state.wins, arm)
+        take_anchor(state)
+        needed, log_round = log_rounds_needed(state), math.log(float(round_))
+        for arm in range(len(subset)):
+            if needed[arm] <= log_round:
+                append(state, arm)
 
-    def recommend(self, rng_key: RunKey, state: ChoiceState) -> Bool[Array, " n"]:
+    def recommend(self, state: ChoiceState, rng: Generator) -> Bool[np.ndarray, " n"]:
         """Mark i*."""
-        arms = jnp.arange(state.wins.shape[0], dtype=jnp.int32)
-        return arms == lowest(evidence_against(state.wins))
+        return only(lowest(state.against), len(state.wins))
 
 
-def evidence_against(wins: Int[Array, "n n"]) -> Float[Array, " n"]:
-    """I_i, the evidence against arm i being chosen most."""
-    duels = (wins + wins.T).astype(jnp.float64)
-    evidence = duels * kl_to_half(estimated_gaps(wins))
-    unbeaten = (wins <= wins.T) & others_mask(wins.shape[0])
-    return jnp.sum(jnp.where(unbeaten, evidence, 0.0), axis=1)
+def evidence_against(wins: Int[np.ndarray, "n n"], arm: int) -> float:
+    """Return I_i, the evidence against an arm being chosen most."""
+    evidence = 0.0
+    for rival in range(len(wins)):
+        won, lost = wins[arm, rival], wins[rival, arm]
+        if won < lost:
+            number = won + lost
+            evidence += number * kl_to_half(0.5 * (lost - won) / number)
+    return evidence
 
 
-def opponent_of(wins: Int[Array, "K K"], arm: Arm, best: Arm) -> Arm:
+def opponent_of(wins: Int[np.ndarray, "n n"], arm: int, best: int) -> int:
     """Return i* if ``arm`` does not beat it or beats all, else its worst rival."""
-    arms = jnp.arange(wins.shape[0], dtype=jnp.int32)
-    gaps = row_of(estimated_gaps(wins), arm)
-    unbeaten = (gaps <= 0.0) & (arms != arm)
-    takes_best = jnp.any(unbeaten & (arms == best)) | ~jnp.any(unbeaten)
-    worst = jnp.argmin(jnp.where(arms == arm, jnp.inf, gaps)).astype(jnp.int32)
-    return jnp.where(takes_best, best, worst)
+    if arm != best and wins[arm, best] <= wins[best, arm]:
+        return best
+    worst, lowest_gap = best, 0.0
+    for rival in range(len(wins)):
+        lead = wins[arm, rival] - wins[rival, arm]
+        if rival != arm and lead <= 0:
+            gap = lead / max(wins[arm, rival] + wins[rival, arm], 1)
+            if worst == best or gap < lowest_gap:
+                worst, lowest_gap = rival, gap
+    return worst
 
 
-def log_round_needed(
-    divergence: Float[Array, " K"],
-    f_scale: Float[Array, ""] | float,
-    f_power: Float[Array, ""] | float,
-) -> Float[Array, " K"]:
-    """Return log t from which on an arm is due: I_j - I* - f(K)."""
-    f = f_scale * jnp.asarray(float(divergence.shape[0])) ** f_power
-    return divergence - jnp.min(divergence) - f
+def log_rounds_needed(state: ChoiceState) -> Float[np.ndarray, " n"]:
+    """Return log t from which on each arm is due: I_j - I* - f(n)."""
+    return state.against - state.against.min() - state.allowance
 
 
-def rounds_until_entry(
-    needed: Float[Array, " K"], best: Arm, round_: RoundCount
-) -> RoundCount:
-    """Count the rounds up to and with the first whose test lets another arm in.
+def rounds_until_entry(state: ChoiceState, best: int, round_: int) -> int:
+    """Count the rounds up to and with the first whose test lets another arm in."""
+    needed = log_rounds_needed(state)
+    needed[best] = math.inf
+    nearest = needed.min()
+    if nearest <= math.log(float(round_)):
+        return 1
+    return last_round_within(nearest, round_) - round_ + 2
 
-    ``needed`` is that of :func:`log_round_needed`.
-    """
-    arms = jnp.arange(needed.shape[0], dtype=jnp.int32)
-    nearest = jnp.min(jnp.where(arms == best, jnp.inf, needed))
-    last = last_resolved_round(round_, nearest)
-    return jnp.where(log_round(round_) >= nearest, 1, last - round_ + 2)
+
+def take_anchor(state: ChoiceState) -> None:
+    """Take the first anchor out of the queue."""
+    state.now.listed -= 1
+    for place in range(state.now.listed):
+        state.queue[place] = state.queue[place + 1]
+
+
+def append(state: ChoiceState, arm: int) -> None:
+    """Append an arm that is due, unless it is still to come."""
+    for place in range(state.now.listed):
+        if state.queue[place] == arm:
+            return
+    state.queue[state.now.listed] = arm
+    state.now.listed += 1

@@ -1,22 +1,22 @@
 """CUCB (Chen et al. 2013) and CombUCB1 (Kveton et al. 2015)."""
 
-from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Bool, Float
+import numpy as np
+from jaxtyping import Float
+from numpy.random import Generator
 
-from bayesduel.policies.base import check_above, policy_class
+from bayesduel.ops.rules import top
+from bayesduel.policies.checks import check_above
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import warn_above_one
-from bayesduel.policies.subsets._index_stretches import index_values, safe_rounds
-from bayesduel.policies.subsets._reward_counts import (
-    IndexPolicy,
-    RewardCounts,
+from bayesduel.policies.subset_base import Offer, warn_above_one
+from bayesduel.policies.subsets._index_stretches import (
     best_outside,
+    index_values,
+    safe_rounds,
 )
-from bayesduel.types import RoundCount
+from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 @register("combucb1", acronym="CombUCB1", previous_round=True)
 @register("cucb", acronym="CUCB")
-@policy_class
-class CombinatorialUCB(IndexPolicy):
+class CombinatorialUCB(CountingPolicy):
     """UCB for sets of independent arms, CUCB and CombUCB1.
 
     Offers the k arms with the largest C_i/N_i + sqrt(scale log t / N_i); ties at
@@ -64,9 +63,10 @@ class CombinatorialUCB(IndexPolicy):
     """
 
     scale: float = 1.5
-    previous_round: bool = field(default=False, metadata={"static": True})
-    cap: bool = field(default=False, metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    previous_round: bool = False
+    cap: bool = False
+    look_ahead: bool = True
+    compiled = True
 
     title: ClassVar[str] = "Combinatorial UCB"
 
@@ -79,34 +79,30 @@ class CombinatorialUCB(IndexPolicy):
         super().warn_about(world)
         warn_above_one(self.label, world)
 
-    def _width(self, round_: RoundCount) -> Float[Array, ""]:
-        time = round_ - 1 if self.previous_round else round_
-        return jnp.sqrt(self.scale * jnp.log(jnp.maximum(time, 1).astype(jnp.float64)))
+    def choose(self, state: RewardCounts, rng: Generator, round_: int) -> Offer:
+        """Offer the k largest indices, as long as they surely stay the largest."""
+        values = indices(self, state, round_)
+        subset = top(rng, values, state.size)
+        rounds = 1
+        if self.look_ahead:
+            # The others grow with log t: allow them as long as the set may last at
+            # most.
+            width = width_at(self, round_)
+            longest = safe_rounds(state, subset, width, best_outside(subset, values))
+            later = indices(self, state, round_ + longest)
+            highest = best_outside(subset, later)
+            if highest < 1.0 or not self.cap:  # At the cap, inside and outside tie.
+                rounds = safe_rounds(state, subset, width, highest)
+        return Offer(subset, rounds, False)
 
-    def indices(self, state: RewardCounts, round_: RoundCount) -> Float[Array, " n"]:
-        """Return C_i/N_i + sqrt(scale log t / N_i), capped if asked for."""
-        values = index_values(state.totals, state.plays, self._width(round_))
-        if self.cap:
-            values = jnp.where(state.plays > 0, jnp.minimum(values, 1.0), values)
-        return values
 
-    def stretch(
-        self,
-        state: RewardCounts,
-        round_: RoundCount,
-        subset: Bool[Array, " n"],
-        indices: Float[Array, " n"],
-    ) -> RoundCount:
-        """Return for how many rounds ``subset`` surely has the largest indices."""
-        width = self._width(round_)
+def width_at(rule: Any, round_: int) -> float:
+    """Return sqrt(scale log t), with t - 1 for t in CombUCB1."""
+    time = round_ - 1 if rule.previous_round else round_
+    return math.sqrt(rule.scale * math.log(max(time, 1)))
 
-        def stays(outside: Float[Array, ""]) -> RoundCount:
-            return safe_rounds(state.totals, state.plays, subset, width, outside)
 
-        # The others grow with log t: allow them as long as the set could last at most.
-        longest = stays(best_outside(subset, indices))
-        highest = best_outside(subset, self.indices(state, round_ + longest))
-        rounds = stays(highest)
-        if self.cap:  # At the cap arms inside and outside are equal.
-            rounds = jnp.where(highest < 1.0, rounds, 1)
-        return rounds
+def indices(rule: Any, state: RewardCounts, round_: int) -> Float[np.ndarray, " n"]:
+    """Return C_i/N_i + sqrt(scale log t / N_i), capped if asked for."""
+    cap = 1.0 if rule.cap else np.inf
+    return index_values(state, width_at(rule, round_), cap)

@@ -1,33 +1,25 @@
 """ESCB for combinatorial semi-bandits (Combes et al. 2015)."""
 
-from collections.abc import Callable
-from dataclasses import field
+import math
+from functools import cache
 from itertools import combinations
-from math import comb
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
-from jaxtyping import Bool, Float, UInt32
+from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import check_choice, policy_class
+from bayesduel.ops.rules import top
+from bayesduel.policies.checks import check_choice
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    one_offer,
-    tie_breakers,
-    top,
-    warn_above_one,
-)
+from bayesduel.policies.subset_base import SubsetPolicy, warn_above_one
 from bayesduel.policies.subsets._reward_counts import (
-    CountingPolicy,
     RewardCounts,
+    count_rewards,
     mean_rewards,
+    no_counts,
 )
-from bayesduel.types import Offer, RoundCount, RunKey
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -39,16 +31,31 @@ _ROUNDING = 1e-12
 """Indices that differ by less than this, relatively, are ties."""
 
 
-class _Climb(NamedTuple):
-    subset: Bool[Array, " n"]
-    value: Float[Array, ""]
-    swaps: UInt32[Array, ""]
-    going: Bool[Array, ""]
+class ESCBState(NamedTuple):
+    """Counts, and the sets that are compared."""
+
+    counts: RewardCounts
+    sets: Int[np.ndarray, "S k"]
+    """The arms of every set; none where they are searched."""
+
+    values: Float[np.ndarray, " S"]
+    """Room for their indices."""
+
+
+class Beliefs(NamedTuple):
+    """What the index of a set is computed from."""
+
+    means: Float[np.ndarray, " n"]
+    times: Float[np.ndarray, " n"]
+    budget: float
+    """f."""
+
+    kind: int
+    """1 or 2."""
 
 
 @register("escb", acronym="ESCB")
-@policy_class
-class ESCB(CountingPolicy):
+class ESCB(SubsetPolicy):
     """The set with the largest index of sets, for independent arms.
 
     With means m_i of N_i rewards and f = log t + 4 k log log t (log log of at least 3,
@@ -85,8 +92,9 @@ class ESCB(CountingPolicy):
     'ESCB'
     """
 
-    index: int = field(default=2, metadata={"static": True})
-    most_sets: int = field(default=200_000, metadata={"static": True})
+    index: int = 2
+    most_sets: int = 200_000
+    compiled = True
 
     title: ClassVar[str] = "ESCB"
 
@@ -103,138 +111,179 @@ class ESCB(CountingPolicy):
         super().warn_about(world)
         warn_above_one(self.label, world)
 
-    def choose(
-        self, rng_key: RunKey, state: RewardCounts, round_: RoundCount
-    ) -> tuple[Offer, RewardCounts]:
-        """Offer the set with the largest index, or arms never offered."""
-        num_arms, size = state.plays.shape[0], state.slots.shape[0]
-        key_arms, key_sets = jax.random.split(rng_key)
-        uniforms = tie_breakers(key_arms, num_arms)
-        times = jnp.maximum(state.plays, 1).astype(jnp.float64)
-        means = mean_rewards(state)
-        time = round_.astype(jnp.float64)
-        budget = jnp.log(time) + 4.0 * size * jnp.log(jnp.log(jnp.maximum(time, 3.0)))
-        budget = jnp.maximum(budget, 0.0)
-
-        def value(sets: Bool[Array, "S n"]) -> Float[Array, " S"]:
-            if self.index == 1:
-                return _divergence_index(sets, means, times, budget)
-            spread = 0.5 * budget * _sums(sets, 1.0 / times)
-            return _sums(sets, means) + jnp.sqrt(spread)
-
-        if comb(num_arms, size) <= self.most_sets:
-            subset = _best_of_all(key_sets, value, num_arms, size)
-        else:
-            optimistic = means + jnp.sqrt(0.5 * budget / times)
-            starts = [top(each, uniforms, size) for each in (means, optimistic)]
-            key_one, key_other, key_better = jax.random.split(key_sets, 3)
-            one = _climb(key_one, value, starts[0])
-            other = _climb(key_other, value, starts[1])
-            ends = jnp.stack([one.value, other.value])
-            better = jnp.argmax(_one_of_the_largest(key_better, ends))
-            subset = jnp.where(better == 0, one.subset, other.subset)
-        unseen = state.plays == 0
-        fresh = top(unseen.astype(jnp.float64), uniforms, size)
-        return one_offer(jnp.where(jnp.any(unseen), fresh, subset)), state
-
-
-def _sums(sets: Bool[Array, "S n"], values: Float[Array, " n"]) -> Float[Array, " S"]:
-    return jnp.matmul(sets.astype(jnp.float64), values)
-
-
-def _one_of_the_largest(
-    rng_key: RunKey, values: Float[Array, " S"]
-) -> Bool[Array, " S"]:
-    """Mark one of the largest values; equal ones are equally likely."""
-    highest = jnp.max(values)
-    tied = values >= highest - _ROUNDING * jnp.abs(highest)
-    uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
-    return jnp.arange(values.shape[0], dtype=jnp.int32) == choose_among(uniform, tied)
-
-
-def _best_of_all(
-    rng_key: RunKey,
-    value: Callable[[Bool[Array, "S n"]], Float[Array, " S"]],
-    num_arms: int,
-    size: int,
-) -> Bool[Array, " n"]:
-    """Compare all sets; of equal ones draw one."""
-    table = np.zeros((comb(num_arms, size), num_arms), dtype=bool)
-    rows = np.array(list(combinations(range(num_arms), size)))
-    np.put_along_axis(table, rows, True, axis=1)
-    sets = jnp.asarray(table)
-    return jnp.any(_one_of_the_largest(rng_key, value(sets))[:, None] & sets, axis=0)
-
-
-def _climb(
-    rng_key: RunKey,
-    value: Callable[[Bool[Array, "S n"]], Float[Array, " S"]],
-    start: Bool[Array, " n"],
-) -> _Climb:
-    """Swap two arms as long as that raises the index; of equal swaps draw one."""
-    num_arms = start.shape[0]
-    one = np.eye(num_arms, dtype=bool)
-
-    def advance(now: _Climb) -> _Climb:
-        # [i, j]: without i, with j.
-        swapped = (now.subset[None, None, :] & ~one[:, None, :]) | one[None, :, :]
-        allowed = now.subset[:, None] & ~now.subset[None, :]
-        sets = swapped.reshape(num_arms * num_arms, num_arms)
-        values = jnp.where(allowed.reshape(-1), value(sets), -jnp.inf)
-        highest = jnp.max(values)
-        key = jax.random.fold_in(rng_key, now.swaps)
-        best = jnp.any(_one_of_the_largest(key, values)[:, None] & sets, axis=0)
-        rises = highest > now.value * (1.0 + _ROUNDING)
-        return _Climb(
-            subset=jnp.where(rises, best, now.subset),
-            value=jnp.where(rises, highest, now.value),
-            swaps=now.swaps + 1,
-            going=rises,
+    def start(
+        self,
+        num_arms: int,
+        subset_size: int,
+        horizon: int,
+        revenues: Float[np.ndarray, " n"],
+        rng: Generator,
+    ) -> ESCBState:
+        """Return the state before the first round."""
+        sets = np.zeros((0, subset_size), dtype=np.int64)
+        if math.comb(num_arms, subset_size) <= self.most_sets:
+            sets = all_sets(num_arms, subset_size)
+        return ESCBState(
+            counts=no_counts(num_arms, subset_size, horizon),
+            sets=sets,
+            values=np.zeros(len(sets)),
         )
 
-    begin = _Climb(start, value(start[None, :])[0], jnp.uint32(0), jnp.bool_(True))
-    return lax.while_loop(lambda now: now.going, advance, begin)
+    def choose(
+        self, state: ESCBState, rng: Generator, round_: int
+    ) -> Bool[np.ndarray, " n"]:
+        """Offer the set with the largest index, or arms never offered."""
+        counts = state.counts
+        if counts.plays.min() == 0:
+            unseen = (counts.plays == 0).astype(np.float64)
+            return top(rng, unseen, counts.size)
+        late = math.log(math.log(max(round_, 3)))
+        budget = max(math.log(round_) + 4.0 * counts.size * late, 0.0)
+        means, times = mean_rewards(counts), counts.plays.astype(np.float64)
+        known = Beliefs(means, times, budget, self.index)
+        if len(state.sets) > 0:
+            arms = best_of_all(rng, known, state.sets, state.values)
+        else:
+            optimistic = means + np.sqrt(0.5 * budget / times)
+            arms = climbed(rng, known, top(rng, means, counts.size))
+            other = climbed(rng, known, top(rng, optimistic, counts.size))
+            if is_better(rng, set_index(known, other), set_index(known, arms)):
+                arms = other
+        subset = np.zeros(len(means), dtype=np.bool_)
+        for arm in arms:
+            subset[arm] = True
+        return subset
+
+    def update(
+        self,
+        state: ESCBState,
+        rng: Generator,
+        round_: int,
+        subset: Bool[np.ndarray, " n"],
+        rounds: int,
+        rewards: Float[np.ndarray, " n"],
+    ) -> None:
+        """Count the rewards of the arms that were offered."""
+        count_rewards(state.counts, subset, rounds, rewards)
+
+    def recommend(self, state: ESCBState, rng: Generator) -> Bool[np.ndarray, " n"]:
+        """Return the k arms with the largest means; ties at random."""
+        return top(rng, mean_rewards(state.counts), state.counts.size)
 
 
-def _divergence_index(
-    sets: Bool[Array, "S n"],
-    means: Float[Array, " n"],
-    times: Float[Array, " n"],
-    budget: Float[Array, ""],
-) -> Float[Array, " S"]:
-    """Solve max sum q_i, sum N_i KL(m_i, q_i) <= f, for every set.
+@cache
+def all_sets(num_arms: int, size: int) -> Int[np.ndarray, "S k"]:
+    """Return the arms of all sets; it is for reading."""
+    return np.array(list(combinations(range(num_arms), size)), dtype=np.int64)
+
+
+def best_of_all(
+    rng: Generator,
+    known: Beliefs,
+    sets: Int[np.ndarray, "S k"],
+    values: Float[np.ndarray, " S"],
+) -> Int[np.ndarray, " k"]:
+    """Compare all sets; of equal ones draw one."""
+    for place in range(len(sets)):
+        values[place] = set_index(known, sets[place])
+    return sets[one_of_the_largest(rng, values)]
+
+
+def one_of_the_largest(rng: Generator, values: Float[np.ndarray, " S"]) -> int:
+    """Return the place of one of the largest values; equal ones are equally likely."""
+    highest = values.max()
+    enough = highest - _ROUNDING * abs(highest)
+    found, number = 0, 0
+    for place in range(len(values)):
+        if values[place] >= enough:
+            number += 1
+            if number * rng.random() < 1.0:
+                found = place
+    return found
+
+
+def is_better(rng: Generator, value: float, other: float) -> bool:
+    """Say whether the first value is the largest; of equal ones toss a coin."""
+    if abs(value - other) <= _ROUNDING * max(abs(value), abs(other)):
+        return rng.random() < 0.5
+    return value > other
+
+
+def climbed(
+    rng: Generator, known: Beliefs, subset: Bool[np.ndarray, " n"]
+) -> Int[np.ndarray, " k"]:
+    """Swap two arms as long as that raises the index; of equal swaps draw one."""
+    arms = np.flatnonzero(subset)
+    others = np.flatnonzero(~subset)
+    values = np.zeros((len(arms), len(others)))
+    while len(others) > 0:
+        now = set_index(known, arms)
+        for place in range(len(arms)):
+            arm = arms[place]
+            for rival in range(len(others)):
+                arms[place] = others[rival]
+                values[place, rival] = set_index(known, arms)
+            arms[place] = arm
+        best = one_of_the_largest(rng, values.ravel())
+        place, rival = best // len(others), best % len(others)
+        if values[place, rival] <= now * (1.0 + _ROUNDING):
+            break
+        arms[place], others[rival] = others[rival], arms[place]
+    return arms
+
+
+def set_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
+    """Return the index of a set."""
+    if known.kind == 1:
+        return divergence_index(known, arms)
+    total, spread = 0.0, 0.0
+    for place in range(len(arms)):
+        arm = int(arms[place])
+        total += known.means[arm]
+        spread += 1.0 / known.times[arm]
+    return total + math.sqrt(0.5 * known.budget * spread)
+
+
+def divergence_index(known: Beliefs, arms: Int[np.ndarray, " k"]) -> float:
+    """Solve max sum q_i, sum N_i KL(m_i, q_i) <= f.
 
     Stationary points have N_i (q_i - m_i)/(q_i (1 - q_i)) = 1/lambda; with
     b_i = 1/(lambda N_i), q_i is a root of b q^2 + (1 - b) q - m = 0. The sum of the
     divergences grows with 1/lambda, whose logarithm is bisected.
     """
-
-    def upper(log_scale: Float[Array, " S"]) -> Float[Array, "S n"]:
-        b = jnp.exp(log_scale)[:, None] / times[None, :]
-        # (b - 1 + root)/(2 b), without cancellation where b < 1.
-        root = jnp.sqrt((1.0 - b) ** 2 + 4.0 * b * means[None, :])
-        small = 2.0 * means[None, :] / (1.0 - b + root)
-        large = (b - 1.0 + root) / (2.0 * b)
-        q = jnp.where(b < 1.0, small, large)
-        return jnp.clip(q, means[None, :], 1.0)
-
-    def spent(log_scale: Float[Array, " S"]) -> Float[Array, " S"]:
-        q, m = upper(log_scale), means[None, :]
-        tiny = 1e-300
-        won = m * jnp.log(jnp.maximum(m, tiny) / jnp.maximum(q, tiny))
-        lost = (1.0 - m) * (
-            jnp.log(jnp.maximum(1.0 - m, tiny)) - jnp.log(jnp.maximum(1.0 - q, tiny))
-        )
-        divergence = jnp.where(m < 1.0, won + lost, 0.0)
-        return jnp.sum(jnp.where(sets, times[None, :] * divergence, 0.0), axis=1)
-
-    def halve(_: int, ends: tuple[Array, Array]) -> tuple[Array, Array]:
-        low, high = ends
+    low, high = -40.0, 60.0
+    for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
-        fits = spent(middle) <= budget
-        return jnp.where(fits, middle, low), jnp.where(fits, high, middle)
+        scale, spent = math.exp(middle), 0.0
+        for place in range(len(arms)):
+            arm = int(arms[place])
+            mean, times = known.means[arm], known.times[arm]
+            spent += times * divergence(mean, upper_mean(mean, scale / times))
+        if spent <= known.budget:
+            low = middle
+        else:
+            high = middle
+    total = 0.0
+    for place in range(len(arms)):
+        arm = int(arms[place])
+        total += upper_mean(known.means[arm], math.exp(low) / known.times[arm])
+    return total
 
-    count = sets.shape[0]
-    ends = (jnp.full(count, -40.0), jnp.full(count, 60.0))
-    low, _ = lax.fori_loop(0, _HALVINGS, halve, ends)
-    return jnp.sum(jnp.where(sets, upper(low), 0.0), axis=1)
+
+def upper_mean(mean: float, b: float) -> float:
+    """Return (b - 1 + root) / (2 b), without cancellation where b < 1."""
+    root = math.sqrt((1.0 - b) ** 2 + 4.0 * b * mean)
+    if b < 1.0:
+        q = 2.0 * mean / (1.0 - b + root)
+    else:
+        q = (b - 1.0 + root) / (2.0 * b)
+    return min(max(q, mean), 1.0)
+
+
+def divergence(mean: float, q: float) -> float:
+    """Return KL(m, q), of q not below m."""
+    if mean >= 1.0:
+        return 0.0
+    tiny = 1e-300
+    won = mean * math.log(max(mean, tiny) / max(q, tiny))
+    return won + (1.0 - mean) * (math.log(1.0 - mean) - math.log(max(1.0 - q, tiny)))

@@ -2,24 +2,13 @@
 
 from dataclasses import field
 from math import comb
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
-
-import jax
-import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Bool, Float, Int
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bayesduel.errors import PolicyParameterError, SimulationArgumentError
-from bayesduel.policies.base import policy_class
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
-    one_offer,
-    tie_breakers,
-    top,
-)
-from bayesduel.posteriors.set_laplace import SetBeliefs, SetLaplace, SetModel
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey
+from bayesduel.policies.subset_base import OfferingPolicy
+from bayesduel.posteriors.base import SetPosterior
 from theory.arguments import shown
 
 if TYPE_CHECKING:
@@ -29,16 +18,15 @@ MOST_SETS = 1000
 """Different sets whose choices are kept; the likelihood is a sum over them."""
 
 
-class LogitState(NamedTuple):
-    """What is believed, and the size of the sets."""
+def _laplace() -> Any:
+    """Return the usual posterior; JAX takes a second to import."""
+    from bayesduel.posteriors.set_laplace import SetLaplace
 
-    beliefs: SetBeliefs
-    slots: Int[Array, " k"]
+    return SetLaplace()
 
 
 @register("logit-ts", acronym="Logit-TS")
-@policy_class
-class LogitThompson(SubsetPolicy):
+class LogitThompson(OfferingPolicy, KernelPolicy):
     """Posterior sampling for multinomial logit with a normal prior of utilities.
 
     v_i = exp(u_i), u_i ~ Normal(0, prior_scale^2): the NumPyro model
@@ -75,20 +63,21 @@ class LogitThompson(SubsetPolicy):
     'Logit-TS'
     """
 
-    no_choice: bool = field(default=True, metadata={"static": True})
-    posterior: SetLaplace = SetLaplace()
+    no_choice: bool = True
+    posterior: Any = field(default_factory=_laplace)
 
     title: ClassVar[str] = "Thompson sampling, multinomial logit by Laplace"
     feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
-        if not isinstance(self.posterior, SetLaplace):
+        if not isinstance(self.posterior, SetPosterior):
             raise PolicyParameterError(
                 "posterior must be one of sets, such as "
                 f"SetLaplace(MultinomialLogit()), got {shown(self.posterior)}"
             )
-        self.posterior.check(num_arms, no_choice=self.no_choice)
+        posterior: Any = self.posterior
+        posterior.check(num_arms, no_choice=self.no_choice)
 
     def check_world(self, world: "ChoiceWorld", horizon: int) -> None:
         """Raise where the model does not fit a world, or there are too many sets.
@@ -118,55 +107,9 @@ class LogitThompson(SubsetPolicy):
                 f"is chosen, got {self.no_choice!r}"
             )
 
-    def init(
-        self,
-        rng_key: RunKey,
-        num_arms: int,
-        subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
-    ) -> LogitState:
-        """Return the state before the first round: the prior."""
-        model = self.posterior.over(num_arms, subset_size, no_choice=self.no_choice)
-        return LogitState(
-            beliefs=model.init(), slots=jnp.arange(subset_size, dtype=jnp.int32)
-        )
+    def over_model(self) -> Any:
+        """Return the rule over the draws of the posterior."""
+        # JAX takes a second to import.
+        from bayesduel.policies.over_models.logit_thompson import SampledLogit
 
-    def _model(self, state: LogitState) -> SetModel:
-        """Return the model for the sets that the state is about."""
-        num_arms = state.beliefs.counts.shape[1] - self.no_choice
-        return self.posterior.over(
-            num_arms, state.slots.shape[0], no_choice=self.no_choice
-        )
-
-    def choose(
-        self, rng_key: RunKey, state: LogitState, round_: RoundCount
-    ) -> tuple[Offer, LogitState]:
-        """Draw utilities, offer the k largest."""
-        key_draw, key_ties = jax.random.split(rng_key)
-        model = self._model(state)
-        utility = model.sample_utilities(key_draw, state.beliefs, 1)[0]
-        uniforms = tie_breakers(key_ties, utility.shape[0])
-        return one_offer(top(utility, uniforms, state.slots.shape[0])), state
-
-    def update(
-        self,
-        rng_key: RunKey,
-        state: LogitState,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> LogitState:
-        """Count the choice and fit the model again."""
-        outcome = rewards.rewards
-        if self.no_choice:
-            nobody = rewards.rounds.astype(jnp.float64) - jnp.sum(outcome)
-            outcome = jnp.concatenate([outcome, nobody[None]])
-        beliefs = self._model(state).update(state.beliefs, offer.subset, outcome)
-        return state._replace(beliefs=beliefs)
-
-    def recommend(self, rng_key: RunKey, state: LogitState) -> Bool[Array, " n"]:
-        """Return the k arms with the largest utilities at the mode."""
-        utility = self._model(state).utilities(state.beliefs)
-        uniforms = tie_breakers(rng_key, utility.shape[0])
-        return top(utility, uniforms, state.slots.shape[0])
+        return SampledLogit(self.posterior, self.no_choice)

@@ -1,32 +1,31 @@
 """MaxMin-UCB and Rec-MaxMin-UCB (Saha and Gopalan 2019)."""
 
-from dataclasses import field
 from typing import ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
 
-from bayesduel.ops.masks import mark_largest
-from bayesduel.policies.base import check_above, most_beaten, policy_class
+from bayesduel.ops.rules import most_beaten, only, top
+from bayesduel.policies.checks import check_above
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
-    one_offer,
-    ranks,
-    tie_breakers,
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
+from bayesduel.policies.subsets._rank_breaking import (
+    add_rivals,
+    bounds_at,
+    break_ranking,
+    least_beaten,
+    settled_rounds,
+    unbeaten,
 )
-from bayesduel.policies.subsets._rank_breaking import break_ranking, build, rivals
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey
 
 
-class WinsState(NamedTuple):
+class Comparisons(NamedTuple):
     """Comparisons that choices were broken into."""
 
-    wins: Int[Array, "n n"]
-    slots: Int[Array, " k"]
-    """0, ..., k - 1: its length is the size of a set."""
+    wins: Int[np.ndarray, "n n"]
+    size: int
+    """k."""
 
 
 class WinsPolicy(SubsetPolicy):
@@ -35,7 +34,8 @@ class WinsPolicy(SubsetPolicy):
     A rule has a number ``alpha`` above 1/2, the width of its confidence bounds.
     """
 
-    alpha: float
+    alpha: float = 0.51
+    compiled = True
 
     feedbacks: ClassVar[tuple[str, ...]] = ("winner", "ranking")
     least_size: ClassVar[int] = 2
@@ -44,34 +44,32 @@ class WinsPolicy(SubsetPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_above("alpha", self.alpha, 0.5)
 
-    def init(
+    def start(
         self,
-        rng_key: RunKey,
         num_arms: int,
         subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
-    ) -> WinsState:
+        horizon: int,
+        revenues: Float[np.ndarray, " n"],
+        rng: Generator,
+    ) -> Comparisons:
         """Return the state before the first round."""
-        return WinsState(
-            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int64),
-            slots=jnp.arange(subset_size, dtype=jnp.int32),
-        )
+        wins = np.zeros((num_arms, num_arms), dtype=np.int64)
+        return Comparisons(wins=wins, size=subset_size)
 
     def update(
         self,
-        rng_key: RunKey,
-        state: WinsState,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> WinsState:
+        state: Comparisons,
+        rng: Generator,
+        round_: int,
+        subset: Bool[np.ndarray, " n"],
+        rounds: int,
+        rewards: Float[np.ndarray, " n"],
+    ) -> None:
         """Break the choice into comparisons."""
-        return state._replace(wins=break_ranking(state.wins, offer, rewards))
+        break_ranking(state.wins, subset, rewards)
 
 
 @register("maxmin-ucb", acronym="MaxMin-UCB")
-@policy_class
 class MaxMinUCB(WinsPolicy):
     """Sets of arms that may be best and challenge each other most.
 
@@ -106,37 +104,30 @@ class MaxMinUCB(WinsPolicy):
     'MaxMin-UCB:alpha=0.765'
     """
 
-    alpha: float = 0.51
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    look_ahead: bool = True
 
     title: ClassVar[str] = "MaxMin-UCB"
     offers_fewer: ClassVar[bool] = True
 
-    def choose(
-        self, rng_key: RunKey, state: WinsState, round_: RoundCount
-    ) -> tuple[Offer, WinsState]:
+    def choose(self, state: Comparisons, rng: Generator, round_: int) -> Offer:
         """Offer rivals, or one arm as long as it has none."""
-        known = rivals(state.wins, round_, self.alpha)
-        uniforms = _uniforms(rng_key, state)
-        nobody = jnp.all(jnp.any(known.beaten, axis=1))
-        subset = build(known, uniforms, state.slots.shape[0], levels=False)
-        anyone = mark_largest(uniforms[0])
-        subset = jnp.where(nobody, anyone, subset)
-        offer = one_offer(subset)
-        if self.look_ahead:
-            alone = jnp.sum(subset, dtype=jnp.int32) == 1
-            rounds = jnp.where(alone & ~nobody, known.settled, 1)
-            offer = offer._replace(rounds=rounds)
-        return offer, state
+        bounds = bounds_at(state.wins, self.alpha, round_)
+        everybody = np.ones(len(state.wins), dtype=np.bool_)
+        subset = np.zeros(len(state.wins), dtype=np.bool_)
+        best = unbeaten(bounds, everybody)
+        added = add_rivals(rng, bounds, best, subset, state.size)
+        if added == 0:
+            add_rivals(rng, bounds, everybody, subset, 1)
+        is_alone = added == 1 and self.look_ahead
+        return Offer(subset, settled_rounds(bounds) if is_alone else 1, False)
 
-    def recommend(self, rng_key: RunKey, state: WinsState) -> Bool[Array, " n"]:
+    def recommend(self, state: Comparisons, rng: Generator) -> Bool[np.ndarray, " n"]:
         """Mark the arm that beats the most others."""
-        arms = jnp.arange(state.wins.shape[0], dtype=jnp.int32)
-        return arms == most_beaten(rng_key, state.wins)
+        everybody = np.ones(len(state.wins), dtype=np.bool_)
+        return only(most_beaten(rng, state.wins, everybody), len(state.wins))
 
 
 @register("rec-maxmin-ucb", acronym="Rec-MaxMin-UCB")
-@policy_class
 class RecursiveMaxMinUCB(WinsPolicy):
     """Rec-MaxMin-UCB: sets of exactly k arms, filled up level by level.
 
@@ -164,31 +155,32 @@ class RecursiveMaxMinUCB(WinsPolicy):
     'Rec-MaxMin-UCB:alpha=0.765'
     """
 
-    alpha: float = 0.51
-
     title: ClassVar[str] = "Rec-MaxMin-UCB"
 
     def choose(
-        self, rng_key: RunKey, state: WinsState, round_: RoundCount
-    ) -> tuple[Offer, WinsState]:
-        """Offer k arms."""
-        known = rivals(state.wins, round_, self.alpha)
-        subset = build(
-            known, _uniforms(rng_key, state), state.slots.shape[0], levels=True
-        )
-        return one_offer(subset), state
+        self, state: Comparisons, rng: Generator, round_: int
+    ) -> Bool[np.ndarray, " n"]:
+        """Offer k arms, level by level."""
+        bounds = bounds_at(state.wins, self.alpha, round_)
+        left = np.ones(len(state.wins), dtype=np.bool_)
+        subset = np.zeros(len(state.wins), dtype=np.bool_)
+        missing = state.size
+        while missing > 0:
+            level = unbeaten(bounds, left)
+            if not level.any():
+                level = least_beaten(rng, bounds, left)
+            missing -= add_rivals(rng, bounds, level, subset, missing)
+            for arm in range(len(left)):
+                left[arm] = left[arm] and not subset[arm]
+        return subset
 
-    def recommend(self, rng_key: RunKey, state: WinsState) -> Bool[Array, " n"]:
+    def recommend(self, state: Comparisons, rng: Generator) -> Bool[np.ndarray, " n"]:
         """Mark the k arms that beat the most others."""
-        won = jnp.sum(state.wins, axis=1).astype(jnp.float64)
-        lost = jnp.sum(state.wins, axis=0).astype(jnp.float64)
-        beaten = jnp.sum(state.wins > state.wins.T, axis=1, dtype=jnp.int32)
-        value = beaten.astype(jnp.float64) + won / (won + lost + 1.0)
-        uniforms = tie_breakers(rng_key, value.shape[0])
-        return ranks(value, uniforms) < state.slots.shape[0]
-
-
-def _uniforms(rng_key: RunKey, state: WinsState) -> Float[Array, "k n"]:
-    """Draw one uniform per place of a set and arm; consumes ``rng_key``."""
-    shape = state.slots.shape[0], state.wins.shape[0]
-    return jax.random.uniform(rng_key, shape, dtype=jnp.float64)
+        wins, value = state.wins, np.zeros(len(state.wins))
+        for arm in range(len(wins)):
+            won, lost = 0, 0
+            for other in range(len(wins)):
+                won, lost = won + wins[arm, other], lost + wins[other, arm]
+                value[arm] += wins[arm, other] > wins[other, arm]
+            value[arm] += won / (won + lost + 1.0)
+        return top(rng, value, state.size)

@@ -1,31 +1,38 @@
 """Exploration-Exploitation for the MNL bandit (Agrawal et al. 2019)."""
 
-from dataclasses import field
-from typing import ClassVar
+import math
+from typing import ClassVar, NamedTuple
 
-import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import Bool, Float
+from numpy.random import Generator
 
-from bayesduel.policies.base import check_above, check_choice, policy_class
+from bayesduel.policies.checks import check_above, check_choice
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
-    offer_until_no_choice,
-    tie_breakers,
-)
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._assortments import best_assortment
 from bayesduel.policies.subsets._epochs import (
-    EpochState,
-    add_purchases,
+    Epochs,
     begin_epoch,
+    best_by_means,
+    count_purchases,
     no_epochs,
+    offer_of_epoch,
 )
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey
+
+
+class OptimisticState(NamedTuple):
+    """The epochs, and what an index may be."""
+
+    epochs: Epochs
+    unseen: float
+    """The index of an arm never offered."""
+
+    most: float
+    """The largest index of other arms."""
 
 
 @register("mnl-ee", acronym="MNL-EE")
-@policy_class
 class MNLExploration(SubsetPolicy):
     """Optimistic assortments in epochs, for multinomial logit.
 
@@ -68,9 +75,10 @@ class MNLExploration(SubsetPolicy):
     """
 
     scale: float = 48.0
-    init_index: str = field(default="inf", metadata={"static": True})
-    cap: bool = field(default=False, metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    init_index: str = "inf"
+    cap: bool = False
+    look_ahead: bool = True
+    compiled = True
 
     title: ClassVar[str] = "Exploration-Exploitation for the MNL bandit"
     feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
@@ -82,61 +90,57 @@ class MNLExploration(SubsetPolicy):
         check_above("scale", self.scale, 0.0)
         check_choice("init_index", self.init_index, ("inf", "one"))
 
-    def init(
+    def start(
         self,
-        rng_key: RunKey,
         num_arms: int,
         subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
-    ) -> EpochState:
+        horizon: int,
+        revenues: Float[np.ndarray, " n"],
+        rng: Generator,
+    ) -> OptimisticState:
         """Return the state before the first round."""
-        return no_epochs(num_arms, subset_size, revenues)
-
-    def _indices(self, state: EpochState) -> Float[Array, " n"]:
-        times = jnp.maximum(state.epochs, 1).astype(jnp.float64)
-        mean = state.purchases / times
-        root = jnp.sqrt(jnp.float64(state.epochs.shape[0]))
-        width = self.scale * jnp.log1p(root * state.finished.astype(jnp.float64))
-        upper = mean + jnp.sqrt(mean * width / times) + width / times
-        if self.cap:
-            upper = jnp.minimum(upper, 1.0)
-        first = jnp.inf if self.init_index == "inf" else 1.0
-        return jnp.where(state.epochs > 0, upper, jnp.float64(first))
-
-    def choose(
-        self, rng_key: RunKey, state: EpochState, round_: RoundCount
-    ) -> tuple[Offer, EpochState]:
-        """Begin an epoch, or go on with the present one."""
-        uniforms = tie_breakers(rng_key, state.subset.shape[0])
-        best = best_assortment(
-            self._indices(state), state.revenues, uniforms, state.slots.shape[0]
+        return OptimisticState(
+            epochs=no_epochs(num_arms, subset_size, revenues),
+            unseen=math.inf if self.init_index == "inf" else 1.0,
+            most=1.0 if self.cap else math.inf,
         )
-        state = begin_epoch(state, best)
-        return offer_until_no_choice(state.subset, in_bulk=self.look_ahead), state
+
+    def choose(self, state: OptimisticState, rng: Generator, round_: int) -> Offer:
+        """Begin an epoch, or go on with the present one."""
+        epochs = state.epochs
+        if epochs.now.begins:
+            upper = indices(state, self.scale)
+            best = best_assortment(rng, upper, epochs.revenues, epochs.size)
+            begin_epoch(epochs, best)
+        return offer_of_epoch(epochs, self.look_ahead)
 
     def update(
         self,
-        rng_key: RunKey,
-        state: EpochState,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> EpochState:
+        state: OptimisticState,
+        rng: Generator,
+        round_: int,
+        subset: Bool[np.ndarray, " n"],
+        rounds: int,
+        rewards: Float[np.ndarray, " n"],
+    ) -> None:
         """Count purchases."""
-        return add_purchases(state, offer, rewards)
+        count_purchases(state.epochs, rounds, rewards)
 
-    def recommend(self, rng_key: RunKey, state: EpochState) -> Bool[Array, " n"]:
+    def recommend(
+        self, state: OptimisticState, rng: Generator
+    ) -> Bool[np.ndarray, " n"]:
         """Return the best set under the mean purchases per epoch."""
-        return best_by_means(rng_key, state)
+        return best_by_means(state.epochs, rng)
 
 
-def best_by_means(rng_key: RunKey, state: EpochState) -> Bool[Array, " n"]:
-    """Return the set of largest expected revenue under V_i/n_i; ties at random.
-
-    An arm without a purchase counts a little, so that sets are full.
-    """
-    times = jnp.maximum(state.epochs, 1).astype(jnp.float64)
-    means = jnp.maximum(state.purchases / times, 1e-9)
-    uniforms = tie_breakers(rng_key, means.shape[0])
-    return best_assortment(means, state.revenues, uniforms, state.slots.shape[0])
+def indices(state: OptimisticState, scale: float) -> Float[np.ndarray, " n"]:
+    """Return m_i + sqrt(m_i L/n_i) + L/n_i, capped if asked for."""
+    epochs, num_arms = state.epochs, len(state.epochs.number)
+    width = scale * math.log1p(math.sqrt(num_arms) * epochs.now.finished)
+    upper = np.full(num_arms, state.unseen)
+    for arm in range(num_arms):
+        if epochs.number[arm] > 0:
+            mean = epochs.purchases[arm] / epochs.number[arm]
+            share = width / epochs.number[arm]
+            upper[arm] = min(mean + math.sqrt(mean * share) + share, state.most)
+    return upper

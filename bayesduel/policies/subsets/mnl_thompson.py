@@ -1,43 +1,37 @@
 """Thompson sampling for the MNL bandit (Agrawal et al. 2017)."""
 
-from dataclasses import field
+import math
 from typing import ClassVar, NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import Bool, Float
+from numpy.random import Generator
 
-from bayesduel.ops.masks import first_marked
-from bayesduel.policies.base import check_choice, policy_class
+from bayesduel.ops.rules import only
+from bayesduel.policies.checks import check_choice
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
-    offer_until_no_choice,
-    tie_breakers,
-)
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.policies.subsets._assortments import best_assortment
 from bayesduel.policies.subsets._epochs import (
-    EpochState,
-    add_purchases,
+    Epochs,
     begin_epoch,
+    best_by_means,
+    count_purchases,
     no_epochs,
+    offer_of_epoch,
 )
-from bayesduel.policies.subsets.mnl_exploration import best_by_means
-from bayesduel.posteriors.beta_draws import draw_gammas
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey
 
 
 class SampledState(NamedTuple):
-    """The epochs, and what the confidence radius of the correlated form needs."""
+    """The epochs, and what the correlated form needs."""
 
-    known: EpochState
-    log_scale: Float[Array, ""]
+    epochs: Epochs
+    is_correlated: bool
+    log_scale: float
     """log(T k)."""
 
 
 @register("mnl-ts", acronym="MNL-TS")
-@policy_class
 class MNLThompson(SubsetPolicy):
     """Thompson sampling in epochs for multinomial logit, MNL-TS.
 
@@ -76,8 +70,9 @@ class MNLThompson(SubsetPolicy):
     'MNL-TS'
     """
 
-    variant: str = field(default="beta", metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    variant: str = "beta"
+    look_ahead: bool = True
+    compiled = True
 
     title: ClassVar[str] = "Thompson sampling for the MNL bandit"
     feedbacks: ClassVar[tuple[str, ...]] = ("winner",)
@@ -85,7 +80,7 @@ class MNLThompson(SubsetPolicy):
     reads_revenues: ClassVar[bool] = True
 
     @property
-    def needs_horizon(self) -> bool:  # pyright: ignore
+    def needs_horizon(self) -> bool:
         """Whether the rule reads the horizon."""
         return self.variant == "correlated"
 
@@ -98,72 +93,77 @@ class MNLThompson(SubsetPolicy):
         """Raise ``PolicyParameterError`` for a bad parameter."""
         check_choice("variant", self.variant, ("beta", "correlated"))
 
-    def init(
+    def start(
         self,
-        rng_key: RunKey,
         num_arms: int,
         subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
+        horizon: int,
+        revenues: Float[np.ndarray, " n"],
+        rng: Generator,
     ) -> SampledState:
         """Return the state before the first round."""
-        rounds = jnp.asarray(horizon).astype(jnp.float64)
         return SampledState(
-            known=no_epochs(num_arms, subset_size, revenues),
-            log_scale=jnp.log(rounds * subset_size),
+            epochs=no_epochs(num_arms, subset_size, revenues),
+            is_correlated=self.variant == "correlated",
+            log_scale=math.log(horizon * subset_size),
         )
 
-    def choose(
-        self, rng_key: RunKey, state: SampledState, round_: RoundCount
-    ) -> tuple[Offer, SampledState]:
+    def choose(self, state: SampledState, rng: Generator, round_: int) -> Offer:
         """Begin an epoch with freshly drawn weights, or go on with the present one."""
-        key_weights, key_ties = jax.random.split(rng_key)
-        known = state.known
-        num_arms, size = known.subset.shape[0], known.slots.shape[0]
-        uniforms = tie_breakers(key_ties, num_arms)
-        if self.variant == "beta":
-            best = best_assortment(
-                _beta_weights(key_weights, known), known.revenues, uniforms, size
-            )
-        else:
-            weights = self._correlated_weights(key_weights, state)
-            best = best_assortment(weights, known.revenues, uniforms, size)
-            fresh = known.epochs == 0
-            best = jnp.where(jnp.any(fresh), first_marked(fresh), best)
-        known = begin_epoch(known, best)
-        offer = offer_until_no_choice(known.subset, in_bulk=self.look_ahead)
-        return offer, state._replace(known=known)
-
-    def _correlated_weights(
-        self, rng_key: RunKey, state: SampledState
-    ) -> Float[Array, " n"]:
-        known = state.known
-        times = jnp.maximum(known.epochs, 1).astype(jnp.float64)
-        mean = known.purchases / times
-        spread = jnp.sqrt(50.0 * mean * (mean + 1.0) / times)
-        spread = spread + 75.0 * jnp.sqrt(state.log_scale) / times
-        normal = jax.random.normal(rng_key, known.slots.shape, dtype=jnp.float64)
-        return jnp.maximum(mean + jnp.max(normal) * spread, 0.0)
+        epochs = state.epochs
+        if epochs.now.begins:
+            begin_epoch(epochs, next_set(state, rng))
+        return offer_of_epoch(epochs, self.look_ahead)
 
     def update(
         self,
-        rng_key: RunKey,
         state: SampledState,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> SampledState:
+        rng: Generator,
+        round_: int,
+        subset: Bool[np.ndarray, " n"],
+        rounds: int,
+        rewards: Float[np.ndarray, " n"],
+    ) -> None:
         """Count purchases."""
-        return state._replace(known=add_purchases(state.known, offer, rewards))
+        count_purchases(state.epochs, rounds, rewards)
 
-    def recommend(self, rng_key: RunKey, state: SampledState) -> Bool[Array, " n"]:
+    def recommend(self, state: SampledState, rng: Generator) -> Bool[np.ndarray, " n"]:
         """Return the best set under the mean purchases per epoch."""
-        return best_by_means(rng_key, state.known)
+        return best_by_means(state.epochs, rng)
 
 
-def _beta_weights(rng_key: RunKey, known: EpochState) -> Float[Array, " n"]:
+def next_set(state: SampledState, rng: Generator) -> Bool[np.ndarray, " n"]:
+    """Return the best set under drawn weights, or an arm that was never offered."""
+    epochs, num_arms = state.epochs, len(state.epochs.number)
+    if state.is_correlated:
+        for arm in range(num_arms):
+            if epochs.number[arm] == 0:
+                return only(arm, num_arms)
+        weights = correlated_weights(state, rng)
+    else:
+        weights = beta_weights(epochs, rng)
+    return best_assortment(rng, weights, epochs.revenues, epochs.size)
+
+
+def beta_weights(epochs: Epochs, rng: Generator) -> Float[np.ndarray, " n"]:
     """Draw v_i = 1/theta_i - 1: a quotient of two Gamma numbers."""
-    epochs = known.epochs.astype(jnp.float64) + 1.0
-    shapes = jnp.stack([known.purchases + 1.0, epochs])
-    of_purchases, of_epochs = draw_gammas(rng_key, shapes)
-    return of_purchases / of_epochs
+    weights = np.empty(len(epochs.number))
+    for arm in range(len(weights)):
+        of_purchases = rng.standard_gamma(epochs.purchases[arm] + 1.0)
+        weights[arm] = of_purchases / rng.standard_gamma(epochs.number[arm] + 1.0)
+    return weights
+
+
+def correlated_weights(state: SampledState, rng: Generator) -> Float[np.ndarray, " n"]:
+    """Draw v_i = m_i + theta s_i, not below 0, with one theta for all arms."""
+    epochs, theta = state.epochs, -math.inf
+    for _ in range(epochs.size):
+        theta = max(theta, rng.standard_normal())
+    weights = np.empty(len(epochs.number))
+    for arm in range(len(weights)):
+        number = epochs.number[arm]
+        mean = epochs.purchases[arm] / number
+        spread = math.sqrt(50.0 * mean * (mean + 1.0) / number)
+        spread += 75.0 * math.sqrt(state.log_scale) / number
+        weights[arm] = max(mean + theta * spread, 0.0)
+    return weights

@@ -2,17 +2,15 @@
 
 from typing import ClassVar
 
-import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool
+from numpy.random import Generator
 
-from bayesduel.policies.base import policy_class
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import one_offer, tie_breakers, top
 from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
-from bayesduel.types import Offer, RoundCount, RunKey
 
 
 @register("random-subsets", acronym="Random subsets")
-@policy_class
 class RandomSubsets(CountingPolicy):
     """Offers k arms uniformly at random in every round.
 
@@ -28,9 +26,13 @@ class RandomSubsets(CountingPolicy):
     title: ClassVar[str] = "Random subsets"
 
     def choose(
-        self, rng_key: RunKey, state: RewardCounts, round_: RoundCount
-    ) -> tuple[Offer, RewardCounts]:
-        """Offer any k arms."""
-        uniforms = tie_breakers(rng_key, state.plays.shape[0])
-        subset = top(jnp.zeros_like(uniforms), uniforms, state.slots.shape[0])
-        return one_offer(subset), state
+        self, state: RewardCounts, rng: Generator, round_: int
+    ) -> Bool[np.ndarray, " n"]:
+        """Offer any k arms: each with the share of places left among the arms left."""
+        num_arms, missing = len(state.plays), state.size
+        subset = np.zeros(num_arms, dtype=np.bool_)
+        for arm in range(num_arms):
+            if rng.random() * (num_arms - arm) < missing:
+                subset[arm] = True
+                missing -= 1
+        return subset

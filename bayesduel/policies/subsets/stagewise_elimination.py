@@ -1,57 +1,47 @@
 """Stagewise Elimination for best-of-K bandits (Simchowitz et al. 2016)."""
 
-from dataclasses import field
-from typing import ClassVar, NamedTuple
+import math
+from typing import Any, ClassVar, NamedTuple
 
-import jax.numpy as jnp
-from jax import Array
-from jaxtyping import Bool, Float, Int
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy.random import Generator
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import check_choice, policy_class
+from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.ops.rules import record, top
+from bayesduel.policies.checks import check_choice
 from bayesduel.policies.registry import register
-from bayesduel.policies.subset_base import (
-    SubsetPolicy,
-    one_offer,
-    ranks,
-    tie_breakers,
-)
-from bayesduel.types import Offer, Rewards, RoundCount, RunKey
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
 
 
 class StageState(NamedTuple):
     """Where a run stands in its stages."""
 
-    undecided: Bool[Array, " n"]
-    accepted: Bool[Array, " n"]
-    stage: Int[Array, ""]
-    """s, from 1 on."""
+    undecided: Bool[np.ndarray, " n"]
+    accepted: Bool[np.ndarray, " n"]
+    waiting: Bool[np.ndarray, " n"]
+    """The undecided arms that this repetition has not played."""
 
-    repetition: Int[Array, ""]
-    """Finished repetitions of this stage, of 2^s."""
-
-    block: Int[Array, ""]
-    """Block of the permutation that is played next."""
-
-    order: Float[Array, " n"]
-    """Uniforms whose order is the permutation of this repetition."""
-
-    counted: Bool[Array, " n"]
-    """The arms of the block that was offered last, without those that fill it up."""
-
-    totals: Float[Array, " n"]
+    totals: Float[np.ndarray, " n"]
     """Rewards of this stage, in an arm's own blocks."""
 
-    last_means: Float[Array, " n"]
+    last_means: Float[np.ndarray, " n"]
     """Mean rewards of the last finished stage of each arm."""
 
-    log_horizon: Float[Array, ""]
-    slots: Int[Array, " k"]
+    now: Any
+    """The ``stage`` s, from 1 on, and how many of its 2^s ``repetitions`` are left."""
+
+    size: int
+    """k."""
+
+    log_level: float
+    """log(1/delta)."""
+
+    is_bernstein: bool
 
 
 @register("stagewise", acronym="Stagewise Elimination")
-@policy_class
 class StagewiseElimination(SubsetPolicy):
     """Uniform play in stages, accepting and rejecting arms by confidence intervals.
 
@@ -95,8 +85,9 @@ class StagewiseElimination(SubsetPolicy):
     """
 
     delta: float = 0.0
-    radius: str = field(default="hoeffding", metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    radius: str = "hoeffding"
+    look_ahead: bool = True
+    compiled = True
 
     title: ClassVar[str] = "Stagewise Elimination"
     needs_horizon: ClassVar[bool] = True
@@ -110,126 +101,132 @@ class StagewiseElimination(SubsetPolicy):
             )
         check_choice("radius", self.radius, ("hoeffding", "bernstein"))
 
-    def init(
+    def start(
         self,
-        rng_key: RunKey,
         num_arms: int,
         subset_size: int,
-        horizon: RoundCount,
-        revenues: Float[Array, " n"],
+        horizon: int,
+        revenues: Float[np.ndarray, " n"],
+        rng: Generator,
     ) -> StageState:
-        """Return the state before the first round; consumes ``rng_key``."""
-        everybody = jnp.full(num_arms, num_arms == subset_size)
+        """Return the state before the first round."""
+        everybody = np.full(num_arms, num_arms == subset_size)
         return StageState(
             undecided=~everybody,
             accepted=everybody,
-            stage=jnp.int32(1),
-            repetition=jnp.int64(0),
-            block=jnp.int32(0),
-            order=tie_breakers(rng_key, num_arms),
-            counted=jnp.zeros(num_arms, dtype=bool),
-            totals=jnp.zeros(num_arms, dtype=jnp.float64),
-            last_means=jnp.zeros(num_arms, dtype=jnp.float64),
-            log_horizon=jnp.log(jnp.asarray(horizon).astype(jnp.float64)),
-            slots=jnp.arange(subset_size, dtype=jnp.int32),
+            waiting=~everybody,
+            totals=np.zeros(num_arms),
+            last_means=np.zeros(num_arms),
+            now=record(stage=1, repetitions=2),
+            size=subset_size,
+            log_level=-math.log(self.delta) if self.delta > 0.0 else math.log(horizon),
+            is_bernstein=self.radius == "bernstein",
         )
 
-    def choose(
-        self, rng_key: RunKey, state: StageState, round_: RoundCount
-    ) -> tuple[Offer, StageState]:
+    def choose(self, state: StageState, rng: Generator, round_: int) -> Offer:
         """Offer the next block, or the accepted arms once all is decided."""
-        size = state.slots.shape[0]
-        place = ranks(jnp.where(state.undecided, state.order, -1.0), state.order)
-        first = state.block * size
-        block = state.undecided & (place >= first) & (place < first + size)
-        missing = size - jnp.sum(block, dtype=jnp.int32)
-        group = jnp.where(state.accepted, 2.0, jnp.where(state.undecided, 0.0, 1.0))
-        uniforms = tie_breakers(rng_key, block.shape[0])
-        group = jnp.where(block, -1.0, group)
-        subset = block | (ranks(group, uniforms) < missing)
-        over = ~jnp.any(state.undecided)
-        offer = one_offer(jnp.where(over, state.accepted, subset))
-        if self.look_ahead:
-            offer = offer._replace(rounds=jnp.where(over, NEVER, offer.rounds))
-        return offer, state._replace(counted=block)
+        if count(state.undecided) == 0:
+            rounds = LONGEST_HORIZON if self.look_ahead else 1
+            return Offer(state.accepted, rounds, False)
+        group = np.zeros(len(state.undecided))
+        for arm in range(len(group)):
+            if state.waiting[arm]:
+                group[arm] = 3.0
+            elif state.accepted[arm]:
+                group[arm] = 2.0
+            elif not state.undecided[arm]:
+                group[arm] = 1.0
+        # A random block is the next one of a random order; filled up if it is short.
+        return Offer(top(rng, group, state.size), 1, False)
 
     def update(
         self,
-        rng_key: RunKey,
         state: StageState,
-        round_: RoundCount,
-        offer: Offer,
-        rewards: Rewards,
-    ) -> StageState:
+        rng: Generator,
+        round_: int,
+        subset: Bool[np.ndarray, " n"],
+        rounds: int,
+        rewards: Float[np.ndarray, " n"],
+    ) -> None:
         """Count the block; decide at the end of a stage."""
-        size = state.slots.shape[0]
-        totals = state.totals + jnp.where(state.counted, rewards.rewards, 0.0)
-        block = state.block + 1
-        members = jnp.sum(state.undecided, dtype=jnp.int32)
-        last_block = block * size >= members
-        repetition = state.repetition + jnp.where(last_block, 1, 0)
-        plays = jnp.left_shift(jnp.int64(1), state.stage.astype(jnp.int64))
-        ends = last_block & (repetition >= plays) & (members > 0)
-        means = totals / plays.astype(jnp.float64)
-        accepted, undecided = self._decide(state, means, plays)
-        fresh = tie_breakers(rng_key, totals.shape[0])
-        return state._replace(
-            undecided=jnp.where(ends, undecided, state.undecided),
-            accepted=jnp.where(ends, accepted, state.accepted),
-            stage=state.stage + jnp.where(ends, 1, 0),
-            repetition=jnp.where(ends, 0, repetition),
-            block=jnp.where(last_block, 0, block),
-            order=jnp.where(last_block, fresh, state.order),
-            totals=jnp.where(ends, 0.0, totals),
-            last_means=jnp.where(ends & state.undecided, means, state.last_means),
-        )
+        if count(state.undecided) == 0:
+            return
+        for arm in range(len(subset)):
+            if subset[arm] and state.waiting[arm]:
+                state.totals[arm] += rewards[arm]
+                state.waiting[arm] = False
+        if count(state.waiting) == 0:
+            state.now.repetitions -= 1
+            if state.now.repetitions == 0:
+                decide(state, rng)
+            for arm in range(len(subset)):
+                state.waiting[arm] = state.undecided[arm]
 
-    def _decide(
-        self, state: StageState, means: Float[Array, " n"], plays: RoundCount
-    ) -> tuple[Bool[Array, " n"], Bool[Array, " n"]]:
-        """Return who is accepted and who is undecided after this stage."""
-        size = state.slots.shape[0]
-        left = size - jnp.sum(state.accepted, dtype=jnp.int32)
-        own = jnp.where(state.undecided, means, -jnp.inf)
-        place = ranks(own, state.order)
-        radius = self._radii(state, means, plays)
-
-        def of_place(wanted: Int[Array, ""], values: Array) -> Array:
-            return jnp.sum(jnp.where(place == wanted, values, 0.0))
-
-        next_best = of_place(left, means + radius)
-        last_place = of_place(left - 1, means - radius)
-        good = state.undecided & (means - radius > next_best)
-        bad = state.undecided & (means + radius < last_place)
-        accepted = state.accepted | good
-        undecided = state.undecided & ~good & ~bad
-        left = size - jnp.sum(accepted, dtype=jnp.int32)
-        over = jnp.sum(undecided, dtype=jnp.int32) <= left
-        accepted = accepted | (undecided & over)
-        return accepted, undecided & ~over & (left > 0)
-
-    def _radii(
-        self, state: StageState, means: Float[Array, " n"], plays: RoundCount
-    ) -> Float[Array, " n"]:
-        number = plays.astype(jnp.float64)
-        stage = state.stage.astype(jnp.float64)
-        delta = jnp.where(
-            self.delta > 0.0,
-            jnp.log(jnp.maximum(self.delta, 1e-300)),
-            -state.log_horizon,
-        )
-        bernstein = self.radius == "bernstein"
-        factor = (8.0 if bernstein else 4.0) * means.shape[0]
-        log = jnp.log(factor * stage * stage) - delta
-        if not bernstein:
-            return jnp.broadcast_to(jnp.sqrt(log / (2.0 * number)), means.shape)
-        variance = jnp.maximum(means * (1.0 - means), 0.0)
-        last = 7.0 * log / (3.0 * (number - 1.0))
-        return jnp.sqrt(2.0 * variance * log / number) + last
-
-    def recommend(self, rng_key: RunKey, state: StageState) -> Bool[Array, " n"]:
+    def recommend(self, state: StageState, rng: Generator) -> Bool[np.ndarray, " n"]:
         """Return the accepted arms, filled up by the means of the last stage."""
-        uniforms = tie_breakers(rng_key, state.totals.shape[0])
-        value = jnp.where(state.undecided, state.last_means, -1.0)
-        value = jnp.where(state.accepted, jnp.inf, value)
-        return ranks(value, uniforms) < state.slots.shape[0]
+        value = np.full(len(state.totals), -1.0)
+        for arm in range(len(value)):
+            if state.accepted[arm]:
+                value[arm] = math.inf
+            elif state.undecided[arm]:
+                value[arm] = state.last_means[arm]
+        return top(rng, value, state.size)
+
+
+def decide(state: StageState, rng: Generator) -> None:
+    """Accept and reject arms at the end of a stage, and begin the next one."""
+    undecided, accepted, means = state.undecided, state.accepted, state.last_means
+    plays, own = 2.0**state.now.stage, np.full(len(state.totals), -1.0)
+    for arm in range(len(own)):
+        if undecided[arm]:
+            own[arm] = means[arm] = state.totals[arm] / plays
+        state.totals[arm] = 0.0
+    # Arms with equal means have equal radii: which of them comes first does not matter.
+    leaders = top(rng, own, places_left(state))
+    last, next_best = math.inf, -1.0
+    for arm in range(len(own)):
+        if leaders[arm]:
+            last = min(last, own[arm])
+        else:
+            next_best = max(next_best, own[arm])
+    lowest_of_last = last - radius(state, last, plays)
+    highest_of_next = next_best + radius(state, next_best, plays)
+    for arm in range(len(own)):
+        if undecided[arm]:
+            width = radius(state, own[arm], plays)
+            accepted[arm] = own[arm] - width > highest_of_next
+            is_rejected = own[arm] + width < lowest_of_last
+            undecided[arm] = not accepted[arm] and not is_rejected
+    left = places_left(state)
+    if left == 0 or count(undecided) <= left:
+        for arm in range(len(own)):
+            accepted[arm] = accepted[arm] or (left > 0 and undecided[arm])
+            undecided[arm] = False
+    state.now.stage += 1
+    state.now.repetitions = 1 << state.now.stage
+
+
+def places_left(state: StageState) -> int:
+    """Return k', how many arms are still to be accepted."""
+    return state.size - count(state.accepted)
+
+
+def count(mask: Bool[np.ndarray, " n"]) -> int:
+    """Count the arms that are marked."""
+    number = 0
+    for arm in range(len(mask)):
+        number += mask[arm]
+    return number
+
+
+def radius(state: StageState, mean: float, plays: float) -> float:
+    """Return rho of an arm with a mean of so many rewards."""
+    stage, num_arms = state.now.stage, len(state.totals)
+    if not state.is_bernstein:
+        level = math.log(4.0 * num_arms * stage * stage) + state.log_level
+        return math.sqrt(level / (2.0 * plays))
+    level = math.log(8.0 * num_arms * stage * stage) + state.log_level
+    variance = max(mean * (1.0 - mean), 0.0)
+    return math.sqrt(2.0 * variance * level / plays) + 7.0 * level / (
+        3.0 * (plays - 1.0)
+    )

@@ -1,23 +1,24 @@
 """UCB without total order of the arms (Yang et al. 2021)."""
 
+import math
 import warnings
-from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import jax.numpy as jnp
-from jax import Array
+import numpy as np
 from jaxtyping import Bool, Float
+from numpy.random import Generator
 
 from bayesduel.errors import AssumptionWarning
-from bayesduel.policies.base import check_above, policy_class
+from bayesduel.ops.rules import top
+from bayesduel.policies.checks import check_above
 from bayesduel.policies.registry import register
-from bayesduel.policies.subsets._index_stretches import index_values, safe_rounds
-from bayesduel.policies.subsets._reward_counts import (
-    IndexPolicy,
-    RewardCounts,
+from bayesduel.policies.subset_base import Offer
+from bayesduel.policies.subsets._index_stretches import (
     best_outside,
+    index_values,
+    safe_rounds,
 )
-from bayesduel.types import RoundCount
+from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
 from theory import choice_table_bounds
 
 if TYPE_CHECKING:
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 
 @register("ucb-no-order", acronym="UCB-no-order", theorems=(choice_table_bounds,))
-@policy_class
-class UCBWithoutOrder(IndexPolicy):
+class UCBWithoutOrder(CountingPolicy):
     """The index rule that needs no total order of the arms.
 
     Offers the k arms with the largest C_i/N_i + Bmax sqrt(alpha log T / N_i), C_i the
@@ -64,7 +64,8 @@ class UCBWithoutOrder(IndexPolicy):
 
     alpha: float = 2.0
     largest_reward: float = 1.0
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    look_ahead: bool = True
+    compiled = True
 
     title: ClassVar[str] = "UCB without total order"
     needs_horizon: ClassVar[bool] = True
@@ -87,26 +88,26 @@ class UCBWithoutOrder(IndexPolicy):
                 stacklevel=2,
             )
 
-    def _width(self, state: RewardCounts) -> Float[Array, ""]:
-        return self.largest_reward * jnp.sqrt(self.alpha * state.log_horizon)
+    def choose(self, state: RewardCounts, rng: Generator, round_: int) -> Offer:
+        """Offer the k largest indices, as long as they surely stay the largest."""
+        values = indices(self, state, round_)
+        subset = top(rng, values, state.size)
+        rounds = 1
+        if self.look_ahead:
+            outside = best_outside(subset, values)
+            rounds = safe_rounds(state, subset, width_of(self, state), outside)
+        return Offer(subset, rounds, False)
 
-    def merits(self, state: RewardCounts) -> Float[Array, " n"]:
-        """Return the indices: they do not depend on the round."""
-        return index_values(state.totals, state.plays, self._width(state))
+    def recommend(self, state: RewardCounts, rng: Generator) -> Bool[np.ndarray, " n"]:
+        """Return the k arms with the largest indices."""
+        return top(rng, indices(self, state, 0), state.size)
 
-    def indices(self, state: RewardCounts, round_: RoundCount) -> Float[Array, " n"]:
-        """Return C_i/N_i + Bmax sqrt(alpha log T / N_i)."""
-        return self.merits(state)
 
-    def stretch(
-        self,
-        state: RewardCounts,
-        round_: RoundCount,
-        subset: Bool[Array, " n"],
-        indices: Float[Array, " n"],
-    ) -> RoundCount:
-        """Return for how many rounds ``subset`` surely has the largest indices."""
-        outside = best_outside(subset, indices)
-        return safe_rounds(
-            state.totals, state.plays, subset, self._width(state), outside
-        )
+def width_of(rule: Any, state: RewardCounts) -> float:
+    """Return Bmax sqrt(alpha log T)."""
+    return rule.largest_reward * math.sqrt(rule.alpha * state.log_horizon)
+
+
+def indices(rule: Any, state: RewardCounts, round_: int) -> Float[np.ndarray, " n"]:
+    """Return C_i/N_i + Bmax sqrt(alpha log T / N_i), in any round."""
+    return index_values(state, width_of(rule, state), np.inf)

@@ -1,34 +1,22 @@
 """Double Thompson Sampling: D-TS, D-TS+ and pure D-TS (Wu and Liu 2016)."""
 
-from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.base import (
-    Policy,
-    check_above,
-    check_choice,
-    policy_class,
-)
+from bayesduel.policies.checks import check_above, check_choice
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
-from bayesduel.policies.thompson._sampled_rounds import (
-    ROUNDS_AT_ONCE,
-    SampledRounds,
-    SampledState,
-)
 from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
 from bayesduel.posteriors.beta_pairs import (
     BetaPairs,
 )
-from bayesduel.posteriors.laplace import Laplace
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
-from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 from theory import double_thompson_bound, double_thompson_refined_bound
 
 
-@register("bt-ts", acronym="BT-TS", elimination=False, posterior=Laplace())
+@register("bt-ts", acronym="BT-TS", elimination=False, posterior="bradley-terry")
 @register("pure-d-ts", acronym="Pure D-TS", elimination=False)
 @register(
     "d-ts+",
@@ -41,8 +29,7 @@ from theory import double_thompson_bound, double_thompson_refined_bound
     acronym="D-TS",
     theorems=(double_thompson_bound, double_thompson_refined_bound),
 )
-@policy_class
-class DoubleThompson(Policy):
+class DoubleThompson(KernelPolicy):
     """Double Thompson Sampling (D-TS, D-TS+).
 
     Both arms of a duel are drawn from Beta posteriors of the pairs: the first wins the
@@ -113,10 +100,10 @@ class DoubleThompson(Policy):
     """
 
     alpha: float = 0.51
-    tie_break: str = field(default="random", metadata={"static": True})
-    elimination: bool = field(default=True, metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
-    posterior: PairPosterior | str = BetaPairs()
+    tie_break: str = "random"
+    elimination: bool = True
+    look_ahead: bool = True
+    posterior: "PairPosterior | str" = BetaPairs()
 
     title: ClassVar[str] = "Double Thompson Sampling"
 
@@ -135,46 +122,6 @@ class DoubleThompson(Policy):
                 f"where samples never tie, got {self.tie_break!r}"
             )
 
-    @property
-    def _sampled(self) -> SampledRounds:
-        """How to play where nothing but draws is known."""
-        posterior: Any = self.posterior
-        together = self.look_ahead and posterior.independent_draws
-        return SampledRounds(
-            posterior,
-            elimination=self.elimination,
-            by_regret=self.tie_break == "regret",
-            at_once=ROUNDS_AT_ONCE if together else 1,
-        )
-
-    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> SampledState:
-        """Return the state before the first round."""
-        return self._sampled.init(rng_key, num_arms)
-
-    def choose(
-        self, rng_key: RunKey, state: SampledState, round_: RoundCount
-    ) -> tuple[Duel, SampledState]:
-        """Choose the next duel and the idle rounds before it, as far as drawn."""
-        return self._sampled.choose(rng_key, state, round_), state
-
-    def update(
-        self,
-        rng_key: RunKey,
-        state: SampledState,
-        round_: RoundCount,
-        duel: Duel,
-        outcome: Outcome,
-    ) -> SampledState:
-        """Tell the posterior the outcome."""
-        return self._sampled.update(rng_key, state, duel, outcome, self.alpha)
-
-    def recommend(self, rng_key: RunKey, state: SampledState) -> Arm:
-        """Return the arm that beats the most others by the mean of the posterior.
-
-        On one scale, the arm with the largest utility at the mode.
-        """
-        return self._sampled.recommend(rng_key, state)
-
     def scalar_kernel(self) -> Any:
         """Return the kernel, where there is a Beta law per pair."""
         posterior: Any = self.posterior
@@ -190,4 +137,24 @@ class DoubleThompson(Policy):
             elimination=self.elimination,
             ties_by_regret=self.tie_break == "regret",
             form=EITHER if self.look_ahead else STEP,
+        )
+
+    def over_model(self) -> Any:
+        """Return the rule over the draws of any other posterior."""
+        posterior: Any = self.posterior
+        if isinstance(posterior, BetaPairs):
+            return None
+        # JAX takes a second to import.
+        from bayesduel.policies.over_models.double_thompson import (
+            ROUNDS_AT_ONCE,
+            SampledDoubleThompson,
+        )
+
+        together = self.look_ahead and posterior.independent_draws
+        return SampledDoubleThompson(
+            posterior,
+            alpha=self.alpha,
+            elimination=self.elimination,
+            by_regret=self.tie_break == "regret",
+            at_once=ROUNDS_AT_ONCE if together else 1,
         )

@@ -1,24 +1,17 @@
 """Relative Confidence Sampling (Zoghi, Whiteson, de Rijke and Munos 2014)."""
 
-from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.policies.base import (
-    Policy,
-    check_above,
-    check_beta_pairs,
-    check_choice,
-    policy_class,
-)
+from bayesduel.policies.checks import check_above, check_beta_pairs, check_choice
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_pairs import BetaPairs
 
 
 @register("rcs", acronym="RCS")
-@policy_class
-class RelativeConfidenceSampling(Policy):
+class RelativeConfidenceSampling(KernelPolicy):
     """Relative Confidence Sampling (RCS).
 
     The champion is the arm that beats all others in one sample of the posterior, by
@@ -60,8 +53,8 @@ class RelativeConfidenceSampling(Policy):
     """
 
     alpha: float = 0.51
-    fallback: str = field(default="least", metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    fallback: str = "least"
+    look_ahead: bool = True
     posterior: BetaPairs = BetaPairs()
 
     title: ClassVar[str] = "Relative Confidence Sampling"

@@ -1,25 +1,22 @@
 """RD-TS, rival-directed Thompson sampling: a policy of this package's own."""
 
-from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.policies.base import (
-    Policy,
+from bayesduel.policies.checks import (
     check_above,
     check_at_least,
     check_beta_pairs,
     check_choice,
-    policy_class,
 )
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_pairs import BetaPairs
 
 
 @register("rd-ts", acronym="RD-TS")
-@policy_class
-class RivalDirectedThompson(Policy):
+class RivalDirectedThompson(KernelPolicy):
     """Rival-directed Thompson sampling (RD-TS). Ours; nothing is proved of it.
 
     The posterior decides when to explore, and a rival's world decides where. Let w be
@@ -106,10 +103,10 @@ class RivalDirectedThompson(Policy):
     eta: float = 0.5
     floor: float = 0.1
     doubts: float = 0.02
-    flips_only: bool = field(default=True, metadata={"static": True})
-    pairs: str = field(default="flipped", metadata={"static": True})
-    cost: str = field(default="regret", metadata={"static": True})
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    flips_only: bool = True
+    pairs: str = "flipped"
+    cost: str = "regret"
+    look_ahead: bool = True
     posterior: BetaPairs = BetaPairs(prior=5)
 
     title: ClassVar[str] = "Rival-directed Thompson sampling (ours, unproved)"

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from numpy.random import Generator
 
 from bayesduel.ops.rules import among_largest
-from bayesduel.policies.base import check_above, check_beta_arms
+from bayesduel.policies.checks import check_above, check_beta_arms
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_arms import BetaArms

@@ -1,16 +1,15 @@
 """Copeland Confidence Bound (Zoghi, Karnin, Whiteson and de Rijke 2015)."""
 
-from dataclasses import field
 from typing import Any, ClassVar
 
-from bayesduel.policies.base import Policy, check_above, policy_class
+from bayesduel.policies.checks import check_above
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from theory import ccb_order
 
 
 @register("ccb", acronym="CCB", theorems=(ccb_order,))
-@policy_class
-class CopelandConfidenceBound(Policy):
+class CopelandConfidenceBound(KernelPolicy):
     """Copeland Confidence Bound (CCB).
 
     The optimistic champions are the arms that, by their upper bounds, may beat the most
@@ -55,7 +54,7 @@ class CopelandConfidenceBound(Policy):
     """
 
     alpha: float = 0.51
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    look_ahead: bool = True
 
     title: ClassVar[str] = "Copeland Confidence Bound"
 

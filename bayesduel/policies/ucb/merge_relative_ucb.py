@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bayesduel.errors import PolicyParameterError
 from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.ops.rules import among_largest, most_beaten
-from bayesduel.policies.base import check_above, check_at_least
+from bayesduel.policies.checks import check_above, check_at_least
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
 from bayesduel.policies.ucb._arm_groups import (

@@ -1,16 +1,15 @@
 """Relative Upper Confidence Bound (Zoghi et al. 2014)."""
 
-from dataclasses import field
 from typing import Any, ClassVar
 
-from bayesduel.policies.base import Policy, check_above, policy_class
+from bayesduel.policies.checks import check_above
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from theory import rucb_bound
 
 
 @register("rucb", acronym="RUCB", theorems=(rucb_bound,))
-@policy_class
-class RelativeUCB(Policy):
+class RelativeUCB(KernelPolicy):
     """Relative Upper Confidence Bound (RUCB).
 
     The champion is drawn among the arms that no other arm beats for sure (u >= 1/2
@@ -42,7 +41,7 @@ class RelativeUCB(Policy):
     """
 
     alpha: float = 0.51
-    look_ahead: bool = field(default=True, metadata={"static": True})
+    look_ahead: bool = True
 
     title: ClassVar[str] = "Relative Upper Confidence Bound"
 

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.ops.divergences import kl_upper_log, may_reach
 from bayesduel.ops.rules import among_largest
-from bayesduel.policies.base import check_at_least, check_choice
+from bayesduel.policies.checks import check_at_least, check_choice
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
 from theory import sup_klucb_constant

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, types
@@ -14,21 +14,39 @@ from numba.extending import overload, overload_method
 
 from bayesduel.code_digest import functions_digest, global_names, is_users
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.policy import Duel, Policy
+from bayesduel.policies.policy import Duel, PolicyBase, Wins
+from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
-from bayesduel.simulation.rounds import add_rounds, as_duel, play, tell
+from bayesduel.simulation import rounds, set_rounds
+from bayesduel.simulation.rounds import as_duel, is_in_bulk
 from bayesduel.simulation.scalar.programs import keep_on_disk
+from bayesduel.simulation.set_rounds import as_mask, as_offer
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
 
 _OUR_OPTIONS: Any = {**_OPTIONS, "no_cpython_wrapper": True}
 """Python calls the whole program only."""
 
+_PART_OPTIONS: Any = {**_OUR_OPTIONS, "_nrt": False}
+"""Of what makes no array: it need not count the references to those that it is given,
+which took several times as long as the work itself."""
+
 _USERS_OPTIONS: Any = {**_OUR_OPTIONS, "boundscheck": True}
 """Without, an index outside of an array would overwrite what belongs to others. Takes
 the time of a second rule; tests play ours in Python as well, which checks."""
 
+_WORD = np.dtype("U24")
+
 _COMPILED = ("choose", "update", "recommend")
+
+_ASKED = {
+    "as_duel": ("choose must return a pair of arms, or a Duel", "return two integers"),
+    "as_offer": ("choose must return a set of arms, or an Offer", "return a mask"),
+    "as_mask": ("recommend must return a set of arms", "return a mask"),
+}
+"""What is said of an answer of another type than the loop reads, and the remedy."""
+
+_OUR_FILES = ("simulation/rounds.py", "simulation/set_rounds.py")
 
 _REMEDY = (
     "write it in what Numba knows of Python and NumPy (its documentation lists it), or "
@@ -36,24 +54,59 @@ _REMEDY = (
 )
 
 
-@cache
-def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
-    """Return :func:`bayesduel.simulation.rounds.play` with the rule of a class in it.
+class _Loop(NamedTuple):
+    """What is compiled with a rule."""
 
-    It is given the fields of the policy, as :func:`parameters_record` makes them. What
-    is compiled is kept on disk, by the code of the rule and of all that it names.
+    play: FunctionType
+    parts: tuple[FunctionType, ...]
+    """What it calls, whatever the rule: compiled once for all. Makes no array."""
+
+    tell: tuple[FunctionType, ...] = ()
+    """What calls the rule for it."""
+
+
+_PAIRS = _Loop(rounds.play, (rounds.add_rounds,), (rounds.tell,))
+
+_SETS = _Loop(
+    set_rounds.play,
+    (
+        set_rounds.find_fault,
+        set_rounds.put_forward,
+        set_rounds.answer,
+        set_rounds.add_offer,
+    ),
+)
+
+_PARTS: dict[FunctionType, Any] = {}
+"""What is compiled of the loops."""
+
+
+@cache
+def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
+    """Return the loop over rounds with the rule of a class in it.
+
+    That is :func:`bayesduel.simulation.rounds.play`, or that of ``set_rounds``. It is
+    given the fields of the policy, as :func:`parameters_record` makes them. What is
+    compiled is kept on disk, by the code of the rule and of all that it names.
     """
+    loop = _SETS if issubclass(kind, SubsetPolicy) else _PAIRS
     methods = {name: getattr(kind, name) for name in _COMPILED}
     made: dict[FunctionType, Any] = {}
     options = _OUR_OPTIONS if _is_ours(kind) else _USERS_OPTIONS
     rule = {name: _with_helpers(each, made, options) for name, each in methods.items()}
-    names = rule | {
-        "add_rounds": _add_rounds(),
-        "tell": njit(**_OUR_OPTIONS)(_with_names(tell, rule)),
-    }
-    program: Any = njit(**_OPTIONS)(_with_names(play, names))
-    digest = functions_digest([*methods.values(), play, add_rounds, tell])
-    keep_on_disk(program, f"rule-{digest[:16]}")
+    names = dict(rule)
+    ours = [loop.play, *loop.parts, *loop.tell]
+    in_bulk = loop is _PAIRS and is_in_bulk(kind)
+    if loop is _PAIRS:
+        names |= _played_by(rule["update"], in_bulk)
+        ours += [_played_by, _in_bulk, _one_by_one]
+    for each in loop.parts:
+        names[each.__name__] = _part(each)
+    for each in loop.tell:
+        names[each.__name__] = njit(**_OUR_OPTIONS)(_with_names(each, names))
+    program: Any = njit(**_OPTIONS)(_with_names(loop.play, names))
+    digest = functions_digest([*methods.values(), *ours])
+    keep_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
 
     def play_compiled(*arguments: Any) -> None:
         try:
@@ -74,12 +127,52 @@ def compiled_rounds(kind: type[Policy]) -> Callable[..., None]:
 
 
 @cache
-def _add_rounds() -> Any:
-    """Compile this once for all rules."""
-    return njit(**_OUR_OPTIONS)(inspect.unwrap(add_rounds))
+def _part(function: FunctionType) -> Any:
+    """Compile a part of the loop once, and keep it on disk for the next rule."""
+    part = _with_helpers(function, _PARTS, _PART_OPTIONS)
+    digest = functions_digest([function])
+    keep_on_disk(part, f"part-{digest[:16]}")
+    return part
 
 
-def parameters_record(policy: Policy) -> np.record:
+def _played_by(update: Any, in_bulk: bool) -> dict[str, Any]:
+    """Compile how a rule's rounds of a pair are drawn, and how it is told of them.
+
+    Binomials take Numba a second, so only those that need them have them.
+    """
+    draw, outcome = _in_bulk() if in_bulk else _one_by_one()
+
+    def told(policy, state, rng, round_, first, second, wins, rounds):  # noqa: ANN001, ANN202
+        update(policy, state, rng, round_, first, second, outcome(wins, rounds))
+
+    def drawn(policy, rng, chance, rounds):  # noqa: ANN001, ANN202
+        return draw(rng, chance, rounds)
+
+    made = {"update": told, "count_wins": drawn, "is_in_bulk": lambda policy: in_bulk}
+    return {name: njit(**_OUR_OPTIONS)(each) for name, each in made.items()}
+
+
+@cache
+def _one_by_one() -> tuple[Any, Any]:
+    """Compile this once for all rules that ask for a single round of a pair."""
+    compiled = njit(**_OUR_OPTIONS)
+    return (
+        compiled(lambda rng, chance, rounds: int(rng.random() < chance)),
+        compiled(lambda wins, rounds: wins > 0),
+    )
+
+
+@cache
+def _in_bulk() -> tuple[Any, Any]:
+    """Compile this once for all others."""
+    compiled = njit(**_OUR_OPTIONS)
+    return (
+        compiled(lambda rng, chance, rounds: rng.binomial(rounds, chance)),
+        compiled(lambda wins, rounds: Wins(wins, rounds)),
+    )
+
+
+def parameters_record(policy: PolicyBase) -> np.record:
     """Return the fields of a policy as Numba reads them: numbers, words and arrays.
 
     Posteriors are left out: what is drawn from them is in the state.
@@ -100,11 +193,18 @@ def parameters_record(policy: Policy) -> np.record:
                 getattr(policy, name),
                 remedy="make it one, or leave out compiled=True",
             )
-    kinds = [(name, value.dtype, value.shape) for name, value in values.items()]
+    kinds = [(name, _kind(value), value.shape) for name, value in values.items()]
     record = np.zeros(1, dtype=kinds)
     for name, value in values.items():
         record[name][0] = value
     return record[0]
+
+
+def _kind(value: Any) -> np.dtype:
+    """Return the kind of a field; one for most words, which share a program so."""
+    if value.dtype.kind == "U" and value.dtype.itemsize <= _WORD.itemsize:
+        return _WORD
+    return value.dtype
 
 
 def _with_helpers(
@@ -147,18 +247,19 @@ def _with_names(function: Callable[..., Any], names: dict[str, Any]) -> Function
     return copied
 
 
-def _not_compiled(kind: type[Policy], error: NumbaError) -> PolicyParameterError:
+def _not_compiled(kind: type[PolicyBase], error: NumbaError) -> PolicyParameterError:
     """Say which function Numba cannot compile, in which line, and why in its words."""
     lines = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith("Failed in")]
-    if "as_duel" in lines[0]:
-        found = lines[1].partition("as_duel")[2]
-        return PolicyParameterError(
-            f"{kind.__name__}: choose must return a pair of arms, or a Duel, got "
-            f"something of the type {found}; return two integers"
-        )
+    for reader, what in _ASKED.items():
+        if reader in lines[0]:
+            found = lines[1].partition(reader)[2]
+            return PolicyParameterError(
+                f"{kind.__name__}: {what[0]}, got something of the type {found}; "
+                f"{what[1]}"
+            )
     calls = [line for line in lines if line.startswith("During: typing of")]
-    inside = [line for line in calls if "simulation/rounds.py" not in line]
+    inside = [line for line in calls if not any(each in line for each in _OUR_FILES)]
     place = f" (at {inside[-1].partition(' at ')[2]})" if inside else ""
     return PolicyParameterError(
         f"{kind.__name__} cannot be compiled, for Numba says: {' '.join(lines[:2])}"
@@ -174,8 +275,30 @@ def _as_duel(asked: Any) -> Any:
     if isinstance(asked, types.BaseNamedTuple) and len(asked) == len(Duel._fields):
         return lambda asked: Duel(asked[0], asked[1], asked[2], asked[3], asked[4])
     if len(asked) == 2:
-        return lambda asked: Duel(asked[0], 0, asked[0], asked[1], True)
+        return lambda asked: Duel(asked[0], 0, asked[0], asked[1], 1)
     return None
+
+
+@overload(as_mask, strict=False)
+def _as_mask(subset: Any) -> Any:
+    return (lambda subset: subset) if _is_mask(subset) else None
+
+
+@overload(as_offer, strict=False)
+def _as_offer(asked: Any) -> Any:
+    if _is_mask(asked):
+        return lambda asked: Offer(asked, 1, False)
+    kinds: Any = asked if isinstance(asked, types.BaseNamedTuple) else ()
+    if len(kinds) != len(Offer._fields) or not _is_mask(kinds[0]):
+        return None
+    if not all(isinstance(each, types.Integer | types.Boolean) for each in kinds[1:]):
+        return None
+    return lambda asked: Offer(asked[0], asked[1], asked[2])
+
+
+def _is_mask(kind: Any) -> bool:
+    is_array = isinstance(kind, types.Array) and kind.ndim == 1
+    return is_array and isinstance(kind.dtype, types.Boolean)
 
 
 def _know_integers_below() -> None:

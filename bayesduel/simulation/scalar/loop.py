@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
-from numba.np.random.generator_core import next_uint64
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
+from bayesduel.ops.scalar.generators import raw_bits
 from bayesduel.ops.scalar.references import reference
 from bayesduel.ops.scalar.splits import take_first
 from bayesduel.policies.scalar_kernel import (
@@ -124,7 +124,7 @@ def play(
             record.shares[0] = 0
             share_idle_rounds(state, rng, duel.idle_rounds, record.shares[0])
             # Of the whole stretch, and drawn always: no checkpoint changes a draw.
-            key = next_uint64(rng.bit_generator)
+            key = raw_bits(rng)
             _record_shared(problem, record, key, duel.idle_rounds, idle)
         elif idle > 0:
             _record_rounds(problem, record, duel.champion, duel.champion, idle)

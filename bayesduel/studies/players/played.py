@@ -75,7 +75,9 @@ class Played:
         """Go through what it has to go through."""
         raise NotImplementedError
 
-    def _duel(self, game: Game, before: int, chosen: Any) -> dict[str, Any]:
+    def _duel(
+        self, game: Game, before: int, chosen: Any, rounds: int = 1
+    ) -> dict[str, Any]:
         """Return champion, its last rounds, and two arms as an event has them."""
         champion, exploit, first, second = map(int, chosen)
         arms = self.positions
@@ -84,9 +86,9 @@ class Played:
             "exploit": exploit,
             "first": arms[first],
             "second": arms[second],
-            "votes": 1,
+            "votes": rounds,
             "round": game.round,
-            "idle": game.round - before - 1,
+            "idle": game.round - before - rounds,
         }
 
     def _places(self, told: Told) -> tuple[int, int]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from bayesduel.errors import SimulationError
 from bayesduel.limits import LONGEST_HORIZON, PATIENCE
-from bayesduel.policies.policy import Policy, check_rule
-from bayesduel.simulation.rounds import as_duel
+from bayesduel.policies.policy import Policy, Wins, check_rule
+from bayesduel.simulation.rounds import as_duel, is_in_bulk
 from bayesduel.studies._state import StudyState, Told
 from bayesduel.studies.players.played import Game, Played, generator
 
@@ -22,6 +22,7 @@ class PlayedRule(Played):
     def __init__(self, policy: Policy, state: StudyState) -> None:
         check_rule(policy)
         self._policy = policy
+        self._in_bulk = is_in_bulk(policy)
         self._horizon = state.settings.budget or LONGEST_HORIZON
         self._generator = partial(generator, state)
         num_arms = len(state.active)
@@ -37,13 +38,17 @@ class PlayedRule(Played):
             game.round += idle
             if game.round >= self._horizon:
                 return None
-            if not duel.explores:
-                continue
-            game.round += 1
-            if duel.first != duel.second:
+            rounds = min(int(duel.explores), self._horizon - game.round)
+            game.round += rounds
+            if rounds > 0 and duel.first != duel.second:
                 chosen = duel.champion, idle, duel.first, duel.second
-                return self._duel(game, before, chosen)
+                return self._duel(game, before, chosen, rounds)
         return None
+
+    def _begin(self, told: list[Told]) -> None:
+        """Go through votes from before; one that plans batches counts its own only."""
+        if not self._in_bulk:
+            self._follow(told)
 
     def _check(self, duel: Any, round_: int) -> None:
         for arm in (duel.champion, duel.first, duel.second):
@@ -64,6 +69,12 @@ class PlayedRule(Played):
         """Tell the policy of votes; those it did not ask for take rounds now."""
         first, second = self._places(told)
         duel, rng = told.duel or {}, self._generator(told.number)
+        if self._in_bulk:
+            if told.asked_for:
+                # Also where nobody answered: then that is what came of the duel.
+                won = Wins(told.wins, told.votes)
+                self._policy.update(game.state, rng, duel["round"], first, second, won)
+            return
         for vote in range(told.votes):
             if not told.asked_for:
                 game.round += 1

@@ -78,8 +78,10 @@ def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_text, value))
 
 
-def _wholes(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_whole, value))
+def _scalars(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        type(each) is bool or _number(each) for each in value
+    )
 
 
 def _anything(value: Any) -> bool:
@@ -99,7 +101,7 @@ def _duel(value: Any) -> bool:
                 for name, is_right in _DUEL.items())
         and value["first"] != value["second"]
         and _text(value.get("program", ""))
-        and ("program" not in value or _wholes(value.get("note")))
+        and ("program" not in value or _scalars(value.get("note")))
     )  # fmt: skip
 
 

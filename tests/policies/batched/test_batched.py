@@ -1,18 +1,15 @@
 """PCOMP, SCOMP and SCOMP2: the law of runs, number and size of batches."""
 
-from dataclasses import replace
 from functools import cache
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import theory
 from bayesduel import instances, policies
 from bayesduel.errors import PolicyParameterError
+from bayesduel.policies import Wins
 from bayesduel.policies.batched._batches import PAIRWISE
-from tests.compiling import quick_jit
 from tests.policies.driving import NUM_RUNS, simulate_runs
 from tests.policies.laws import chi_square, features, rejected, same_law, self_duels
 from tests.reference import simulate
@@ -44,74 +41,19 @@ HORIZON = 2000
 GRID = (15, 60, 200, 500, 1200, HORIZON)
 
 
-# Sizes and thresholds
-
-
-def batch_sizes_of(cases):
-    """Compute the sizes of batches 1 to B in compiled code, for many (T, B)."""
-    longest = max(num_batches for _, num_batches in cases)
-    policy = policies.get("pcomp")
-
-    def sizes(horizon, num_batches):
-        made = replace(policy, num_batches=num_batches)
-        state = made.init(jax.random.key(0), 2, horizon)
-        levels = jnp.arange(1, longest + 3, dtype=jnp.int32)
-        return jax.vmap(lambda r: made._duels(state._replace(level=r)))(levels)
-
-    with jax.enable_x64(True):
-        horizons, batches = jnp.asarray(cases, dtype=jnp.int64).T
-        return np.asarray(quick_jit(jax.vmap(sizes))(horizons, batches))
-
-
-def assert_sizes(cases):
-    """Compare with integers of any length."""
-    for (horizon, num_batches), found in zip(cases, batch_sizes_of(cases), strict=True):
-        expected = theory.batch_sizes(horizon, num_batches)
-        assert found[:num_batches].tolist() == [*expected], (horizon, num_batches)
-        assert np.all(found[num_batches:] == horizon)
-
-
-def test_batches_have_the_sizes_of_the_theory():
-    """1073741823 is 2^30 - 1: with ten batches, batch 1 has 7 duels and not 8."""
-    horizons = [2, 7, 1000, 1024, 2**30 - 1, 10**5, 10**6 - 1, 10**9, *range(3, 200)]
-    cases = [(t, b) for t in horizons for b in range(1, 18) if b <= t]
-    assert_sizes(cases)
-
-
-def test_sizes_next_to_perfect_powers():
-    """T = a^d and its neighbors, up to 2^62: batches are roots and powers of a."""
-    rng = np.random.default_rng(57)
-    cases = [(2**62, 62), (2**62 - 1, 62), (2**62, 60)]
-    for degree in range(2, 63):
-        bases = 2 ** (rng.uniform(1, 62, 3) / degree)
-        for base in np.maximum(bases.astype(int), 2).tolist():
-            for horizon in (base**degree - 1, base**degree, base**degree + 1):
-                multiples = [m * degree for m in (1, 2) if m * degree <= 64]
-                cases += [
-                    (horizon, num_batches)
-                    for num_batches in multiples
-                    if num_batches <= horizon <= 2**62
-                ]
-    assert_sizes(cases)
-
-
-def test_sizes_of_any_horizon():
-    rng = np.random.default_rng(58)
-    horizons = (2 ** rng.uniform(6, 62, 400)).astype(np.int64).tolist()
-    assert_sizes([(t, int(rng.integers(1, 40))) for t in horizons])
+# Thresholds
 
 
 def test_thresholds_are_those_of_the_theory():
-    everybody = np.ones(100, dtype=bool)
-    with jax.enable_x64(True):
-        members = jnp.asarray(everybody)
-        hoeffding = policies.get("pcomp", elimination="hoeffding")
-        found = hoeffding._log_inverse_delta(jnp.int64(10**5), members)
-        kl = policies.get("pcomp")._log_inverse_delta(jnp.int64(10**5), members)
-    assert float(found) == pytest.approx(25.2876140, abs=5e-8)
-    assert float(found) == pytest.approx(theory.log_inverse_delta(10**5, 100, 16))
-    assert float(kl) == pytest.approx(20.7232658, abs=5e-8)
-    assert float(kl) == pytest.approx(theory.kl_threshold(10**5, 100))
+    found = {}
+    for elimination in ("hoeffding", "kl"):
+        policy = policies.get("pcomp", elimination=elimination)
+        state = policy.start(100, 10**5, np.random.default_rng(0))
+        found[elimination] = float(state.now.log_inverse_delta)
+    assert found["hoeffding"] == pytest.approx(25.2876140, abs=5e-8)
+    assert found["hoeffding"] == pytest.approx(theory.log_inverse_delta(10**5, 100, 16))
+    assert found["kl"] == pytest.approx(20.7232658, abs=5e-8)
+    assert found["kl"] == pytest.approx(theory.kl_threshold(10**5, 100))
 
 
 # In law
@@ -163,20 +105,17 @@ def test_another_threshold_is_noticed():
 
 def test_seeds_are_drawn_one_by_one():
     """An arm of four is a seed with probability 1/2, or 4^(-2/3)."""
+    rng = np.random.default_rng(55)
     for power, chance in ((0.5, 0.5), (2 / 3, 4 ** (-2 / 3))):
         policy = policies.get("scomp", seed_power=power)
-        with jax.enable_x64(True):
-            keys = jax.random.split(jax.random.key(55), 4000)
-            begin = quick_jit(
-                jax.vmap(lambda p, k: p.init(k, 4, jnp.int64(100)), (None, 0))
-            )
-            states = begin(policy, keys)
-        seeds = np.asarray(states.seeds)
+        states = [policy.start(4, 100, rng) for _ in range(4000)]
+        seeds = np.array([state.seeds for state in states])
         counts = np.bincount(seeds.sum(axis=1), minlength=5)
         law = np.array([1, 4, 6, 4, 1]) * chance ** np.arange(5)
         law = law * (1 - chance) ** np.arange(4, -1, -1)
         assert chi_square(counts, law) > FALSE_ALARM
-        assert np.array_equal(np.asarray(states.phase) == PAIRWISE, ~seeds.any(axis=1))
+        pairwise = np.array([state.now.phase == PAIRWISE for state in states])
+        assert np.array_equal(pairwise, ~seeds.any(axis=1))
 
 
 # How many batches, and what they cost
@@ -300,20 +239,41 @@ def test_longest_horizon(name):
 
 def test_asked_again_before_the_outcomes_arrive():
     """With delayed feedback a finished list is followed by self-duels."""
-    policy = policies.get("pcomp", num_batches=2)
-    with jax.enable_x64(True):
-        state = quick_jit(lambda key: policy.init(key, 3, jnp.int64(100)))(
-            jax.random.key(59)
-        )
-        choose = quick_jit(policy.choose)
-        duels = []
-        for round_ in range(1, 6):
-            duel, state = choose(jax.random.key(60), state, jnp.int64(round_))
-            duels.append(duel)
-    pairs = [(int(d.first), int(d.second), int(d.explore_rounds)) for d in duels]
+    policy, rng = policies.get("pcomp", num_batches=2), np.random.default_rng(59)
+    state = policy.start(3, 100, rng)
+    duels = [policy.choose(state, rng, round_) for round_ in (1, 11, 21, 31, 40)]
+    pairs = [(int(d.first), int(d.second), int(d.explores)) for d in duels]
     assert pairs == [(0, 1, 10), (0, 2, 10), (1, 2, 10), (0, 0, 0), (0, 0, 0)]
-    assert [int(d.exploit_rounds) for d in duels] == [0, 0, 0, 1, 1]
-    assert int(state.batches) == 1
+    # As long as nothing arrives.
+    assert [int(d.idle_rounds) for d in duels] == [0, 0, 0, 70, 61]
+    assert policy.info(state) == {"batches": 1}
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        policy.update(state, rng, 40, first, second, Wins(5, 10))
+    asked = policy.choose(state, rng, 41)
+    assert (int(asked.first), int(asked.second), int(asked.explores)) == (0, 1, 20)
+    assert policy.info(state) == {"batches": 2}
+
+
+@pytest.mark.parametrize("overflow", ["truncate", "commit"])
+def test_an_arm_meets_itself_until_all_outcomes_have_arrived(overflow):
+    """Three pairs, ten duels each, told after every 7 rounds: five rounds of waiting.
+
+    In the second batch the pairs share the 65 rounds that are left, or one arm has all.
+    """
+    policy = policies.get("pcomp", num_batches=2, overflow=overflow, every=7)
+    grid = (20, 29, 30, 35, 100)
+    plays = simulate_runs(
+        policy, np.full((3, 3), 0.5), checkpoints=grid, seed=62
+    ).ledger["plays"]
+    own = np.trace(plays, axis1=2, axis2=3)
+    first, row, column = plays[:, 3], *np.triu_indices(3, 1)
+    assert np.all(own[:, :4] == (0, 0, 0, 5))
+    assert np.all(first[:, row, column] == 10)
+    if overflow == "commit":
+        assert np.all(own[:, 4] == 70)
+    else:
+        assert np.all(own[:, 4] == 5)
+        assert set(plays[:, 4, row, column].ravel()) == {31, 32}
 
 
 # Bad input
@@ -325,6 +285,7 @@ def test_asked_again_before_the_outcomes_arrive():
     [
         ({"num_batches": 0}, "num_batches must be an integer from 1"),
         ({"num_batches": 1001}, "to the horizon 1000"),
+        ({"num_batches": 2.5}, "num_batches must be an integer"),
         ({"elimination": "chernoff"}, "elimination must be one of kl, hoeffding"),
         ({"overflow": "stop"}, "overflow must be one of truncate, commit"),
     ],
@@ -332,6 +293,13 @@ def test_asked_again_before_the_outcomes_arrive():
 def test_bad_parameters(name, parameters, words):
     with pytest.raises(PolicyParameterError, match=words):
         policies.get(name, **parameters).check(4, 1000)
+
+
+def test_too_many_batches():
+    with pytest.raises(
+        PolicyParameterError, match="num_batches must be at most 100000"
+    ):
+        policies.get("pcomp", num_batches=100_001).check(4, 10**6)
 
 
 def test_bad_seed_power():

@@ -2,19 +2,18 @@
 
 from functools import cache
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from bayesduel import policies
-from tests.policies.driving import duels_round_by_round, play
 from tests.policies.instances import random_outcomes
+from tests.policies.rule_driving import play_rule
 from tests.reference import simulate
 from tests.reference.batched import TWINS
 
 HORIZON = 2000
 INSTANCES = 6
+RUNS = range(20, 50)
 
 
 @cache
@@ -42,29 +41,17 @@ def twin_of(policy, **options):
     return TWINS[policy.name](4, np.random.default_rng(51), **(chosen | options))
 
 
-def compare_duels(policy, num_batches):
-    """Return, per instance, the rounds and duels of the first difference, or None.
+def same_duels(policy):
+    """Return, per run, whether rule and twin play the same duels.
 
     The arms that get one duel more in a batch cut at the horizon are random: there,
     only the totals per pair are compared.
     """
     found = []
-    with jax.enable_x64(True):
-        batched = jax.vmap(
-            lambda outcomes, key: play(
-                policy, outcomes, key, jnp.int64(HORIZON), num_events=300
-            )
-        )
-        keys = jax.random.split(jax.random.key(52), INSTANCES)
-        played = batched(jnp.asarray(np.stack([o for _, o in instances()])), keys)
-        starts = [
-            policy.init(jax.random.split(key, 3)[0], 4, jnp.int64(HORIZON))
-            for key in keys
-        ]
-    played = jax.tree.map(np.asarray, played)
-    assert played.rounds.tolist() == [HORIZON] * INSTANCES
-    for index, (preference, outcomes) in enumerate(instances()):
-        seeds = np.flatnonzero(np.asarray(starts[index].seeds)).tolist()
+    for run in RUNS:
+        preference, outcomes = instances()[run % INSTANCES]
+        played = play_rule(policy, outcomes, HORIZON, seed=run)
+        seeds = np.flatnonzero(seeds_of(policy, run)).tolist()
         options = {} if policy.name == "pcomp" else {"seeds": seeds}
         twin = twin_of(policy, **options)
         _, theirs = simulate(
@@ -76,36 +63,41 @@ def compare_duels(policy, num_batches):
             outcomes,
             return_duels=True,
         )
-        events = jax.tree.map(lambda leaf, i=index: leaf[i], played.events)
-        ours = duels_round_by_round(events)
+        ours = [(int(first), int(second)) for first, second in played.duels]
+        assert len(ours) == HORIZON
         cut = HORIZON - len(twin.queue)
         last = [np.zeros((4, 4), dtype=int) for _ in range(2)]
         for table, duels in zip(last, (ours, theirs), strict=True):
             np.add.at(table, tuple(np.array(duels[cut:]).T), 1)
         same = ours[:cut] == theirs[:cut] and np.abs(last[0] - last[1]).max() <= 1
-        same &= int(played.state.batches[index]) == twin.batches
+        same &= policy.info(played.state) == {"batches": twin.batches}
         found.append(same)
     return found
 
 
-SLOW = pytest.mark.slow
+def seeds_of(policy, seed):
+    """Return the seeds with which a run begins."""
+    return policy.start(4, HORIZON, np.random.default_rng(seed)).seeds
 
 
 @pytest.mark.parametrize(
     ("elimination", "overflow"),
     [
         ("kl", "truncate"),
-        pytest.param("hoeffding", "truncate", marks=SLOW),
-        pytest.param("kl", "commit", marks=SLOW),
-        pytest.param("hoeffding", "commit", marks=SLOW),
+        ("hoeffding", "truncate"),
+        ("kl", "commit"),
+        ("hoeffding", "commit"),
     ],
 )
 def test_duels_of_pcomp_are_those_of_the_twin(elimination, overflow):
     policy = policies.get("pcomp", elimination=elimination, overflow=overflow)
-    assert compare_duels(policy, 16) == [True] * INSTANCES
+    assert same_duels(policy) == [True] * len(RUNS)
 
 
-@pytest.mark.parametrize("elimination", ["kl", pytest.param("hoeffding", marks=SLOW)])
+@pytest.mark.parametrize("elimination", ["kl", "hoeffding"])
 def test_duels_of_scomp_are_those_of_the_twin(elimination):
+    """Without seeds, and with several of them."""
     policy = policies.get("scomp", elimination=elimination)
-    assert compare_duels(policy, 16) == [True] * INSTANCES
+    numbers = {int(seeds_of(policy, run).sum()) for run in RUNS}
+    assert numbers == {0, 1, 2, 3, 4}
+    assert same_duels(policy) == [True] * len(RUNS)

@@ -2,8 +2,6 @@
 
 from functools import cache, partial
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,9 +9,9 @@ from scipy import stats
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.reductions import ucb_machines
-from tests.compiling import quick_jit
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import DECISIVE, TWO_WINNERS, random_outcomes
+from tests.policies.kernel_driving import play_kernel
 from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.policies.rule_driving import play_rule
 from tests.reference import simulate
@@ -164,18 +162,6 @@ def test_every_arm_has_the_largest_index_of_the_twin(form):
     assert stats.binomtest(sum(coins), len(coins)).pvalue > FALSE_ALARM
 
 
-@partial(quick_jit, static_argnames="num_arms")
-def begun(policy, num_arms):
-    return policy.init(jax.random.key(0), num_arms, jnp.int64(100))
-
-
-@quick_jit
-def chosen(policy, keys, state, round_):
-    """Ask for the duel of a round by every key."""
-    choose = jax.vmap(policy.choose, in_axes=(0, None, None))
-    return choose(keys, state, round_)[0]
-
-
 def doubler_state(left, right):
     """Return the state of Doubler with these arms of the last epoch and of this one."""
     rng = np.random.default_rng(1)
@@ -241,12 +227,11 @@ def test_random_pairs_are_uniform():
         ({}, np.full((4, 4), 1 / 16)),
         ({"distinct": True}, (1 - np.eye(4)) / 12),
     ):
-        policy = policies.get("random", **options)
-        with jax.enable_x64(True):
-            keys = jax.random.split(jax.random.key(84), 8000)
-            duels = chosen(policy, keys, begun(policy, 4), jnp.int64(1))
+        kernel = policies.get("random", **options).scalar_kernel()
+        outcomes = np.zeros((4, 4, 8000), dtype=bool)
+        duels = np.array(play_kernel(kernel, outcomes, 8000, seed=84).duels)
         counts = np.zeros((4, 4))
-        np.add.at(counts, (duels.first, duels.second), 1)
+        np.add.at(counts, tuple(duels.T), 1)
         drawn = chances > 0
         assert counts[~drawn].sum() == 0
         expected = 8000 * chances[drawn]

@@ -1,5 +1,6 @@
 """What every policy that offers subsets must do, whatever its rule."""
 
+from dataclasses import replace
 from functools import cache
 
 import jax
@@ -9,6 +10,8 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.instances import choice
+from bayesduel.policies.base import is_in_jax
+from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.types import Rewards
 from tests.policies.forms import forms
 from tests.policies.subsets.subset_driving import (
@@ -55,7 +58,9 @@ PLAYED = slowly(SLOW_TO_COMPILE | PLAYED_ELSEWHERE)
 KINDS = slowly(PLAYED_ELSEWHERE | set(NAMES) - ONE_OF_A_KIND)
 
 
-FORMS = [form for name in NAMES for form in forms(name)]
+IN_JAX = [name for name in NAMES if is_in_jax(policies.get(name))]
+
+FORMS = [form for name in IN_JAX for form in forms(name)]
 
 
 @cache
@@ -169,16 +174,14 @@ def test_horizon_of_one_round(name):
 
 
 RANKED = choice.plackett_luce(WEIGHTS, SIZE)
-REWARDED = choice.independent_rewards(WEIGHTS, SIZE, levels=3)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "world"),
     [
-        *((name, WORLD) for name in sorted(ONE_OF_A_KIND)),
+        *((name, WORLD) for name in sorted(ONE_OF_A_KIND & set(IN_JAX))),
         ("rec-maxmin-ucb", RANKED),
-        ("cucb", REWARDED),
     ],
 )
 def test_runs_do_not_depend_on_their_company(name, world):
@@ -198,12 +201,58 @@ def test_runs_do_not_depend_on_their_company(name, world):
     assert len(np.unique(together.ledger["offers"][:, -1], axis=0)) > 1
 
 
+EARNING = choice.multinomial_logit(WEIGHTS, SIZE, revenues=[0.9, 0.1, 1.0, 0.4, 0.5])
+REWARDED = choice.independent_rewards(WEIGHTS, SIZE, levels=3)
+
+OTHER_FORMS = (
+    "mnl-ee:init_index=one,cap=true",
+    "mnl-ts:variant=correlated",
+    "mnl-ts:look_ahead=false",
+    "stagewise:radius=bernstein,delta=0.2",
+)
+
+
+def worlds_of(policy):
+    """Return a world for everything that a rule reads."""
+    worlds = (WORLD, RANKED, REWARDED, *[EARNING] * policy.reads_revenues)
+    return [world for world in worlds if world.feedback in policy.feedbacks]
+
+
+@pytest.mark.parametrize(
+    ("text", "world"),
+    [
+        pytest.param(text, world, id=f"{text}-{world.feedback}-{number}")
+        for text in (*(each for each in NAMES if each not in IN_JAX), *OTHER_FORMS)
+        for number, world in enumerate(worlds_of(policies.parse(text)))
+    ],
+)
+def test_compiled_rules_play_the_runs_of_python(text, world):
+    policy = policies.parse(text)
+    compiled, plain = (
+        simulate_offers(
+            replace(policy, compiled=each),
+            world,
+            runs=range(3),
+            notions=(world.regret,),
+        )
+        for each in (True, False)
+    )
+    assert policy.compiled
+    for one, other in (
+        (compiled.ledger["offers"], plain.ledger["offers"]),
+        (compiled.ledger["regret"], plain.ledger["regret"]),
+        (compiled.recommendation, plain.recommendation),
+        (compiled.events, plain.events),
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_every_policy_of_subsets_is_registered_once():
     labels = [policies.get(name).label for name in NAMES]
     assert len(set(labels)) == len(labels)
     for name in NAMES:
         policy = policies.get(name)
-        assert isinstance(policy, policies.SubsetPolicy)
+        assert isinstance(policy, OfferingPolicy)
         assert policy.name == name and policy.title
         policy.check_world(WORLD, 1000)
     assert not set(NAMES) & set(policies.names())

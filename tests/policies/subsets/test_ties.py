@@ -2,13 +2,12 @@
 
 from itertools import combinations
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
 
 from bayesduel import policies
+from bayesduel.simulation.set_rounds import as_offer
 
 FALSE_ALARM = 1e-5
 DRAWS = 20_000
@@ -16,17 +15,14 @@ DRAWS = 20_000
 
 def offers(policy, num_arms, size, round_, **known):
     """Ask for the set of a round again and again; return how often each came."""
-    with jax.enable_x64(True):
-        keys = jax.random.split(jax.random.key(60), DRAWS + 1)
-        state = policy.init(keys[0], num_arms, size, jnp.int64(500), jnp.ones(num_arms))
-        state = state._replace(**{name: jnp.asarray(known[name]) for name in known})
-
-        def offered(key):
-            return policy.choose(key, state, jnp.int64(round_))[0].subset
-
-        masks = np.asarray(jax.jit(jax.vmap(offered))(keys[1:]))
+    rng = np.random.default_rng(60)
+    state = policy.start(num_arms, size, 500, np.ones(num_arms), rng)
+    counts = getattr(state, "counts", state)
+    for name, values in known.items():
+        getattr(counts, name)[:] = values
     found: dict[tuple, int] = {}
-    for mask in masks:
+    for _ in range(DRAWS):
+        mask = as_offer(policy.choose(state, rng, round_)).subset
         subset = tuple(np.flatnonzero(mask).tolist())
         found[subset] = found.get(subset, 0) + 1
     return found

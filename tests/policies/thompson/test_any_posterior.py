@@ -14,7 +14,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, Thurstone
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.policies import DoubleThompson
-from bayesduel.policies.thompson._sampled_rounds import SampledRounds
+from bayesduel.policies.over_models.double_thompson import SampledDoubleThompson
 from bayesduel.posteriors import HMC, Laplace, PairPosterior
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
@@ -64,7 +64,7 @@ def late_share(model):
     policy = DoubleThompson(posterior=Laplace(model), look_ahead=False)
     policy.check(len(STRENGTHS), ROUNDS)
     with jax.enable_x64(True):
-        recommended, arms = play_in_order(policy, jax.random.key(1))
+        recommended, arms = play_in_order(policy.over_model(), jax.random.key(1))
     return np.asarray(recommended), np.mean(
         np.asarray(arms)[:, ROUNDS // 2 :] == BEST, axis=(1, 2)
     )
@@ -140,14 +140,17 @@ def test_utilities_choose_as_matrices_do(elimination):
     with jax.enable_x64(True):
         found = []
         for kind in (Laplace, Matrices):
-            rule = SampledRounds(kind(), elimination, by_regret=False, at_once=40)
-            state = quick_jit(partial(rule.init, num_arms=4))(jax.random.key(0))
+            rule = SampledDoubleThompson(
+                kind(), 0.51, elimination, by_regret=False, at_once=40
+            )
+            begin = quick_jit(partial(rule.init, num_arms=4, horizon=jnp.int64(1)))
+            state = begin(jax.random.key(0))
             tell = quick_jit(rule.update)
             for i, j in zip(*np.triu_indices(4, 1), strict=True):
                 duel = policies.base.one_round(jnp.int32(i), jnp.int32(j))
                 rounds = jnp.int64(wins[i, j] + wins[j, i])
                 votes = Outcome(jnp.int64(0), rounds, jnp.int64(wins[i, j]))
-                state = tell(jax.random.key(1), state, duel, votes, 0.51)
+                state = tell(jax.random.key(1), state, jnp.int64(1), duel, votes)
             key = jax.random.key(7)
             if kind is Laplace:  # Matrices need a key for ties as well.
                 key = jax.random.split(key)[0]

@@ -12,7 +12,7 @@ from bayesduel.diagnostics import transitivity
 from bayesduel.errors import PolicyParameterError
 from bayesduel.ops.masks import MANY_ARMS
 from bayesduel.policies.confidence_bounds import resolutions
-from bayesduel.policies.thompson._sampled_rounds import SampledState
+from bayesduel.policies.over_models.double_thompson import SampledState
 from bayesduel.types import Duel, Outcome
 from bayesduel.votes import Comparisons
 from tests.compiling import quick_jit
@@ -300,9 +300,9 @@ def test_bounds_rule_out_losers_whatever_the_number_of_arms(num_arms):
     """Arm 0 has beaten all others 50 times: it alone can be a Copeland winner."""
     with jax.enable_x64(True):
         wins = jnp.zeros((num_arms, num_arms), dtype=jnp.int64).at[0, 1:].set(50)
-        policy = policies.get("bt-ts", elimination=True)
+        policy = policies.get("bt-ts", elimination=True).over_model()
         state = SampledState(None, wins, resolutions(wins, policy.alpha))
-        sets = policy._sampled._sets(state, jnp.int64(1000))
+        sets = policy._sets(state, jnp.int64(1000))
         assert np.flatnonzero(sets.candidates).tolist() == [0]
         # Who surely beats the champion is not asked; who loses to it may be.
         assert not np.asarray(sets.eligible)[0, 1:].any()

@@ -11,7 +11,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
-from bayesduel.policies.base import parameters_json
+from bayesduel.policies.parameters import parameters_json
 from bayesduel.posteriors import BetaPairs
 from tests.compiling import quick_jit
 from tests.policies.driving import simulate_runs

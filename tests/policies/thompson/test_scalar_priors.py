@@ -44,7 +44,6 @@ def plays_of(policy, seed):
         MATRIX,
         checkpoints=CHECKPOINTS,
         runs=range(1024),
-        engine="scalar",
         seed=seed,
     )
     return records.ledger["plays"]

@@ -45,9 +45,7 @@ TWINS = {
 def steps_of(name, checkpoints):
     """Return the plays of the step form; all rounds are events of the kernel."""
     step = replace(policies.parse(name), look_ahead=False)
-    records = simulate_runs(
-        step, MATRIX, checkpoints=checkpoints, runs=range(NUM_RUNS), engine="scalar"
-    )
+    records = simulate_runs(step, MATRIX, checkpoints=checkpoints, runs=range(NUM_RUNS))
     assert np.all(records.events == checkpoints[-1])
     return records.ledger["plays"]
 
@@ -87,7 +85,6 @@ def test_steps_have_the_law_of_look_ahead(name):
         MATRIX,
         checkpoints=LATE,
         runs=range(NUM_RUNS),
-        engine="scalar",
         seed=1,
     )
     assert records.events.mean() < 0.7 * LATE[-1]

@@ -62,6 +62,33 @@ def test_sizes_are_floors_of_powers(horizon, num_batches):
         assert 1 <= size**num_batches <= horizon**r < (size + 1) ** num_batches
 
 
+def assert_floor(horizon, num_batches, r, size):
+    assert size**num_batches <= horizon**r < (size + 1) ** num_batches
+
+
+def test_sizes_next_to_perfect_powers():
+    """T = a^d and its neighbors, up to 2^62: batches are roots and powers of a."""
+    rng = np.random.default_rng(57)
+    for degree in range(2, 62, 4):
+        base = max(int(2 ** (rng.uniform(1, 61) / degree)), 2)
+        for horizon in (base**degree - 1, base**degree, base**degree + 1):
+            for num_batches in (degree, min(3 * degree, horizon)):
+                for r, size in enumerate(batch_sizes(horizon, num_batches), start=1):
+                    assert_floor(horizon, num_batches, r, size)
+    assert batch_sizes(2**62, 62) == tuple(2**r for r in range(1, 63))
+
+
+@pytest.mark.parametrize("horizon", [2**62, 10**9 - 1, 1001])
+def test_sizes_of_very_many_batches(horizon):
+    """From 63 on no root of T is an integer, unless the batch is the last of a few."""
+    num_batches = 1000
+    sizes = batch_sizes(horizon, num_batches)
+    assert len(sizes) == num_batches and list(sizes) == sorted(sizes)
+    for r in range(1, num_batches + 1, 37):
+        assert_floor(horizon, num_batches, r, sizes[r - 1])
+    assert sizes[499] == math.isqrt(horizon)
+
+
 def test_floating_point_would_be_wrong():
     # (1e9^(1/3))^3 falls short by more than any small constant repairs.
     assert batch_sizes(10**9, 3) == (10**3, 10**6, 10**9)

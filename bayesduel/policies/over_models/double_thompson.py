@@ -4,6 +4,7 @@ Nothing is known of such a posterior but its draws: rounds are drawn one by one,
 where draws are independent, several at once up to the first that can teach something.
 """
 
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import jax
@@ -13,13 +14,14 @@ from jaxtyping import Bool, Float, Int
 
 from bayesduel.ops.masks import column_of, entry_of, mark_largest, upper_triangle
 from bayesduel.ops.sampling import choose_among
+from bayesduel.policies.base import Policy, policy_class
 from bayesduel.policies.confidence_bounds import uncompared, with_counts
-from bayesduel.policies.pair_counts import add_wins
-from bayesduel.policies.thompson._idle_rounds import RoundSets, round_sets
-from bayesduel.policies.thompson._least_regret import (
+from bayesduel.policies.over_models.least_regret import (
     least_estimated_regret,
     sampled_winners,
 )
+from bayesduel.policies.over_models.round_sets import RoundSets, round_sets
+from bayesduel.policies.pair_counts import add_wins
 from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
@@ -38,18 +40,31 @@ class SampledState(NamedTuple):
     """Log of the last round at which the bounds of {i, j} exclude 1/2."""
 
 
-class SampledRounds(NamedTuple):
-    """The rule of D-TS over the draws of a posterior."""
+@policy_class
+class SampledDoubleThompson(Policy):
+    """The rule of D-TS over the draws of a posterior.
+
+    Parameters
+    ----------
+    posterior : PairPosterior
+        Where both samples come from.
+    alpha : float
+        Width of the confidence bounds.
+    elimination : bool
+        Whether there are bounds.
+    by_regret : bool
+        Whether the least estimated regret breaks ties of the first arm.
+    at_once : int
+        Rounds drawn together.
+    """
 
     posterior: PairPosterior
-    elimination: bool
-    by_regret: bool
-    """Whether the least estimated regret breaks ties of the first arm."""
+    alpha: float
+    elimination: bool = field(metadata={"static": True})
+    by_regret: bool = field(metadata={"static": True})
+    at_once: int = field(metadata={"static": True})
 
-    at_once: int
-    """Rounds drawn together."""
-
-    def init(self, rng_key: RunKey, num_arms: int) -> SampledState:
+    def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> SampledState:
         """Return the state before the first round."""
         bounds = self.elimination
         return SampledState(
@@ -58,7 +73,9 @@ class SampledRounds(NamedTuple):
             resolution=uncompared(num_arms) if bounds else None,
         )
 
-    def choose(self, rng_key: RunKey, state: SampledState, round_: RoundCount) -> Duel:
+    def choose(
+        self, rng_key: RunKey, state: SampledState, round_: RoundCount
+    ) -> tuple[Duel, SampledState]:
         """Draw rounds up to the first in which different arms meet."""
         number = self.at_once
         sets = self._sets(state, round_)
@@ -74,21 +91,22 @@ class SampledRounds(NamedTuple):
             jnp.sum(jnp.where(place == waited, arms, 0), dtype=jnp.int32)
             for arms in (first, second)
         )
-        return Duel(
+        duel = Duel(
             champion=first[0],
             exploit_rounds=waited.astype(jnp.int64),
             first=one,
             second=other,
             explore_rounds=jnp.any(differ & holds).astype(jnp.int64),
         )
+        return duel, state
 
     def update(
         self,
         rng_key: RunKey,
         state: SampledState,
+        round_: RoundCount,
         duel: Duel,
         outcome: Outcome,
-        alpha: Float[Array, ""] | float,
     ) -> SampledState:
         """Tell the posterior, and count for the bounds."""
         beliefs = self.posterior.update(
@@ -99,7 +117,7 @@ class SampledRounds(NamedTuple):
         wins = add_wins(state.wins, duel, outcome)
         won = entry_of(wins, duel.first, duel.second)
         lost = entry_of(wins, duel.second, duel.first)
-        resolution = with_counts(state.resolution, won, lost, duel, alpha)
+        resolution = with_counts(state.resolution, won, lost, duel, self.alpha)
         return SampledState(beliefs=beliefs, wins=wins, resolution=resolution)
 
     def recommend(self, rng_key: RunKey, state: SampledState) -> Arm:

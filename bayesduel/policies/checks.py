@@ -1,0 +1,105 @@
+"""Checks of what a policy is given, before anything is played."""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesduel.errors import PolicyParameterError, checked_as
+from bayesduel.policies.policy import PolicyBase
+from bayesduel.posteriors.beta_arms import BetaArms
+from bayesduel.posteriors.beta_pairs import BetaPairs
+from theory.arguments import as_number, one_of
+
+
+def check_kinds(policy: PolicyBase) -> None:
+    """Raise where a field of a policy of ours is of another kind than its default.
+
+    Before anything else is asked of it: even its label compares fields with defaults.
+    """
+    if type(policy).__module__.split(".")[0] != "bayesduel":
+        return
+    for field in fields(policy):  # pyright: ignore[reportArgumentType]
+        value, kind = getattr(policy, field.name), type(field.default)
+        if field.name == "policy":
+            check_policy(value)
+            check_kinds(value)
+        elif kind in _KINDS and not _is_of_kind(value, kind):
+            name = f"{type(policy).__name__}: {field.name}"
+            raise PolicyParameterError.of(name, f"must be {_KINDS[kind]}", value)
+
+
+def check_policy(value: Any) -> Any:
+    """Return ``value`` if it is a policy."""
+    if not isinstance(value, PolicyBase) or not is_dataclass(value):
+        rule = "must be a policy, such as policies.get('d-ts')"
+        raise PolicyParameterError.of("policy", rule, value)
+    return value
+
+
+_KINDS = {
+    bool: "true or false",
+    float: "a number",
+    int: "an integer below 2^63",
+    str: "a word",
+}
+
+
+def _is_of_kind(value: Any, kind: type) -> bool:
+    if kind is str:
+        return isinstance(value, str)
+    if getattr(value, "shape", None) == ():
+        dtype = str(getattr(value, "dtype", ""))
+        return dtype.startswith(_DTYPES[kind])
+    if kind is bool or isinstance(value, bool):
+        return kind is bool and isinstance(value, bool)
+    if not isinstance(value, int | float):
+        return False
+    # An integer beyond 64 bits fits into no array.
+    whole = isinstance(value, int) or value.is_integer()
+    return kind is float or (whole and abs(value) < 2**63)
+
+
+_DTYPES = {
+    bool: ("bool",),
+    int: ("int", "uint"),
+    float: ("float", "int", "uint"),
+}
+
+
+def check_above(name: str, value: float, bound: float, *, why: str = "") -> None:
+    """Raise unless ``value`` is finite and above ``bound``."""
+    _check_bound(name, value, as_number(value) > bound, f"above {bound}", why)
+
+
+def check_at_least(name: str, value: float, bound: float, *, why: str = "") -> None:
+    """Raise unless ``value`` is finite and at least ``bound``."""
+    _check_bound(name, value, as_number(value) >= bound, f"not below {bound}", why)
+
+
+def _check_bound(name: str, value: float, holds: bool, rule: str, why: str) -> None:
+    if not (np.isfinite(as_number(value)) and holds):
+        reason = f" ({why})" if why else ""
+        law = f"must be a finite number {rule}{reason}"
+        raise PolicyParameterError.of(name, law, value)
+
+
+def check_beta_pairs(posterior: Any, num_arms: int) -> None:
+    """Raise unless ``posterior`` is a Beta law per pair that fits ``num_arms``."""
+    if not isinstance(posterior, BetaPairs):
+        rule = "must be a Beta law per pair, such as BetaPairs(prior=2)"
+        raise PolicyParameterError.of("posterior", rule, posterior)
+    posterior.check(num_arms)
+
+
+def check_beta_arms(posterior: Any) -> None:
+    """Raise unless ``posterior`` is a Beta law per arm."""
+    if not isinstance(posterior, BetaArms):
+        rule = "must be a Beta law per arm, such as BetaArms(prior=2)"
+        raise PolicyParameterError.of("posterior", rule, posterior)
+    posterior.check()
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise unless ``value`` is one of ``choices``."""
+    checked_as(PolicyParameterError, one_of, value, choices, name)

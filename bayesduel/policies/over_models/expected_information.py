@@ -1,0 +1,92 @@
+"""Expected information over the draws of a posterior."""
+
+from dataclasses import field
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.scipy import special
+from jaxtyping import Float, Int
+
+from bayesduel.ops.masks import upper_triangle
+from bayesduel.ops.sampling import choose_among
+from bayesduel.policies.base import Policy, most_beaten, one_round, policy_class
+from bayesduel.policies.identification import EQUAL_GAINS
+from bayesduel.policies.pair_counts import add_wins
+from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
+from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
+
+
+class ExpectedInformationState(NamedTuple):
+    """Counts for the recommendation, and the posterior."""
+
+    wins: Int[Array, "K K"]
+    beliefs: State
+
+
+@policy_class
+class SampledInformation(Policy):
+    """The pair with the largest mean information of so many draws."""
+
+    posterior: PairPosterior
+    draws: int = field(metadata={"static": True})
+
+    def init(
+        self, rng_key: RunKey, num_arms: int, horizon: RoundCount
+    ) -> ExpectedInformationState:
+        """Return the state before the first round."""
+        return ExpectedInformationState(
+            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int32),
+            beliefs=self.posterior.init(rng_key, num_arms),
+        )
+
+    def choose(
+        self, rng_key: RunKey, state: ExpectedInformationState, round_: RoundCount
+    ) -> tuple[Duel, ExpectedInformationState]:
+        """Take the pair that teaches most."""
+        key_draws, key_tie = jax.random.split(rng_key)
+        gains = self._gains(key_draws, state.beliefs)
+        best = gains >= jnp.max(gains) * (1.0 - EQUAL_GAINS)
+        pair = choose_among(jax.random.uniform(key_tie, dtype=jnp.float64), best)
+        first, second = np.triu_indices(state.wins.shape[0], 1)
+        duel = one_round(
+            jnp.asarray(first.astype(np.int32))[pair],
+            jnp.asarray(second.astype(np.int32))[pair],
+        )
+        return duel, state
+
+    def _gains(self, rng_key: RunKey, beliefs: State) -> Float[Array, " P"]:
+        """Return what a duel of each pair is expected to teach, row by row."""
+        chances = self.posterior.sample(rng_key, beliefs, self.draws)
+        unsure = special.entr(chances) + special.entr(1.0 - chances)
+        mean = jnp.mean(chances, axis=0)
+        whole = special.entr(mean) + special.entr(1.0 - mean)
+        return upper_triangle(whole - jnp.mean(unsure, axis=0))
+
+    def update(
+        self,
+        rng_key: RunKey,
+        state: ExpectedInformationState,
+        round_: RoundCount,
+        duel: Duel,
+        outcome: Outcome,
+    ) -> ExpectedInformationState:
+        """Count the outcome."""
+        beliefs = self.posterior.update(
+            rng_key, state.beliefs, duel.first, duel.second, outcome
+        )
+        return ExpectedInformationState(
+            wins=add_wins(state.wins, duel, outcome), beliefs=beliefs
+        )
+
+    def recommend(self, rng_key: RunKey, state: ExpectedInformationState) -> Arm:
+        """Return the arm that empirically beats the most others.
+
+        On a scale the arm with the largest utility at the mode.
+        """
+        posterior = self.posterior
+        if is_on_a_scale(posterior):
+            return jnp.argmax(posterior.utilities(state.beliefs)).astype(jnp.int32)
+        return most_beaten(rng_key, state.wins)

@@ -1,0 +1,132 @@
+"""What is asked of a policy in JAX: three compiled calls, each of many runs at once.
+
+A policy describes one run; ``jax.vmap`` lays runs side by side. The loop over simulated
+rounds and studies with people make the same calls.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Bool, Float, Int, UInt32
+
+from bayesduel.simulation.beginnings import INIT
+from bayesduel.types import Action, Arm, Batch, OnHost, RoundCount, RunKey, State
+
+
+class Told(NamedTuple):
+    """What a policy is told before it is asked again."""
+
+    counts: Bool[Any, ""]
+    """Whether there is anything: not before the first round."""
+
+    asks: Bool[Any, ""]
+    """Whether it is asked again."""
+
+    round: RoundCount
+    """The last round so far."""
+
+    request: Action
+    """What it had asked for, as far as it was played."""
+
+    outcome: Any
+    """What came of it."""
+
+
+def key_of(words: UInt32[Array, " 2"], event: UInt32[Array, ""]) -> RunKey:
+    """Return the key of an event of a run."""
+    key = jax.random.wrap_key_data(words, impl="threefry2x32")
+    return jax.random.fold_in(key, event)
+
+
+def _begin(
+    policy: Any,
+    words: Array,
+    order: Int[Array, " K"],
+    revenues: Float[Array, " K"] | None,
+    horizon: RoundCount,
+    subset_size: int | None,
+) -> State:
+    key_policy = jax.random.split(key_of(words, jnp.uint32(INIT)))[1]
+    num_arms = order.shape[0]
+    if subset_size is None:
+        return policy.in_order(order).init(key_policy, num_arms, horizon)
+    return policy.init(key_policy, num_arms, subset_size, horizon, revenues)
+
+
+def _ask(
+    policy: Any, words: Array, event: Array, state: State, told: Told
+) -> tuple[Action, State]:
+    key_update, key_choose = jax.random.split(key_of(words, event))
+    new = policy.update(key_update, state, told.round, told.request, told.outcome)
+    state = _either(told.counts, new, state)
+    request, new = policy.choose(key_choose, state, told.round + 1)
+    return request, _either(told.asks, new, state)
+
+
+def _either(which: Bool[Array, ""], one: State, other: State) -> State:
+    return jax.tree.map(lambda a, b: jnp.where(which, a, b), one, other)
+
+
+def _conclude(
+    policy: Any, words: Array, event: Array, state: State
+) -> tuple[Arm, dict[str, Array]]:
+    # The event after the last one, whose key told the policy of that.
+    best = policy.recommend(key_of(words, event + 1), state)
+    return best, policy.info(state)
+
+
+@partial(jax.jit, static_argnames="subset_size")
+def begin(
+    policy: Any,
+    words: Array,
+    orders: Array,
+    horizon: RoundCount,
+    revenues: Array | None = None,
+    subset_size: int | None = None,
+) -> State:
+    """Return the states of runs before their first rounds, by the words of their keys.
+
+    ``orders`` has the arm at each position; see ``Policy.in_order``. Policies over sets
+    are told the revenues of the positions and the size of a set.
+    """
+    own = partial(_begin, policy, horizon=horizon, subset_size=subset_size)
+    return jax.vmap(own)(words, orders, revenues)
+
+
+@partial(jax.jit, donate_argnames="states")
+def ask(
+    policy: Any, words: Array, events: Array, states: State, told: Batch[Told]
+) -> tuple[Batch[Action], State]:
+    """Tell a policy what came of its last requests, and let it choose the next ones.
+
+    Consumes the states.
+    """
+    return jax.vmap(partial(_ask, policy))(words, events, states, told)
+
+
+@jax.jit
+def conclude(
+    policy: Any, words: Array, events: Array, states: State
+) -> tuple[Array, dict[str, Array]]:
+    """Return what a policy recommends, and its numbers of finished runs."""
+    return jax.vmap(partial(_conclude, policy))(words, events, states)
+
+
+@partial(jax.jit, donate_argnums=2)
+def chosen(which: Bool[Array, " run"], one: State, other: State) -> State:
+    """Pick per run between two states; consumes the second."""
+    return jax.vmap(_either)(which, one, other)
+
+
+def blank_request(policy: Any, states: State) -> Batch[OnHost[Action]]:
+    """Return a request for nothing, of each of some runs."""
+
+    def choose(state: State) -> Action:
+        return policy.choose(jax.random.key(0), state, jnp.int64(1))[0]
+
+    shapes = jax.eval_shape(jax.vmap(choose), states)
+    return jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)

@@ -1,0 +1,389 @@
+"""Who is chosen out of a set: a world of subset choice for one run, in scalar NumPy.
+
+The formulas are those of ``theory.choice.rules`` and ``theory.choice.regret``, of one
+set at a time. Plain functions, which Numba can compile too.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from numpy.random import Generator
+
+from bayesduel.errors import SimulationArgumentError
+from bayesduel.instances.choice import (
+    GaussianRule,
+    IndependentRule,
+    LogitRule,
+    TableRule,
+)
+
+LOGIT, GAUSSIAN, TABLE, INDEPENDENT = range(4)
+"""Kinds of rules."""
+
+WINNER, RANKING, REWARDS = range(3)
+"""Kinds of feedback: "winner", "ranking" and "independent"."""
+
+_FEEDBACKS = {"winner": WINNER, "ranking": RANKING, "independent": REWARDS}
+
+SUM_OF_CHANCES, SUM, MEAN, PREFERRED = range(4)
+"""Forms of a notion of regret: "rewards", "sum", "mean" and "preferred"."""
+
+_FORMS = {"rewards": SUM_OF_CHANCES, "sum": SUM, "mean": MEAN, "preferred": PREFERRED}
+
+_MOST_DRAWS = 2**62
+"""Draws that are counted at once."""
+
+
+class SetWorld(NamedTuple):
+    """What stands still in all runs: the rule, the feedback, the notions of regret.
+
+    Arrays by arms. Those of other rules than this one are empty: one program plays all.
+    """
+
+    rule: int
+    feedback: int
+    has_no_choice: bool
+    least_size: int
+    most_size: int
+    levels: int
+    """Steps from 0 to the largest reward of an arm in a round."""
+
+    step: float
+    places: int
+    numbers: Float[np.ndarray, " n"]
+    """Weights of a logit rule, or means."""
+
+    no_choice_weight: float
+    log_cdf: Float[np.ndarray, "_ Q"]
+    node_weights: Float[np.ndarray, "_ Q"]
+    outside: Float[np.ndarray, " Q"]
+    by_rank: Float[np.ndarray, "S _"]
+    binomials: Int[np.ndarray, "_ k"]
+    forms: Int[np.ndarray, " N"]
+    best: Float[np.ndarray, " N"]
+    values: Float[np.ndarray, "N n"]
+
+
+class SetLane(NamedTuple):
+    """What one run has of its world: who stands where, and the set offered last."""
+
+    order: Int[np.ndarray, " n"]
+    """``order[position]`` is the arm that the policy knows as ``position``."""
+
+    offered: Bool[np.ndarray, " n"]
+    """The last set, by arms."""
+
+    chances: Float[np.ndarray, " n"]
+    """P(i|s) of it."""
+
+    nobody: Float[np.ndarray, " 1"]
+    """P(nobody is chosen|s)."""
+
+    costs: Float[np.ndarray, " N"]
+    """Regret of one round of it, per notion."""
+
+    rewards: Float[np.ndarray, " n"]
+    """What the last offer has brought, by positions."""
+
+    scratch: Float[np.ndarray, " n"]
+
+
+def set_world(environment: Any) -> SetWorld:
+    """Return the world of a :class:`bayesduel.simulation.SubsetEnvironment`.
+
+    Raises
+    ------
+    SimulationArgumentError
+        If its rule is none of this package.
+    """
+    rule: Any = environment.rule
+    found: dict[str, Any] = {
+        "numbers": np.zeros(environment.num_arms),
+        "no_choice_weight": 0.0,
+        "log_cdf": np.zeros((0, 0)),
+        "node_weights": np.zeros((0, 0)),
+        "outside": np.zeros(0),
+        "by_rank": np.zeros((0, 0)),
+        "binomials": np.zeros((0, 0), dtype=np.int64),
+    }
+    if isinstance(rule, LogitRule):
+        kind, names = LOGIT, ("no_choice_weight",)
+    elif isinstance(rule, GaussianRule):
+        kind, names = GAUSSIAN, ("log_cdf", "node_weights", "outside")
+    elif isinstance(rule, TableRule):
+        kind, names = TABLE, ("by_rank", "binomials")
+    elif isinstance(rule, IndependentRule):
+        kind, names = INDEPENDENT, ()
+    else:
+        raise SimulationArgumentError.of(
+            "environment",
+            "must have a rule of bayesduel.instances.choice",
+            type(rule).__name__,
+            remedy="tabulate it: choice.choice_table",
+        )
+    found |= {name: getattr(rule, name) for name in names}
+    if rule.values is not None:
+        found["numbers"] = rule.values
+    found["no_choice_weight"] = float(found["no_choice_weight"])
+    most, feedback = environment.subset_size, _FEEDBACKS[environment.feedback]
+    forms = np.array([_FORMS[form] for form in environment.forms], dtype=np.int64)
+    return SetWorld(
+        rule=kind,
+        feedback=feedback,
+        has_no_choice=bool(rule.has_no_choice),
+        least_size=1 if rule.allows_fewer else most,
+        most_size=int(most),
+        levels=int(environment.levels),
+        step=float(environment.largest_reward) / int(environment.levels),
+        places=int(environment.places),
+        forms=forms,
+        best=_own(environment.costs.best),
+        values=_own(environment.costs.values),
+        **{name: _own(each) for name, each in found.items()},
+    )
+
+
+def _own(values: Any) -> Any:
+    """Return a copy: one that may not be written to would be another type for Numba."""
+    if isinstance(values, float):
+        return values
+    return np.array(values, order="C")
+
+
+def new_lane(world: SetWorld, order: Int[np.ndarray, " n"]) -> SetLane:
+    """Return what a run has before its first offer."""
+    num_arms = len(order)
+    return SetLane(
+        order=np.array(order, dtype=np.int64),
+        offered=np.zeros(num_arms, dtype=bool),
+        chances=np.zeros(num_arms),
+        nobody=np.zeros(1),
+        costs=np.zeros(len(world.forms)),
+        rewards=np.zeros(num_arms),
+        scratch=np.zeros(num_arms),
+    )
+
+
+def put_forward(world: SetWorld, lane: SetLane, subset: Bool[np.ndarray, " n"]) -> None:
+    """Note a set of positions as the one that is offered, with its chances and costs.
+
+    It must not be empty: so no set is there before the first one.
+    """
+    is_new = False
+    for position in range(len(subset)):
+        arm = lane.order[position]
+        if lane.offered[arm] != subset[position]:
+            lane.offered[arm] = subset[position]
+            is_new = True
+    if is_new:
+        chances_of(world, lane.offered, lane.chances)
+        lane.nobody[0] = no_choice_chance(world, lane.offered, lane.chances)
+        for notion in range(len(world.forms)):
+            lane.costs[notion] = cost_of(world, lane, notion)
+
+
+def chances_of(
+    world: SetWorld, offered: Bool[np.ndarray, " n"], chances: Float[np.ndarray, " n"]
+) -> None:
+    """Fill in P(i|s), 0 for arms outside the set."""
+    if world.rule == LOGIT:
+        total = world.no_choice_weight + sum_over(offered, world.numbers)
+        for arm in range(len(offered)):
+            chances[arm] = world.numbers[arm] / total if offered[arm] else 0.0
+    elif world.rule == GAUSSIAN:
+        gaussian_chances(world, offered, chances)
+    elif world.rule == TABLE:
+        rank = rank_of(world, offered)
+        for arm in range(len(offered)):
+            chances[arm] = world.by_rank[rank, arm]
+    else:
+        for arm in range(len(offered)):
+            chances[arm] = world.numbers[arm] if offered[arm] else 0.0
+
+
+def sum_over(offered: Bool[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -> float:
+    """Return the sum of the values of the arms of a set."""
+    total = 0.0
+    for arm in range(len(offered)):
+        if offered[arm]:
+            total += values[arm]
+    return total
+
+
+def gaussian_chances(
+    world: SetWorld, offered: Bool[np.ndarray, " n"], chances: Float[np.ndarray, " n"]
+) -> None:
+    """Fill in the chances of Gaussian utilities: ``theory.choice.rules``, by a sum."""
+    for arm in range(len(offered)):
+        chances[arm] = 0.0
+    for node in range(len(world.outside)):
+        below = world.outside[node]
+        for arm in range(len(offered)):
+            if offered[arm]:
+                below += world.log_cdf[arm, node]
+        density = math.exp(below)
+        for arm in range(len(offered)):
+            if offered[arm]:
+                chances[arm] += density * world.node_weights[arm, node]
+
+
+def rank_of(world: SetWorld, offered: Bool[np.ndarray, " n"]) -> int:
+    """Return the place of a set of k arms among all: the sum of "a_c choose c"."""
+    rank, place = 0, 0
+    for arm in range(len(offered)):
+        if offered[arm]:
+            rank += world.binomials[arm, place]
+            place += 1
+    return rank
+
+
+def no_choice_chance(
+    world: SetWorld, offered: Bool[np.ndarray, " n"], chances: Float[np.ndarray, " n"]
+) -> float:
+    """Return P(nobody is chosen|s), of a logit rule also where 1 - it rounds to 1."""
+    if not world.has_no_choice:
+        return 0.0
+    if world.rule == LOGIT:
+        weight = world.no_choice_weight
+        return weight / (weight + sum_over(offered, world.numbers))
+    return min(max(1.0 - sum_over(offered, chances), 0.0), 1.0)
+
+
+def cost_of(world: SetWorld, lane: SetLane, notion: int) -> float:
+    """Return the regret of offering the set once: ``theory.subset_cost``."""
+    form, best, values = world.forms[notion], world.best[notion], world.values[notion]
+    if form == PREFERRED:
+        return preferred_cost(world, lane, values)
+    total, size = 0.0, 0.0
+    for arm in range(len(values)):
+        if lane.offered[arm]:
+            size += 1.0
+            share = lane.chances[arm] if form == SUM_OF_CHANCES else 1.0
+            total += values[arm] * share
+    return best - total / size if form == MEAN else best - total
+
+
+def preferred_cost(
+    world: SetWorld, lane: SetLane, values: Float[np.ndarray, " n"]
+) -> float:
+    """Return the sum of P(b) - P(i) in the set with the arm b of value 1 added."""
+    leader = 0
+    for arm in range(len(values)):
+        if values[arm] == 1.0:
+            leader = arm
+    was_offered = lane.offered[leader]
+    lane.offered[leader] = True
+    chances_of(world, lane.offered, lane.scratch)
+    lane.offered[leader] = was_offered
+    total = 0.0
+    for arm in range(len(values)):
+        if lane.offered[arm]:
+            total += lane.scratch[leader] - lane.scratch[arm]
+    return total
+
+
+def answer(
+    world: SetWorld, lane: SetLane, rng: Generator, most: int, until_no_choice: bool
+) -> int:
+    """Play the set that was put forward for up to ``most`` rounds, at least 1.
+
+    Return how many there were; ``lane.rewards`` are their sums.
+    """
+    for position in range(len(lane.rewards)):
+        lane.rewards[position] = 0.0
+    if world.feedback == REWARDS:
+        draw_rewards(world, lane, rng, most)
+        return most
+    if world.feedback == RANKING:
+        draw_ranking(world, lane, rng)
+        return 1
+    choices, nobody = most, lane.nobody[0]
+    if until_no_choice:
+        choices = rounds_with_choice(rng.standard_exponential(), nobody, most)
+        nobody = 0.0
+    if choices == 1:
+        draw_winner(lane, rng, nobody)
+    elif choices > 1:
+        draw_winners(lane, rng, choices, nobody)
+    return min(choices + 1, most) if until_no_choice else most
+
+
+def rounds_with_choice(waits: float, nobody: float, most: int) -> int:
+    """Return how many rounds go before the first in which nobody is chosen.
+
+    By inversion: ``waits`` is a standard exponential variable. All of ``most`` where
+    that is none of them.
+    """
+    if nobody >= 1.0:
+        return 0
+    hazard = -math.log1p(-nobody)
+    if waits >= hazard * most:
+        return most
+    return min(most - 1, int(waits / hazard))
+
+
+def draw_winner(lane: SetLane, rng: Generator, nobody: float) -> None:
+    """Draw who is chosen in a round, in proportion to the chances.
+
+    ``nobody`` is that of no arm.
+    """
+    left = rng.random() * (nobody + sum_over(lane.offered, lane.chances))
+    last = -1
+    for position in range(len(lane.order)):
+        chance = lane.chances[lane.order[position]]
+        if chance > 0.0:
+            last = position
+            left -= chance
+            if left < 0.0:
+                break
+    if last >= 0 and (left < 0.0 or nobody == 0.0):
+        lane.rewards[last] = 1.0
+
+
+def draw_winners(lane: SetLane, rng: Generator, rounds: int, nobody: float) -> None:
+    """Count who is chosen in so many rounds: of those left, each arm in its turn."""
+    later, beyond = lane.scratch, nobody
+    for position in range(len(lane.order) - 1, -1, -1):
+        later[position] = beyond
+        beyond += lane.chances[lane.order[position]]
+    for position in range(len(lane.order)):
+        chance = lane.chances[lane.order[position]]
+        if rounds > 0 and chance > 0.0:
+            hits = rng.binomial(rounds, chance / (chance + later[position]))
+            lane.rewards[position] = hits
+            rounds -= hits
+
+
+def draw_rewards(world: SetWorld, lane: SetLane, rng: Generator, rounds: int) -> None:
+    """Draw the rewards of every arm of the set: binomial, in steps of the smallest."""
+    at_once = world.levels if rounds <= _MOST_DRAWS // world.levels else 1
+    for position in range(len(lane.order)):
+        arm = lane.order[position]
+        if lane.offered[arm]:
+            hits = 0.0
+            for _ in range(world.levels // at_once):
+                hits += rng.binomial(at_once * rounds, min(lane.chances[arm], 1.0))
+            lane.rewards[position] = hits * world.step
+
+
+def draw_ranking(world: SetWorld, lane: SetLane, rng: Generator) -> None:
+    """Draw a Plackett-Luce ranking of the set.
+
+    Arms arrive after exponential times with their weights as rates; the order is that
+    of drawing without replacement in proportion to the weights. ``places`` for the
+    first arm, one less for each later one, 0 at last.
+    """
+    arrival = lane.scratch
+    for position in range(len(lane.order)):
+        arm = lane.order[position]
+        arrival[position] = np.inf
+        if lane.offered[arm]:
+            arrival[position] = rng.standard_exponential() / world.numbers[arm]
+    for position in range(len(lane.order)):
+        if arrival[position] < np.inf:
+            earlier = 0
+            for other in range(len(lane.order)):
+                earlier += arrival[other] < arrival[position]
+            lane.rewards[position] = max(world.places - earlier, 0)

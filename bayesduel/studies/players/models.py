@@ -1,0 +1,143 @@
+"""A policy in JAX that is asked by people: by the calls that simulations make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from bayesduel.limits import LONGEST_HORIZON, PATIENCE
+from bayesduel.ops.frozen_pytrees import as_leaf
+from bayesduel.policies.base import Policy
+from bayesduel.program_cache import keep_programs
+from bayesduel.simulation import asked_models
+from bayesduel.simulation.records import PROGRAMS
+from bayesduel.studies._state import StudyState, Told
+from bayesduel.studies.players.played import Game, Played, generator
+from bayesduel.types import Duel, OnHost, Outcome
+
+__all__ = ["PlayedModel"]
+
+_PROGRAM = PROGRAMS["jax"]
+
+_BEGINS = 2**31
+"""Above the numbers of events: those of the votes from which a policy begins."""
+
+
+class PlayedModel(Played):
+    """Asks a policy in JAX.
+
+    What another program asked for, as in files of older versions, it takes for votes
+    that nobody asked for.
+    """
+
+    def __init__(self, policy: Policy, state: StudyState) -> None:
+        keep_programs()
+        self._generator = partial(generator, state)
+        settings = state.settings
+        horizon = settings.budget if policy.needs_horizon else None
+        self._horizon = LONGEST_HORIZON if horizon is None else horizon
+        order = np.arange(len(state.active), dtype=np.int32)
+        with jax.enable_x64(True):
+            self._policy = jax.tree.map(as_leaf, policy)
+            self._key = jax.random.fold_in(jax.random.key(settings.seed), state.epoch)
+            words = jax.random.key_data(self._key)[None]
+            began = asked_models.begin(
+                self._policy, words, order[None], np.int64(self._horizon)
+            )
+            blank = asked_models.blank_request(self._policy, began)
+        self._blank = jax.tree.map(lambda leaf: leaf[0], blank)
+        super().__init__(state, Game(began))
+
+    def _begin(self, told: list[Told]) -> None:
+        self._follow(each._replace(number=_BEGINS + each.number) for each in told)
+
+    def _ask(self, game: Game, number: int) -> dict[str, Any] | None:
+        before, rng = game.round, self._generator(number)
+        told: Any = None
+        for step in range(PATIENCE):
+            duel = self._call(game, number, step, told)
+            left = self._horizon - game.round
+            idle = min(int(duel.exploit_rounds), left)
+            rounds = min(int(duel.explore_rounds), left - idle)
+            duel = duel._replace(exploit_rounds=idle, explore_rounds=rounds)
+            game.round += idle + rounds
+            if rounds > 0 and duel.first != duel.second:
+                return self._found(game, before, duel)
+            # A duel of an arm with itself would teach people nothing: by fair coins.
+            told = duel, Outcome(idle, rounds, rng.binomial(rounds, 0.5))
+            if game.round >= self._horizon:
+                break
+        self._call(game, number, PATIENCE, told, asks=False)
+        return None
+
+    def _found(self, game: Game, before: int, duel: OnHost[Duel]) -> dict[str, Any]:
+        chosen = duel.champion, duel.exploit_rounds, duel.first, duel.second
+        found = self._duel(game, before, chosen)
+        votes, idle = duel.explore_rounds, game.round - before - duel.explore_rounds
+        note = [leaf.item() for leaf in jax.tree.leaves(duel.note)]
+        return found | {"votes": votes, "idle": idle, "note": note, "program": _PROGRAM}
+
+    def _follow(self, told: Iterable[Told]) -> None:
+        for each in told:
+            if each.duel is not None:
+                self._tell(self._game, each, each.duel)
+            elif each.program == _PROGRAM:
+                self._ask(self._game, each.number)
+
+    def _tell(self, game: Game, told: Told, asked: dict[str, Any]) -> None:
+        """Tell the policy of votes; those it did not ask for take rounds now.
+
+        One that plans batches counts its own questions only.
+        """
+        first, second = self._places(told)
+        mine = told.asked_for and asked.get("program") == _PROGRAM
+        if not mine and self._policy.explores_in_bulk:
+            return
+        game.round += 0 if mine else told.votes
+        duel = self._blank._replace(
+            champion=first, first=first, second=second, explore_rounds=told.votes
+        )
+        if mine:
+            tree = jax.tree.structure(duel.note)
+            duel = duel._replace(
+                champion=self.positions.index(asked["champion"]),
+                exploit_rounds=asked["exploit"],
+                explore_rounds=asked["votes"],
+                note=jax.tree.unflatten(tree, asked["note"]),
+            )
+        outcome = Outcome(duel.exploit_rounds, told.votes, told.wins)
+        round_ = asked["round"] if mine else game.round
+        self._call(game, told.number, 0, (duel, outcome), asks=False, round_=round_)
+
+    def _call(
+        self,
+        game: Game,
+        number: int,
+        step: int,
+        told: Any,
+        *,
+        asks: bool = True,
+        round_: int | None = None,
+    ) -> OnHost[Duel]:
+        """Tell the policy of a duel and its outcome, or of nothing, and ask it."""
+        duel, outcome = told or (self._blank, Outcome(0, 0, 0))
+        typed = jax.tree.map(
+            lambda leaf, value: np.asarray(value, leaf.dtype)[None], self._blank, duel
+        )
+        given = asked_models.Told(
+            counts=np.array([told is not None]),
+            asks=np.array([asks]),
+            round=np.array([game.round if round_ is None else round_]),
+            request=typed,
+            outcome=Outcome(*(np.array([each], dtype=np.int64) for each in outcome)),
+        )
+        with jax.enable_x64(True):
+            words = jax.random.key_data(jax.random.fold_in(self._key, number))[None]
+            found, game.state = asked_models.ask(
+                self._policy, words, np.array([step], np.uint32), game.state, given
+            )
+            return jax.tree.map(lambda leaf: leaf[0], jax.device_get(found))

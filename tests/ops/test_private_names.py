@@ -1,0 +1,44 @@
+"""Kernels without the names that Numba calls private: the same digits, no error."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from numba.core.codegen import CPUCodegen, JITCodeLibrary
+
+from bayesduel.ops.scalar.parts import _NEEDED, lacking
+
+
+def plays_of(how: str, *names: str) -> list[str]:
+    """Return digests of the plays, as a process of its own prints them."""
+    command = [sys.executable, "-m", "tests.ops.without_private_names", how, *names]
+    done = subprocess.run(  # noqa: S603
+        command,
+        env=os.environ | {"BAYESDUEL_CACHE": "off"},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [["rucb"], pytest.param(["rmed1", "d-ts", "ccb"], marks=pytest.mark.slow)],
+    ids=str,
+)
+def test_kernels_play_the_same_where_the_private_names_are_hidden(names):
+    hidden = plays_of("hidden", *names)
+    assert len(hidden) == len(names)
+    assert hidden == plays_of("shown", *names)
+
+
+def test_missing_members_are_named():
+    class Bare:
+        """A library of some other version."""
+
+    assert lacking() == [] == lacking(JITCodeLibrary, CPUCodegen)
+    assert lacking(Bare, CPUCodegen) == list(_NEEDED)
+    assert lacking(JITCodeLibrary, Bare) == ["_module_pass_manager"]

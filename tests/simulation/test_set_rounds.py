@@ -1,0 +1,225 @@
+"""The loop over rounds, of policies over subsets: in Python and compiled."""
+
+import numpy as np
+import pytest
+
+from bayesduel.errors import PolicyParameterError, SimulationError
+from bayesduel.instances import choice
+from bayesduel.policies import Offer
+from bayesduel.simulation import SubsetEnvironment
+from bayesduel.simulation.driver import program_of, run_chunk
+from tests.simulation.set_cases import RANKED, SHARES, TABLE, WINNER, WORLDS, Wandering
+
+LATE = (1, 7, 30, 31, 100, 1000)
+
+
+def played(policy, world=WINNER, *, checkpoints=LATE, runs=range(6), **options):
+    environment = SubsetEnvironment.from_world(
+        world, options.pop("notions", world.notions), **options
+    )
+    return run_chunk(
+        environment, policy, runs=runs, checkpoints=np.array(checkpoints), seed=5
+    )
+
+
+def same(one, other):
+    return (
+        all(np.array_equal(one.ledger[name], other.ledger[name]) for name in one.ledger)
+        and np.array_equal(one.recommendation, other.recommendation)
+        and np.array_equal(one.events, other.events)
+    )
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda each: each.name)
+@pytest.mark.parametrize(("longest", "until"), [(1, False), (60, False), (200, True)])
+def test_compiled_runs_are_those_of_python(world, longest, until):
+    """Of every kind of rule, feedback and notion, to the last digit."""
+    plain, compiled = (
+        played(Wandering(longest=longest, until=until, compiled=each), world)
+        for each in (False, True)
+    )
+    assert same(plain, compiled)
+    assert len(np.unique(plain.ledger["offers"][:, -1], axis=0)) > 1
+    is_stepped = longest == 1 or world is RANKED
+    assert np.all(plain.events == 1000) == is_stepped
+
+
+@pytest.mark.parametrize("longest", [1, 60])
+def test_every_round_is_counted_up_to_every_checkpoint(longest):
+    """And what it costs: regret that is linear in the offers is that of these."""
+    found = played(Wandering(longest=longest), SHARES, notions=("topk_means",))
+    offers, rounds = found.ledger["offers"], np.array(LATE)
+    assert offers.dtype == np.int64
+    assert np.array_equal(offers.sum(axis=2), np.tile(3 * rounds, (6, 1)))
+    cost = SHARES.cost("topk_means")
+    expected = cost.best * rounds - offers @ cost.values
+    np.testing.assert_allclose(found.ledger["regret"][:, :, 0], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_runs_depend_on_seed_and_number_alone(compiled):
+    policy = Wandering(longest=60, compiled=compiled)
+    whole = played(policy)
+    later = played(policy, runs=range(4, 6))
+    assert np.array_equal(whole.ledger["offers"][4:], later.ledger["offers"])
+    coarse = played(policy, checkpoints=(31, 1000))
+    for name in ("offers", "regret"):
+        assert np.array_equal(whole.ledger[name][:, [3, 5]], coarse.ledger[name])
+
+
+def test_arms_are_relabeled_unless_told_otherwise():
+    class Always(Wandering):
+        def choose(self, state, rng, round_):
+            return np.array([True, False, True, False])
+
+    fixed = played(Always(), TABLE, shuffle=False).ledger
+    assert np.all(fixed["offers"][:, -1] == [1000, 0, 1000, 0])
+    # The best set is {0, 1}, of which somebody is always chosen; of this one, 0.6.
+    np.testing.assert_allclose(fixed["regret"][:, -1], 400.0)
+    shuffled = played(Always(), TABLE, runs=range(60)).ledger["offers"][:, -1]
+    assert len(np.unique(shuffled, axis=0)) == 6
+
+
+def test_revenues_are_told_by_position():
+    class Knowing(Wandering):
+        def start(self, num_arms, subset_size, horizon, revenues, rng):
+            assert horizon == 1000 and subset_size == 2
+            return revenues, np.full(1, subset_size)
+
+        def update(self, state, rng, round_, subset, rounds, rewards):
+            pass
+
+        def recommend(self, state, rng):
+            return state[0] == 1.0
+
+    found = played(Knowing(), WORLDS[1])
+    assert np.all(found.recommendation == [False, True, False, False])
+    # Of a world without them each choice earns 1.
+    untold = choice.multinomial_logit([0.9, 0.2, 0.5, 0.3], 2)
+    assert np.all(played(Knowing(), untold).recommendation)
+
+
+def test_a_policy_is_told_what_was_played():
+    """Up to the horizon, in rounds that follow one another."""
+    told = []
+
+    class Listening(Wandering):
+        def update(self, state, rng, round_, subset, rounds, rewards):
+            told.append((int(round_), int(rounds), subset.copy(), rewards.copy()))
+
+    found = played(Listening(longest=60), runs=range(1))
+    ends = [end for end, *_ in told]
+    assert ends[-1] == 1000
+    assert np.array_equal(np.diff(ends, prepend=0), [rounds for _, rounds, *_ in told])
+    assert len(told) == found.events[0]
+    for _, rounds, subset, rewards in told:
+        assert subset.sum() == 3 and np.all(rewards[~subset] == 0)
+        assert rewards.sum() <= rounds and np.all(rewards >= 0)
+    # In a world with one winner at most, of 1.7 beside 1 on average.
+    assert 400 < sum(rewards.sum() for *_, rewards in told) < 800
+
+
+class Wrong(Wandering):
+    """Return something else in round 3."""
+
+    what: int = 0
+
+    def choose(self, state, rng, round_):
+        subset = np.array([True, False, True, True])
+        if round_ < 3:
+            return Offer(subset, 1, False)
+        if self.what == 0:
+            return Offer(subset[:3], 1, False)
+        if self.what == 1:
+            return Offer(subset & ~subset, 1, False)
+        if self.what == 2:
+            return Offer(subset | ~subset, 1, False)
+        return Offer(subset, -5, False)
+
+    def recommend(self, state, rng):
+        return np.zeros(9, dtype=np.bool_)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_sets_that_are_none_are_named_with_round_and_run(compiled):
+    said = (
+        r"choose returned a set with 3 entries; there are 4 arms \(round 3 of run 2\)",
+        r"choose offered 0 arms; offer 1 to 3 \(round 3 of run 2\)",
+        r"choose offered 4 arms; offer 1 to 3 \(round 3 of run 2\)",
+        r"choose asked for -5 rounds; ask for 1 or more \(round 3 of run 2\)",
+    )
+    for what, text in enumerate(said):
+        with pytest.raises(SimulationError, match=text):
+            played(Wrong(what=what, compiled=compiled), runs=range(2, 4))
+    with pytest.raises(
+        SimulationError, match="recommend returned a set with 9 entries"
+    ):
+        played(Wrong(compiled=compiled), checkpoints=(2,))
+    with pytest.raises(SimulationError, match="choose offered 3 arms; offer 2 "):
+        played(Wrong(compiled=compiled), TABLE)
+
+
+class Raising(Wandering):
+    def choose(self, state, rng, round_):
+        raise KeyError(round_)
+
+
+class Listed(Wandering):
+    def choose(self, state, rng, round_):
+        return [True, True, True, False]
+
+
+class Numbers(Wandering):
+    def choose(self, state, rng, round_):
+        return np.ones(4)
+
+
+class Halves(Wandering):
+    def choose(self, state, rng, round_):
+        return Offer(np.ones(4, dtype=np.bool_), 0.5, False)
+
+
+class Best(Wandering):
+    def recommend(self, state, rng):
+        return 0
+
+
+class Deaf(Wandering):
+    update = Wandering.__mro__[1].update
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (Listed(), "must return a set of arms, got"),
+        (Numbers(), "must return a set of arms, got"),
+        (Halves(), "must offer a set for a number of rounds, got 0.5"),
+        (Best(), "must return a set of arms, got 0"),
+        (Deaf(), "but has no update"),
+        (
+            Numbers(compiled=True),
+            "must return a set of arms, or an Offer, got so",
+        ),
+        (
+            Halves(compiled=True),
+            "must return a set of arms, or an Offer, got so",
+        ),
+        (Best(compiled=True), "recommend must return a set of arms, got something of"),
+    ],
+    ids=lambda each: getattr(each, "label", None),
+)
+def test_what_is_no_rule_is_said(policy, said):
+    with pytest.raises(PolicyParameterError) as caught:
+        played(policy)
+    assert said in str(caught.value)
+
+
+def test_an_error_of_the_policy_is_raised_with_round_and_run():
+    with pytest.raises(KeyError) as caught:
+        played(Raising(), runs=range(3, 5))
+    assert caught.value.__notes__ == ["raised by Raising in round 1 of run 3"]
+
+
+def test_programs_of_rules_over_sets_are_those_of_numpy():
+    environment = SubsetEnvironment.from_world(WINNER, (WINNER.regret,))
+    assert program_of(environment, Wandering()) == "numpy-1"

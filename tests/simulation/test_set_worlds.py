@@ -1,0 +1,248 @@
+"""Who is chosen out of a set, and what it costs: a world for one run, in NumPy."""
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy import stats
+
+import bayesduel
+from bayesduel.errors import SimulationArgumentError
+from bayesduel.instances import choice
+from bayesduel.simulation import SubsetEnvironment, set_worlds
+from tests.policies.laws import chi_square
+from tests.policies.subsets.subset_driving import simulate_offers
+from tests.simulation.set_cases import (
+    ALWAYS,
+    CAMERA,
+    RANKED,
+    SHARES,
+    WINNER,
+    WORLDS,
+)
+from theory.choice.tables import ChoiceTable
+
+FALSE_ALARM = 1e-5
+
+
+def draw(world, arms, rounds, number, *, until=False, seed=0):
+    """Play one offer `number` times; return the rounds and the sums of rewards."""
+    environment = SubsetEnvironment.from_world(world, (world.regret,))
+    given, rng = set_worlds.set_world(environment), np.random.default_rng(seed)
+    offered = world.mask(arms)
+    played = np.zeros(number, dtype=np.int64)
+    rewards = np.zeros((number, world.num_arms))
+    for turn in range(number):
+        order = rng.permutation(world.num_arms)
+        lane = set_worlds.new_lane(given, order)
+        set_worlds.put_forward(given, lane, offered[order])
+        played[turn] = set_worlds.answer(given, lane, rng, rounds, until)
+        rewards[turn, order] = lane.rewards
+    return played, rewards
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda each: each.name)
+def test_chances_and_costs_of_a_set_are_those_of_the_formulas(world):
+    """Of one set after the other: what is known of the last one must not stay."""
+    environment = SubsetEnvironment.from_world(world, world.notions)
+    given = set_worlds.set_world(environment)
+    lane = set_worlds.new_lane(given, np.random.default_rng(0).permutation(4))
+    least = 1 if world.rule.allows_fewer else world.subset_size
+    sets = [
+        world.mask(arms)
+        for size in range(least, world.subset_size + 1)
+        for arms in combinations(range(world.num_arms), size)
+    ]
+    for offered in [*sets, sets[0], sets[0]]:
+        set_worlds.put_forward(given, lane, offered[lane.order])
+        expected = world.rule.chances(offered)
+        np.testing.assert_allclose(lane.chances, expected, rtol=1e-12, atol=1e-15)
+        nobody = world.rule.no_choice_chance(offered)
+        assert lane.nobody[0] == pytest.approx(float(nobody), rel=1e-9, abs=1e-15)
+        costs = [world.cost(each).of(world.rule, offered) for each in world.notions]
+        np.testing.assert_allclose(lane.costs, costs, rtol=1e-9, atol=1e-12)
+
+
+def test_a_rule_of_ones_own_is_refused():
+    class Own(choice.ChoiceRule):
+        num_arms, has_no_choice, values = 3, False, None
+
+        def chances(self, offered):
+            return np.where(offered, 1 / 3, 0.0)
+
+    class Sets(choice.ChoiceWorld):
+        best_set = (0, 1)
+
+    world = Sets(rule=Own(), subset_size=2)
+    environment = SubsetEnvironment.from_world(world, ("expected_reward",))
+    with pytest.raises(SimulationArgumentError, match="Own.*tabulate it"):
+        set_worlds.set_world(environment)
+
+
+@pytest.mark.parametrize("world", [WINNER, CAMERA], ids=["logit", "table"])
+def test_one_round_has_one_winner_at_most(world):
+    arms = (0, 2, 3)
+    played, rewards = draw(world, arms, 1, 20_000)
+    assert np.all(played == 1) and np.all(rewards.sum(axis=1) <= 1)
+    chances = world.chances(arms)
+    counts = np.append(rewards.sum(axis=0), np.sum(rewards.sum(axis=1) == 0))
+    law = np.append(chances, 1 - chances.sum())
+    assert chi_square(counts, law) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("rounds", [40, 700])
+def test_many_rounds_at_once_are_multinomial(rounds):
+    arms = (0, 1, 3)
+    played, rewards = draw(WINNER, arms, rounds, 4000)
+    assert np.all(played == rounds)
+    chances = WINNER.chances(arms)
+    counts = np.append(rewards.sum(axis=0), (rounds - rewards.sum(axis=1)).sum())
+    assert chi_square(counts, np.append(chances, 1 - chances.sum())) > FALSE_ALARM
+    # Not only the means: variance and covariance of two arms.
+    for arm in (0, 3):
+        p = chances[arm]
+        errors = (rewards[:, arm] - rounds * p) ** 2 / (rounds * p * (1 - p))
+        deviation = (errors.mean() - 1) / (errors.std() / np.sqrt(len(errors)))
+        assert abs(deviation) < stats.norm.isf(FALSE_ALARM / 2)
+    found = np.cov(rewards[:, 0], rewards[:, 3])[0, 1]
+    expected = -rounds * chances[0] * chances[3]
+    assert found == pytest.approx(expected, abs=0.15 * rounds * chances[0])
+
+
+def test_an_offer_until_nobody_is_chosen():
+    arms = (0, 2)
+    played, rewards = draw(WINNER, arms, 10**5, 4000, until=True)
+    assert np.all(rewards.sum(axis=1) == played - 1)
+    stop = 1 - WINNER.chances(arms).sum()
+    longest = 12
+    law = stop * (1 - stop) ** np.arange(longest)
+    counts = np.bincount(np.minimum(played - 1, longest), minlength=longest + 1)
+    assert chi_square(counts, np.append(law, 1 - law.sum())) > FALSE_ALARM
+    # Agrawal et al. 2019, Corollary A.1: geometric with mean v_i.
+    mean = rewards.mean(axis=0)
+    for arm, weight in ((0, 0.9), (2, 0.5)):
+        error = np.sqrt(weight * (1 + weight) / len(played))
+        assert abs(mean[arm] - weight) < 5 * error
+    # Where the horizon cuts, every round had a choice.
+    played, rewards = draw(WINNER, arms, 2, 4000, until=True)
+    assert np.all(rewards.sum(axis=1) >= played - 1) and played.max() == 2
+    assert np.any(rewards.sum(axis=1) == 2)
+
+
+SOMETIMES = choice.choice_table(
+    ChoiceTable([[0, 1], [0, 2], [1, 2]], [[0.6, 0.4], [0.5, 0.1], [0.2, 0.1]]),
+    name="sometimes",
+)
+"""In the best set somebody is always chosen, in the others not."""
+
+ALMOST = choice.multinomial_logit([1e17, 2e16], 2)
+"""Probabilities of the set add up to 1 in floating point, and not in truth."""
+
+
+@given(
+    waits=st.one_of(st.floats(0.0, 60.0), st.just(5e-324)),
+    nobody=st.one_of(
+        st.floats(0.0, 1.0), st.sampled_from([0.0, 5e-324, 2.0**-53, 1 - 2.0**-53, 1.0])
+    ),
+    most=st.integers(1, 2**62),
+)
+@example(waits=0.0, nobody=0.0, most=100)
+@example(waits=0.3, nobody=0.0, most=100)
+@example(waits=0.3, nobody=5e-324, most=2**62)
+@example(waits=60.0, nobody=2.0**-53, most=100)
+@example(waits=0.3, nobody=1.0, most=1)
+def test_rounds_until_nobody_is_chosen_stay_within_the_horizon(waits, nobody, most):
+    choices = set_worlds.rounds_with_choice(waits, nobody, most)
+    assert 0 <= choices <= most
+    if nobody == 0:
+        assert choices == most
+    elif nobody == 1:
+        assert choices == 0
+    if 0 < nobody < 1 and choices < most:
+        # The quantile of the geometric law, up to rounding at its steps.
+        quantile = waits / -math.log1p(-nobody)
+        assert choices == pytest.approx(quantile, rel=1e-9, abs=1.000001)
+
+
+def test_a_set_of_which_somebody_is_always_chosen_is_offered_to_the_end():
+    for most in (1, 40, 700, 10**6):
+        played, rewards = draw(SOMETIMES, (0, 1), most, 200, until=True)
+        assert np.all(played == most) and np.all(rewards.sum(axis=1) == most)
+    assert np.all(draw(SOMETIMES, (0, 2), 10**6, 200, until=True)[0] < 99)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mnl-ee", "mnl-ts"])
+def test_an_epoch_without_end_takes_the_rounds_that_are_left(name):
+    """Each round shows two arms: offers add up to twice the horizon."""
+    records = simulate_offers(
+        bayesduel.policies.get(name),
+        SOMETIMES,
+        checkpoints=(500, 1000),
+        notions=(SOMETIMES.regret,),
+    )
+    offers = records.ledger["offers"]
+    assert np.all(offers.sum(axis=2) == [1000, 2000])
+    # Once it comes up, the best set stays.
+    assert np.all(np.diff(offers, axis=1)[:, 0] == [500, 500, 0])
+
+
+def test_a_choice_of_nobody_may_be_rarer_than_rounding():
+    """Total weight 1.2e17 beside 1: once in 1.2e17 rounds, and not never."""
+    assert ALMOST.chances((0, 1)).sum() == 1.0
+    played, _ = draw(ALMOST, (0, 1), 2**62, 400, until=True)
+    assert played.min() > 10**12
+    law = stats.expon(scale=1.2e17)
+    assert stats.kstest(played.astype(float), law.cdf).pvalue > FALSE_ALARM
+
+
+def test_chances_of_nobody_complete_those_of_the_arms():
+    masks = np.array([[True, True, False, False], [True, False, True, True]])
+    for world in (WINNER, RANKED, choice.gaussian_utility([0.4, 0.0, 0.2, 0.1], 2)):
+        total = world.rule.chances(masks).sum(axis=1)
+        nobody = world.rule.no_choice_chance(masks)
+        np.testing.assert_allclose(total + nobody, 1.0, rtol=0, atol=1e-12)
+    assert np.all(ALWAYS.rule.no_choice_chance(masks[:, :3]) == 0)
+    above = choice.choice_table(ChoiceTable([[0, 1]], [[0.5 + 5e-10, 0.5]]))
+    assert np.all(above.rule.no_choice_chance(np.array([[True, True]])) == 0)
+
+
+def test_rankings_are_drawn_without_replacement():
+    arms = (0, 1, 2)
+    _, rewards = draw(RANKED, arms, 1, 20_000)
+    weights = {0: 0.9, 1: 0.2, 2: 0.5}
+    for first, second in combinations(arms, 2):
+        for one, other in ((first, second), (second, first)):
+            (last,) = set(arms) - {one, other}
+            law = weights[one] / 1.6 * weights[other] / (1.6 - weights[one])
+            share = np.mean((rewards[:, one] == 2) & (rewards[:, other] == 1))
+            assert abs(share - law) < 5 * np.sqrt(law / len(rewards))
+            assert np.all(rewards[rewards[:, one] == 2][:, last] < 2)
+    assert np.all(rewards[:, 3] == 0)
+
+
+@pytest.mark.parametrize("rounds", [1, 30])
+def test_independent_rewards_are_shares_of_the_largest(rounds):
+    _, rewards = draw(SHARES, (0, 1, 3), rounds, 4000)
+    steps = rewards / (2.0 / 4)
+    np.testing.assert_array_equal(steps, np.round(steps))
+    assert np.all(rewards[:, 2] == 0)
+    for arm, share in ((0, 0.9), (1, 0.2), (3, 0.3)):
+        law = stats.binom(4 * rounds, share)
+        counts = np.bincount(steps[:, arm].astype(int), minlength=4 * rounds + 1)
+        assert chi_square(counts, law.pmf(np.arange(4 * rounds + 1))) > FALSE_ALARM
+
+
+def test_large_counts_keep_their_total():
+    table = ChoiceTable([[0, 1, 2, 3]], [[0.2, 0.0, 0.5, 0.3]])
+    for number in (1, 2, 65, 10**12, 2**53):
+        played, rewards = draw(choice.choice_table(table), range(4), number, 20)
+        assert np.all(played == number) and np.all(rewards[:, 1] == 0)
+        assert np.all(rewards.sum(axis=1) == number)
+    many = choice.independent_rewards([0.5, 1.0, 0.0], 3, levels=3)
+    _, rewards = draw(many, range(3), 2**62, 5)
+    assert np.all(rewards[:, 1] == 2.0**62) and np.all(rewards[:, 2] == 0)
+    assert np.all(abs(rewards[:, 0] / 2.0**61 - 1) < 1e-6)
