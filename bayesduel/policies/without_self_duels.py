@@ -52,7 +52,9 @@ class WithoutSelfDuels(PolicyAround):
         inner = self.policy
         fits = isinstance(inner, PolicyBase)
         fits = fits and not isinstance(inner, WithoutSelfDuels)
-        if not fits or declared(inner, "explores_in_bulk"):
+        # Without look-ahead a policy asks for one duel at a time.
+        in_bulk = fits and declared(inner, "explores_in_bulk")
+        if not fits or (in_bulk and getattr(inner, "look_ahead", True)):
             raise PolicyParameterError(
                 "policy must be one that asks for a duel at a time, such as "
                 f"policies.get('d-ts'); got {inner!r}"
