@@ -21,7 +21,8 @@ class WithoutSelfDuels(PolicyAround):
     Parameters
     ----------
     policy : Policy
-        Any policy of dueling bandits that asks for one duel at a time.
+        Any policy of dueling bandits that asks for one duel at a time; SCB does with
+        ``look_ahead=False``.
 
     Examples
     --------

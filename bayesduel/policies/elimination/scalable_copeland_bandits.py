@@ -141,7 +141,7 @@ class ScalableCopelandBandits(Policy):
                 # It only grows: later duels of the pair need no less.
                 level = sign_level(state, round_, now.duels + 1)
                 rounds = min(duels_without_decision(now.wins, now.duels, level), left)
-            return Duel(arm, 0, arm, search.opponents[arm], rounds)
+            return Duel(arm, 0, arm, int(search.opponents[arm]), rounds)
         if self.look_ahead:
             return Duel(arm, left, arm, arm, 0)
         return Duel(arm, 0, arm, arm, 1)
