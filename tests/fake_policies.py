@@ -1,83 +1,49 @@
-"""Small policies that compile in no time and do something known, or go wrong."""
+"""Small policies that do something known, or go wrong."""
 
 import os
 import signal
 import time
-from dataclasses import field
-from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
-from bayesduel.policies.base import Policy, policy_class
-from bayesduel.simulation.driver import RunRecords
-from bayesduel.types import Duel
+import bayesduel
+from bayesduel import Duel
+from bayesduel.simulation.records import RunRecords
 from tests.rules import Greedy
 
 
-class WandererState(NamedTuple):
-    speed: Array
-    """Longest stretch of this run: some runs take many more events than others."""
-
-    won: Array
-    weight: Array
-    """A float sum over the whole history, so that any difference is kept."""
-
-
-@policy_class
-class Wanderer(Policy):
+class Wanderer(bayesduel.Policy):
     """Duels at random, in stretches of random length."""
 
     title = "Wanderer"
     scale: float = 1.0
-    bulk: int = field(default=1, metadata={"static": True})
+    bulk: int = 1
 
     @property
     def explores_in_bulk(self):
         return self.bulk > 1
 
-    def init(self, rng_key, num_arms, horizon):
-        draw = jax.random.uniform(rng_key, dtype=jnp.float64)
-        return WandererState(
-            speed=jnp.floor(1 + jnp.exp(5 * draw)),
-            won=jnp.zeros(num_arms, dtype=jnp.int64),
-            weight=jnp.zeros(num_arms, dtype=jnp.float64),
-        )
+    def start(self, num_arms, horizon, rng):
+        # Longest stretch of this run: some runs take many more events than others.
+        speed = np.floor(1 + np.exp(5 * rng.random()))
+        return {"speed": speed, "won": np.zeros(num_arms), "weight": np.zeros(num_arms)}
 
-    def choose(self, rng_key, state, round_):
-        num_arms = state.won.shape[0]
-        draws = jax.random.uniform(rng_key, 5, dtype=jnp.float64)
-        arms = jnp.floor(draws[:3] * float(num_arms)).astype(jnp.int32)
+    def choose(self, state, rng, round_):
+        first, second = rng.integers(0, len(state["won"]), 2)
         # A champion that depends on all that happened: a slip shows up in the plays.
-        leader = jnp.argmax(state.weight + self.scale * draws[0]).astype(jnp.int32)
-        duel = Duel(
-            champion=leader,
-            exploit_rounds=jnp.floor(draws[3] * state.speed).astype(jnp.int64),
-            first=arms[1],
-            second=arms[2],
-            explore_rounds=jnp.ceil(draws[4] * float(self.bulk)).astype(jnp.int64),
-        )
-        return duel, state
+        leader = np.argmax(state["weight"] + self.scale * rng.random())
+        idle = int(rng.random() * state["speed"])
+        return Duel(leader, idle, first, second, int(rng.integers(1, self.bulk + 1)))
 
-    def update(self, rng_key, state, round_, duel, outcome):
-        is_first = jnp.arange(state.won.shape[0], dtype=jnp.int32) == duel.first
-        lucky = jax.random.uniform(rng_key, dtype=jnp.float64) / jnp.log1p(
-            round_.astype(jnp.float64)
-        )
-        return state._replace(
-            won=state.won + jnp.where(is_first, outcome.wins, 0),
-            weight=state.weight + jnp.where(is_first, lucky, 0.0),
-        )
+    def update(self, state, rng, round_, first, second, won):
+        state["won"][first] += won.won if self.bulk > 1 else won
+        state["weight"][first] += rng.random() / np.log1p(round_)
 
-    def recommend(self, rng_key, state):
-        noise = jax.random.uniform(rng_key, state.won.shape, dtype=jnp.float64)
-        return jnp.argmax(state.won.astype(jnp.float64) + noise).astype(jnp.int32)
+    def recommend(self, state, rng):
+        return np.argmax(state["won"] + rng.random(len(state["won"])))
 
 
-@policy_class
-class Scripted(Policy):
+class Scripted(bayesduel.Policy):
     """Position 2 duels itself, then 0 meets 1, always the same number of rounds.
 
     The state counts the duels and their wins of position 0, which is recommended as
@@ -89,46 +55,36 @@ class Scripted(Policy):
     exploit: int = 5
     explore: int = 3
 
-    def init(self, rng_key, num_arms, horizon):
-        return {"duels": jnp.int64(0), "won": jnp.int64(0)}
+    def start(self, num_arms, horizon, rng):
+        return np.zeros(2, dtype=np.int64)
 
-    def choose(self, rng_key, state, round_):
-        duel = Duel(
-            champion=jnp.int32(2),
-            exploit_rounds=jnp.asarray(self.exploit, dtype=jnp.int64),
-            first=jnp.int32(0),
-            second=jnp.int32(1),
-            explore_rounds=jnp.asarray(self.explore, dtype=jnp.int64),
-        )
-        return duel, state
+    def choose(self, state, rng, round_):
+        return Duel(2, self.exploit, 0, 1, self.explore)
 
-    def update(self, rng_key, state, round_, duel, outcome):
-        return {
-            "duels": state["duels"] + outcome.rounds,
-            "won": state["won"] + outcome.wins,
-        }
+    def update(self, state, rng, round_, first, second, won):
+        state += won.rounds, won.won
 
-    def recommend(self, rng_key, state):
-        return jnp.where(state["won"] == state["duels"], 0, 1).astype(jnp.int32)
+    def recommend(self, state, rng):
+        return int(state[0] != state[1])
 
 
-@policy_class
-class Broken(Policy):
-    """Passes the check, and fails when its program is made."""
+class Broken(bayesduel.Policy):
+    """Passes the check, and fails when it is played."""
 
     title = "Broken"
 
-    def init(self, rng_key, num_arms, horizon):
+    def start(self, num_arms, horizon, rng):
         raise ZeroDivisionError("the program of this policy cannot be made")
 
+    choose = update = recommend = start
 
-@policy_class
+
 class Deadly(Wanderer):
     """Ends the process that simulates it, as running out of memory would."""
 
-    def init(self, rng_key, num_arms, horizon):
+    def start(self, num_arms, horizon, rng):
         os.kill(os.getpid(), signal.SIGKILL)
-        return super().init(rng_key, num_arms, horizon)
+        return super().start(num_arms, horizon, rng)
 
 
 class Sleepy(Greedy):

@@ -20,10 +20,12 @@ from jaxtyping import Float, Float64, Int64, TypeCheckError
 import bayesduel
 import theory
 from bayesduel import policies
-from bayesduel.ops.masks import symmetric_matrix, upper_triangle
-from bayesduel.policies.base import Policy
+from bayesduel.models import BradleyTerry
+from bayesduel.policies.over_models.base import ModelRule
+from bayesduel.policies.over_models.counting import most_beaten
+from bayesduel.policies.policy import KernelPolicy
 from bayesduel.posteriors.base import PairPosterior
-from bayesduel.posteriors.beta_pairs import BetaPairs, PairBeliefs
+from bayesduel.posteriors.laplace import Laplace, LaplaceBeliefs
 from tests.checked_annotations import (
     array_part,
     checks_arrays,
@@ -108,36 +110,42 @@ def test_a_wrong_shape_is_refused():
 
 def test_a_wrong_dtype_is_refused_inside_a_program():
     with jax.enable_x64(True):
-        matrix = symmetric_matrix(jnp.ones(3), 3)
-        triangle = jax.jit(fresh(upper_triangle))
-        assert triangle(matrix).shape == (3,)
-        with pytest.raises(TypeCheckError, match="matrix"):
-            triangle(matrix[:2])
-        recommend = partial(fresh(Policy.recommend), policies.get("rucb"))
+        wins, uniform = jnp.zeros((3, 3), dtype=jnp.int32), jnp.float64(0.5)
+        best = jax.jit(fresh(most_beaten))
+        assert best(uniform, wins).shape == ()
+        with pytest.raises(TypeCheckError, match="wins"):
+            best(uniform, wins[:2])
+        recommend = partial(fresh(ModelRule.recommend), rule_of("bt-ts"))
         with pytest.raises(TypeCheckError, match="rng_key"):
             jax.jit(recommend)(jax.random.PRNGKey(0), None)
 
 
+def rule_of(name):
+    """Return the rule of a policy over a model."""
+    return policies.get(name).over_model()
+
+
 def test_a_wrong_result_is_refused():
-    class Careless(BetaPairs):
+    class Careless(Laplace):
         @checks_arrays
-        def mean(self, state: PairBeliefs) -> Float[Array, "K K"]:
-            return state.chance[0]
+        def utilities(self, state: LaplaceBeliefs) -> Float[Array, " K"]:
+            return state.law.factor
 
     with jax.enable_x64(True):
-        state = BetaPairs().init(jax.random.key(0), 3)
-        assert BetaPairs().mean(state).shape == (3, 3)
+        state = Laplace(BradleyTerry()).init(jax.random.key(0), 3)
+        assert Laplace(BradleyTerry()).utilities(state).shape == (3,)
         with pytest.raises(TypeCheckError, match="return"):
-            Careless().mean(state)
+            Careless().utilities(state)
 
 
 def test_the_fields_of_a_record_are_checked():
     with jax.enable_x64(True):
-        state = BetaPairs().init(jax.random.key(0), 3)
-        mean = partial(fresh(BetaPairs.mean), BetaPairs())
+        state = Laplace(BradleyTerry()).init(jax.random.key(0), 3)
+        mean = partial(fresh(Laplace.mean), Laplace(BradleyTerry()))
+        votes = state.votes._replace(won=state.votes.won[0])
         with pytest.raises(TypeCheckError) as error:
-            mean(state._replace(wins=state.wins[0]))
-    assert "PairBeliefs.wins" in error.value.__notes__[0]
+            mean(state._replace(votes=votes))
+    assert "VoteTables.won" in error.value.__notes__[0]
 
 
 def test_containers_of_different_arrays_are_not_mixed_up():
@@ -159,15 +167,20 @@ def test_what_a_user_may_get_wrong_is_left_to_our_own_checks():
 
 @pytest.mark.parametrize("name", policies.names())
 def test_a_policy_checks_all_methods_of_the_protocol(name):
-    kind = type(policies.get(name))
-    protocol = policies.Policy if issubclass(kind, policies.Policy) else Policy
-    methods = {
-        each for each in dir(protocol) if inspect.isfunction(getattr(protocol, each))
-    }
-    begins = "start" if protocol is policies.Policy else "init"
-    assert {begins, "choose", "update", "recommend"} <= methods
+    policy = policies.get(name)
+    kind = policies.Policy if isinstance(policy, policies.Policy) else KernelPolicy
+    methods = {each for each in dir(kind) if inspect.isfunction(getattr(kind, each))}
+    assert {"check"} | ({"start", "choose"} if kind is policies.Policy else set()) <= (
+        methods
+    )
     for each in methods - set(dir(object)) - {"__replace__"}:
-        assert is_checked(getattr(kind, each)), each
+        assert is_checked(getattr(type(policy), each)), each
+
+
+@pytest.mark.parametrize("name", ["bt-ts", "logit-ts"])
+def test_a_rule_over_a_model_checks_all_methods_of_the_protocol(name):
+    for each in ("init", "choose", "update", "recommend", "info"):
+        assert is_checked(getattr(type(rule_of(name)), each)), each
 
 
 METHODS_OF_POSTERIORS = {
@@ -186,7 +199,7 @@ POSTERIORS = {
 
 @pytest.mark.parametrize("kind", sorted(POSTERIORS, key=lambda kind: kind.__name__))
 def test_a_posterior_checks_all_methods_of_the_protocol(kind):
-    assert BetaPairs in POSTERIORS
+    assert Laplace in POSTERIORS
     assert {"init", "update", "sample", "mean"} <= METHODS_OF_POSTERIORS
     for name in METHODS_OF_POSTERIORS:
         assert is_checked(getattr(kind, name)), name

@@ -69,8 +69,6 @@ class SimulationJob:
 
         Return a :class:`bayesduel.experiments.jobs.Cut` where that takes too long.
         """
-        import jax
-
         from bayesduel.simulation.compiled_programs import drop_if_many
         from bayesduel.simulation.driver import run_chunk
 
@@ -89,10 +87,9 @@ class SimulationJob:
             stopping=configuration.stopping,
             most_seconds=self.most_seconds,
         )
-        device = jax.devices()[0].device_kind
         end = self.runs.start + len(records.events)
         done = replace(self, runs=range(self.runs.start, end))
-        dataset = nodes.chunk_dataset(configuration, done.runs, records, device)
+        dataset = nodes.chunk_dataset(configuration, done.runs, records, records.device)
         if end == self.runs.stop:
             return dataset
         rest = replace(self, runs=range(end, self.runs.stop))

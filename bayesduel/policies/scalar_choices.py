@@ -46,7 +46,7 @@ def count_win(
 
 @compiled
 def most_beaten(pairs: Records, rng: Generator) -> int:
-    """Return the arm that beats the most others; ``policies.base.most_beaten``.
+    """Return the arm that beats the most others; ``ops.rules.most_beaten``.
 
     Ties by the larger total of wins, then at random. ``pairs`` have ``wins``.
     """

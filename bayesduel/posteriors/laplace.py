@@ -15,7 +15,6 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.newton import Search, Surface, advance, damped_factor
 from bayesduel.ops.frozen_pytrees import frozen_pytree
-from bayesduel.ops.masks import element_of
 from bayesduel.posteriors._held_models import hyphenated
 from bayesduel.posteriors.pair_models import (
     AutomaticDensity,
@@ -171,7 +170,7 @@ class Laplace:
     ) -> LaplaceBeliefs:
         """Count votes and follow the mode; ``rng_key`` is not used."""
         if state.order is not None:
-            first, second = (element_of(state.order, arm) for arm in (first, second))
+            first, second = (state.order[arm] for arm in (first, second))
         tables = state.votes.add(first, second, votes)
         density = self.pairs(tables.won.shape[0]).density(tables)
         law = follow(density, state.law, self.newton_steps)

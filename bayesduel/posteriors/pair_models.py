@@ -21,13 +21,10 @@ from jaxtyping import Float, Int, Shaped
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.pairwise_curvature import (
-    Derivatives,
     PairwiseDensity,
-    RowDerivatives,
 )
 from bayesduel.models.utilities import PairwiseUtilityModel
 from bayesduel.models.vote_arrays import PairTables, with_counts
-from bayesduel.ops.masks import materialize, ordered_pair_mask
 from bayesduel.posteriors._held_models import check_counts, check_held
 from bayesduel.types import Arm, Outcome
 from bayesduel.votes.comparisons import Comparisons
@@ -53,13 +50,11 @@ class VoteTables(NamedTuple):
 
     def add(self, first: Arm, second: Arm, votes: Outcome) -> VoteTables:
         """Count votes; an arm that meets itself teaches nothing."""
-        here = ordered_pair_mask(self.won.shape[0], first, second) & (first != second)
-        won = votes.wins.astype(jnp.int64)
-        lost = votes.rounds.astype(jnp.int64) - won
-        nothing = jnp.int64(0)
+        rounds = jnp.where(first != second, votes.rounds, 0)
+        won = jnp.minimum(votes.wins, rounds)
         return VoteTables(
-            won=self.won + jnp.where(here, won, nothing),
-            lost=self.lost + jnp.where(here, lost, nothing),
+            won=self.won.at[first, second].add(won),
+            lost=self.lost.at[first, second].add(rounds - won),
         )
 
 
@@ -155,7 +150,7 @@ class PairModel:
         counts = self._counts(votes)
         closed = None if automatic else self._closed_form(counts)
         if closed is not None:
-            return replace(closed, derivatives=_once(closed.derivatives))
+            return replace(closed, derivatives=closed.derivatives)
         from bayesduel.inference.latent import latent_of
 
         rows = _off_diagonal(counts, self.num_arms)
@@ -247,15 +242,6 @@ def _template(model: PreferenceModel, num_arms: int, covariates: Covariates) -> 
     arrays = model.arrays(votes)
     check_counts(model, arrays, counts)
     return arrays
-
-
-def _once(derivatives: Derivatives) -> Derivatives:
-    """Let derivatives of rows be computed once, not once for every sum over them."""
-
-    def found(counts: Array, gap: Array, tie: Array) -> RowDerivatives:
-        return RowDerivatives(*materialize(*derivatives(counts, gap, tie)))
-
-    return found
 
 
 def _off_diagonal(rows: Array, num_arms: int) -> Array:

@@ -19,7 +19,6 @@ from bayesduel.policies.policy import (
     over_model,
 )
 from bayesduel.policies.policy_around import rule_of
-from bayesduel.program_cache import keep_programs
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import PROGRAMS, RunRecords
@@ -87,7 +86,6 @@ def run_chunk(
     SimulationError
         If a run used up its event numbers; names run and round.
     """
-    keep_programs()
     if on_progress is not None:
         on_progress(0.0)
     settings: dict[str, Any] = {
@@ -118,8 +116,8 @@ def run_chunk(
 
     lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
     lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
-    played = over_model(policy) or policy
-    return run_models(environment, played, policy.label, num_lanes=lanes, **settings)  # pyright: ignore[reportArgumentType]
+    rule = over_model(policy)
+    return run_models(environment, rule, policy.label, num_lanes=lanes, **settings)  # pyright: ignore[reportArgumentType]
 
 
 def without_kernel(policy: PolicyBase) -> SimulationArgumentError:
@@ -136,7 +134,7 @@ def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
     """Return the kernel that plays a policy; None where JAX does."""
     suits = isinstance(environment, PairwiseEnvironment)
     kernel = kernel_of(policy) if suits else None
-    if kernel is None and has_kernel_above(policy) and not _is_in_jax(policy):
+    if kernel is None and has_kernel_above(policy) and over_model(policy) is None:
         raise SimulationArgumentError.of(
             "policy",
             f"must have a rule of its own, but {type(policy).__name__} inherits from a "
@@ -145,15 +143,6 @@ def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
             remedy="write it as a bayesduel.Policy, or define scalar_kernel",
         )
     return kernel
-
-
-def _is_in_jax(policy: PolicyBase) -> bool:
-    if over_model(policy) is not None:
-        return True
-    # JAX takes a second to import.
-    from bayesduel.policies.base import is_in_jax
-
-    return is_in_jax(policy)
 
 
 def program_of(environment: Environment, policy: PolicyBase) -> str:

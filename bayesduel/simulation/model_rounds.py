@@ -93,6 +93,7 @@ def run_chunk(
         finished=np.ones(len(events), dtype=bool),
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
+        device=jax.devices()[0].device_kind,
     )
 
 

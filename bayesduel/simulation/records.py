@@ -20,3 +20,5 @@ class RunRecords:
     finished: np.ndarray
     run_seconds: float
     compile_seconds: float
+    device: str = "cpu"
+    """What played them, as JAX calls it."""

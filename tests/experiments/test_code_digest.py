@@ -8,13 +8,12 @@ import bayesduel
 from bayesduel import policies
 from bayesduel.code_digest import code_digest
 from bayesduel.errors import OutputFolderError
-from bayesduel.policies.base import Policy
+from bayesduel.policies import Policy
 from tests.fake_policies import Wanderer
 
 SOURCE = """
 import math
-from bayesduel.policies import DoubleThompson
-from bayesduel.policies.base import Policy, policy_class
+from bayesduel.policies import DoubleThompson, Policy
 
 WARM_UP = 10
 TABLE = {"a": 1.0, "b": (2, 3)}
@@ -37,16 +36,15 @@ class Base(Policy):
         return 1
 
 
-@policy_class
 class Own(Base):
     '''Text.'''
 
     factor: float = 1.0
 
-    def choose(self, rng_key, state, round_):
+    def choose(self, state, rng, round_):
         return helper(round_) + WARM_UP + TABLE["a"] + self.shared()
 
-    def update(self, rng_key, state, round_, duel, outcome):
+    def update(self, state, rng, round_, first, second, won):
         return [each + 1 for each in (1, 2)]
 """
 
@@ -117,12 +115,12 @@ def test_a_policy_within_a_policy_counts():
 def test_resuming_after_an_edit_is_refused_and_says_why(tmp_path, monkeypatch):
     out, request = tmp_path / "out", {"num_runs": 2, "horizon": 50}
     bayesduel.compare("cyclic", Wanderer(), out=out, **request)
-    plain = Wanderer.init
+    plain = Wanderer.start
 
-    def edited(self, rng_key, num_arms, horizon):
-        return plain(self, rng_key, num_arms, horizon)
+    def edited(self, num_arms, horizon, rng):
+        return plain(self, num_arms, horizon, rng)
 
-    monkeypatch.setattr(Wanderer, "init", edited)
+    monkeypatch.setattr(Wanderer, "start", edited)
     with pytest.raises(OutputFolderError, match="the source of the policy has changed"):
         bayesduel.compare("cyclic", Wanderer(), out=out, resume=True, **request)
     bayesduel.compare("cyclic", Wanderer(), out=out, overwrite=True, **request)

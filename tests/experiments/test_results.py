@@ -16,6 +16,7 @@ import bayesduel
 from bayesduel import results
 from bayesduel.errors import OutputFolderError, OutputWriteError
 from bayesduel.experiments import nodes
+from bayesduel.policies.parameters import parameters_json
 from bayesduel.simulation.driver import RunRecords
 from tests.fake_policies import Wanderer
 from tests.policies.instances import CONDORCET
@@ -317,7 +318,7 @@ def test_a_simulation_holds_its_matrix_and_what_was_asked(simulated, tmp_path):
 def test_whether_a_policy_looks_ahead_is_recorded():
     for text, expected in (("true", 1), ("false", 0)):
         policy = bayesduel.policies.parse(f"d-ts:look_ahead={text}")
-        own = configuration(parameters=bayesduel.policies.base.parameters_json(policy))
+        own = configuration(parameters=parameters_json(policy))
         assert nodes.node_attributes(own)["look_ahead"] == expected
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fake_policies import Wanderer
+from tests.simulation.model_fakes import Wanderer
 from tests.simulation.runs import simulate_runs
 
 

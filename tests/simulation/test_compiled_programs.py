@@ -6,7 +6,7 @@ import pytest
 
 import bayesduel
 from bayesduel.simulation import compiled_programs
-from tests.fake_policies import Wanderer
+from tests.simulation.model_fakes import Wanderer
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.segments import Segments
 from bayesduel.simulation.subsets import SubsetEnvironment
-from tests.fake_policies import Scripted
 from tests.policies.instances import CONDORCET
 from tests.rules import Greedy
+from tests.simulation.model_fakes import Scripted
 from tests.simulation.set_cases import WINNER, Wandering
 
 RUNS = range(3, 8)

@@ -10,11 +10,12 @@ import pytest
 from bayesduel import policies
 from bayesduel.errors import SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
+from bayesduel.policies.policy import over_model
 from bayesduel.simulation import asked_models, driver
 from bayesduel.simulation.asked_models import Told
 from bayesduel.types import Outcome
-from tests.fake_policies import Scripted, Wanderer
 from tests.policies.instances import CONDORCET
+from tests.simulation.model_fakes import Scripted, Wanderer
 from tests.simulation.runs import RUNS, same, simulate_runs
 
 # Running out of event numbers
@@ -100,7 +101,9 @@ def test_a_user_with_64_bits_gets_the_same_runs(wandering):
 
 
 @pytest.mark.parametrize(
-    "policy", [Wanderer(bulk=3), Scripted(), policies.get("bt-ts")], ids=repr
+    "policy",
+    map(over_model, [Wanderer(bulk=3), Scripted(), policies.get("bt-ts")]),
+    ids=["Wanderer", "Scripted", "bt-ts"],
 )
 def test_strict_dtypes_and_keys(policy, strict_jax):
     """Nothing mixes dtypes or uses a key twice; both are checked in tracing."""
@@ -114,7 +117,7 @@ def one_run(policy, words, horizon):
     """Take one event, as the programs of the loop do."""
     order = jnp.arange(len(CONDORCET), dtype=jnp.int32)
     event, none = jnp.uint32(0), jnp.int64(0)
-    state = asked_models._begin(policy, words, order, horizon)
+    state = asked_models._begin(policy, words, order, None, horizon, None)
     blank = policy.choose(asked_models.key_of(words, event + 2), state, none)[0]
     nothing = Told(
         counts=jnp.bool_(False),

@@ -7,7 +7,7 @@ import pytest
 from bayesduel import policies
 from bayesduel.simulation import driver
 from bayesduel.simulation.driver import default_num_lanes
-from tests.fake_policies import Wanderer
+from tests.simulation.model_fakes import Wanderer
 from tests.simulation.runs import CHECKPOINTS, RUNS, SLOW, same, simulate_runs
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.fake_policies import Scripted
 from tests.policies.instances import CYCLIC
+from tests.simulation.model_fakes import Scripted
 from tests.simulation.runs import simulate_runs
 
 FALSE_ALARM = 1e-5

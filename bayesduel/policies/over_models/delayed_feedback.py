@@ -8,8 +8,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Bool, Int
 
-from bayesduel.ops.masks import element_of
-from bayesduel.policies.base import Policy, policy_class
+from bayesduel.policies.over_models.base import ModelRule, model_rule
 from bayesduel.types import Arm, Batch, Duel, Outcome, RoundCount, RunKey, State
 
 
@@ -39,11 +38,11 @@ class DelayedFeedbackState(NamedTuple):
     """How many of those the policy has been told."""
 
 
-@policy_class
-class DelayedRounds(Policy):
+@model_rule
+class DelayedRounds(ModelRule):
     """Tells a rule the outcomes only every ``every`` rounds."""
 
-    played: Policy
+    played: ModelRule
     every: int = field(metadata={"static": True})
 
     def init(
@@ -104,7 +103,7 @@ class DelayedRounds(Policy):
         first = jnp.where(empty, -1, state.read).astype(jnp.int32)
         inner, read = self._tell(rng_key, state.inner, reports, current, first, told)
         # What is left is at most the last report.
-        rest = jax.tree.map(lambda leaf: element_of(leaf, told), reports)
+        rest = jax.tree.map(lambda leaf: leaf[told], reports)
         done = (read >= told) & (told > 0)
         return DelayedFeedbackState(
             inner=inner,
@@ -127,17 +126,14 @@ class DelayedRounds(Policy):
         first: Int[Array, ""],
         end: Int[Array, ""],
     ) -> tuple[State, Int[Array, ""]]:
-        """Tell the reports from ``first`` to ``end``; -1 is the current one.
-
-        Stops early where the policy has to wait for the host.
-        """
+        """Tell the reports from ``first`` to ``end``; -1 is the current one."""
         policy = self.played
 
         def pick(leaf: Array, now: Array, index: Int[Array, ""]) -> Array:
-            return jnp.where(index < 0, now, element_of(leaf, index))
+            return jnp.where(index < 0, now, leaf[index])
 
         def goes_on(loop: tuple[State, Array]) -> Bool[Array, ""]:
-            return (loop[1] < end) & ~policy.is_waiting(loop[0])
+            return loop[1] < end
 
         def tell(loop: tuple[State, Array]) -> tuple[State, Array]:
             inner, index = loop

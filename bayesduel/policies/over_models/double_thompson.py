@@ -10,18 +10,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
-from bayesduel.ops.masks import column_of, entry_of, mark_largest, upper_triangle
-from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import Policy, policy_class
-from bayesduel.policies.confidence_bounds import uncompared, with_counts
+from bayesduel.policies.over_models.base import ModelRule, model_rule
+from bayesduel.policies.over_models.counting import add_wins, choose_among
 from bayesduel.policies.over_models.least_regret import (
     least_estimated_regret,
     sampled_winners,
 )
-from bayesduel.policies.over_models.round_sets import RoundSets, round_sets
-from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.over_models.round_sets import RoundSets, all_arms, round_sets
 from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey
 
@@ -36,12 +33,9 @@ class SampledState(NamedTuple):
     wins: Int[Array, "K K"] | None
     """[i, j]: duels of {i, j} that i won; None without elimination."""
 
-    resolution: Float[Array, "K K"] | None
-    """Log of the last round at which the bounds of {i, j} exclude 1/2."""
 
-
-@policy_class
-class SampledDoubleThompson(Policy):
+@model_rule
+class SampledDoubleThompson(ModelRule):
     """The rule of D-TS over the draws of a posterior.
 
     Parameters
@@ -66,11 +60,10 @@ class SampledDoubleThompson(Policy):
 
     def init(self, rng_key: RunKey, num_arms: int, horizon: RoundCount) -> SampledState:
         """Return the state before the first round."""
-        bounds = self.elimination
+        none = jnp.zeros((num_arms, num_arms), dtype=jnp.int64)
         return SampledState(
             beliefs=self.posterior.init(rng_key, num_arms),
-            wins=jnp.zeros((num_arms, num_arms), dtype=jnp.int64) if bounds else None,
-            resolution=uncompared(num_arms) if bounds else None,
+            wins=none if self.elimination else None,
         )
 
     def choose(
@@ -112,13 +105,9 @@ class SampledDoubleThompson(Policy):
         beliefs = self.posterior.update(
             rng_key, state.beliefs, duel.first, duel.second, outcome
         )
-        if state.wins is None or state.resolution is None:
-            return SampledState(beliefs=beliefs, wins=None, resolution=None)
-        wins = add_wins(state.wins, duel, outcome)
-        won = entry_of(wins, duel.first, duel.second)
-        lost = entry_of(wins, duel.second, duel.first)
-        resolution = with_counts(state.resolution, won, lost, duel, self.alpha)
-        return SampledState(beliefs=beliefs, wins=wins, resolution=resolution)
+        if state.wins is None:
+            return SampledState(beliefs=beliefs, wins=None)
+        return SampledState(beliefs=beliefs, wins=add_wins(state.wins, duel, outcome))
 
     def recommend(self, rng_key: RunKey, state: SampledState) -> Arm:
         """Return the arm that beats the most others by the mean of the posterior.
@@ -129,7 +118,7 @@ class SampledDoubleThompson(Policy):
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
         if is_on_a_scale(self.posterior):
             utility = self.posterior.utilities(state.beliefs)
-            return choose_among(uniform, mark_largest(utility))
+            return choose_among(uniform, utility == jnp.max(utility))
         mean = self.posterior.mean(state.beliefs)
         beaten = jnp.sum(mean > 0.5 + _EVEN, axis=1, dtype=jnp.int32)
         best = beaten == jnp.max(beaten)
@@ -138,10 +127,9 @@ class SampledDoubleThompson(Policy):
 
     def _sets(self, state: SampledState, round_: RoundCount) -> RoundSets | None:
         """Return the arms that the bounds allow; None without elimination."""
-        if state.wins is None or state.resolution is None:
+        if state.wins is None:
             return None
-        ahead = state.wins > state.wins.T
-        return round_sets(ahead, state.resolution, round_, elimination=True)
+        return round_sets(state.wins, self.alpha, round_)
 
     def _pairs(
         self, rng_key: RunKey, beliefs: Any, sets: RoundSets | None, number: int
@@ -155,31 +143,21 @@ class SampledDoubleThompson(Policy):
         theta = posterior.sample(key_samples, beliefs, 2 * number)
         num_arms = theta.shape[1]
         ties = jax.random.uniform(key_ties, (number, 2), dtype=jnp.float64)
-        if sets is None:
-            everyone = jnp.zeros((num_arms, num_arms), dtype=bool)
-            sets = round_sets(
-                everyone, jnp.zeros(everyone.shape), jnp.int64(1), elimination=False
-            )
+        bounds = all_arms(num_arms) if sets is None else sets
 
         def one_round(tie: Array, theta: Array, eta: Array) -> tuple[Array, Array]:
-            first = self._first(tie[0], theta, sets)
-            against = column_of(eta, first)
-            allowed = column_of(sets.eligible, first)
-            arms = jnp.arange(num_arms, dtype=jnp.int32)
-            against = jnp.where(allowed, against, -1.0)
-            against = jnp.where(arms == first, 0.5, against)
-            second = choose_among(tie[1], mark_largest(against))
-            return first, second
+            first = self._first(tie[0], theta, bounds)
+            against = jnp.where(bounds.eligible[:, first], eta[:, first], -1.0)
+            against = against.at[first].set(0.5)
+            return first, choose_among(tie[1], against == jnp.max(against))
 
         return jax.vmap(one_round)(ties, theta[:number], theta[number:])
 
     def _first(self, tie: Array, theta: Float[Array, "K K"], sets: RoundSets) -> Arm:
         """Return the candidate with the most votes of a sample."""
-        signs = theta > 0.5
         if self.by_regret:
-            distance = upper_triangle(jnp.abs(theta - 0.5))
-            return least_estimated_regret(tie, sets.candidates, signs, distance)
-        return choose_among(tie, sampled_winners(sets.candidates, signs))
+            return least_estimated_regret(tie, sets.candidates, theta)
+        return choose_among(tie, sampled_winners(sets.candidates, theta > 0.5))
 
 
 _EVEN = 1e-9
@@ -197,12 +175,8 @@ def _best_of_scale(
     if sets is None:
         first, second = (jnp.argmax(each, axis=0) for each in (one, other))
         return first.astype(jnp.int32), second.astype(jnp.int32)
-    num_arms = one.shape[0]
     first = jnp.argmax(jnp.where(sets.candidates[:, None], one, -jnp.inf), axis=0)
-    first = first.astype(jnp.int32)
-    is_first: Bool[Array, "K n"] = (
-        jnp.arange(num_arms, dtype=jnp.int32)[:, None] == first[None, :]
-    )
-    allowed = jnp.any(sets.eligible[:, :, None] & is_first[None, :, :], axis=1)
-    second = jnp.argmax(jnp.where(allowed | is_first, other, -jnp.inf), axis=0)
-    return first, second.astype(jnp.int32)
+    rounds = jnp.arange(len(first))
+    allowed = sets.eligible[:, first].at[first, rounds].set(True)
+    second = jnp.argmax(jnp.where(allowed, other, -jnp.inf), axis=0)
+    return first.astype(jnp.int32), second.astype(jnp.int32)

@@ -10,11 +10,13 @@ from jax import Array
 from jax.scipy import special
 from jaxtyping import Float, Int
 
-from bayesduel.ops.masks import upper_triangle
-from bayesduel.ops.sampling import choose_among
-from bayesduel.policies.base import Policy, most_beaten, one_round, policy_class
 from bayesduel.policies.identification import EQUAL_GAINS
-from bayesduel.policies.pair_counts import add_wins
+from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
+from bayesduel.policies.over_models.counting import (
+    add_wins,
+    choose_among,
+    most_beaten,
+)
 from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
@@ -26,8 +28,8 @@ class ExpectedInformationState(NamedTuple):
     beliefs: State
 
 
-@policy_class
-class SampledInformation(Policy):
+@model_rule
+class SampledInformation(ModelRule):
     """The pair with the largest mean information of so many draws."""
 
     posterior: PairPosterior
@@ -50,12 +52,8 @@ class SampledInformation(Policy):
         gains = self._gains(key_draws, state.beliefs)
         best = gains >= jnp.max(gains) * (1.0 - EQUAL_GAINS)
         pair = choose_among(jax.random.uniform(key_tie, dtype=jnp.float64), best)
-        first, second = np.triu_indices(state.wins.shape[0], 1)
-        duel = one_round(
-            jnp.asarray(first.astype(np.int32))[pair],
-            jnp.asarray(second.astype(np.int32))[pair],
-        )
-        return duel, state
+        first, second = np.triu_indices(len(state.wins), 1)
+        return one_round(jnp.asarray(first)[pair], jnp.asarray(second)[pair]), state
 
     def _gains(self, rng_key: RunKey, beliefs: State) -> Float[Array, " P"]:
         """Return what a duel of each pair is expected to teach, row by row."""
@@ -63,7 +61,7 @@ class SampledInformation(Policy):
         unsure = special.entr(chances) + special.entr(1.0 - chances)
         mean = jnp.mean(chances, axis=0)
         whole = special.entr(mean) + special.entr(1.0 - mean)
-        return upper_triangle(whole - jnp.mean(unsure, axis=0))
+        return (whole - jnp.mean(unsure, axis=0))[np.triu_indices(len(mean), 1)]
 
     def update(
         self,
@@ -89,4 +87,5 @@ class SampledInformation(Policy):
         posterior = self.posterior
         if is_on_a_scale(posterior):
             return jnp.argmax(posterior.utilities(state.beliefs)).astype(jnp.int32)
-        return most_beaten(rng_key, state.wins)
+        uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
+        return most_beaten(uniform, state.wins)

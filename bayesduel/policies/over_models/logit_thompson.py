@@ -8,13 +8,8 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float, Int
 
-from bayesduel.policies.base import policy_class
-from bayesduel.policies.subsets._in_jax import (
-    JaxSubsetPolicy,
-    one_offer,
-    tie_breakers,
-    top,
-)
+from bayesduel.policies.over_models.base import ModelRule, model_rule
+from bayesduel.policies.over_models.counting import top
 from bayesduel.posteriors.set_laplace import SetBeliefs, SetLaplace, SetModel
 from bayesduel.types import Offer, Rewards, RoundCount, RunKey
 
@@ -26,14 +21,14 @@ class LogitState(NamedTuple):
     slots: Int[Array, " k"]
 
 
-@policy_class
-class SampledLogit(JaxSubsetPolicy):
+@model_rule
+class SampledLogit(ModelRule):
     """Offers the k arms of the largest utilities in a draw."""
 
     posterior: SetLaplace
     no_choice: bool = field(metadata={"static": True})
 
-    def init(
+    def init(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         rng_key: RunKey,
         num_arms: int,
@@ -54,17 +49,18 @@ class SampledLogit(JaxSubsetPolicy):
             num_arms, state.slots.shape[0], no_choice=self.no_choice
         )
 
-    def choose(
+    def choose(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, rng_key: RunKey, state: LogitState, round_: RoundCount
     ) -> tuple[Offer, LogitState]:
         """Draw utilities, offer the k largest."""
         key_draw, key_ties = jax.random.split(rng_key)
         model = self._model(state)
         utility = model.sample_utilities(key_draw, state.beliefs, 1)[0]
-        uniforms = tie_breakers(key_ties, utility.shape[0])
-        return one_offer(top(utility, uniforms, state.slots.shape[0])), state
+        uniforms = jax.random.uniform(key_ties, utility.shape, dtype=jnp.float64)
+        subset = top(utility, uniforms, len(state.slots))
+        return Offer(subset, jnp.int64(1), jnp.bool_(False)), state
 
-    def update(
+    def update(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         rng_key: RunKey,
         state: LogitState,
@@ -83,5 +79,5 @@ class SampledLogit(JaxSubsetPolicy):
     def recommend(self, rng_key: RunKey, state: LogitState) -> Bool[Array, " n"]:
         """Return the k arms with the largest utilities at the mode."""
         utility = self._model(state).utilities(state.beliefs)
-        uniforms = tie_breakers(rng_key, utility.shape[0])
-        return top(utility, uniforms, state.slots.shape[0])
+        uniforms = jax.random.uniform(rng_key, utility.shape, dtype=jnp.float64)
+        return top(utility, uniforms, len(state.slots))

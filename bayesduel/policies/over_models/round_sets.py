@@ -1,34 +1,21 @@
-"""Which rounds of D-TS cannot teach anything, given the counts.
+"""Which arms the confidence bounds of D-TS leave, and for how long.
 
-Between two updates of the counts the rounds of D-TS are independent and identically
-distributed until a pair stops being resolved. Of the first sample only the signs
-[theta_ij > 1/2] matter. Write s for the majority signs, v for the votes they give, C
-for the candidates, v* = max of v over C, W for the arms of C with v* votes ("leaders").
-An arm of C outside W *can reach* if its majority wins against W plus all its pairs
-outside W make at least v*. A flip against the majority is *relevant* if its pair
-touches W or if the majority loser of the pair can reach.
+A pair with w wins in n duels is *resolved* by the bounds p +- sqrt(alpha log t / n)
+(Zoghi et al. 2014; Wu and Liu 2016) exactly while
 
-Without a relevant flip the sampled winners inside C are exactly W: pairs of W keep
-their sign; an arm that cannot reach stays below v*; one that can reach gains nothing.
-Arms outside C do not matter. With one candidate nothing is relevant.
+    log t <= x,    x = (w - l)^2 / (4 alpha n)        (= n (p - 1/2)^2 / alpha);
 
-A single flip rarely brings an arm to v*. Kernels count how many it lacks, which makes
-fewer events of the same law (``_scalar_upsets``).
+a pair that was never compared is unresolved from the start (the "x/0 := 1" rule).
+``ops.scalar.resolved_rounds`` has the same for kernels.
 """
 
 from typing import NamedTuple
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
-from bayesduel.ops.resolved_rounds import (
-    NEVER,
-    is_unresolved,
-    last_resolved_round,
-    log_round,
-)
+from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.types import RoundCount
 
 
@@ -45,42 +32,51 @@ class RoundSets(NamedTuple):
     """Last round for which these sets hold if no count changes."""
 
 
+def all_arms(num_arms: int) -> RoundSets:
+    """Return the sets where there are no bounds."""
+    return RoundSets(
+        candidates=jnp.ones(num_arms, dtype=bool),
+        eligible=~jnp.eye(num_arms, dtype=bool),
+        last_round=jnp.int64(LONGEST_HORIZON),
+    )
+
+
 def round_sets(
-    ahead: Bool[Array, "K K"],
-    resolution: Float[Array, "K K"],
-    round_: RoundCount,
-    *,
-    elimination: bool,
+    wins: Int[Array, "K K"], alpha: Float[Array, ""] | float, round_: RoundCount
 ) -> RoundSets:
     """Evaluate the confidence bounds at ``round_``: of the duels, without any prior.
 
     Strictness as in Wu and Liu (2016), Algorithm 1: u > 1/2 for an optimistic win,
-    l <= 1/2 for an eligible challenger. Without elimination every arm takes part.
-
-    Parameters
-    ----------
-    ahead : bool (K, K)
-        [i, j]: i has won more duels of the pair than j.
-    resolution : float64 (K, K)
-        Log of the last round at which the bounds of the pair exclude 1/2.
-    round_ : int64
-        The round.
-    elimination : bool
-        Use the bounds.
+    l <= 1/2 for an eligible challenger.
     """
-    num_arms = ahead.shape[0]
-    others = ~np.eye(num_arms, dtype=bool)
-    if not elimination:
-        return RoundSets(
-            candidates=jnp.ones(num_arms, dtype=bool),
-            eligible=jnp.asarray(others),
-            last_round=jnp.int64(NEVER),
-        )
-    unresolved = is_unresolved(log_round(round_), resolution)
-    optimistic = jnp.sum(ahead | unresolved, axis=1, dtype=jnp.int32)
-    next_flip = jnp.min(jnp.where(unresolved, jnp.inf, resolution))
+    others = ~jnp.eye(len(wins), dtype=bool)
+    duels, gap = wins + wins.T, (wins - wins.T).astype(jnp.float64)
+    last = gap * gap / (4.0 * alpha * jnp.maximum(duels, 1))
+    last = jnp.where(others, jnp.where(duels > 0, last, -1.0), jnp.inf)
+    unresolved = _log(round_) > last
+    ahead = wins > wins.T
+    optimistic = jnp.sum(ahead | unresolved, axis=1)
+    next_flip = jnp.min(jnp.where(unresolved, jnp.inf, last))
     return RoundSets(
         candidates=optimistic == jnp.max(optimistic),
         eligible=(~ahead | unresolved) & others,
-        last_round=last_resolved_round(round_, next_flip),
+        last_round=_last_round(round_, next_flip),
     )
+
+
+def _log(round_: RoundCount) -> Float[Array, ""]:
+    return jnp.log(round_.astype(jnp.float64))
+
+
+def _last_round(round_: RoundCount, last_log: Float[Array, ""]) -> RoundCount:
+    """Return the last round, not before ``round_``, of at most this logarithm.
+
+    ``floor(exp(x))`` corrected against the predicate itself: rounding moves it by one
+    at most.
+    """
+    far = last_log > jnp.log(float(LONGEST_HORIZON))
+    guess = jnp.floor(jnp.exp(jnp.where(far, 0.0, last_log))).astype(jnp.int64)
+    guess = jnp.maximum(round_, guess)
+    guess = guess + jnp.where(_log(guess + 1) > last_log, 0, 1)
+    late = (_log(guess) > last_log) & (guess > round_)
+    return jnp.where(far, LONGEST_HORIZON, guess - jnp.where(late, 1, 0))

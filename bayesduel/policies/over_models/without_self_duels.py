@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from bayesduel.ops.resolved_rounds import NEVER
-from bayesduel.policies.base import Policy, policy_class
+from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.policies.over_models.base import ModelRule, model_rule
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
 
 
@@ -17,11 +17,11 @@ class WithoutSelfDuelsState(NamedTuple):
     clock: RoundCount
 
 
-@policy_class
-class RoundsWithoutSelfDuels(Policy):
+@model_rule
+class RoundsWithoutSelfDuels(ModelRule):
     """Plays the duels of a rule, in their order, and leaves its self-duels out."""
 
-    policy: Policy
+    policy: ModelRule
 
     def init(
         self, rng_key: RunKey, num_arms: int, horizon: RoundCount
@@ -36,11 +36,11 @@ class RoundsWithoutSelfDuels(Policy):
     ) -> tuple[Duel, WithoutSelfDuelsState]:
         """Let the policy choose; nothing where it asks for self-duels alone."""
         duel, inner = self.policy.choose(rng_key, state.inner, state.clock + 1)
-        over = state.clock >= NEVER
+        over = state.clock >= LONGEST_HORIZON
         asked = duel.exploit_rounds + duel.explore_rounds
         differ = (duel.first != duel.second) & ~over
         shown = duel._replace(
-            exploit_rounds=jnp.where(over, NEVER, 0),
+            exploit_rounds=jnp.where(over, LONGEST_HORIZON, 0),
             explore_rounds=jnp.where(differ, duel.explore_rounds, 0),
             note=(duel.note, duel.exploit_rounds, duel.explore_rounds),
         )

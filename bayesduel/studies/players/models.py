@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesduel.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.ops.frozen_pytrees import as_leaf
-from bayesduel.policies.base import Policy
+from bayesduel.policies.over_models.base import ModelRule
 from bayesduel.program_cache import keep_programs
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.records import PROGRAMS
@@ -34,16 +34,16 @@ class PlayedModel(Played):
     that nobody asked for.
     """
 
-    def __init__(self, policy: Policy, state: StudyState) -> None:
+    def __init__(self, policy: ModelRule, state: StudyState) -> None:
         keep_programs()
         self._generator = partial(generator, state)
-        settings = state.settings
-        horizon = settings.budget if policy.needs_horizon else None
-        self._horizon = LONGEST_HORIZON if horizon is None else horizon
+        self._horizon = LONGEST_HORIZON
         order = np.arange(len(state.active), dtype=np.int32)
         with jax.enable_x64(True):
             self._policy = jax.tree.map(as_leaf, policy)
-            self._key = jax.random.fold_in(jax.random.key(settings.seed), state.epoch)
+            self._key = jax.random.fold_in(
+                jax.random.key(state.settings.seed), state.epoch
+            )
             words = jax.random.key_data(self._key)[None]
             began = asked_models.begin(
                 self._policy, words, order[None], np.int64(self._horizon)
