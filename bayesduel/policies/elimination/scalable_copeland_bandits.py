@@ -219,8 +219,8 @@ def sign_level(state: ScalableCopelandBanditsState, round_: int, duels: int) -> 
     """Return the evidence that decides a pair in a round, after so many duels."""
     if state.alpha_ref > 0.0:
         return reference_level(state, float(round_ - state.epoch.begun))
-    # log(pi^2 n^2 K^2 / (3 delta))
-    number = math.pi * duels * len(state.wins)
+    # log(pi^2 n^2 K^2 / (3 delta)); people may have answered nothing.
+    number = math.pi * max(duels, 1) * len(state.wins)
     return 2.0 * math.log(number) - math.log(3.0 * doubt(state))
 
 

@@ -20,6 +20,7 @@ from bayesduel.policies.elimination.scalable_copeland_bandits import (
     duels_without_decision,
     evidence,
 )
+from bayesduel.policies.policy import Wins
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CYCLIC, DECISIVE, random_outcomes
 from tests.policies.laws import features, rejected, same_law, self_duels
@@ -193,6 +194,18 @@ def test_extreme_levels_are_asked_for_with_duels():
         for wins, duels in ((0, 0), (1, 2), (40, 80)):
             assert duels_without_decision(wins, duels, level) >= 1
     assert duels_without_decision(0, 0, np.inf) > 2**50
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rounds_that_nobody_answers_decide_nothing(form):
+    policy, rng = policies.get("scb", **FORMS[form]), np.random.default_rng(4)
+    state = policy.start(4, HORIZON, rng)
+    duel = policy.choose(state, rng, 1)
+    policy.update(state, rng, duel.explores, duel.first, duel.second, Wins(0, 0))
+    assert state.wins.sum() == state.search.now.duels == 0
+    assert not state.search.signs.any()
+    again = policy.choose(state, rng, duel.explores + 1)
+    assert (again.first, again.second) == (duel.first, duel.second)
 
 
 def test_self_duels_are_left_out_of_the_step_form():
