@@ -21,7 +21,8 @@ class WithoutSelfDuels(PolicyAround):
     Parameters
     ----------
     policy : Policy
-        Any policy of dueling bandits that asks for one duel at a time.
+        Any policy of dueling bandits that asks for one duel at a time; SCB does with
+        ``look_ahead=False``.
 
     Examples
     --------
@@ -52,7 +53,9 @@ class WithoutSelfDuels(PolicyAround):
         inner = self.policy
         fits = isinstance(inner, PolicyBase)
         fits = fits and not isinstance(inner, WithoutSelfDuels)
-        if not fits or declared(inner, "explores_in_bulk"):
+        # Without look-ahead a policy asks for one duel at a time.
+        in_bulk = fits and declared(inner, "explores_in_bulk")
+        if not fits or (in_bulk and getattr(inner, "look_ahead", True)):
             raise PolicyParameterError(
                 "policy must be one that asks for a duel at a time, such as "
                 f"policies.get('d-ts'); got {inner!r}"

@@ -20,8 +20,10 @@ from bayesduel.policies.elimination._copeland_elimination import (
     end_stage,
     new_search,
 )
-from bayesduel.policies.policy import Duel, Policy
+from bayesduel.policies.policy import Duel, Policy, Wins
 from bayesduel.policies.registry import register
+
+_NEWTON_STEPS = 5
 
 
 class ScalableCopelandBanditsState(NamedTuple):
@@ -56,7 +58,8 @@ class ScalableCopelandBandits(Policy):
     several Copeland winners elimination never ends; a search is therefore also over
     when all signs of the remaining arms are known, at the end of a stage.
 
-    ``look_ahead`` plays the rest of an epoch as one stretch.
+    ``look_ahead`` asks for as many duels of a pair at once as cannot decide it before
+    the last of them, and plays the rest of an epoch as one stretch.
 
     Arms get their rewards in the order of their positions; ties of the answer and of
     the recommendation are broken at random. The recommendation is the arm that beats
@@ -74,7 +77,7 @@ class ScalableCopelandBandits(Policy):
     stop_rule : {"anytime", "reference"}
         The evidence that decides.
     look_ahead : bool
-        Jump over self-duels. Both forms play the same duels.
+        Ask for many rounds at once. Both forms play the same duels.
 
     References
     ----------
@@ -96,6 +99,7 @@ class ScalableCopelandBandits(Policy):
     compiled = True
 
     title: ClassVar[str] = "Scalable Copeland Bandits"
+    explores_in_bulk: ClassVar[bool] = True
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
@@ -126,17 +130,21 @@ class ScalableCopelandBandits(Policy):
         self, state: ScalableCopelandBanditsState, rng: Generator, round_: int
     ) -> Duel:
         """Choose the pair to be decided, or the arm that was found."""
-        search, epoch = state.search, state.epoch
+        search, epoch, now = state.search, state.epoch, state.search.now
         if rounds_left(state, round_) <= 0:
             epoch.length, epoch.begun = epoch.length * epoch.length, round_ - 1
             begin_search(search, rng)
-        arm = search.now.answer
+        left, rounds, arm = rounds_left(state, round_), 1, now.answer
         if arm == NOBODY:
-            arm = search.now.arm
-            return Duel(arm, 0, arm, int(search.opponents[arm]), True)
+            arm = now.arm
+            if self.look_ahead:
+                # It only grows: later duels of the pair need no less.
+                level = sign_level(state, round_, now.duels + 1)
+                rounds = min(duels_without_decision(now.wins, now.duels, level), left)
+            return Duel(arm, 0, arm, int(search.opponents[arm]), rounds)
         if self.look_ahead:
-            return Duel(arm, rounds_left(state, round_), arm, arm, False)
-        return Duel(arm, 0, arm, arm, True)
+            return Duel(arm, left, arm, arm, 0)
+        return Duel(arm, 0, arm, arm, 1)
 
     def update(
         self,
@@ -145,22 +153,22 @@ class ScalableCopelandBandits(Policy):
         round_: int,
         first: int,
         second: int,
-        won: bool,
+        won: Wins,
     ) -> None:
-        """Count the outcome and move the search on.
+        """Count the outcomes and move the search on.
 
         What an earlier epoch or pair asked for says nothing to this one.
         """
-        winner, loser = (first, second) if won else (second, first)
-        state.wins[winner, loser] += 1
+        state.wins[first, second] += won.won
+        state.wins[second, first] += won.rounds - won.won
         search, now = state.search, state.search.now
         if round_ <= state.epoch.begun or now.arm == NOBODY or first != now.arm:
             return
         if second != search.opponents[first]:
             return
-        now.wins += won
-        now.duels += 1
-        if evidence(now.wins, now.duels) > sign_level(state, round_):
+        now.wins += won.won
+        now.duels += won.rounds
+        if evidence(now.wins, now.duels) > sign_level(state, round_, now.duels):
             decide(search)
             while now.arm == NOBODY and now.answer == NOBODY:
                 end_stage(search, rng, stage_level(state), self.eps)
@@ -177,17 +185,43 @@ def rounds_left(state: ScalableCopelandBanditsState, round_: int) -> int:
 
 
 def evidence(wins: int, duels: int) -> float:
-    """Return n d(w/n, 1/2)."""
-    return duels * kl_to_half(abs(0.5 * (2 * wins - duels) / duels))
+    """Return n d(w/n, 1/2), 0 before any duel."""
+    return duels * kl_to_half(abs(0.5 * (2 * wins - duels) / max(duels, 1)))
 
 
-def sign_level(state: ScalableCopelandBanditsState, round_: int) -> float:
-    """Return the evidence that decides a pair."""
+def duels_without_decision(wins: int, duels: int, level: float) -> int:
+    """Return how many more duels there are before the evidence may exceed a level.
+
+    They carry the most if the arm that leads wins them all, so none of the first k - 1
+    can decide while, with 2 w >= n,
+
+        F(k) = (n + k) d((w + k)/(n + k), 1/2) <= level.
+
+    F is convex and increasing. Pinsker's inequality, F(k) >= (2w - n + k)^2 / (2(n +
+    k)), gives a start to the right of the root, from where Newton's method falls onto
+    it. The result is at least 1 and rather one too small than too large.
+    """
+    ahead = max(wins, duels - wins)
+    number, lead = float(duels), float(2 * ahead - duels)
+    # A lead carries more than the one, no number of duels more than the other; levels
+    # outside would underflow or overflow.
+    level = min(max(level, 1e-30), float(LONGEST_HORIZON) / 4.0)
+    more = level - lead + math.sqrt(level * level + 2.0 * level * (number - lead))
+    for _ in range(_NEWTON_STEPS):
+        total = number + more
+        gap = min(0.5 * (lead + more) / total, 0.5)
+        more -= (total * kl_to_half(gap) - level) / math.log1p(2.0 * gap)
+    found = max(int(more), 1)
+    return found if evidence(ahead + found - 1, duels + found - 1) <= level else 1
+
+
+def sign_level(state: ScalableCopelandBanditsState, round_: int, duels: int) -> float:
+    """Return the evidence that decides a pair in a round, after so many duels."""
     if state.alpha_ref > 0.0:
         return reference_level(state, float(round_ - state.epoch.begun))
-    # log(pi^2 n^2 K^2 / (3 delta))
-    duels = math.pi * state.search.now.duels * len(state.wins)
-    return 2.0 * math.log(duels) - math.log(3.0 * doubt(state))
+    # log(pi^2 n^2 K^2 / (3 delta)); people may have answered nothing.
+    number = math.pi * max(duels, 1) * len(state.wins)
+    return 2.0 * math.log(number) - math.log(3.0 * doubt(state))
 
 
 def stage_level(state: ScalableCopelandBanditsState) -> float:

@@ -1,4 +1,7 @@
-"""The lists of the RMED family as one queue: ``play_lists``, in scalars.
+"""The lists of the RMED family (Komiyama et al. 2015, 2016) as one queue.
+
+A pass plays the elements of a current list, in order; meanwhile elements due again are
+appended, in order, to the list of the next pass.
 
 What is left of a pass comes before what was appended for the next one, and no element
 stands in both. So the two lists are a queue, whose elements know that they are in it;

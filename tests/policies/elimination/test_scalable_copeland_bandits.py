@@ -1,4 +1,4 @@
-"""SCB: every duel against the twin, and elimination."""
+"""SCB: every duel against the twin, both forms, and elimination."""
 
 from functools import cache
 
@@ -16,7 +16,14 @@ from bayesduel.policies.elimination._copeland_elimination import (
     end_stage,
     new_search,
 )
-from tests.policies.instances import DECISIVE, random_outcomes
+from bayesduel.policies.elimination.scalable_copeland_bandits import (
+    duels_without_decision,
+    evidence,
+)
+from bayesduel.policies.policy import Wins
+from tests.policies.driving import simulate_runs
+from tests.policies.instances import CYCLIC, DECISIVE, random_outcomes
+from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.policies.rule_driving import play_rule
 from tests.reference.common import simulate
 from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits as Twin
@@ -35,6 +42,11 @@ DECISIVE_TIE = np.array(
     ]
 )
 """Arms 0 and 1 beat two others each: elimination alone never ends."""
+
+CERTAIN = np.array(
+    [[0.5, 1.0, 1.0, 0.8], [0.0, 0.5, 1.0, 0.0],
+     [0.0, 0.0, 0.5, 0.6], [0.2, 1.0, 0.4, 0.5]]
+)  # fmt: skip
 
 FORMS = {
     "anytime": {"first_length": 16},
@@ -70,7 +82,7 @@ def instances():
 
 def told_and_duels(policy, outcomes, seed):
     """Return what a run drew, its answers by the length of epochs, and its duels."""
-    drawn, answers, seen = {}, {}, []
+    drawn, answers, seen, asked = {}, {}, [], []
 
     def noted(opponents, rng):
         draw_opponents(opponents, rng)
@@ -81,6 +93,7 @@ def told_and_duels(policy, outcomes, seed):
         # Opponents of one epoch belong to its stages, in their order.
         begin = epochs.setdefault(length, len(seen) - now.stage)
         drawn.update({(length, n): each for n, each in enumerate(seen[begin:], 1)})
+        asked.append(duel.explores)
         if now.answer != NOBODY:
             answers.setdefault(length, now.answer)
 
@@ -88,6 +101,7 @@ def told_and_duels(policy, outcomes, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_copeland_elimination, "draw_opponents", noted)
         run = play_rule(policy, outcomes, HORIZON, seed, watch)
+    assert (max(asked) > 1) == policy.look_ahead
     return drawn, answers, run.duels
 
 
@@ -138,6 +152,71 @@ def test_another_confidence_is_noticed():
     policy = policies.get("scb", first_length=16, alpha_ref=0.6, stop_rule="reference")
     found, _ = differences(policy, **FORMS["reference"])
     assert all(found)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("matrix", [CYCLIC, CERTAIN], ids=["cyclic", "certain"])
+def test_rounds_at_once_have_the_law_of_one_by_one(matrix, form):
+    found = []
+    for seed, look_ahead in enumerate((False, True)):
+        policy = policies.get("scb", look_ahead=look_ahead, **FORMS[form])
+        grid = (100, 400, 1500)
+        records = simulate_runs(
+            policy, matrix, checkpoints=grid, runs=range(350), seed=seed
+        )
+        plays = records.ledger["plays"]
+        # Pairs have no order, as in the tests of other policies.
+        plays = np.triu(plays) + np.triu(plays.swapaxes(2, 3), 1)
+        assert plays.sum(axis=(2, 3)).tolist() == [list(grid)] * 350
+        found.append(features(plays, matrix) | self_duels(plays))
+    assert not rejected(same_law(*found), FALSE_ALARM)
+
+
+def test_rounds_at_once_never_pass_a_decision():
+    """And are nearly as many as may be."""
+    rng, found = np.random.default_rng(3), []
+    for trial in range(300):
+        duels = 0 if trial < 10 else int(rng.integers(4000))
+        wins = int(rng.binomial(duels, 0.5 + rng.uniform(-0.05, 0.05)))
+        level = rng.uniform(0.5, 60)
+        if evidence(wins, duels) > level:
+            continue
+        more = duels_without_decision(wins, duels, level)
+        ahead = max(wins, duels - wins)
+        assert evidence(ahead + more - 1, duels + more - 1) <= level
+        assert evidence(ahead + more + 2, duels + more + 2) > level
+        found.append(more)
+    assert len(found) > 150 and min(found) < 5 and max(found) > 50
+
+
+def test_extreme_levels_are_asked_for_with_duels():
+    for level in (5e-324, 1e-160, 1e300, np.inf):
+        for wins, duels in ((0, 0), (1, 2), (40, 80)):
+            assert duels_without_decision(wins, duels, level) >= 1
+    assert duels_without_decision(0, 0, np.inf) > 2**50
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rounds_that_nobody_answers_decide_nothing(form):
+    policy, rng = policies.get("scb", **FORMS[form]), np.random.default_rng(4)
+    state = policy.start(4, HORIZON, rng)
+    duel = policy.choose(state, rng, 1)
+    policy.update(state, rng, duel.explores, duel.first, duel.second, Wins(0, 0))
+    assert state.wins.sum() == state.search.now.duels == 0
+    assert not state.search.signs.any()
+    again = policy.choose(state, rng, duel.explores + 1)
+    assert (again.first, again.second) == (duel.first, duel.second)
+
+
+def test_self_duels_are_left_out_of_the_step_form():
+    """The other form asks for many rounds at once, as batches do."""
+    with pytest.raises(PolicyParameterError, match="asks for a duel at a time"):
+        policies.parse("scb:self_duels=false").check(4, 100)
+    alone = policies.parse("scb:look_ahead=false,self_duels=false,first_length=300")
+    records = simulate_runs(alone, DECISIVE, checkpoints=(400,), runs=range(5))
+    plays = records.ledger["plays"]
+    assert np.trace(plays, axis1=2, axis2=3).sum() == 0
+    assert plays.sum() == 5 * 400
 
 
 def test_opponents_are_uniform():
