@@ -145,7 +145,7 @@ def test_the_fields_of_a_record_are_checked():
         votes = state.votes._replace(won=state.votes.won[0])
         with pytest.raises(TypeCheckError) as error:
             mean(state._replace(votes=votes))
-    assert "VoteTables.won" in error.value.__notes__[0]
+    assert "LaplaceBeliefs.votes" in error.value.__notes__[0]
 
 
 def test_containers_of_different_arrays_are_not_mixed_up():

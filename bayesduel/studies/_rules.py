@@ -208,12 +208,14 @@ class PolicyRule:
 
 def _player(policy: PolicyBase, state: StudyState) -> Played:
     """Return what follows the events of a study with a policy of any kind."""
-    from bayesduel.policies.policy import Policy, kernel_of, over_model
+    from bayesduel.policies.policy import kernel_of, over_model
+    from bayesduel.policies.policy_around import rule_of as numpy_rule_of
 
-    if isinstance(policy, Policy):
+    if (found := numpy_rule_of(policy)) is not None:
         from bayesduel.studies.players.rules import PlayedRule
 
-        return PlayedRule(policy, state)
+        # People are asked of different arms alone, whatever the manner of playing it.
+        return PlayedRule(found[0], state)  # pyright: ignore[reportArgumentType]
     if (kernel := kernel_of(policy)) is not None:
         # Numba takes half a second to import.
         from bayesduel.studies.players.kernels import PlayedKernel
@@ -221,7 +223,7 @@ def _player(policy: PolicyBase, state: StudyState) -> Played:
         return PlayedKernel(policy, kernel, state)
     from bayesduel.studies.players.models import PlayedModel
 
-    return PlayedModel(over_model(policy) or policy, state)  # pyright: ignore[reportArgumentType]
+    return PlayedModel(over_model(policy), state)
 
 
 def rule_of(settings: Settings) -> Rule:

@@ -300,7 +300,7 @@ def test_attributes_of_a_simulation_are_true(simulated):
         "horizon": 300,
         "seed": 11,
         "look_ahead": 0,
-        "program": "jax-2",
+        "program": "numpy-1",
         "shuffle": 0,
         "version": version("bayesduel"),
     }

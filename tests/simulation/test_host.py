@@ -102,7 +102,7 @@ def test_a_user_with_64_bits_gets_the_same_runs(wandering):
 
 @pytest.mark.parametrize(
     "policy",
-    map(over_model, [Wanderer(bulk=3), Scripted(), policies.get("bt-ts")]),
+    [over_model(each) for each in (Wanderer(), Scripted(), policies.get("bt-ts"))],
     ids=["Wanderer", "Scripted", "bt-ts"],
 )
 def test_strict_dtypes_and_keys(policy, strict_jax):
