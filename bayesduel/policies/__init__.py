@@ -1,5 +1,6 @@
 """Who asks: one file per algorithm, and a registry by name."""
 
+from bayesduel.policies import over_models
 from bayesduel.policies.batched.candidate_comparisons import CandidateComparisons
 from bayesduel.policies.batched.pairwise_comparisons import PairwiseComparisons
 from bayesduel.policies.batched.seeded_comparisons import SeededComparisons
@@ -110,6 +111,7 @@ __all__ = [
     "label_of",
     "name_of",
     "names",
+    "over_models",
     "parameters",
     "parse",
     "register",

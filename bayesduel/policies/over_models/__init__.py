@@ -2,3 +2,16 @@
 
 Nothing here is imported before such a policy is played.
 """
+
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
+
+if TYPE_CHECKING:
+    from bayesduel.policies.over_models.base import ModelRule, model_rule
+
+_HOMES = {"ModelRule": ".base", "model_rule": ".base"}
+
+__all__ = ["ModelRule", "model_rule"]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)
