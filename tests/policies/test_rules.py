@@ -61,6 +61,31 @@ def test_what_is_lacking_is_said_before_anything_is_played():
         bayesduel.simulate("cyclic", Lacking(), num_runs=1, horizon=10)
 
 
+class InJAX(bayesduel.Policy):
+    """The form that policies had before there were rules in NumPy."""
+
+    def init(self, rng_key, num_arms, horizon):
+        return 0
+
+    def choose(self, rng_key, state, round_):
+        raise AssertionError("asked")
+
+    def update(self, rng_key, state, round_, duel, outcome):
+        raise AssertionError("told")
+
+    def recommend(self, rng_key, state):
+        raise AssertionError("asked at the end")
+
+
+def test_a_policy_in_the_old_form_is_shown_the_new_one():
+    with pytest.raises(
+        PolicyParameterError,
+        match="InJAX must define start, choose, update, recommend, but has no start; "
+        "write it as in the example of bayesduel.Policy",
+    ):
+        bayesduel.simulate("cyclic", InJAX(), num_runs=1, horizon=10)
+
+
 def test_at_most_eight_members():
     public = [name for name in dir(bayesduel.Policy) if not name.startswith("_")]
     rule = ["choose", "recommend", "start", "update"]
