@@ -106,10 +106,21 @@ def test_a_rule_is_named_by_module_and_class(rule_file):
     policy = policies.parse("my_rules:ExploreFirst:rounds=9,manner=ask again")
     assert (policy.rounds, policy.manner) == (9, "ask again")
     assert policies.parse("my_rules:ExploreFirst:compiled=true").compiled
-    with pytest.raises(PolicyParameterError, match="has no parameter 'every'"):
-        policies.parse("my_rules:ExploreFirst:every=10")
-    with pytest.raises(PolicyParameterError, match="has no parameter 'self_duels'"):
-        policies.parse("my_rules:ExploreFirst:self_duels=false")
+
+
+def test_a_rule_of_ones_own_is_told_late_by_name(rule_file):
+    """And plays without its self-duels, as those of the package."""
+    late, other = map(
+        policies.parse,
+        ("my_rules:Greedy:every=10", "my_rules:Greedy:self_duels=false"),
+    )
+    assert late == policies.DelayedFeedback(policies.parse("my_rules:Greedy"), 10)
+    assert other == policies.WithoutSelfDuels(policies.parse("my_rules:Greedy"))
+    plays = bayesduel.simulate("cyclic", other, num_runs=2, horizon=50)["plays"]
+    alone = bayesduel.simulate("cyclic", late.policy, num_runs=2, horizon=50)["plays"]
+    diagonal = np.arange(plays.shape[-1])
+    assert not plays.values[..., diagonal, diagonal].any()
+    assert alone.values[..., diagonal, diagonal].any()
 
 
 def test_results_go_on_whether_compiled_or_not(rule_file):

@@ -51,7 +51,7 @@ def round_sets(
     """
     others = ~jnp.eye(len(wins), dtype=bool)
     duels, gap = wins + wins.T, (wins - wins.T).astype(jnp.float64)
-    last = gap * gap / (4.0 * alpha * jnp.maximum(duels, 1))
+    last = gap * gap / (4.0 * alpha * jnp.maximum(duels, 1).astype(jnp.float64))
     last = jnp.where(others, jnp.where(duels > 0, last, -1.0), jnp.inf)
     unresolved = _log(round_) > last
     ahead = wins > wins.T
