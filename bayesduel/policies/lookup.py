@@ -9,7 +9,7 @@ from bayesduel.policies.checks import check_policy
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy
 from bayesduel.policies.parameters import parameters, parameters_json
-from bayesduel.policies.policy import Policy, PolicyBase
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.registry import entries
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
@@ -87,16 +87,13 @@ def get(name: str, **parameters: Any) -> PolicyBase:
             remedy=f"{near}all: {', '.join(known)}",
         )
     default = known[name].default
-    told = not isinstance(default, OfferingPolicy)
-    return _changed(name, default, parameters, told=told)
+    return _changed(name, default, parameters)
 
 
-def _changed(
-    name: str, default: PolicyBase, parameters: dict[str, Any], *, told: bool
-) -> PolicyBase:
-    """Return ``default`` with other parameters; ``told`` allows those around it."""
+def _changed(name: str, default: PolicyBase, parameters: dict[str, Any]) -> PolicyBase:
+    """Return ``default`` with other parameters, those around a policy included."""
     known = {field.name for field in fields(default)}  # pyright: ignore
-    every = None
+    told, every = not isinstance(default, OfferingPolicy), None
     if told and "every" in parameters and "every" not in known:
         every = _as_kind(name, "every", parameters.pop("every"), 1)
     self_duels = True
@@ -168,8 +165,7 @@ def parse(text: str) -> PolicyBase:
         kind, rest = own_policy(text)
         default = default_of(kind)
         parameters = _parameters(text, rest, default)
-        told = not isinstance(default, OfferingPolicy | Policy)
-        return _changed(kind.__name__, default, parameters, told=told)
+        return _changed(kind.__name__, default, parameters)
     default = known[name].default if name in known else None
     return get(name, **_parameters(text, rest, default))
 

@@ -73,7 +73,7 @@ def _either(which: Bool[Array, ""], one: State, other: State) -> State:
 
 def _conclude(
     policy: Any, words: Array, event: Array, state: State
-) -> tuple[Arm, dict[str, Array]]:
+) -> tuple[Arm | Bool[Array, " n"], dict[str, Array]]:
     # The event after the last one, whose key told the policy of that.
     best = policy.recommend(key_of(words, event + 1), state)
     return best, policy.info(state)

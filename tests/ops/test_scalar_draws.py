@@ -5,12 +5,8 @@ import pytest
 from scipy import stats
 
 from bayesduel.ops.scalar.compiled import standalone
-from bayesduel.ops.scalar.draws import (
-    draw_beta,
-    standard_exponential,
-    standard_normal,
-    waiting_time_and_level,
-)
+from bayesduel.ops.scalar.draws import draw_beta, waiting_time_and_level
+from bayesduel.ops.scalar.generators import standard_exponential, standard_normal
 
 DRAWS = 2_000
 """Enough for the rare branches of both tables, which one draw in a hundred takes."""

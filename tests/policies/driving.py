@@ -85,13 +85,15 @@ class Played(NamedTuple):
 
 
 @partial(quick_jit, static_argnames=("num_events",))
-def play(policy, outcomes, key, horizon, *, num_events) -> Played:
-    """Play one run by the protocol, at most ``num_events`` events.
+def play(rule, outcomes, key, horizon, *, num_events) -> Played:
+    """Play one run by the protocol of rules over models, at most ``num_events`` events.
 
     The key of an event is folded from its number.
 
     Parameters
     ----------
+    rule : ModelRule
+        What plays a policy over a model.
     outcomes : bool (K, K, N)
         Entry [i, j, n], i < j: whether i wins the n-th duel of the pair.
     horizon : int64
@@ -101,7 +103,7 @@ def play(policy, outcomes, key, horizon, *, num_events) -> Played:
     before = jnp.cumsum(outcomes, axis=2, dtype=jnp.int64) - outcomes
     key_init, key_end, key_events = jax.random.split(key, 3)
     start = (
-        policy.init(key_init, num_arms, horizon),
+        rule.init(key_init, num_arms, horizon),
         jnp.int64(0),
         jnp.zeros((num_arms, num_arms), dtype=jnp.int64),
     )
@@ -111,7 +113,7 @@ def play(policy, outcomes, key, horizon, *, num_events) -> Played:
         round_ = played + 1
         key = jax.random.fold_in(key_events, number)
         key_choose, key_update = jax.random.split(key)
-        duel, chosen = policy.choose(key_choose, state, round_)
+        duel, chosen = rule.choose(key_choose, state, round_)
         left = horizon - played
         exploit = jnp.minimum(duel.exploit_rounds, left)
         explore = jnp.minimum(duel.explore_rounds, left - exploit)
@@ -124,7 +126,7 @@ def play(policy, outcomes, key, horizon, *, num_events) -> Played:
         wins = jnp.where(low == high, explore, wins)
         now = played + exploit + explore
         outcome = Outcome(exploit_rounds=exploit, rounds=explore, wins=wins)
-        updated = policy.update(key_update, chosen, now, duel, outcome)
+        updated = rule.update(key_update, chosen, now, duel, outcome)
         after = (
             updated,
             now,
@@ -144,7 +146,7 @@ def play(policy, outcomes, key, horizon, *, num_events) -> Played:
 
     numbers = jnp.arange(num_events, dtype=jnp.uint32)
     (state, played, _), events = jax.lax.scan(advance, start, numbers)
-    return Played(events, played, state, policy.recommend(key_end, state))
+    return Played(events, played, state, rule.recommend(key_end, state))
 
 
 def duels_round_by_round(events: Event) -> list[tuple[int, int]]:

@@ -1,11 +1,6 @@
 """Counts that no run may ever reach: look-ahead must be right for them as well."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-
-from bayesduel.types import Duel, Outcome
-from tests.compiling import quick_jit
 
 ALPHA = 0.51
 LATEST = 2**62
@@ -62,67 +57,6 @@ def random_counts(rng, rounds, num_arms):
     return np.take_along_axis(
         np.take_along_axis(wins, order[:, :, None], axis=1), order[:, None, :], axis=2
     )
-
-
-def losing_winners(rng, number, num_arms):
-    """Return rounds and wins where arms ahead of most others lose to one for sure.
-
-    Late enough for the bounds to leave the superior eligible.
-    """
-    rounds = np.floor(np.exp(rng.uniform(np.log(1e12), np.log(4e18), number)))
-    wins = np.zeros((number, num_arms, num_arms), dtype=np.int64)
-    for i, j in zip(*np.triu_indices(num_arms, 1), strict=True):
-        duels = rng.integers(10, 600, number)
-        lead = np.exp(rng.uniform(-0.7, 2, number)) * np.sqrt(duels)
-        # Arm 1 loses to all others.
-        lead = np.where(i == 1, -lead, lead)
-        won = np.clip(np.round((duels + lead) / 2), 0, duels).astype(np.int64)
-        wins[:, i, j], wins[:, j, i] = won, duels - won
-    # In every other state 0, 2 and 1 beat one another for sure, in a circle.
-    circle = rng.random(number) < 0.5
-    for i, j, here in ((1, 0, circle | True), (0, 2, circle), (2, 1, circle)):
-        wins[here, i, j] = rng.integers(50, 80, number)[here]
-        wins[here, j, i] = 0
-    return rounds.astype(np.int64), wins
-
-
-def told_state(policy, wins, round_, horizon=LATEST):
-    """Tell a policy all duels of each pair at once; one state."""
-    num_arms = wins.shape[0]
-    row, column = (
-        jnp.asarray(each, jnp.int32) for each in np.triu_indices(num_arms, 1)
-    )
-    key, none = jax.random.key(0), jnp.int64(0)
-    fresh = policy.init(key, num_arms, jnp.int64(horizon))
-    asked = jax.eval_shape(lambda: policy.choose(key, fresh, jnp.int64(1))[0])
-    # Lists are told that all duels were in turn.
-    note = jax.tree.map(lambda each: jnp.ones(each.shape, each.dtype), asked.note)
-
-    def tell(state, pair):
-        i, j = pair
-        duels = wins[i, j] + wins[j, i]
-        duel = Duel(jnp.int32(0), none, i, j, duels, note)
-        outcome = Outcome(none, duels, wins[i, j])
-        return policy.update(key, state, round_, duel, outcome), None
-
-    return _with_draws(jax.lax.scan(tell, fresh, (row, column))[0], wins + wins.T)
-
-
-tell = quick_jit(told_state)
-"""The same as one program, for whoever asks it many times."""
-
-
-def _with_draws(state, duels):
-    """Count all duels as asked for: a policy counts its own draws when it chooses."""
-    if not hasattr(state, "_fields"):
-        return state
-    parts = {
-        name: duels.astype(part.dtype)
-        if name == "asked" and part.shape == duels.shape
-        else _with_draws(part, duels)
-        for name, part in state._asdict().items()
-    }
-    return state._replace(**parts)
 
 
 def log_thresholds(wins, alpha=ALPHA):

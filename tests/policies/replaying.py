@@ -10,13 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from tests.policies.driving import duels_round_by_round, play
+from tests.policies.driving import play
 from tests.policies.instances import random_outcomes
 
 HORIZON = 300
 EVENTS = 700
 RUNS = 3
-"""A program of these sizes serves the contract tests, too."""
 
 
 @cache
@@ -58,14 +57,3 @@ def first_impossible_duel(twin, duels, outcomes):
         twin.update(first, second, low_won == (first == low))
         seen[low, high] += 1
     return None
-
-
-def impossible_duels(policy, make_twin, matrices, seed, **options):
-    """Return the first impossible duel of every run; `make_twin` gets the first one."""
-    played, outcomes = play_forced(policy, matrices, seed, **options)
-    found = []
-    for run, forced in zip(runs_of(played), outcomes, strict=True):
-        duels = duels_round_by_round(run.events)
-        twin = make_twin(len(forced), np.random.default_rng(0), duels)
-        found.append(first_impossible_duel(twin, duels, forced))
-    return found

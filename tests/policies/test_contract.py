@@ -8,16 +8,13 @@ of is played a few runs long.
 from dataclasses import fields, replace
 from functools import cache, partial
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.policies.policy import declared
+from bayesduel.policies.policy import declared, over_model
 from bayesduel.simulation import asked_models, driver
-from tests.policies.driving import CHECKPOINTS, FEW_RUNS, NUM_RUNS, play, simulate_runs
-from tests.policies.forms import IN_JAX
+from tests.policies.driving import CHECKPOINTS, FEW_RUNS, NUM_RUNS, simulate_runs
 from tests.policies.instances import (
     CONDORCET,
     DECISIVE,
@@ -40,7 +37,9 @@ RULES = [name for name in NAMES if isinstance(policies.get(name), policies.Polic
 
 OTHERS = [name for name in NAMES if name not in RULES]
 
-KERNELS = [name for name in OTHERS if policies.get(name).scalar_kernel()]
+IN_JAX = [name for name in OTHERS if over_model(policies.get(name))]
+
+KERNELS = [name for name in OTHERS if name not in IN_JAX]
 
 IN_BULK = {name for name in NAMES if declared(policies.get(name), "explores_in_bulk")}
 
@@ -52,23 +51,15 @@ VARIANTS = {
 PLAYED_ELSEWHERE = {"cw-rmed"}
 """Its programs take seconds: ``test_duel_by_duel`` and ``rmed`` play it quickly."""
 
-PLAYED_IN_JAX = {"d-ts+"}
-"""Policies that are played alone quickly. Of the others every duel is compared with a
-twin, or the law of their rounds, or they are played by a kernel."""
 
-TWO_ARMS_IN_JAX = {"pcomp"}
-"""One for each kind of rule, and soon compiled."""
-
-
-def slowly(names, among=NAMES):
+def slowly(names):
     """Return all policies, with these left to the slow tests."""
     return [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in names)) for name in among
+        pytest.param(name, marks=[pytest.mark.slow] * (name in names)) for name in NAMES
     ]
 
 
 CASES = slowly(VARIANTS | PLAYED_ELSEWHERE)
-CASES_IN_JAX = slowly(VARIANTS | PLAYED_ELSEWHERE | ({*NAMES} - PLAYED_IN_JAX), IN_JAX)
 
 FEW = range(5)
 """Runs of the program with a single lane."""
@@ -116,8 +107,7 @@ def with_other_numbers(policy):
     numbers = [
         field.name
         for field in fields(policy)
-        if not field.metadata.get("static")
-        and isinstance(getattr(policy, field.name), float)
+        if isinstance(getattr(policy, field.name), float)
     ]
     return replace(policy, **{name: 1.1 * getattr(policy, name) for name in numbers})
 
@@ -168,91 +158,19 @@ def plays_of(records):
     return records.ledger["plays"]
 
 
-@cache
-def outcomes_of_all_matrices(length=1200):
-    rng = np.random.default_rng(30)
-    return np.stack([random_outcomes(each, length, rng) for each in MATRICES.values()])
-
-
 HORIZON = 300
-EVENTS = 700
-"""More than any policy needs for HORIZON rounds, undecided contests included."""
 
 
-@cache
-def played_alone(name):
-    """One run per matrix, stacked."""
-    with jax.enable_x64(True):
-        keys = jax.random.split(jax.random.key(31), len(MATRICES))
-        played = [
-            play(
-                policies.get(name),
-                jnp.asarray(outcomes),
-                key,
-                jnp.int64(HORIZON),
-                num_events=EVENTS,
-            )
-            for outcomes, key in zip(outcomes_of_all_matrices(), keys, strict=True)
-        ]
-        return jax.tree.map(lambda *leaves: np.stack(leaves), *played)
-
-
-@pytest.mark.parametrize("name", CASES_IN_JAX)
-def test_duels_are_well_formed(name):
-    """Arms are indices wherever they are asked to play."""
-    events = played_alone(name).events
-    assert events.exploit_rounds.min() >= 0
-    assert events.explore_rounds.min() >= 0
-    exploits, explores = events.exploit_rounds > 0, events.explore_rounds > 0
-    for arm, plays in (
-        (events.champion, exploits),
-        (events.first, explores),
-        (events.second, explores),
-    ):
-        assert np.all((arm[plays] >= 0) & (arm[plays] < 4))
-    if name not in IN_BULK:
-        assert events.explore_rounds.max() == 1
-
-
-@pytest.mark.parametrize("name", CASES_IN_JAX)
-def test_all_rounds_are_played_and_no_more(name):
-    played = played_alone(name)
-    assert played.rounds.tolist() == [HORIZON] * len(MATRICES)
-    rounds = played.events.exploit_rounds + played.events.explore_rounds
-    assert rounds.sum(axis=1).tolist() == [HORIZON] * len(MATRICES)
-
-
-@pytest.mark.parametrize("name", CASES_IN_JAX)
-def test_recommendation_is_an_arm(name):
-    recommendation = played_alone(name).recommendation
-    assert recommendation.min() >= 0 and recommendation.max() < 4
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_two_arms_of_a_kernel(name):
+@pytest.mark.parametrize(
+    "name",
+    # Two arms take a program of their own in JAX.
+    [*KERNELS, *(pytest.param(name, marks=pytest.mark.slow) for name in IN_JAX)],
+)
+def test_two_arms(name):
     """The smallest problem: arm 0 wins 95 of 100."""
     records = simulate_few(policies.get(name), TWO_ARMS, checkpoints=(HORIZON,))
     assert np.all(np.triu(plays_of(records)[:, 0]).sum(axis=(1, 2)) == HORIZON)
     assert np.mean(records.recommendation == 0) > 0.9
-
-
-@pytest.mark.parametrize("name", slowly({*NAMES} - TWO_ARMS_IN_JAX, IN_JAX))
-def test_two_arms(name):
-    """The same in JAX, where two arms take a program of their own."""
-    rng = np.random.default_rng(32)
-    outcomes = random_outcomes(TWO_ARMS, 1200, rng)
-    with jax.enable_x64(True):
-        played = play(
-            policies.get(name),
-            jnp.asarray(outcomes),
-            jax.random.key(33),
-            jnp.int64(HORIZON),
-            num_events=EVENTS,
-        )
-    assert int(played.rounds) == HORIZON
-    arms = np.stack([played.events.first, played.events.second])
-    assert arms.min() >= 0 and arms.max() <= 1
-    assert int(played.recommendation) == 0
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -11,9 +11,10 @@ import bayesduel
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies import DelayedFeedback
-from bayesduel.policies.base import Policy, kernel_of, one_round, policy_class
+from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
+from bayesduel.policies.over_models.delayed_feedback import DelayedRounds
 from bayesduel.policies.parameters import parameters_json
-from bayesduel.policies.policy import Duel
+from bayesduel.policies.policy import Duel, kernel_of, over_model
 from tests.policies.driving import duels_round_by_round, simulate_runs
 from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
 from tests.policies.kernel_driving import play_kernel
@@ -27,8 +28,8 @@ EVERY = 25
 CHECKPOINTS = (25, 60, 150, 300)
 
 
-@policy_class
-class Diary(Policy):
+@model_rule
+class Diary(ModelRule):
     """Asks for 1, 1, 2, 1, 1, 2, ... rounds and writes down when it is told."""
 
     explores_in_bulk = True
@@ -59,7 +60,7 @@ class Diary(Policy):
 def test_reports_arrive_in_blocks():
     """Rounds asked for: 1, 2, 3-4, 5, 6, 7-8, 9, 10, 11-12, ...; told every 3."""
     played, _ = play_forced(
-        DelayedFeedback(Diary(), every=3), [DECISIVE], 0, horizon=12, num_events=12
+        DelayedRounds(Diary(), every=3), [DECISIVE], 0, horizon=12, num_events=12
     )
     (run,) = runs_of(played)
     state = run.state.inner
@@ -69,25 +70,16 @@ def test_reports_arrive_in_blocks():
     assert run.state.number == 0
 
 
-def slow(name):
-    return pytest.param(name, marks=pytest.mark.slow)
-
-
-NAMES = ["bt-ts"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_delay_is_the_policy_itself(name):
+def test_no_delay_is_the_policy_itself():
     """Round by round, given the same keys."""
-    policy = policies.get(name)
-    delayed = DelayedFeedback(policy, every=1)
+    delayed = DelayedFeedback(policies.get("bt-ts"), every=1)
     matrices = [DECISIVE, TWO_WINNERS, DECISIVE]
     both = [
         [
             duels_round_by_round(run.events)
-            for run in runs_of(play_forced(p, matrices, 5)[0])
+            for run in runs_of(play_forced(over_model(each), matrices, 5)[0])
         ]
-        for p in (delayed, delayed.played)
+        for each in (delayed, delayed.played)
     ]
     assert both[0] == both[1]
 

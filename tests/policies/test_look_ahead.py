@@ -9,13 +9,18 @@ them has the same mean and another variance, so there means are compared.
 
 from functools import cache, partial
 from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import pytest
 
 from bayesduel import policies
-from bayesduel.policies.base import policy_class
+from bayesduel.ops.scalar.compiled import inlined
+from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import declared
+from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
 from tests.policies.driving import NUM_RUNS, simulate_runs
 from tests.policies.instances import MATRICES
 from tests.policies.laws import (
@@ -176,12 +181,59 @@ def test_both_forms_have_the_same_law(name, matrix):
     assert not disagreements(name, matrix, ours, theirs)
 
 
-class Hurrying(type(policies.get("d-ts"))):
-    """Wrong on purpose: waiting times drawn at twice the rate, floor(X / 2 lambda)."""
+class HurriedKernel(NamedTuple):
+    """Wrong on purpose: only half of the idle rounds before a duel are played."""
 
-    def choose(self, rng_key, state, round_):
-        duel, state = super().choose(rng_key, state, round_)
-        return duel._replace(exploit_rounds=duel.exploit_rounds // 2), state
+    inner: Any
+
+
+@inlined
+def init(state, rng):
+    scalar_kernel.init(state.inner, rng)
+
+
+@inlined
+def choose(state, rng, round_):
+    duel = scalar_kernel.choose(state.inner, rng, round_)
+    idle = duel.idle_rounds // 2
+    return ScalarDuel(duel.champion, idle, duel.first, duel.second, duel.explores)
+
+
+@inlined
+def update(state, rng, round_, first, second, won):
+    scalar_kernel.update(state.inner, rng, round_, first, second, won)
+
+
+@inlined
+def recommend(state, rng):
+    return scalar_kernel.recommend(state.inner, rng)
+
+
+@inlined
+def share_idle_rounds(state, rng, rounds, shares):
+    scalar_kernel.share_idle_rounds(state.inner, rng, rounds, shares)
+
+
+scalar_kernel.implement(
+    HurriedKernel,
+    init=init,
+    choose=choose,
+    update=update,
+    recommend=recommend,
+    share_idle_rounds=share_idle_rounds,
+)
+
+
+class Hurrying(type(policies.get("d-ts"))):
+    def scalar_kernel(self):
+        inner = super().scalar_kernel()
+
+        def new_state(order, horizon):
+            return HurriedKernel(inner.new_state(order, horizon))
+
+        return ScalarKernel(
+            f"hurried-{crc32(Path(__file__).read_bytes()):x}", new_state
+        )
 
 
 @pytest.mark.slow
@@ -195,6 +247,6 @@ def test_another_alpha_is_noticed():
 @pytest.mark.slow
 def test_wrong_stretches_are_noticed():
     """Negative control: the comparison with the twin rejects them."""
-    ours = plays_of(policy_class(Hurrying)(), "cyclic", LATE, 8, seed=62)
+    ours = plays_of(Hurrying(), "cyclic", LATE, 8, seed=62)
     theirs = twin_plays("d-ts", "cyclic", LATE, 120)
     assert disagreements("d-ts", "cyclic", ours, theirs)

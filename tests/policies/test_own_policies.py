@@ -12,20 +12,18 @@ import pytest
 import bayesduel
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, UnknownNameError
-from bayesduel.policies.base import Policy, policy_class
+from bayesduel.policies.policy import PolicyBase
 from tests.fake_policies import Wanderer
 
 ROOT = Path(__file__).resolve().parents[2]
 
 FILE = """
-import jax.numpy as jnp
-from bayesduel.policies.base import Policy, one_round, policy_class
+import bayesduel
 
 LIMIT = 3
 
 
-@policy_class
-class ETC(Policy):
+class ETC(bayesduel.Policy):
     title = "Explore, then commit"
     factor: float = 1.0
     rounds: int = 5
@@ -34,21 +32,20 @@ class ETC(Policy):
         if self.factor <= 0:
             raise ValueError(f"factor must be above 0, got {self.factor}")
 
-    def init(self, rng_key, num_arms, horizon):
-        return jnp.int64(0)
+    def start(self, num_arms, horizon, rng):
+        return None
 
-    def choose(self, rng_key, state, round_):
-        return one_round(jnp.int32(0), jnp.int32(1)), state
+    def choose(self, state, rng, round_):
+        return 0, 1
 
-    def update(self, rng_key, state, round_, duel, outcome):
-        return state + outcome.wins
+    def update(self, state, rng, round_, first, second, won):
+        pass
 
-    def recommend(self, rng_key, state):
-        return jnp.int32(0)
+    def recommend(self, state, rng):
+        return 0
 
 
-@policy_class
-class Needy(Policy):
+class Needy(bayesduel.Policy):
     rounds: int
 """
 
@@ -65,12 +62,11 @@ def module(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-@policy_class
-class Many(Policy):
+class Many(bayesduel.Policy):
     title = "Many"
-    inner: Policy = policies.get("rucb")
+    inner: PolicyBase = policies.get("rucb")
     weights: object = field(default_factory=lambda: np.ones(3))
-    word: str = field(default="a", metadata={"static": True})
+    word: str = "a"
 
 
 @pytest.mark.parametrize(

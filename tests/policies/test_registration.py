@@ -4,9 +4,9 @@ from itertools import groupby
 
 import pytest
 
+import bayesduel
 from bayesduel import policies
 from bayesduel.policies import registry
-from bayesduel.policies.base import Policy, policy_class
 from bayesduel.policies.thompson.double_thompson import DoubleThompson
 
 
@@ -16,8 +16,7 @@ def own_registry(monkeypatch):
     monkeypatch.setattr(registry, "_ENTRIES", dict(registry._ENTRIES))
 
 
-@policy_class
-class ExploreFirst(Policy):
+class ExploreFirst(bayesduel.Policy):
     rounds: int = 100
 
 

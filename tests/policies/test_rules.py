@@ -61,6 +61,31 @@ def test_what_is_lacking_is_said_before_anything_is_played():
         bayesduel.simulate("cyclic", Lacking(), num_runs=1, horizon=10)
 
 
+class InJAX(bayesduel.Policy):
+    """The form that policies had before there were rules in NumPy."""
+
+    def init(self, rng_key, num_arms, horizon):
+        return 0
+
+    def choose(self, rng_key, state, round_):
+        raise AssertionError("asked")
+
+    def update(self, rng_key, state, round_, duel, outcome):
+        raise AssertionError("told")
+
+    def recommend(self, rng_key, state):
+        raise AssertionError("asked at the end")
+
+
+def test_a_policy_in_the_old_form_is_shown_the_new_one():
+    with pytest.raises(
+        PolicyParameterError,
+        match="InJAX must define start, choose, update, recommend, but has no start; "
+        "write it as in the example of bayesduel.Policy",
+    ):
+        bayesduel.simulate("cyclic", InJAX(), num_runs=1, horizon=10)
+
+
 def test_at_most_eight_members():
     public = [name for name in dir(bayesduel.Policy) if not name.startswith("_")]
     rule = ["choose", "recommend", "start", "update"]
@@ -81,10 +106,21 @@ def test_a_rule_is_named_by_module_and_class(rule_file):
     policy = policies.parse("my_rules:ExploreFirst:rounds=9,manner=ask again")
     assert (policy.rounds, policy.manner) == (9, "ask again")
     assert policies.parse("my_rules:ExploreFirst:compiled=true").compiled
-    with pytest.raises(PolicyParameterError, match="has no parameter 'every'"):
-        policies.parse("my_rules:ExploreFirst:every=10")
-    with pytest.raises(PolicyParameterError, match="has no parameter 'self_duels'"):
-        policies.parse("my_rules:ExploreFirst:self_duels=false")
+
+
+def test_a_rule_of_ones_own_is_told_late_by_name(rule_file):
+    """And plays without its self-duels, as those of the package."""
+    late, other = map(
+        policies.parse,
+        ("my_rules:Greedy:every=10", "my_rules:Greedy:self_duels=false"),
+    )
+    assert late == policies.DelayedFeedback(policies.parse("my_rules:Greedy"), 10)
+    assert other == policies.WithoutSelfDuels(policies.parse("my_rules:Greedy"))
+    plays = bayesduel.simulate("cyclic", other, num_runs=2, horizon=50)["plays"]
+    alone = bayesduel.simulate("cyclic", late.policy, num_runs=2, horizon=50)["plays"]
+    diagonal = np.arange(plays.shape[-1])
+    assert not plays.values[..., diagonal, diagonal].any()
+    assert alone.values[..., diagonal, diagonal].any()
 
 
 def test_results_go_on_whether_compiled_or_not(rule_file):

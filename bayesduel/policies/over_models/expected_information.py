@@ -52,8 +52,8 @@ class SampledInformation(ModelRule):
         gains = self._gains(key_draws, state.beliefs)
         best = gains >= jnp.max(gains) * (1.0 - EQUAL_GAINS)
         pair = choose_among(jax.random.uniform(key_tie, dtype=jnp.float64), best)
-        first, second = np.triu_indices(len(state.wins), 1)
-        return one_round(jnp.asarray(first)[pair], jnp.asarray(second)[pair]), state
+        first, second = jnp.asarray(np.triu_indices(len(state.wins), 1), jnp.int32)
+        return one_round(first[pair], second[pair]), state
 
     def _gains(self, rng_key: RunKey, beliefs: State) -> Float[Array, " P"]:
         """Return what a duel of each pair is expected to teach, row by row."""

@@ -10,10 +10,9 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.instances import choice
-from bayesduel.policies.base import is_in_jax
+from bayesduel.policies.policy import over_model
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.types import Rewards
-from tests.policies.forms import forms
 from tests.policies.subsets.subset_driving import (
     CHECKPOINTS,
     NUM_RUNS,
@@ -58,9 +57,7 @@ PLAYED = slowly(SLOW_TO_COMPILE | PLAYED_ELSEWHERE)
 KINDS = slowly(PLAYED_ELSEWHERE | set(NAMES) - ONE_OF_A_KIND)
 
 
-IN_JAX = [name for name in NAMES if is_in_jax(policies.get(name))]
-
-FORMS = [form for name in IN_JAX for form in forms(name)]
+IN_JAX = [name for name in NAMES if over_model(policies.get(name))]
 
 
 @cache
@@ -68,28 +65,24 @@ def runs_of(name, checkpoints=CHECKPOINTS, seed=0):
     return simulate_offers(policies.get(name), checkpoints=checkpoints, seed=seed)
 
 
-def one_exchange(policy, key):
-    """Everything that is asked of a policy, once; returns the states on the way."""
+def one_exchange(rule, key):
+    """Everything that is asked of a rule, once; returns the states on the way."""
     keys = jax.random.split(key, 4)
-    start = policy.init(keys[0], 5, SIZE, jnp.int64(1000), jnp.ones(5))
-    offer, chosen = policy.choose(keys[1], start, jnp.int64(1))
+    start = rule.init(keys[0], 5, SIZE, jnp.int64(1000), jnp.ones(5))
+    offer, chosen = rule.choose(keys[1], start, jnp.int64(1))
     rewards = Rewards(rounds=offer.rounds, rewards=jnp.zeros(5))
-    after = policy.update(keys[2], chosen, jnp.int64(1), offer, rewards)
-    return offer, start, chosen, after, policy.recommend(keys[3], after)
+    after = rule.update(keys[2], chosen, jnp.int64(1), offer, rewards)
+    return offer, start, chosen, after, rule.recommend(keys[3], after)
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        pytest.param(form, marks=[pytest.mark.slow] * (form.name in SLOW_TO_COMPILE))
-        for form in FORMS
-    ],
-    ids=lambda each: each.label,
-)
-def test_dtypes_and_shapes_stay(policy, strict_jax):
+@pytest.mark.slow
+@pytest.mark.parametrize("no_choice", [True, False])
+@pytest.mark.parametrize("name", IN_JAX)
+def test_dtypes_and_shapes_stay(name, no_choice, strict_jax):
+    rule = over_model(policies.get(name, no_choice=no_choice))
     with jax.enable_x64(True):
         offer, *states, best = jax.eval_shape(
-            lambda key: one_exchange(policy, key), jax.random.key(0)
+            lambda key: one_exchange(rule, key), jax.random.key(0)
         )
 
     def kind(leaf):
@@ -101,7 +94,7 @@ def test_dtypes_and_shapes_stay(policy, strict_jax):
     assert kind(offer.rounds) == ((), np.dtype(np.int64), False)
     assert kind(offer.until_no_choice) == ((), np.dtype(bool), False)
     assert kind(best) == ((5,), np.dtype(bool), False)
-    assert policy == jax.tree.unflatten(*jax.tree.flatten(policy)[::-1])
+    assert rule == jax.tree.unflatten(*jax.tree.flatten(rule)[::-1])
 
 
 @pytest.mark.parametrize("name", PLAYED)
@@ -180,7 +173,7 @@ RANKED = choice.plackett_luce(WEIGHTS, SIZE)
 @pytest.mark.parametrize(
     ("name", "world"),
     [
-        *((name, WORLD) for name in sorted(ONE_OF_A_KIND & set(IN_JAX))),
+        *((name, WORLD) for name in IN_JAX),
         ("rec-maxmin-ucb", RANKED),
     ],
 )

@@ -14,6 +14,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.models import BradleyTerry, Thurstone
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.policies import DoubleThompson
+from bayesduel.policies.over_models.base import one_round
 from bayesduel.policies.over_models.double_thompson import SampledDoubleThompson
 from bayesduel.posteriors import HMC, Laplace, PairPosterior
 from bayesduel.types import Outcome
@@ -147,7 +148,7 @@ def test_utilities_choose_as_matrices_do(elimination):
             state = begin(jax.random.key(0))
             tell = quick_jit(rule.update)
             for i, j in zip(*np.triu_indices(4, 1), strict=True):
-                duel = policies.base.one_round(jnp.int32(i), jnp.int32(j))
+                duel = one_round(jnp.int32(i), jnp.int32(j))
                 rounds = jnp.int64(wins[i, j] + wins[j, i])
                 votes = Outcome(jnp.int64(0), rounds, jnp.int64(wins[i, j]))
                 state = tell(jax.random.key(1), state, jnp.int64(1), duel, votes)

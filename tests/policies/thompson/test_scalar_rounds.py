@@ -37,7 +37,7 @@ from tests.policies.laws import (
     two_sample_chi_square,
 )
 from tests.policies.thompson.oracle import ALPHA, Round
-from tests.policies.thompson.round_states import states as states_of_jax
+from tests.policies.thompson.round_states import states as states_of_oracle
 from tests.policies.thompson.test_rounds import (
     LONGEST,
     duel_of_round,
@@ -123,7 +123,7 @@ def answers(name, each, form, num_draws=NUM_DRAWS):
 
 @cache
 def states(num_arms, name="d-ts"):
-    return [replace(each, by_upsets=True) for each in states_of_jax(num_arms, name)]
+    return [replace(each, by_upsets=True) for each in states_of_oracle(num_arms, name)]
 
 
 FORMS = pytest.mark.parametrize("form", [STEP, LOOK_AHEAD], ids=["step", "look-ahead"])

@@ -8,12 +8,10 @@ integer). Where the waiting is cut, by a change of the sets or because enough wa
 the rest of it is drawn: without memory, the law stays uniform.
 """
 
-import jax
 import numpy as np
 from scipy import special, stats
 
-from tests.compiling import quick_jit
-from tests.policies.random_states import LATEST, told_state
+from tests.policies.random_states import LATEST
 
 FALSE_ALARM = 1e-5
 """Of one test, all its comparisons together."""
@@ -61,9 +59,6 @@ def uniforms_of(waited, happened, log_stay, rng):
     inside = rng.random(len(waited))
     step = np.where(happened, -np.expm1(log_stay), 1.0)
     return np.exp(reached) * (1.0 - inside * step)
-
-
-tell_all = quick_jit(jax.vmap(told_state, in_axes=(None, 0, 0)))
 
 
 def p_values(uniforms, chance):

@@ -1,7 +1,7 @@
 """One round of CCB against its rule, state by state.
 
 A stretch of self-duels that begins at round t says who plays round t, too; so the pair
-of round t is read off the policy's first answer and compared with what the slow twin
+of round t is read off the kernel's answer and compared with what the slow twin
 plays, over many draws.
 """
 
@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -18,9 +16,7 @@ from bayesduel import policies
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.simulation.scalar.programs import kept
-from tests.compiling import quick_jit
 from tests.policies.laws import pair_table, two_sample_chi_square
-from tests.policies.random_states import tell
 from tests.reference import CopelandConfidenceBound
 
 FALSE_ALARM = 1e-5
@@ -45,29 +41,6 @@ COUNTS = {
     "sure winner, others sure": [(40, 8), (45, 9), (38, 6), (50, 9), (51, 9), (60, 8)],
     "sure cycle": [(70, 10), (12, 80), (20, 15), (75, 14), (9, 4), (12, 18)],
 }
-
-
-def state_of(policy, wins):
-    """Tell a policy the counts, pair by pair; no self-duels."""
-    return tell(policy, jnp.asarray(wins), jnp.int64(1))
-
-
-@quick_jit
-def ask(policy, state, round_, keys):
-    """Ask for the round many times; return stretch, champion and the duel after it."""
-    duel = jax.vmap(lambda key: policy.choose(key, state, round_)[0])(keys)
-    return duel.exploit_rounds, duel.champion, duel.first, duel.second
-
-
-def pairs_of_round(policy, state, index):
-    """Count the pairs (first, second) that play round ``index``."""
-    keys = jax.random.split(jax.random.key(70), NUM_DRAWS)
-    stretch, champion, first, second = (
-        np.asarray(each) for each in ask(policy, state, jnp.int64(index), keys)
-    )
-    idle = stretch > 0
-    one, other = np.where(idle, champion, first), np.where(idle, champion, second)
-    return pair_table(one, other, 4), stretch
 
 
 BELIEFS = {

@@ -1,14 +1,13 @@
 """What once made pure D-TS wait for ever."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from bayesduel import policies
-from tests.compiling import quick_jit
+from bayesduel.policies.thompson._scalar_double_thompson import kernel
+from bayesduel.policies.thompson._scalar_state import LOOK_AHEAD, STEP
 from tests.policies.driving import simulate_runs
-from tests.policies.random_states import told_state
+from tests.policies.thompson.test_scalar_rounds import program
 
 # Counts in which the chance of a round that is not idle rounds to 1 + 2.2e-16, if the
 # chances of a flip and of a success are added.
@@ -24,27 +23,27 @@ ROUNDED_ABOVE_ONE = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tie_break", ["random", "regret"])
-@pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
-def test_a_leader_with_a_sure_superior_is_not_idle(name, tie_break):
+@pytest.mark.parametrize("form", [LOOK_AHEAD, STEP], ids=["look-ahead", "step"])
+@pytest.mark.parametrize("ties_by_regret", [False, True])
+@pytest.mark.parametrize("name", ROUNDED_ABOVE_ONE)
+def test_a_leader_with_a_sure_superior_is_not_idle(name, ties_by_regret, form):
     """The superior beats the leader in the second sample, but with chance 1e-15."""
-    wins, round_ = ROUNDED_ABOVE_ONE[name]
-    policy = policies.get(name, tie_break=tie_break)
-    with jax.enable_x64(True):
-        keys = jax.random.split(jax.random.key(301), 200)
-
-        @quick_jit
-        def ask(keys):
-            state = told_state(policy, jnp.asarray(wins), jnp.int64(round_))
-            return jax.vmap(
-                lambda key: policy.choose(key, state, jnp.int64(round_))[0]
-            )(keys)
-
-        duel = jax.tree.map(np.asarray, ask(keys))
-    assert np.all(duel.exploit_rounds == 0)
-    assert np.any(duel.explore_rounds == 1)
-    assert np.all((duel.first != duel.second) | (duel.explore_rounds == 0))
+    wins, round_ = np.array(ROUNDED_ABOVE_ONE[name][0]), ROUNDED_ABOVE_ONE[name][1]
+    rule = kernel(
+        np.array(1),
+        alpha=0.51,
+        elimination=name == "d-ts",
+        ties_by_regret=ties_by_regret,
+        form=form,
+    )
+    duels = np.repeat(np.argwhere(wins), wins[wins > 0], axis=0)
+    state, found = rule.new_state(np.arange(4), 10**13), np.zeros((200, 5), dtype=int)
+    shares = np.zeros(4, dtype=np.int64)
+    program()(state, np.random.default_rng(301), duels, round_, found, shares)
+    assert state.pairs["wins"].tolist() == wins.tolist()
+    _, idle, first, second, explores = found.T
+    assert np.all(idle == 0) and np.all(explores == 1)
+    assert np.all(first != second)
 
 
 LOSING_WINNER = np.array(
