@@ -1,7 +1,7 @@
 """Counts and choices of one run in JAX."""
 
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 from jaxtyping import Bool, Float, Int
 
 from bayesduel.types import Arm, Duel, Outcome
@@ -25,6 +25,16 @@ def choose_among(uniform: Float[Array, ""], candidates: Bool[Array, " n"]) -> Ar
     upto = jnp.cumsum(candidates)
     target = jnp.floor(uniform * upto[-1].astype(uniform.dtype)).astype(upto.dtype)
     return jnp.minimum(jnp.sum(upto <= target), len(candidates) - 1).astype(jnp.int32)
+
+
+def largest(values: Float[Array, " n"]) -> Bool[Array, " n"]:
+    """Mark all entries that have the largest value.
+
+    XLA may compute a number anew for each use of it and round it otherwise: behind the
+    barrier it is computed once, so that the largest one is equal to itself.
+    """
+    values = lax.optimization_barrier(values)
+    return values == jnp.max(values)
 
 
 def most_beaten(uniform: Float[Array, ""], wins: Int[Array, "K K"]) -> Arm:

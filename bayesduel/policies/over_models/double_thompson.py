@@ -13,7 +13,7 @@ from jax import Array
 from jaxtyping import Float, Int
 
 from bayesduel.policies.over_models.base import ModelRule, model_rule
-from bayesduel.policies.over_models.counting import add_wins, choose_among
+from bayesduel.policies.over_models.counting import add_wins, choose_among, largest
 from bayesduel.policies.over_models.least_regret import (
     least_estimated_regret,
     sampled_winners,
@@ -118,7 +118,7 @@ class SampledDoubleThompson(ModelRule):
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
         if is_on_a_scale(self.posterior):
             utility = self.posterior.utilities(state.beliefs)
-            return choose_among(uniform, utility == jnp.max(utility))
+            return choose_among(uniform, largest(utility))
         mean = self.posterior.mean(state.beliefs)
         beaten = jnp.sum(mean > 0.5 + _EVEN, axis=1, dtype=jnp.int32)
         best = beaten == jnp.max(beaten)
@@ -149,7 +149,7 @@ class SampledDoubleThompson(ModelRule):
             first = self._first(tie[0], theta, bounds)
             against = jnp.where(bounds.eligible[:, first], eta[:, first], -1.0)
             against = against.at[first].set(0.5)
-            return first, choose_among(tie[1], against == jnp.max(against))
+            return first, choose_among(tie[1], largest(against))
 
         return jax.vmap(one_round)(ties, theta[:number], theta[number:])
 

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float
 
-from bayesduel.policies.over_models.counting import choose_among
+from bayesduel.policies.over_models.counting import choose_among, largest
 from bayesduel.types import Arm
 from theory.divergences import kl_to_half
 
@@ -37,4 +37,4 @@ def least_estimated_regret(
     counts = (loss > 0.0) & ~jnp.eye(len(theta), dtype=bool)
     regret = jnp.sum(jnp.where(counts, loss / divergence, 0.0), axis=1)
     regret = jnp.where(sampled_winners(candidates, signs), regret, jnp.inf)
-    return choose_among(uniform, regret == jnp.min(regret))
+    return choose_among(uniform, largest(-regret))
