@@ -23,9 +23,8 @@ def add_wins(
 def choose_among(uniform: Float[Array, ""], candidates: Bool[Array, " n"]) -> Arm:
     """Draw a member of a set, each as likely; the last index of an empty one."""
     upto = jnp.cumsum(candidates)
-    target = jnp.floor(uniform * upto[-1].astype(uniform.dtype))
-    place = jnp.sum(upto.astype(uniform.dtype) <= target, dtype=jnp.int32)
-    return jnp.minimum(place, len(candidates) - 1)
+    target = jnp.floor(uniform * upto[-1].astype(uniform.dtype)).astype(upto.dtype)
+    return jnp.minimum(jnp.sum(upto <= target), len(candidates) - 1).astype(jnp.int32)
 
 
 def most_beaten(uniform: Float[Array, ""], wins: Int[Array, "K K"]) -> Arm:

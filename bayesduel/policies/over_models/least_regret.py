@@ -31,7 +31,7 @@ def least_estimated_regret(
     the smallest R_i wins; ``uniform`` breaks remaining ties.
     """
     signs = theta > 0.5
-    score = jnp.sum(signs, axis=1) / (len(theta) - 1.0)
+    score = jnp.sum(signs, axis=1, dtype=jnp.float64) / (len(theta) - 1.0)
     loss = jnp.max(score) - 0.5 * (score[:, None] + score[None, :])
     divergence = jnp.maximum(kl_to_half(jnp.abs(theta - 0.5)), _SMALLEST_DIVERGENCE)
     counts = (loss > 0.0) & ~jnp.eye(len(theta), dtype=bool)
