@@ -27,7 +27,8 @@ except ImportError:
     @inlined
     def raw_bits(rng: Generator) -> np.uint64:
         """Draw 64 random bits."""
-        return rng.integers(np.uint64(0), _MOST, dtype=np.uint64, endpoint=True)
+        bits: Any = rng.integers(np.uint64(0), _MOST, dtype=np.uint64, endpoint=True)
+        return bits
 
     @inlined
     def standard_exponential(rng: Generator) -> float:

@@ -1,6 +1,6 @@
 """Expected information: ask the pair whose duel teaches most."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -9,9 +9,6 @@ from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.posteriors.beta_pairs import BetaPairs
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
-
-if TYPE_CHECKING:
-    from bayesduel.posteriors.base import PairPosterior
 
 
 @register("information", acronym="Information")
@@ -51,7 +48,7 @@ class ExpectedInformation(KernelPolicy):
     """
 
     draws: int = 100
-    posterior: "PairPosterior | str" = BetaPairs()
+    posterior: Any = BetaPairs()
 
     title: ClassVar[str] = "Expected information"
 
@@ -82,5 +79,4 @@ class ExpectedInformation(KernelPolicy):
             SampledInformation,
         )
 
-        posterior: Any = self.posterior
-        return SampledInformation(posterior, draws=self.draws)
+        return SampledInformation(self.posterior, draws=self.draws)

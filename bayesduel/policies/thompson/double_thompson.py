@@ -8,7 +8,7 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.checks import check_above, check_choice
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
-from bayesduel.posteriors.base import PairPosterior, is_on_a_scale
+from bayesduel.posteriors.base import is_on_a_scale
 from bayesduel.posteriors.beta_pairs import (
     BetaPairs,
 )
@@ -103,7 +103,7 @@ class DoubleThompson(KernelPolicy):
     tie_break: str = "random"
     elimination: bool = True
     look_ahead: bool = True
-    posterior: "PairPosterior | str" = BetaPairs()
+    posterior: Any = BetaPairs()
 
     title: ClassVar[str] = "Double Thompson Sampling"
 
@@ -124,7 +124,7 @@ class DoubleThompson(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel, where there is a Beta law per pair."""
-        posterior: Any = self.posterior
+        posterior = self.posterior
         if not isinstance(posterior, BetaPairs):
             return None
         # Numba takes half a second to import.
@@ -141,7 +141,7 @@ class DoubleThompson(KernelPolicy):
 
     def over_model(self) -> Any:
         """Return the rule over the draws of any other posterior."""
-        posterior: Any = self.posterior
+        posterior = self.posterior
         if isinstance(posterior, BetaPairs):
             return None
         # JAX takes a second to import.

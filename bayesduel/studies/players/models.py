@@ -17,9 +17,13 @@ from bayesduel.simulation import asked_models
 from bayesduel.simulation.records import PROGRAMS
 from bayesduel.studies._state import StudyState, Told
 from bayesduel.studies.players.played import Game, Played, generator
-from bayesduel.types import Duel, OnHost, Outcome
+from bayesduel.types import Duel, OnHost
+from bayesduel.types import Outcome as _Outcome
 
 __all__ = ["PlayedModel"]
+
+Outcome: Any = _Outcome
+"""Of numbers of Python, in place of arrays."""
 
 _PROGRAM = PROGRAMS["jax"]
 
