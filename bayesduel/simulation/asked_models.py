@@ -1,7 +1,8 @@
-"""What is asked of a policy in JAX: three compiled calls, each of many runs at once.
+"""What is asked of a policy in JAX: compiled calls, each of many runs at once.
 
-A policy describes one run; ``jax.vmap`` lays runs side by side. The loop over simulated
-rounds and studies with people make the same calls.
+A policy describes one run; ``jax.vmap`` lays runs side by side. Simulated duels are
+played by several events a call, as a call to a GPU takes milliseconds. Sets and studies
+with people are answered outside of JAX, and so take a call an event.
 """
 
 from functools import partial
@@ -14,7 +15,20 @@ from jax import Array
 from jaxtyping import Bool, Float, Int, UInt32
 
 from bayesduel.simulation.beginnings import INIT
-from bayesduel.types import Action, Arm, Batch, OnHost, RoundCount, RunKey, State
+from bayesduel.types import (
+    Action,
+    Arm,
+    Batch,
+    Duel,
+    OnHost,
+    Outcome,
+    RoundCount,
+    RunKey,
+    State,
+)
+
+EVENTS = 32
+"""Events of a run in one call of :func:`play`, at most."""
 
 
 class Told(NamedTuple):
@@ -71,6 +85,41 @@ def _either(which: Bool[Array, ""], one: State, other: State) -> State:
     return jax.tree.map(lambda a, b: jnp.where(which, a, b), one, other)
 
 
+class _Seat(NamedTuple):
+    """A run on its way."""
+
+    state: State
+    event: UInt32[Array, ""]
+    played: RoundCount
+
+
+def _play(
+    policy: Any,
+    preference: Float[Array, "K K"],
+    horizon: RoundCount,
+    words: Array,
+    order: Int[Array, " K"],
+    seat: _Seat,
+) -> tuple[_Seat, Duel]:
+    """Play one event of a run, or none at its horizon; a duel of 0 rounds then."""
+    key = key_of(words, seat.event)
+    key_choose, key_answer, key_update = jax.random.split(key, 3)
+    asked, state = policy.choose(key_choose, seat.state, seat.played + 1)
+    left = horizon - seat.played
+    idle = jnp.minimum(asked.exploit_rounds, left)
+    rounds = jnp.minimum(asked.explore_rounds, left - idle)
+    duel = asked._replace(exploit_rounds=idle, explore_rounds=rounds)
+    chance = preference[order[duel.first], order[duel.second]]
+    won = jax.random.uniform(key_answer, dtype=jnp.float64) < chance
+    played = seat.played + idle + rounds
+    outcome = Outcome(idle, rounds, jnp.where(won, rounds, 0))
+    state = policy.update(key_update, state, played, duel, outcome)
+    new = _Seat(state, seat.event + jnp.uint32(1), played)
+    plays, duel = seat.played < horizon, duel._replace(note=())
+    nothing = jax.tree.map(jnp.zeros_like, duel)
+    return _either(plays, new, seat), _either(plays, duel, nothing)
+
+
 def _conclude(
     policy: Any, words: Array, event: Array, state: State
 ) -> tuple[Arm | Bool[Array, " n"], dict[str, Array]]:
@@ -106,6 +155,45 @@ def ask(
     Consumes the states.
     """
     return jax.vmap(partial(_ask, policy))(words, events, states, told)
+
+
+@partial(jax.jit, donate_argnames="states")
+def play(
+    policy: Any,
+    preference: Float[Array, "K K"],
+    horizon: RoundCount,
+    words: Array,
+    orders: Array,
+    states: State,
+    events: Array,
+    played: Array,
+    most: Int[Any, ""],
+) -> tuple[State, Array, Batch[Duel]]:
+    """Play duels of runs up to their horizon, but no more than ``most`` events of each.
+
+    Consumes the states. Returns the new ones, the numbers of the next events, and what
+    was played at every event, one after the other on the first axis.
+    """
+    step = jax.vmap(partial(_play, policy, preference, horizon))
+    shape = EVENTS, len(words)
+    arms, rounds = jnp.zeros(shape, jnp.int32), jnp.zeros(shape, jnp.int64)
+    found = Duel(arms, rounds, arms, arms, rounds)
+
+    def go_on(carry: tuple[Array, _Seat, Duel]) -> Array:
+        number, seats, _ = carry
+        return (number < most) & jnp.any(seats.played < horizon)
+
+    def event(carry: tuple[Array, _Seat, Duel]) -> tuple[Array, _Seat, Duel]:
+        number, seats, found = carry
+        seats, duels = step(words, orders, seats)
+        found = jax.tree.map(
+            lambda rows, row: rows.at[number].set(row.astype(rows.dtype)), found, duels
+        )
+        return number + 1, seats, found
+
+    start = jnp.int64(0), _Seat(states, events, played), found
+    _, seats, found = jax.lax.while_loop(go_on, event, start)
+    return seats.state, seats.event, found
 
 
 @jax.jit

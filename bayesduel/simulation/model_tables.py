@@ -1,11 +1,15 @@
-"""Who answers some runs side by side, and their ledger, in NumPy."""
+"""Who answers some runs side by side, and their ledger."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
+import jax
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped, UInt32
 
+from bayesduel.simulation import asked_models
+from bayesduel.simulation.asked_models import Told
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.rounds import add_rounds, new_progress
 from bayesduel.simulation.segments import begin_anew, new_generator
@@ -13,15 +17,30 @@ from bayesduel.simulation.set_rounds import add_offer
 from bayesduel.simulation.set_runs import SetRuns
 from bayesduel.simulation.set_worlds import answer, put_forward
 from bayesduel.simulation.subsets import SubsetEnvironment
-from bayesduel.types import Batch, Duel, Offer, OnHost, Outcome, Rewards
+from bayesduel.types import Batch, Duel, Offer, OnHost, Rewards, State
 
-Rounds = Int[np.ndarray, " seat"]
+NOBODY = -1
+"""In place of the number of a run."""
 
 _NEVER = np.iinfo(np.int64).max
 
 
+@dataclass
+class Seats:
+    """Runs on their way, side by side; one that is over has played its horizon.
+
+    A seat without a run looks like one whose run is over. It computes as if it had the
+    last run of all; nobody looks at it.
+    """
+
+    run: Int[np.ndarray, " seat"]
+    events: UInt32[np.ndarray, " seat"]
+    played: Int[np.ndarray, " seat"]
+    states: State = None
+
+
 class PairTable:
-    """Seats at which runs are played: each has its order of arms, and its generator.
+    """Answers duels, several events of every run at once.
 
     Parameters
     ----------
@@ -30,11 +49,9 @@ class PairTable:
     orders, words
         Of every run; see :func:`bayesduel.simulation.beginnings.orders_and_words`.
     checkpoints : int64 (C,)
-        Rounds at which the plays are written down.
+        Rounds at which the plays are written down; the last one is the horizon.
     num_seats : int
         Runs side by side.
-    in_bulk : bool
-        Whether a pair may be asked for several times at once.
     """
 
     def __init__(
@@ -44,99 +61,93 @@ class PairTable:
         words: UInt32[np.ndarray, "run 2"],
         checkpoints: Int[np.ndarray, " C"],
         num_seats: int,
-        *,
-        in_bulk: bool,
     ) -> None:
         shape = environment.preference.shape
         self._environment, self._orders, self._words = environment, orders, words
-        self._checkpoints, self._in_bulk = checkpoints, in_bulk
-        self._seats = np.arange(num_seats)
-        self._generators = [new_generator() for _ in self._seats]
-        self._chances = np.zeros((num_seats, *shape))
+        self._checkpoints = checkpoints
         self._plays = np.zeros((num_seats, *shape), dtype=np.int64)
-        self._runs = np.zeros(num_seats, dtype=np.int64)
         self._places = np.full(num_seats, len(checkpoints))
         self._due = np.append(checkpoints, _NEVER)
         self._ledger = np.zeros((len(orders), len(checkpoints), *shape), dtype=np.int64)
 
     def begin(self, seat: int, run: int) -> None:
         """Seat a run."""
-        order = self._orders[run]
-        begin_anew(self._generators[seat], self._words[run])
-        self._chances[seat] = self._environment.preference[order[:, None], order]
-        self._plays[seat] = 0
-        self._runs[seat], self._places[seat] = run, 0
+        self._plays[seat], self._places[seat] = 0, 0
 
     @property
     def terms(self) -> tuple[None, None]:
         """Return what policies are told beside the horizon: nothing more."""
         return None, None
 
-    @staticmethod
-    def nothing(num_seats: int) -> Batch[OnHost[Outcome]]:
-        """Return what came of no request."""
-        none = np.zeros(num_seats, dtype=np.int64)
-        return Outcome(none, none, none)
+    def ask(
+        self, policy: Any, seats: Seats, most: int
+    ) -> tuple[UInt32[np.ndarray, " seat"], Batch[OnHost[Duel]]]:
+        """Play up to so many events; return the next one of each run, and the duels."""
+        seats.states, events, duels = asked_models.play(
+            policy,
+            self._environment.preference,
+            self._checkpoints[-1],
+            self._words[seats.run],
+            self._orders[seats.run],
+            seats.states,
+            seats.events,
+            seats.played,
+            np.int64(most),
+        )
+        events, duels = jax.device_get((events, duels))
+        return np.array(events), duels
 
-    def faults(self, duel: Batch[OnHost[Duel]]) -> Iterator[tuple[int, str]]:
-        """Find the seats with arms that there are not."""
+    def faults(
+        self, found: tuple[Any, Batch[OnHost[Duel]]], seats: Seats
+    ) -> Iterator[tuple[int, int, str]]:
+        """Find arms that there are not; with the seat, and its rounds before."""
+        _, duels = found
         num_arms = self._orders.shape[1]
-        for arms in (duel.champion, duel.first, duel.second):
-            for seat in np.flatnonzero((arms < 0) | (arms >= num_arms)):
-                yield (
-                    int(seat),
-                    f"choose named the arm {arms[seat]}; arms are numbered 0 to "
-                    f"{num_arms - 1}",
-                )
+        arms = np.stack([duels.champion, duels.first, duels.second], axis=-1)
+        for event, seat, which in np.argwhere((arms < 0) | (arms >= num_arms)):
+            rounds = (
+                duels.exploit_rounds[:event, seat],
+                duels.explore_rounds[:event, seat],
+            )
+            yield (
+                int(seat),
+                int(seats.played[seat] + np.sum(rounds)),
+                f"choose named the arm {arms[event, seat, which]}; arms are numbered "
+                f"0 to {num_arms - 1}",
+            )
 
-    def play(
+    def settle(
         self,
-        duel: Batch[OnHost[Duel]],
-        played: Rounds,
-        left: Rounds,
-    ) -> tuple[Batch[OnHost[Duel]], Batch[OnHost[Outcome]], Rounds]:
-        """Cut requests to the rounds that are left, draw who wins, and note the plays.
-
-        Returns the requests as they were played, their outcomes, and their rounds.
-        """
-        idle = np.minimum(duel.exploit_rounds, left)
-        rounds = np.minimum(duel.explore_rounds, left - idle)
-        chance = self._chances[self._seats, duel.first, duel.second]
-        if self._in_bulk:
-            drawn = [
-                rng.binomial(*each)
-                for rng, *each in zip(self._generators, rounds, chance, strict=True)
-            ]
-            wins = np.array(drawn, dtype=np.int64)
-        else:
-            uniform = np.array([rng.random() for rng in self._generators])
-            wins = np.where(uniform < chance, rounds, 0)
-        duel = duel._replace(exploit_rounds=idle, explore_rounds=rounds)
-        self._note(duel, played)
-        return duel, Outcome(idle, rounds, wins), idle + rounds
-
-    def _note(self, duel: Batch[OnHost[Duel]], played: Rounds) -> None:
-        """Count plays, and write them down at checkpoints among them."""
-        late = played + duel.exploit_rounds + duel.explore_rounds
+        found: tuple[UInt32[np.ndarray, " seat"], Batch[OnHost[Duel]]],
+        seats: Seats,
+    ) -> Bool[np.ndarray, " seat"]:
+        """Note the plays; say which runs are over."""
+        events, duels = found
+        rounds = duels.exploit_rounds + duels.explore_rounds
+        late = seats.played + rounds.sum(axis=0)
         passing = self._due[self._places] <= late
         for seat in np.flatnonzero(passing):
-            book = self._plays[seat], self._ledger[self._runs[seat]], self._checkpoints
-            place, now = self._places[seat], played[seat]
-            for first, second, rounds in (
-                (duel.champion[seat], duel.champion[seat], duel.exploit_rounds[seat]),
-                (duel.first[seat], duel.second[seat], duel.explore_rounds[seat]),
-            ):
-                place = add_rounds(*book, place, now, first, second, rounds)
-                now += rounds
-            self._places[seat] = place
-        rest = self._seats[~passing]
-        champion, first, second = (
-            duel.champion[rest],
-            duel.first[rest],
-            duel.second[rest],
+            self._note(int(seat), seats, duels)
+        rest = np.flatnonzero(~passing)
+        arms = [each[:, rest] for each in (duels.champion, duels.first, duels.second)]
+        champion, first, second = arms
+        np.add.at(
+            self._plays, (rest, champion, champion), duels.exploit_rounds[:, rest]
         )
-        self._plays[rest, champion, champion] += duel.exploit_rounds[rest]
-        self._plays[rest, first, second] += duel.explore_rounds[rest]
+        np.add.at(self._plays, (rest, first, second), duels.explore_rounds[:, rest])
+        seats.events, seats.played = events, late
+        return (seats.run != NOBODY) & (late >= self._checkpoints[-1])
+
+    def _note(self, seat: int, seats: Seats, duels: Batch[OnHost[Duel]]) -> None:
+        """Count the plays of a run, and write them down at checkpoints among them."""
+        book = self._plays[seat], self._ledger[seats.run[seat]], self._checkpoints
+        place, now = self._places[seat], seats.played[seat]
+        columns = (each[:, seat] for each in duels[:5])
+        for champion, idle, first, second, explored in zip(*columns, strict=True):
+            place = add_rounds(*book, place, now, champion, champion, idle)
+            place = add_rounds(*book, place, now + idle, first, second, explored)
+            now += idle + explored
+        self._places[seat] = place
 
     def labeled(
         self, recommendation: Int[np.ndarray, " run"]
@@ -153,7 +164,7 @@ class PairTable:
 
 
 class SetTable:
-    """The same for offers of sets; see :class:`PairTable`."""
+    """The same for offers of sets, one event a call; see :class:`PairTable`."""
 
     def __init__(
         self,
@@ -165,20 +176,17 @@ class SetTable:
     ) -> None:
         self._environment, self._orders, self._words = environment, orders, words
         self._runs = SetRuns(environment, len(orders), checkpoints)
+        self._horizon = checkpoints[-1]
         self._generators = [new_generator() for _ in range(num_seats)]
         self._seats: list[Any] = [None] * num_seats
         self._places = [0] * num_seats
+        self._last: Any = None
 
     @property
     def terms(self) -> tuple[Float[np.ndarray, "run n"], int]:
         """Return revenues by positions in every run, and the size of sets."""
         revenues = np.asarray(self._environment.revenues, dtype=np.float64)
         return revenues[self._orders], self._environment.subset_size
-
-    def nothing(self, num_seats: int) -> Batch[OnHost[Rewards]]:
-        """Return what came of no request."""
-        shape = num_seats, self._orders.shape[1]
-        return Rewards(np.zeros(num_seats, dtype=np.int64), np.zeros(shape))
 
     def begin(self, seat: int, run: int) -> None:
         """Seat a run."""
@@ -187,19 +195,38 @@ class SetTable:
         self._seats[seat] = self._runs.tables(run, order, new_progress(1)[0])
         self._places[seat] = 0
 
-    def faults(self, offer: Batch[OnHost[Offer]]) -> Iterator[tuple[int, str]]:
-        """Find the seats with sets of a wrong size."""
-        size = self._environment.subset_size
-        for seat in np.flatnonzero(offer.subset.sum(axis=1) != size):
-            found = int(offer.subset[seat].sum())
-            yield int(seat), f"choose offered {found} arms; offer {size}"
+    def ask(self, policy: Any, seats: Seats, most: int) -> Batch[OnHost[Offer]]:
+        """Tell what came of the last requests, and ask for the next ones."""
+        if self._last is None:
+            request = asked_models.blank_request(policy, seats.states)
+            self._last = request, self._nothing(len(seats.run))
+        told = Told(
+            seats.events > 0, seats.played < self._horizon, seats.played, *self._last
+        )
+        words = self._words[seats.run]
+        request, seats.states = asked_models.ask(
+            policy, words, seats.events, seats.states, told
+        )
+        return jax.device_get(request)
 
-    def play(
-        self, offer: Batch[OnHost[Offer]], played: Rounds, left: Rounds
-    ) -> tuple[Batch[OnHost[Offer]], Batch[OnHost[Rewards]], Rounds]:
-        """Cut requests to the rounds that are left, draw who is chosen, and note it."""
-        rounds, rewards = self.nothing(len(left))
-        most = np.minimum(offer.rounds, left)
+    def faults(
+        self, offer: Batch[OnHost[Offer]], seats: Seats
+    ) -> Iterator[tuple[int, int, str]]:
+        """Find sets of a wrong size; with the seat, and its rounds before."""
+        size = self._environment.subset_size
+        wrong = (offer.subset.sum(axis=1) != size) & (seats.played < self._horizon)
+        for seat in np.flatnonzero(wrong):
+            found = int(offer.subset[seat].sum())
+            fault = f"choose offered {found} arms; offer {size}"
+            yield int(seat), int(seats.played[seat]), fault
+
+    def settle(
+        self, offer: Batch[OnHost[Offer]], seats: Seats
+    ) -> Bool[np.ndarray, " seat"]:
+        """Play the offers; say which runs were over, and have been told so."""
+        plays = seats.played < self._horizon
+        rounds, rewards = self._nothing(len(seats.run))
+        most = np.minimum(offer.rounds, self._horizon - seats.played)
         for seat in np.flatnonzero(most):
             world, lane, grid, ledger, _ = self._seats[seat]
             until, rng = bool(offer.until_no_choice[seat]), self._generators[seat]
@@ -211,11 +238,17 @@ class SetTable:
                 offer.subset[seat],
                 grid,
                 self._places[seat],
-                int(played[seat]),
+                int(seats.played[seat]),
                 int(rounds[seat]),
                 ledger,
             )
-        return offer._replace(rounds=rounds), Rewards(rounds, rewards), rounds
+        self._last = offer._replace(rounds=rounds), Rewards(rounds, rewards)
+        seats.events, seats.played = seats.events + plays, seats.played + rounds
+        return (seats.run != NOBODY) & ~plays
+
+    def _nothing(self, num_seats: int) -> Batch[OnHost[Rewards]]:
+        shape = num_seats, self._orders.shape[1]
+        return Rewards(np.zeros(num_seats, dtype=np.int64), np.zeros(shape))
 
     def labeled(
         self, recommendation: Bool[np.ndarray, "run n"]

@@ -151,7 +151,7 @@ def few_runs_of(name, matrix="condorcet", checkpoints=CHECKPOINTS):
 
 def num_programs():
     """Return how many programs of the loop this process holds."""
-    return asked_models.ask._cache_size()
+    return asked_models.play._cache_size()
 
 
 def plays_of(records):

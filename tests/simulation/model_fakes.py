@@ -1,6 +1,5 @@
 """Policies whose rules are in JAX, as those over models are."""
 
-from dataclasses import field
 from typing import NamedTuple
 
 import jax
@@ -27,11 +26,6 @@ class WandererRule(ModelRule):
 
     title = "Wanderer"
     scale: float = 1.0
-    bulk: int = field(default=1, metadata={"static": True})
-
-    @property
-    def explores_in_bulk(self):
-        return self.bulk > 1
 
     def init(self, rng_key, num_arms, horizon):
         draw = jax.random.uniform(rng_key, dtype=jnp.float64)
@@ -43,7 +37,7 @@ class WandererRule(ModelRule):
 
     def choose(self, rng_key, state, round_):
         num_arms = state.won.shape[0]
-        draws = jax.random.uniform(rng_key, 5, dtype=jnp.float64)
+        draws = jax.random.uniform(rng_key, 4, dtype=jnp.float64)
         arms = jnp.floor(draws[:3] * float(num_arms)).astype(jnp.int32)
         # A champion that depends on all that happened: a slip shows up in the plays.
         leader = jnp.argmax(state.weight + self.scale * draws[0]).astype(jnp.int32)
@@ -52,7 +46,7 @@ class WandererRule(ModelRule):
             exploit_rounds=jnp.floor(draws[3] * state.speed).astype(jnp.int64),
             first=arms[1],
             second=arms[2],
-            explore_rounds=jnp.ceil(draws[4] * float(self.bulk)).astype(jnp.int64),
+            explore_rounds=jnp.int64(1),
         )
         return duel, state
 
@@ -68,21 +62,23 @@ class WandererRule(ModelRule):
 
     def recommend(self, rng_key, state):
         noise = jax.random.uniform(rng_key, state.won.shape, dtype=jnp.float64)
-        return jnp.argmax(state.won.astype(jnp.float64) + noise).astype(jnp.int32)
+        return jnp.argmax((state.won + 1).astype(jnp.float64) * noise).astype(jnp.int32)
 
 
 @model_rule
 class ScriptedRule(ModelRule):
-    """Position 2 duels itself, then 0 meets 1, always the same number of rounds.
+    """Position 2 duels itself some rounds, then 0 meets 1, or does not.
 
     The state counts the duels and their wins of position 0, which is recommended as
     long as it has won every one of them.
     """
 
     title = "Scripted"
-    explores_in_bulk = True
     exploit: int = 5
-    explore: int = 3
+    explore: int = 1
+    first: int = 0
+    duels: int = 0
+    """After so many, ``first`` meets position 1."""
 
     def init(self, rng_key, num_arms, horizon):
         return {"duels": jnp.int64(0), "won": jnp.int64(0)}
@@ -91,7 +87,9 @@ class ScriptedRule(ModelRule):
         duel = Duel(
             champion=jnp.int32(2),
             exploit_rounds=jnp.asarray(self.exploit, dtype=jnp.int64),
-            first=jnp.int32(0),
+            first=jnp.where(state["duels"] >= self.duels, self.first, 0).astype(
+                jnp.int32
+            ),
             second=jnp.int32(1),
             explore_rounds=jnp.asarray(self.explore, dtype=jnp.int64),
         )
@@ -112,18 +110,19 @@ class Wanderer(KernelPolicy):
 
     title = "Wanderer"
     scale: float = 1.0
-    bulk: int = 1
 
     def over_model(self):
-        return WandererRule(self.scale, self.bulk)
+        return WandererRule(self.scale)
 
 
 class Scripted(KernelPolicy):
-    """Position 2 duels itself, then 0 meets 1, always the same number of rounds."""
+    """Position 2 duels itself some rounds, then 0 meets 1, or does not."""
 
     title = "Scripted"
     exploit: int = 5
-    explore: int = 3
+    explore: int = 1
+    first: int = 0
+    duels: int = 0
 
     def over_model(self):
-        return ScriptedRule(self.exploit, self.explore)
+        return ScriptedRule(self.exploit, self.explore, self.first, self.duels)

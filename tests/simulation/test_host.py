@@ -12,8 +12,6 @@ from bayesduel.errors import SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.policies.policy import over_model
 from bayesduel.simulation import asked_models, driver
-from bayesduel.simulation.asked_models import Told
-from bayesduel.types import Outcome
 from tests.policies.instances import CONDORCET
 from tests.simulation.model_fakes import Scripted, Wanderer
 from tests.simulation.runs import RUNS, same, simulate_runs
@@ -58,6 +56,15 @@ def test_an_arm_that_there_is_not_is_named():
     """Arm 2 of two arms, in the first round of run 0."""
     with pytest.raises(SimulationError, match=r"arm 2; .* 0 to 1 \(round 1 of run 0\)"):
         simulate_runs(Scripted(), [[0.5, 0.7], [0.3, 0.5]])
+
+
+@pytest.mark.parametrize(("duels", "seconds"), [(40, 1e9), (2, 1e9), (2, 1e-9)])
+def test_a_wrong_arm_among_several_events_of_a_call(duels, seconds, monkeypatch):
+    """It is found before anything is noted, and its own round is named."""
+    monkeypatch.setattr(driver, "_SEGMENT_SECONDS", seconds)
+    place = rf"arm 7; .* 0 to 3 \(round {6 * duels + 1} of run 5\)"
+    with pytest.raises(SimulationError, match=place):
+        simulate_runs(Scripted(first=7, duels=duels), runs=range(5, 8), num_lanes=8)
 
 
 # JAX as the user has set it
@@ -116,15 +123,8 @@ def test_strict_dtypes_and_keys(policy, strict_jax):
 def one_run(policy, words, horizon):
     """Take one event, as the programs of the loop do."""
     order = jnp.arange(len(CONDORCET), dtype=jnp.int32)
-    event, none = jnp.uint32(0), jnp.int64(0)
     state = asked_models._begin(policy, words, order, None, horizon, None)
-    blank = policy.choose(asked_models.key_of(words, event + 2), state, none)[0]
-    nothing = Told(
-        counts=jnp.bool_(False),
-        asks=jnp.bool_(True),
-        round=none,
-        request=blank,
-        outcome=Outcome(none, none, none),
-    )
-    request, state = asked_models._ask(policy, words, event, state, nothing)
-    return request, asked_models._conclude(policy, words, event, state)
+    seat = asked_models._Seat(state, jnp.uint32(0), jnp.int64(0))
+    matrix = jnp.asarray(CONDORCET)
+    seat, duel = asked_models._play(policy, matrix, horizon, words, order, seat)
+    return duel, asked_models._conclude(policy, words, seat.event, seat.state)

@@ -1,7 +1,7 @@
 """The protocol of a rule over a NumPyro model."""
 
 from dataclasses import replace
-from typing import ClassVar, Self, dataclass_transform
+from typing import Self, dataclass_transform
 
 import jax.numpy as jnp
 from jax import Array
@@ -20,9 +20,6 @@ class ModelRule:
     marked ``metadata={"static": True}`` change the program. Every method is pure and
     describes one run; :mod:`bayesduel.simulation.asked_models` adds the batch axis.
     """
-
-    explores_in_bulk: ClassVar[bool] = False
-    """Whether ``explore_rounds`` may exceed 1."""
 
     def in_order(self, order: Int[Array, " K"]) -> Self:
         """Return the rule for arms in another order.
@@ -45,6 +42,8 @@ class ModelRule:
         self, rng_key: RunKey, state: State, round_: RoundCount
     ) -> tuple[Duel, State]:
         """Say what to play from ``round_`` on; consumes ``rng_key``.
+
+        A pair is asked for once at most: ``explore_rounds`` is 0 or 1.
 
         Only loop positions may move in the state here, never statistics. How often
         each pair was asked for is a loop position: the learner knows its own draws

@@ -93,14 +93,9 @@ class PlayedModel(Played):
                 self._ask(self._game, each.number)
 
     def _tell(self, game: Game, told: Told, asked: dict[str, Any]) -> None:
-        """Tell the policy of votes; those it did not ask for take rounds now.
-
-        One that plans batches counts its own questions only.
-        """
+        """Tell the policy of votes; those it did not ask for take rounds now."""
         first, second = self._places(told)
         mine = told.asked_for and asked.get("program") == _PROGRAM
-        if not mine and self._policy.explores_in_bulk:
-            return
         game.round += 0 if mine else told.votes
         duel = self._blank._replace(
             champion=first, first=first, second=second, explore_rounds=told.votes
