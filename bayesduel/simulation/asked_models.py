@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Bool, Float, Int, UInt32
+from jaxtyping import Bool, Float, Int, Shaped, UInt32
 
 from bayesduel.simulation.beginnings import INIT
 from bayesduel.types import (
@@ -40,7 +40,7 @@ class Told(NamedTuple):
     asks: Bool[Any, ""]
     """Whether it is asked again."""
 
-    round: RoundCount
+    round: Int[Any, ""]
     """The last round so far."""
 
     request: Action
@@ -131,10 +131,10 @@ def _conclude(
 @partial(jax.jit, static_argnames="subset_size")
 def begin(
     policy: Any,
-    words: Array,
-    orders: Array,
+    words: UInt32[Array, "run 2"],
+    orders: Int[Array, "run K"],
     horizon: RoundCount,
-    revenues: Array | None = None,
+    revenues: Float[Array, "run K"] | None = None,
     subset_size: int | None = None,
 ) -> State:
     """Return the states of runs before their first rounds, by the words of their keys.
@@ -148,7 +148,11 @@ def begin(
 
 @partial(jax.jit, donate_argnames="states")
 def ask(
-    policy: Any, words: Array, events: Array, states: State, told: Batch[Told]
+    policy: Any,
+    words: UInt32[Array, "run 2"],
+    events: UInt32[Array, " run"],
+    states: State,
+    told: Batch[Told],
 ) -> tuple[Batch[Action], State]:
     """Tell a policy what came of its last requests, and let it choose the next ones.
 
@@ -162,13 +166,13 @@ def play(
     policy: Any,
     preference: Float[Array, "K K"],
     horizon: RoundCount,
-    words: Array,
-    orders: Array,
+    words: UInt32[Array, "run 2"],
+    orders: Int[Array, "run K"],
     states: State,
-    events: Array,
-    played: Array,
+    events: UInt32[Array, " run"],
+    played: Int[Array, " run"],
     most: Int[Any, ""],
-) -> tuple[State, Array, Batch[Duel]]:
+) -> tuple[State, UInt32[Array, " run"], Batch[Duel]]:
     """Play duels of runs up to their horizon, but no more than ``most`` events of each.
 
     Consumes the states. Returns the new ones, the numbers of the next events, and what
@@ -198,8 +202,11 @@ def play(
 
 @jax.jit
 def conclude(
-    policy: Any, words: Array, events: Array, states: State
-) -> tuple[Array, dict[str, Array]]:
+    policy: Any,
+    words: UInt32[Array, "run 2"],
+    events: UInt32[Array, " run"],
+    states: State,
+) -> tuple[Shaped[Array, "run ..."], dict[str, Shaped[Array, " run"]]]:
     """Return what a policy recommends, and its numbers of finished runs."""
     return jax.vmap(partial(_conclude, policy))(words, events, states)
 

@@ -100,7 +100,7 @@ def run_chunk(
         finished=np.ones(len(events), dtype=bool),
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,
-        device=jnp.zeros(()).device.device_kind,
+        device=next(iter(jnp.zeros(()).devices())).device_kind,
     )
 
 

@@ -230,12 +230,13 @@ class SetTable:
         for seat in np.flatnonzero(most):
             world, lane, grid, ledger, _ = self._seats[seat]
             until, rng = bool(offer.until_no_choice[seat]), self._generators[seat]
-            put_forward(world, lane, offer.subset[seat])
+            subset = np.asarray(offer.subset[seat])
+            put_forward(world, lane, subset)
             rounds[seat] = answer(world, lane, rng, int(most[seat]), until)
             rewards[seat] = lane.rewards
             self._places[seat] = add_offer(
                 lane,
-                offer.subset[seat],
+                subset,
                 grid,
                 self._places[seat],
                 int(seats.played[seat]),
@@ -248,7 +249,8 @@ class SetTable:
 
     def _nothing(self, num_seats: int) -> Batch[OnHost[Rewards]]:
         shape = num_seats, self._orders.shape[1]
-        return Rewards(np.zeros(num_seats, dtype=np.int64), np.zeros(shape))
+        none: Any = np.zeros(num_seats, dtype=np.int64), np.zeros(shape)
+        return Rewards(*none)
 
     def labeled(
         self, recommendation: Bool[np.ndarray, "run n"]

@@ -59,7 +59,7 @@ def joined(chunks) -> RunRecords:
             *(getattr(each, field.name) for each in chunks),
         )
         for field in fields(first)
-        if not field.name.endswith("_seconds")
+        if not field.name.endswith("_seconds") and field.name != "device"
     }
     return replace(first, **arrays)
 
