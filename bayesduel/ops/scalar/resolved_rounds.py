@@ -1,6 +1,12 @@
-"""When a confidence bound stops resolving a pair: ``ops.resolved_rounds``, in scalars.
+"""When a confidence bound stops resolving a pair, as an integer round.
 
-The rule is the same one, log t <= x with x = (w - l)^2 / (4 alpha n).
+A pair with w wins and l losses in n duels is *resolved* by the bounds
+p +- sqrt(alpha log t / n) (Zoghi et al. 2014; Wu and Liu 2016) exactly while
+
+    log t <= x,    x = (w - l)^2 / (4 alpha n)        (= n (p - 1/2)^2 / alpha).
+
+The forms of the papers, u > 1/2, u >= 1/2 and l <= 1/2, differ from it at equality only,
+which a positive x never meets at an integer round when alpha is rational.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Simulating a chunk of runs by a kernel: the host's side of the scalar engine.
 
 Run after run is played, in segments between which the host can report and be
-interrupted. The generator of a run is seeded by the key that the loop of JAX would give
-it, and its arms are in the same order: a run is a function of the seed and its number.
+interrupted. Generator and order of arms are those of any policy
+(``simulation.beginnings``): a run is a function of the seed and its number.
 """
 
 import math
