@@ -5,8 +5,8 @@ p +- sqrt(alpha log t / n) (Zoghi et al. 2014; Wu and Liu 2016) exactly while
 
     log t <= x,    x = (w - l)^2 / (4 alpha n)        (= n (p - 1/2)^2 / alpha).
 
-The forms of the papers, u > 1/2, u >= 1/2 and l <= 1/2, differ from it at equality only,
-which a positive x never meets at an integer round when alpha is rational.
+The forms of the papers, u > 1/2, u >= 1/2 and l <= 1/2, differ from it at equality
+only, which a positive x never meets at an integer round when alpha is rational.
 """
 
 import math
