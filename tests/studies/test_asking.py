@@ -9,7 +9,6 @@ import pytest
 from bayesduel import policies
 from bayesduel.studies import Study
 from bayesduel.studies._settings import RULES
-from bayesduel.studies.players.played import Played
 from bayesduel.votes import Comparisons
 from tests.policies.instances import CYCLIC, random_outcomes
 from tests.policies.kernel_driving import play_kernel
@@ -51,9 +50,7 @@ def machine(study):
 
 def mind(played):
     """Return the state and the clock of a policy, of whatever kind."""
-    if isinstance(played, Played):
-        return played._game.state, played._game.round
-    return jax.device_get((played._machine.state, played._machine.round))
+    return played._game.state, played._game.round
 
 
 def assert_policy_replays(study):
@@ -222,6 +219,26 @@ def test_another_seed_asks_other_questions(make):
         for seed in (0, 1)
     ]
     assert asked[0] != asked[1]
+
+
+def test_a_study_over_a_model_of_an_older_program_goes_on(tmp_path):
+    """A file of BT-TS as another loop asked: no vote is lost, and it asks on."""
+    path = tmp_path / "older.study"
+    old = Path(__file__).parent / "asked_over_a_model.study"
+    path.write_bytes(old.read_bytes())
+    wins = np.array([[0, 0, 0, 0], [2, 0, 2, 1], [0, 3, 0, 2], [0, 0, 0, 0]])
+    with Study.open(path) as study:
+        assert study.comparisons().wins.tolist() == wins.tolist()
+        for question in [*study._current().open.values()]:
+            assert study.tell(question.number, "left")
+            wins[question.left, question.right] += 1
+        votes = machine(study)[0].beliefs.votes
+        found = np.asarray(votes.won + votes.lost.swapaxes(1, 2))[0]
+        assert np.array_equal(found, wins)
+        (ticket,) = study.ask()
+        assert study.tell(ticket, "left")
+        assert study.comparisons().num_votes == 13
+        assert_policy_replays(study)
 
 
 def test_a_study_of_an_older_program_goes_on(tmp_path):
