@@ -2,11 +2,13 @@
 
 from typing import NoReturn
 
+_WERE_HERE = ("Policy", "policy_class", "one_round", "most_beaten", "others_mask")
+
 
 def __getattr__(name: str) -> NoReturn:
     """Raise the error that shows the form of today."""
-    if name.startswith("__"):
-        raise AttributeError(name)
+    if name not in _WERE_HERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise ImportError(
         f"bayesduel.policies.base has no {name}: policies are written in NumPy now, "
         "as a subclass of bayesduel.Policy (of bayesduel.policies.SubsetPolicy for "
