@@ -237,9 +237,11 @@ RULE = ("start", "choose", "update", "recommend")
 """The functions that make a rule."""
 
 
-def check_rule(policy: PolicyBase, protocol: type[PolicyBase] = Policy) -> None:
+def check_rule(policy: PolicyBase) -> None:
     """Raise where a policy lacks one of the functions that make its rule."""
     kind = type(policy)
+    # That of duels or that of sets: what says which functions rules have.
+    protocol = next(each for each in kind.__mro__ if FrozenPolicy in each.__bases__)
     lacking = [name for name in RULE if getattr(kind, name) is getattr(protocol, name)]
     if lacking:
         raise PolicyParameterError(

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int, Shaped
 
 from bayesduel.errors import BayesduelError, SimulationError
-from bayesduel.policies.policy import Policy, PolicyBase, check_rule, declared
+from bayesduel.policies.policy import check_rule, declared
 from bayesduel.simulation import rounds
 from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.environment import Environment
@@ -26,9 +26,6 @@ class Runs(Protocol):
 
     loop: Any
     """The module whose ``play`` plays them."""
-
-    protocol: type[PolicyBase]
-    """What a policy must be."""
 
     faults: dict[int, str]
     """What is said of a fault."""
@@ -70,7 +67,6 @@ class PairRuns:
     """
 
     loop = rounds
-    protocol: type[PolicyBase] = Policy
 
     def __init__(
         self,
@@ -163,7 +159,7 @@ def run_chunk(
     else:
         assert isinstance(environment, PairwiseEnvironment)
         all_runs = PairRuns(environment, len(runs), grid, **manner)
-    check_rule(policy, all_runs.protocol)
+    check_rule(policy)
     progress = rounds.new_progress(len(runs))
     rng = new_generator()
     play, own = _program(policy, all_runs)

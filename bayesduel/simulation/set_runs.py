@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int, Shaped
 
-from bayesduel.policies.policy import PolicyBase
-from bayesduel.policies.subset_base import SubsetPolicy
 from bayesduel.simulation import set_rounds
 from bayesduel.simulation.set_rounds import SetLedger
 from bayesduel.simulation.set_worlds import new_lane, set_world
@@ -27,7 +25,6 @@ class SetRuns:
     """
 
     loop = set_rounds
-    protocol: type[PolicyBase] = SubsetPolicy
 
     def __init__(
         self,

@@ -15,10 +15,9 @@ from bayesduel.experiments.problems import (
 )
 from bayesduel.policies.checks import check_kinds
 from bayesduel.policies.lookup import parse
-from bayesduel.policies.policy import Policy, PolicyBase
+from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy import check_rule as check_defined
 from bayesduel.policies.policy_around import rule_of
-from bayesduel.policies.subset_base import SubsetPolicy
 from bayesduel.stopping.rules import StoppingRule, check_rule
 
 _TAKEN = ("arm", "best_set", "opponent", "preference")
@@ -75,8 +74,7 @@ def read_policies(given: Any) -> tuple[PolicyBase, ...]:
                 )
             check_kinds(policy)
             if (rule := rule_of(policy)) is not None:
-                is_of_pairs = isinstance(rule[0], Policy)
-                check_defined(rule[0], Policy if is_of_pairs else SubsetPolicy)
+                check_defined(rule[0])
             found.append(policy)
     _check_names("policies", [each.label for each in found], values)
     return tuple(found)
