@@ -4,6 +4,9 @@ Deterministic, NumPy arrays in and out, natural logarithms. Arms are numbered fr
 CVXPY and HiGHS are loaded by the functions that need them.
 """
 
+from theory.bayes.forward import bayes_regret
+from theory.bayes.optimal import bayes_optimal_regret
+from theory.bayes.thompson import DoubleThompsonChoices
 from theory.choice.order import (
     Inconsistency,
     OrderViolation,
@@ -121,6 +124,7 @@ __all__ = [
     "Certificate",
     "ChoiceTable",
     "ComparisonCounts",
+    "DoubleThompsonChoices",
     "IdentificationBound",
     "Inconsistency",
     "InvalidPreferenceError",
@@ -141,6 +145,8 @@ __all__ = [
     "batch_ratio",
     "batch_sizes",
     "batched_lower_bound",
+    "bayes_optimal_regret",
+    "bayes_regret",
     "bernoulli_kl",
     "bottlenecks",
     "bounded_reward_order",

@@ -16,6 +16,10 @@ from bayesduel.analysis.anchored_bounds import (
     lower_bound,
 )
 from bayesduel.analysis.audited_rules import AuditedRule, AuditRow, StoppingAudit
+from bayesduel.analysis.bayes_regret import (
+    SimulatedBayesRegret,
+    simulated_bayes_regret,
+)
 from bayesduel.analysis.measurements import Measurement, measurements
 from bayesduel.analysis.paired_bootstrap import PairedIntervals, paired_intervals
 from bayesduel.analysis.ranked_policies import Difference, RankedPolicy, Ranking
@@ -35,6 +39,7 @@ __all__ = [
     "PairedIntervals",
     "RankedPolicy",
     "Ranking",
+    "SimulatedBayesRegret",
     "Slope",
     "StoppingAudit",
     "Summary",
@@ -46,6 +51,7 @@ __all__ = [
     "paired_intervals",
     "rankings",
     "regret_dataframe",
+    "simulated_bayes_regret",
     "slope",
     "summary",
     "usual_rules",

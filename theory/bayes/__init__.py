@@ -1,0 +1,1 @@
+"""Exact Bayes regret of three arms: of the best policy there is, and of given rules."""
