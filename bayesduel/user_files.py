@@ -16,7 +16,16 @@ from pathlib import Path
 from bayesduel.errors import ArgumentError
 from bayesduel.folders import as_path
 
-__all__ = ["LARGEST_FILE", "decoded", "number", "read_bytes", "read_rows", "read_text"]
+__all__ = [
+    "LARGEST_FILE",
+    "decoded",
+    "is_json",
+    "number",
+    "read_bytes",
+    "read_rows",
+    "read_text",
+    "rows_of",
+]
 
 LARGEST_FILE = 10**9
 """Bytes that are read of a file, unpacked."""
@@ -152,8 +161,18 @@ def read_rows(
     ``separators`` where none is there. Cells in quotes may hold separators, line ends
     and doubled quotes; a quote that is not closed is refused.
     """
-    name = Path(path).name
-    text = read_text(path, error=error)
+    return rows_of(
+        read_text(path, error=error),
+        Path(path).name,
+        separators=separators,
+        error=error,
+    )
+
+
+def rows_of(
+    text: str, name: str, *, separators: str, error: type[ArgumentError]
+) -> list[list[str]]:
+    """Return the rows of the text of a table, as :func:`read_rows`; ``name`` it has."""
     if problem := _no_table(text, name):
         raise error(f"{name} {problem}")
     first_line = text.lstrip("\r\n").partition("\n")[0]
@@ -173,8 +192,7 @@ def read_rows(
 def _no_table(text: str, name: str) -> str:
     """Return what a text is, and what to do with it, where it is no table."""
     start = text.lstrip()
-    # A first title of a table may stand in brackets; what follows one in JSON cannot.
-    if _JSON.match(start):
+    if is_json(start):
         lines = ", lines=True" if start.startswith("{") and "}\n{" in start else ""
         what = "JSON lines" if lines else "JSON"
         return (
@@ -188,6 +206,12 @@ def _no_table(text: str, name: str) -> str:
             ".soi, .toc or .toi, and fit(PlackettLuce(), ...) fits the ballots"
         )
     return ""
+
+
+def is_json(text: str) -> bool:
+    """Say whether a text begins as JSON, or lines of it, do."""
+    # A first title of a table may stand in brackets; what follows one in JSON cannot.
+    return _JSON.match(text) is not None
 
 
 def number(text: str) -> float | None:

@@ -8,9 +8,7 @@ import typer
 
 from bayesduel.cli import (
     bounds,
-    calibrate,
     demo,
-    fit,
     listing,
     plot,
     reproduce,
@@ -24,6 +22,8 @@ from bayesduel.cli.sweeps.compare import compare
 from bayesduel.cli.sweeps.config import config
 from bayesduel.cli.sweeps.deadline import left_in_time
 from bayesduel.cli.sweeps.merge import merge
+from bayesduel.cli.votes.calibrate import calibrate
+from bayesduel.cli.votes.fit import fit
 from bayesduel.program_cache import own_process
 
 __all__ = ["app", "main"]
@@ -45,8 +45,8 @@ app.command("config")(config)
 app.command("merge")(merge)
 app.command("bounds")(bounds.bounds)
 app.command("plot")(plot.plot)
-app.command("fit")(fit.fit)
-app.command("calibrate")(calibrate.calibrate)
+app.command("fit")(fit)
+app.command("calibrate")(calibrate)
 app.command("audit-stopping")(audit_stopping)
 app.command("reproduce")(reproduce.reproduce)
 app.command("list")(listing.list_)

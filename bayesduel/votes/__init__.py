@@ -9,9 +9,11 @@ from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
     from bayesduel.votes.arm_tables import read_covariates
+    from bayesduel.votes.best_worst import read_best_worst
+    from bayesduel.votes.choice_files import read_choices, read_long_choices
     from bayesduel.votes.choices import Choices
     from bayesduel.votes.comparisons import Comparisons
-    from bayesduel.votes.files import read_choices, read_comparisons
+    from bayesduel.votes.files import read_comparisons
     from bayesduel.votes.preflib import read_preflib
     from bayesduel.votes.rankings import Rankings
 
@@ -19,9 +21,11 @@ _HOMES = {
     "Choices": ".choices",
     "Comparisons": ".comparisons",
     "Rankings": ".rankings",
-    "read_choices": ".files",
+    "read_best_worst": ".best_worst",
+    "read_choices": ".choice_files",
     "read_comparisons": ".files",
     "read_covariates": ".arm_tables",
+    "read_long_choices": ".choice_files",
     "read_preflib": ".preflib",
 }
 
@@ -29,9 +33,11 @@ __all__ = [
     "Choices",
     "Comparisons",
     "Rankings",
+    "read_best_worst",
     "read_choices",
     "read_comparisons",
     "read_covariates",
+    "read_long_choices",
     "read_preflib",
 ]
 

@@ -1,15 +1,27 @@
 """A user's table with a header, column by column; what is no such table is refused."""
 
+import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from math import nan
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
 
 from bayesduel.errors import ComparisonDataError
 from bayesduel.folders import as_path
-from bayesduel.user_files import number, read_rows
+from bayesduel.user_files import number
+from bayesduel.votes._formats import read_table
 from bayesduel.votes.checks import MOST_VOTES, composed, shortened
+
+_LOGGER = logging.getLogger(__name__)
+
+_MISSING = frozenset(
+    ["", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "<NA>"]
+)
+"""What stands in a cell where there is nothing, as pandas reads it."""
 
 
 class ColumnTable:
@@ -18,7 +30,8 @@ class ColumnTable:
     Parameters
     ----------
     path : str or path-like
-        A CSV or TSV file in UTF-8 with a header, perhaps compressed with gzip.
+        A CSV or TSV file in UTF-8 with a header, JSON (an array of records, or one
+        record a line), perhaps compressed with gzip; or Parquet.
 
     Raises
     ------
@@ -30,21 +43,92 @@ class ColumnTable:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = as_path("path", path, ComparisonDataError).name
-        rows = read_rows(path, separators=",;\t", error=ComparisonDataError)
-        if len(rows) < 2:
-            rule = "needs a header and at least one row"
-            raise ComparisonDataError.of(self.name, rule, rows)
-        header = [composed(cell) for cell in rows[0]]
-        for row, cells in enumerate(rows[1:]):
-            if len(cells) != len(header):
-                rule = f"row {row} has {len(cells)} cells, the header {len(header)}"
-                raise ComparisonDataError.of(self.name, rule, cells)
+        header, rows = read_table(path)
         self._columns: dict[str, list[str]] = {}
         self._places: dict[str, list[int]] = {}
-        for place, title in enumerate(header):
+        for place, title in enumerate(map(composed, header)):
             self._places.setdefault(title, []).append(place + 1)
-            self._columns[title] = [composed(cells[place]) for cells in rows[1:]]
-        self.num_rows = len(rows) - 1
+            self._columns[title] = [composed(cells[place]) for cells in rows]
+        self.rows = list(range(len(rows)))
+        """Of the rows that are left, their numbers in the file."""
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows are left."""
+        return len(self.rows)
+
+    def keep_where(self, condition: str) -> None:
+        """Keep the rows for which a condition in the words of pandas holds.
+
+        Columns of numbers are numbers in it, nan where one is missing; all others are
+        texts.
+
+        Raises
+        ------
+        ComparisonDataError
+            If pandas does not understand it, or no row is left.
+        """
+        import pandas as pd
+
+        columns: dict[str, Any] = dict(self._columns)
+        for title in self.titles:
+            numbers = [
+                nan if cell in _MISSING else number(cell) for cell in columns[title]
+            ]
+            if None not in numbers:
+                columns[title] = numbers
+        try:
+            frame = pd.DataFrame(columns)
+            kept = frame.query(condition, engine="python").index.tolist()
+        except Exception as error:  # pandas raises whatever its parser meets.
+            rule = f"is no condition on the columns {shortened(self.titles)}: {error}"
+            remedy = "such as \"language == 'English'\""
+            raise ComparisonDataError.of(
+                "where", rule, condition, remedy=remedy
+            ) from error
+        if not kept:
+            rule = f"holds in none of the {self.num_rows} rows"
+            raise ComparisonDataError.of("where", rule, condition)
+        self._keep(kept)
+
+    def skip_missing(self, titles: Iterable[str]) -> int:
+        """Leave out rows without an answer in one of the columns; return how many."""
+        columns = [self[title] for title in titles]
+        kept = [
+            row
+            for row in range(self.num_rows)
+            if all(column[row] not in _MISSING for column in columns)
+        ]
+        skipped = self.num_rows - len(kept)
+        if skipped:
+            self._keep(kept)
+        return skipped
+
+    def _keep(self, kept: list[int]) -> None:
+        for title, cells in self._columns.items():
+            self._columns[title] = [cells[row] for row in kept]
+        self.rows = [self.rows[row] for row in kept]
+
+    def unread(self, read: Iterable[str]) -> list[str]:
+        """Return the other titles, and name them in a log message."""
+        known = set(map(composed, read))
+        others = [title for title in self.titles if title not in known]
+        if others:
+            words = "column" if len(others) == 1 else "columns"
+            listed = ", ".join(map(repr, others))
+            _LOGGER.warning("%s: not read: %s %s", self.name, words, listed)
+        return others
+
+    @contextmanager
+    def in_rows_of_file(self) -> Iterator[None]:
+        """Let errors about a row that is left name its number in the file."""
+        try:
+            yield
+        except ComparisonDataError as error:
+            row = error.index
+            if row is None or self.rows[row] == row:
+                raise
+            raise error.renamed(error.argument, self.rows[row]) from error
 
     @property
     def titles(self) -> list[str]:
@@ -100,7 +184,7 @@ class ColumnTable:
     def _refuse(self, title: str, row: int, words: str, remedy: str = "") -> None:
         cell = self._columns[composed(title)][row]
         shown = cell if len(cell) <= 40 else f"{cell[:40]}..."
-        rule = f"row {row} of column {title!r} {words}: {shown!r}"
+        rule = f"row {self.rows[row]} of column {title!r} {words}: {shown!r}"
         raise ComparisonDataError.of(self.name, rule, cell, remedy=remedy)
 
     def chosen(

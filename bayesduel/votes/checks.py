@@ -324,41 +324,6 @@ def check_one_each(
         raise ComparisonDataError.of(name, rule, values.shape)
 
 
-def check_words(words: Sequence[str]) -> tuple[str, ...]:
-    """Return three different words for the outcomes of a vote."""
-    checked = tuple(map(composed, labels_of("words", words)))
-    if len(checked) != 3 or len(set(checked)) != 3:
-        rule = "must be three different ones: for the first arm, the second, and a tie"
-        raise ComparisonDataError.of("words", rule, checked)
-    return checked
-
-
-def outcome_of_word(
-    word: str, row: int, arms: tuple[str, str], words: Sequence[str]
-) -> int:
-    """Return 0, 1 or 2 for the name of an arm or a word in a column of winners."""
-    by_name = arms.index(word) if word in arms else None
-    by_word = words.index(word) if word in words else by_name
-    if not word:
-        rule = f"row {row} has no answer"
-        remedy = f"leave the row out, or write {words[2]!r} where it is a tie"
-        raise ComparisonDataError.of("winner", rule, word, remedy=remedy)
-    if by_word is None:
-        listed = ", ".join(map(repr, words))
-        rule = f"row {row} is {word!r}, but must be {arms[0]!r}, {arms[1]!r}, or one of"
-        raise ComparisonDataError.of("winner", f"{rule} the words {listed}", word)
-    if by_name not in (None, by_word):
-        arms_said = ("the first arm", "the second arm", "a tie")
-        raise ComparisonDataError.of(
-            "winner",
-            f"row {row} is {word!r}, which is {arms_said[by_name]} by name, but "
-            f"{arms_said[by_word]} by words={tuple(words)}",
-            word,
-            remedy="rename the arms or the words so that only one can be meant",
-        )
-    return by_word
-
-
 def components(
     edges: Bool[np.ndarray, "node node"], connection: str, arm_names: Sequence[str]
 ) -> list[list[str]]:

@@ -13,20 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 from bayesduel.errors import ComparisonDataError
 from bayesduel.votes._counted_votes import CountedVotes
 from bayesduel.votes._kept_pairs import pairs_kept
+from bayesduel.votes._verdicts import Words, verdict, verdicts_of
 from bayesduel.votes.checks import (
     arm_names_of,
     arm_positions,
     check_lengths,
     check_one_each,
     check_opponents,
-    check_words,
     components,
     composed,
     different_labels,
     flag_of,
     labelled_counts,
     labels_of,
-    outcome_of_word,
     vote_counts,
     whole_numbers,
 )
@@ -153,7 +152,7 @@ class Comparisons(CountedVotes):
         *,
         weight: ArrayLike | None = None,
         arm_names: Sequence[str] | None = None,
-        words: tuple[str, str, str] = ("left", "right", "tie"),
+        words: Words = ("left", "right", "tie"),
         order_known: bool = True,
     ) -> Comparisons:
         """Count single votes, one per entry of the columns.
@@ -169,8 +168,10 @@ class Comparisons(CountedVotes):
         arm_names : sequence of str, optional
             All arms, in the wanted order; any other name is an error. By default the
             names that occur, sorted.
-        words : (str, str, str)
-            What stands in ``winner`` for the first arm, the second arm, and a tie.
+        words : tuple of three
+            What stands in ``winner`` for the first arm, the second arm, and a tie: for
+            each a word, several in a list, or a mapping from words to how many votes
+            they count, as in ``({"A>B": 1, "A>>B": 3}, {"B>A": 1, "B>>A": 3}, "A=B")``.
         order_known : bool
             Keep the order in which the arms were shown.
 
@@ -199,11 +200,12 @@ class Comparisons(CountedVotes):
         weights = np.ones(len(one)) if weight is None else vote_counts("weight", weight)
         check_one_each("weight", weights, len(one), "votes")
         check_opponents(one, other, names)
-        said = check_words(words)
+        said = verdicts_of(words)
         counts = np.zeros((len(one), 3))
         for row, word in enumerate(winner):
             arms = names[one[row]], names[other[row]]
-            counts[row, outcome_of_word(composed(word), row, arms, said)] = weights[row]
+            outcome, votes = verdict(composed(word), row, arms, said)
+            counts[row, outcome] = votes * weights[row]
         return cls.from_rows(names, one, other, counts, order_known=order_known)
 
     @classmethod

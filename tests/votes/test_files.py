@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.votes.files import read_choices, read_comparisons
+from bayesduel.votes.choice_files import read_choices
+from bayesduel.votes.files import read_comparisons
 from bayesduel.votes.preflib import read_preflib
 
 
@@ -153,8 +154,11 @@ def test_columns_can_be_named(tmp_path):
         ("left,right,winner\na,b,a\n", {"arm_names": ["a", "c"]}, "unknown arm 'b'"),
         ("left,right,winner\na,b,a\n", {"winner": "won"}, "no column 'won'"),
         ("left,right,winner\na,b,a\na,b,\n", {}, "row 1 has no answer.*leave the row"),
-        ('[{"left": "a"}]', {}, r"holds JSON, .*pandas.read_json\('bad.csv'\)"),
-        ('{"left": "a"}\n{"left": "b"}\n', {}, r"holds JSON lines, .*, lines=True\)"),
+        ('[{"left": "a"}]', {}, "none of the usual columns"),
+        ('[{"left": "a"}, 3]', {}, "row 1 must be a record"),
+        ('{"left": {"0": "a"}}\n{', {}, "is no JSON: line 1"),
+        ("[]", {}, "none of|at least one record"),
+        ('[{"left": "a", "right": "b", "winner": null}]', {}, "row 0 has no answer"),
         ("# NUMBER ALTERNATIVES: 2\n1: 1,2\n", {}, "ballots of PrefLib.*read_preflib"),
     ],
 )

@@ -10,16 +10,22 @@ import typer
 from bayesduel.cli.options import flag, quiet_flag
 from bayesduel.cli.output import say
 from bayesduel.cli.study.options import File, opened
-from bayesduel.cli.vote_options import (
+from bayesduel.cli.votes.options import (
     Arms,
+    DryRun,
+    Missing,
+    Scores,
     TieColumns,
     VoteColumns,
     Weight,
+    Where,
     Winner,
     Wins,
+    WithoutAnswer,
     Words,
-    read_votes,
+    vote_rows,
 )
+from bayesduel.cli.votes.preview import print_preview
 
 __all__ = ["add_arm", "import_", "retire_arm"]
 
@@ -52,7 +58,11 @@ def import_(
     words: Words = "left,right,tie",
     wins: Wins = None,
     tie_columns: TieColumns = None,
+    scores: Scores = None,
     weight: Weight = None,
+    where: Where = None,
+    missing: Missing = WithoutAnswer.refuse,
+    dry_run: DryRun = False,
     again: Annotated[
         bool, flag("--again", help="Count votes that were imported before once more.")
     ] = False,
@@ -62,8 +72,22 @@ def import_(
 
     Who answered, and when, is not read: of other columns it says so.
     """
-    columns = VoteColumns(arms, winner, words, wins, tie_columns, weight)
-    data = read_votes(votes, columns)
+    columns = VoteColumns(
+        arms,
+        winner,
+        words,
+        wins,
+        tie_columns,
+        weight,
+        scores=scores,
+        where=where,
+        missing=missing.value,
+    )
+    rows = vote_rows(votes, columns)
+    data = rows.comparisons()
+    if dry_run:
+        print_preview(rows)
+        return
     with opened(file) as study:
         number = study.import_votes(data, source=str(votes), again=again)
     say(f"imported {number:g} votes", quiet=quiet)

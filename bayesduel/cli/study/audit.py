@@ -19,7 +19,7 @@ from bayesduel.cli.options import (
     seed_option,
 )
 from bayesduel.cli.output import console, print_json, say
-from bayesduel.cli.vote_options import (
+from bayesduel.cli.votes.options import (
     Arms,
     Model,
     ModelChoice,

@@ -16,7 +16,7 @@ from bayesduel.cli.options import (
 from bayesduel.cli.output import say
 from bayesduel.cli.parse import names as names_of
 from bayesduel.cli.study.options import File
-from bayesduel.cli.vote_options import Model
+from bayesduel.cli.votes.options import Model
 
 __all__ = ["new"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -13,27 +14,37 @@ from bayesduel.cli.parse import names as names_of
 
 if TYPE_CHECKING:
     from bayesduel.votes import Comparisons
+    from bayesduel.votes.vote_rows import VoteRows
 
 __all__ = [
     "Arms",
     "Covariates",
+    "DryRun",
     "Method",
+    "Missing",
     "Model",
     "ModelChoice",
     "OrderEffect",
     "OrderKnown",
     "Residual",
+    "Scores",
     "TieColumns",
     "VoteColumns",
     "Weight",
+    "Where",
     "Winner",
+    "WithoutAnswer",
     "Wins",
     "Words",
     "check_model",
     "preference_model",
     "read_votes",
+    "vote_rows",
     "with_covariates",
 ]
+
+_COUNTED = re.compile(r"(.+)\*([0-9]+(?:\.[0-9]+)?)")
+"""A word, and how many votes it counts."""
 
 
 class Model(StrEnum):
@@ -54,12 +65,20 @@ class Method(StrEnum):
     nuts = "nuts"
 
 
+class WithoutAnswer(StrEnum):
+    """What becomes of rows where something is missing."""
+
+    refuse = "refuse"
+    skip = "skip"
+
+
 Arms = Annotated[
     str | None,
     typer.Option(
         metavar="A,B",
-        help="Columns of the two arms. Default: left,right;"
-        " first,second; model_a,model_b; team_a,team_b; a,b; or winner,loser.",
+        help="Columns of the two arms. Default: left,right; first,second;"
+        " model_a,model_b; team_a,team_b; home_team,away_team; home,away; a,b; or"
+        " winner,loser.",
     ),
 ]
 Winner = Annotated[
@@ -70,8 +89,9 @@ Words = Annotated[
     str,
     typer.Option(
         metavar="A,B,TIE",
-        help="What it says for the first arm, the second, a tie."
-        " Names of arms are understood too.",
+        help="What it says for the first arm, the second, a tie; several words as"
+        " tie|'both bad', of several votes as A>>B*3. Names of arms are understood"
+        " too.",
     ),
 ]
 Wins = Annotated[
@@ -90,6 +110,28 @@ TieColumns = Annotated[
 Weight = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Column: how many times a row counts."),
+]
+Scores = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B",
+        help="Columns of scores instead, the larger one wins. Default:"
+        " home_score,away_score; home_goals,away_goals; or score_a,score_b.",
+    ),
+]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CONDITION",
+        help="Rows to read, in the words of pandas: \"language == 'English'\".",
+    ),
+]
+Missing = Annotated[
+    WithoutAnswer,
+    typer.Option(help="Rows without an arm or an answer: an error, or left out."),
+]
+DryRun = Annotated[
+    bool, flag("--dry-run", help="Only print ten rows, as they were understood.")
 ]
 ModelChoice = Annotated[
     Model,
@@ -155,10 +197,18 @@ class VoteColumns(NamedTuple):
     ties: str | None
     weight: str | None
     order_known: bool = False
+    scores: str | None = None
+    where: str | None = None
+    missing: str = "refuse"
 
 
 def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
-    """Read a file of votes by the columns that were named.
+    """Read a file of votes by the columns that were named; see :func:`vote_rows`."""
+    return vote_rows(votes, columns).comparisons()
+
+
+def vote_rows(votes: Path, columns: VoteColumns) -> VoteRows:
+    """Read a file of votes, row by row, by the columns that were named.
 
     Raises
     ------
@@ -170,17 +220,20 @@ def read_votes(votes: Path, columns: VoteColumns) -> Comparisons:
     read: dict[str, Any] = {
         "arms": _names("--arms", columns.arms, 2),
         "winner": columns.winner,
-        "words": _names("--words", columns.words, 3),
+        "words": _words(columns.words),
         "wins": _names("--wins", columns.wins, 2),
+        "scores": _names("--scores", columns.scores, 2),
         "ties": () if ties == "" else _names("--tie-columns", ties, None),
         "weight": columns.weight,
+        "where": columns.where,
+        "missing": columns.missing,
         "order_known": columns.order_known or None,
     }
     if not votes.exists():
         raise ValueError(f"VOTES: {votes} does not exist{_nearby(votes)}")
-    from bayesduel.votes import read_comparisons
+    from bayesduel.votes.vote_rows import VoteFormat, read_vote_rows
 
-    return read_comparisons(votes, **read)
+    return read_vote_rows(votes, VoteFormat(**read))
 
 
 def with_covariates(data: Comparisons, path: Path | None) -> Comparisons:
@@ -230,6 +283,22 @@ def preference_model(
         learn_scale=residual,
         **scales,
     )
+
+
+def _words(text: str) -> tuple[dict[str, float], ...]:
+    """Return what each word counts, of ``A>>B*3|A>B,B>A|B>>A*3,tie='both bad'``."""
+    found: list[dict[str, float]] = []
+    for entry in _names("--words", text, 3) or ():
+        words: dict[str, float] = {}
+        for word in entry.removeprefix("tie=").split("|"):
+            counted = _COUNTED.fullmatch(word.strip())
+            name, votes = counted.groups() if counted else (word, "1")
+            name = name.strip().strip("\"'")
+            if name in words:
+                raise ValueError(f"--words: {name!r} is there twice")
+            words[name] = float(votes)
+        found.append(words)
+    return tuple(found)
 
 
 def _names(option: str, text: str | None, count: int | None) -> tuple[str, ...] | None:

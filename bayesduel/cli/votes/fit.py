@@ -18,26 +18,32 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import console, print_json, say, say_warning
 from bayesduel.cli.parse import claim_folder
-from bayesduel.cli.vote_options import (
+from bayesduel.cli.votes.options import (
     Arms,
     Covariates,
+    DryRun,
     Method,
+    Missing,
     Model,
     ModelChoice,
     OrderEffect,
     OrderKnown,
     Residual,
+    Scores,
     TieColumns,
     VoteColumns,
     Weight,
+    Where,
     Winner,
     Wins,
+    WithoutAnswer,
     Words,
     check_model,
     preference_model,
-    read_votes,
+    vote_rows,
     with_covariates,
 )
+from bayesduel.cli.votes.preview import print_preview
 
 if TYPE_CHECKING:
     from bayesduel.inference import Posterior
@@ -59,8 +65,8 @@ def fit(
         Path,
         typer.Argument(
             metavar="VOTES",
-            help="CSV or TSV with a header, perhaps .gz: a vote a row,"
-            " or a pair a row with its counts.",
+            help="CSV, TSV, JSON or JSON lines, perhaps .gz: a vote a row, or a pair a"
+            " row with its counts; or a square table of wins.",
         ),
     ],
     arms: Arms = None,
@@ -68,7 +74,11 @@ def fit(
     words: Words = "left,right,tie",
     wins: Wins = None,
     tie_columns: TieColumns = None,
+    scores: Scores = None,
     weight: Weight = None,
+    where: Where = None,
+    missing: Missing = WithoutAnswer.refuse,
+    dry_run: DryRun = False,
     ties: Annotated[
         Ties,
         typer.Option(help="Model ties, drop them, or split each into two half votes."),
@@ -132,15 +142,23 @@ def fit(
     check_model(
         model, order_effect=order_effect, covariates=covariates, residual=residual
     )
-    columns = VoteColumns(arms, winner, words, wins, tie_columns, weight, order_known)
-    data = read_votes(votes, columns)
-    if not data.num_votes:
-        raise ValueError(f"VOTES: {votes} holds no vote")
-    if data.has_ties and ties is Ties.dropped:
-        data = data.without_ties()
-    elif data.has_ties and ties is Ties.halved:
-        data = data.with_split_ties()
-    data = with_covariates(data, covariates)
+    columns = VoteColumns(
+        arms,
+        winner,
+        words,
+        wins,
+        tie_columns,
+        weight,
+        order_known,
+        scores,
+        where,
+        missing.value,
+    )
+    rows = vote_rows(votes, columns)
+    if dry_run:
+        print_preview(rows)
+        return
+    data = with_covariates(_with_ties(rows.comparisons(), ties, votes), covariates)
     law = preference_model(
         model, data, prior_scale, order_effect=order_effect, residual=residual
     )
@@ -151,9 +169,20 @@ def fit(
     found = _fitted(law, data, method, draws, seed)
     _show(found, probability, everything=everything, as_json=as_json, check=check)
     if out is not None:
-        from bayesduel.cli.saved_fits import save_fit
+        from bayesduel.cli.votes.saved_fits import save_fit
 
         save_fit(found, out, probability, log_likelihood=log_likelihood, quiet=quiet)
+
+
+def _with_ties(data: Comparisons, ties: Ties, votes: Path) -> Comparisons:
+    """Return the votes, of which there must be some, with what becomes of ties."""
+    if not data.num_votes:
+        raise ValueError(f"VOTES: {votes} holds no vote")
+    if data.has_ties and ties is Ties.dropped:
+        return data.without_ties()
+    if data.has_ties and ties is Ties.halved:
+        return data.with_split_ties()
+    return data
 
 
 def _fitted(
@@ -187,7 +216,7 @@ def _show(
     as_json: bool,
     check: bool,
 ) -> None:
-    from bayesduel.cli.saved_fits import as_record, print_standings
+    from bayesduel.cli.votes.saved_fits import as_record, print_standings
 
     if found.method == "exact" and not (check or as_json):
         # Nothing to judge.

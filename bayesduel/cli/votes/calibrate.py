@@ -16,7 +16,7 @@ from bayesduel.cli.options import (
     seed_option,
 )
 from bayesduel.cli.output import console, print_json, say, version
-from bayesduel.cli.vote_options import (
+from bayesduel.cli.votes.options import (
     Arms,
     Method,
     Model,

@@ -1,0 +1,1 @@
+"""Commands on votes: fitting them, and judging the fit."""

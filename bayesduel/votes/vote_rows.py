@@ -1,0 +1,223 @@
+"""The votes of a user's table, row by row, as they were understood."""
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float64
+
+from bayesduel.errors import ComparisonDataError
+from bayesduel.votes._columns import ColumnTable
+from bayesduel.votes._verdicts import verdict, verdicts_of
+from bayesduel.votes._vote_columns import (
+    NOT_WHOLE,
+    VoteColumns,
+    VoteFormat,
+    columns_of,
+    is_square,
+    with_ties,
+)
+from bayesduel.votes.checks import (
+    arm_names_of,
+    arm_positions,
+    different_labels,
+    flag_of,
+)
+from bayesduel.votes.comparisons import Comparisons
+
+__all__ = ["VoteRows", "read_vote_rows"]
+
+_LOGGER = logging.getLogger(__name__)
+
+_SQUARE = VoteFormat(words=None, missing="")
+"""No column is named."""
+
+
+@dataclass(frozen=True, eq=False)
+class VoteRows:
+    """What was read of a table of votes.
+
+    Attributes
+    ----------
+    table : ColumnTable
+        The rows that are left.
+    read : mapping of str to tuple of str
+        Titles of the columns that were read, by what they were read as.
+    unread : list of str
+        Titles of the others.
+    skipped : int
+        Rows that were left out because something is missing there.
+    arms : (str, str)
+        What the two arms of a row are called, in errors.
+    numbers : list of n int
+        The row of the file that each row here comes from, from 0.
+    first, second : list of n str
+        The arms of every row.
+    counts : float64 (n, 3)
+        Votes of every row for the first arm, for the second, and ties.
+    order_known : bool
+        Whether the first arm of a row was shown first.
+    """
+
+    table: ColumnTable
+    read: Mapping[str, tuple[str, ...]]
+    unread: list[str]
+    skipped: int
+    arms: tuple[str, str]
+    numbers: list[int]
+    first: list[str]
+    second: list[str]
+    counts: Float64[np.ndarray, "n 3"]
+    order_known: bool
+
+    def comparisons(self, arm_names: Sequence[str] | None = None) -> Comparisons:
+        """Return the votes, counted per pair."""
+        if arm_names is None:
+            arm_names = different_labels(self.first, self.second)
+        names = arm_names_of(arm_names, None)
+        one, other = self.arms
+        with self.table.in_rows_of_file():
+            # By position: a word for an outcome could be the name of an arm.
+            return Comparisons.from_rows(
+                names,
+                arm_positions(one, self.first, names),
+                arm_positions(other, self.second, names),
+                self.counts,
+                order_known=self.order_known,
+            )
+
+
+def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
+    """Read votes row by row; those of a square table of wins, pair by pair."""
+    if asked.missing not in ("refuse", "skip"):
+        rule = "must be 'refuse' or 'skip'"
+        raise ComparisonDataError.of("missing", rule, asked.missing)
+    table = ColumnTable(path)
+    if asked.where is not None:
+        table.keep_where(asked.where)
+    if asked._replace(words=None, missing="", order_known=None) == _SQUARE:
+        if is_square(table):
+            return _from_square(table)
+    columns = columns_of(table, asked)
+    skipped = 0
+    if asked.missing == "skip":
+        read = [title for each in columns.read().values() for title in each]
+        skipped = table.skip_missing([*read, *(asked.ties or ())])
+    columns = with_ties(table, columns, asked.ties)
+    counts = _counts(table, columns, asked.words)
+    if columns.weight is not None:
+        counts = counts * table.numbers(columns.weight)[:, None]
+    single = columns.wins is None or columns.is_one_hot
+    order_known = single if asked.order_known is None else asked.order_known
+    if columns.winner in columns.arms:
+        order_known = _order_of_winners(table, columns, asked.order_known)
+    one, other = columns.arms
+    read = columns.read()
+    found = VoteRows(
+        table,
+        read,
+        table.unread(title for each in read.values() for title in each),
+        skipped,
+        columns.arms,
+        table.rows,
+        table[one],
+        table[other],
+        counts,
+        flag_of("order_known", order_known),
+    )
+    _say_what_to_look_at(found)
+    return found
+
+
+def _counts(
+    table: ColumnTable, columns: VoteColumns, words: object
+) -> Float64[np.ndarray, "n 3"]:
+    """Return the votes of every row for its two arms, and ties."""
+    counts = np.zeros((table.num_rows, 3))
+    if columns.wins is not None:
+        for place, title in enumerate((*columns.wins, *columns.ties)):
+            counts[:, min(place, 2)] += table.whole_numbers(title, NOT_WHOLE)
+        return counts
+    if columns.scores is not None:
+        one, other = (table.numbers(title) for title in columns.scores)
+        return np.stack([one > other, one < other, one == other], axis=1).astype(float)
+    winner = str(columns.winner)
+    if winner in columns.arms:
+        counts[:, columns.arms.index(winner)] = 1.0
+        return counts
+    verdicts = verdicts_of(words)
+    first, second, said = (table[each] for each in (*columns.arms, winner))
+    for row, (word, place) in enumerate(zip(said, table.rows, strict=True)):
+        outcome, votes = verdict(word, place, (first[row], second[row]), verdicts)
+        counts[row, outcome] = votes
+    return counts
+
+
+def _order_of_winners(
+    table: ColumnTable, columns: VoteColumns, order_known: bool | None
+) -> bool:
+    """Return that a table of winners and losers does not say who was shown first."""
+    if order_known:
+        one, other = columns.arms
+        raise ComparisonDataError(
+            f"{table.name}: order_known=True needs columns of the arm shown first and "
+            f"of the other one, but {one!r} and {other!r} say who won; leave it out"
+        )
+    return False
+
+
+def _from_square(table: ColumnTable) -> VoteRows:
+    """Return the votes of a square table, whose rows won against its columns."""
+    title, *_ = table.titles
+    names = table[title]
+    wins = np.zeros((len(names), len(names)))
+    for column, name in enumerate(names):
+        cells = table[name]
+        if cells[column] in ("", "-"):
+            cells[column] = "0"
+        wins[:, column] = table.whole_numbers(name)
+        if wins[column, column]:
+            rule = f"gives {name!r} {wins[column, column]:g} votes against itself"
+            raise ComparisonDataError.of(table.name, rule, name, index=column)
+    row, column = np.triu_indices(len(names), 1)
+    votes = [wins[row, column], wins[column, row], np.zeros(len(row))]
+    return VoteRows(
+        table,
+        {"arms": (title,), "wins": tuple(names)},
+        [],
+        0,
+        (title, title),
+        row.tolist(),
+        [names[each] for each in row],
+        [names[each] for each in column],
+        np.stack(votes, axis=1),
+        order_known=False,
+    )
+
+
+def _say_what_to_look_at(rows: VoteRows) -> None:
+    """Tell of rows that were left out, and of names that look like one arm."""
+    if rows.skipped:
+        _LOGGER.warning(
+            "%s: %d of %d rows left out, where something is missing",
+            rows.table.name,
+            rows.skipped,
+            rows.skipped + rows.table.num_rows,
+        )
+    for twins in _near_twins([*rows.first, *rows.second]).values():
+        listed = " and ".join(map(repr, twins))
+        _LOGGER.warning(
+            "%s: %s differ in capitals and spaces alone, and are different arms",
+            rows.table.name,
+            listed,
+        )
+
+
+def _near_twins(names: Sequence[str]) -> Mapping[str, list[str]]:
+    """Return names that differ in capitals and spaces alone."""
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        found.setdefault(" ".join(name.casefold().split()), []).append(name)
+    return {key: each for key, each in found.items() if len(each) > 1}
