@@ -87,7 +87,9 @@ class VoteColumns(NamedTuple):
 def is_square(table: ColumnTable) -> bool:
     """Say whether a table has a row and a column for each arm, of the same names."""
     names, *others = table.titles
-    return len(others) > 1 and sorted(table[names]) == sorted(others)
+    if not 1 < len(others) == table.num_rows:
+        return False
+    return sorted(table[names]) == sorted(others)
 
 
 def columns_of(table: ColumnTable, asked: VoteFormat) -> VoteColumns:
