@@ -14,6 +14,7 @@ from bayesduel.policies.elimination.scalable_copeland_bandits import (
 from bayesduel.policies.identification.active_winner_recovery import (
     ActiveWinnerRecovery,
 )
+from bayesduel.policies.identification.d_optimal import DOptimal
 from bayesduel.policies.identification.expected_information import (
     ExpectedInformation,
 )
@@ -74,6 +75,7 @@ __all__ = [
     "ChoiceBandits",
     "CombinatorialUCB",
     "CopelandConfidenceBound",
+    "DOptimal",
     "DelayedFeedback",
     "DoubleThompson",
     "Doubler",

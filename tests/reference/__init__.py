@@ -28,6 +28,7 @@ from tests.reference.common import (
 )
 from tests.reference.copeland_confidence_bound import CopelandConfidenceBound
 from tests.reference.copeland_winner_rmed import CopelandRMED
+from tests.reference.d_optimal import DOptimal
 from tests.reference.double_thompson import DoubleThompson, DoubleThompsonPlus
 from tests.reference.efficient_copeland_winner_rmed import EfficientCopelandRMED
 from tests.reference.expected_information import ExpectedInformation
@@ -59,6 +60,7 @@ __all__ = [
     "BayesianBradleyTerry",
     "CopelandConfidenceBound",
     "CopelandRMED",
+    "DOptimal",
     "DoubleThompson",
     "DoubleThompsonPlus",
     "EfficientCopelandRMED",
