@@ -38,10 +38,10 @@ class DOptimal(Policy):
 
         M = I / s^2 + sum over votes of p_ij (1 - p_ij) (e_i - e_j)(e_i - e_j)^T
 
-    at the mode of the posterior, for a vote on i and j. One more vote on a pair adds log(1 + p_ij (1 - p_ij)
-    d_ij) to log det M, where d_ij is the posterior variance of u_i - u_j; the pair with
-    the most is compared. Ties, to a relative 1e-9, are broken at random. The arm with
-    the largest utility is recommended.
+    at the mode of the posterior, i and j being the arms of a vote. One more vote on a
+    pair adds log(1 + p_ij (1 - p_ij) d_ij) to log det M, where d_ij is the posterior
+    variance of u_i - u_j; the pair with the most is compared. Ties, to a relative
+    1e-9, are broken at random. The arm with the largest utility is recommended.
 
     A design for estimating all utilities, as leaderboards use it; for finding the best
     arm, or for small regret, others ask better questions. It never exploits: every
