@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.draws import draw_beta, waiting_time_and_level
 from bayesduel.ops.scalar.generators import standard_exponential, standard_normal
 

@@ -7,7 +7,8 @@ import numpy as np
 from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
-from bayesduel.ops.scalar.compiled import OPTIONS, compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiler import OPTIONS
 
 
 @compiled
@@ -76,7 +77,8 @@ def test_part_is_found_on_disk(tmp_path):
 
 _SCRIPT = """
 from numba import njit
-from bayesduel.ops.scalar.compiled import OPTIONS, compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiler import OPTIONS
 
 @compiled
 def below(x):

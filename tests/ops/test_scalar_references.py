@@ -7,7 +7,8 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from bayesduel.ops.scalar.compiled import OPTIONS, compiled
+from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.ops.scalar.compiler import OPTIONS
 from bayesduel.ops.scalar.references import reference
 
 PAIR = np.dtype([("wins", np.int64), ("share", np.float64)])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.ops.scalar.compiler import OPTIONS
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import (
     choose,

@@ -1,15 +1,13 @@
 """The compiled loop, one program per kernel, kept on disk."""
 
-import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from numba import njit
 from numba.core import config
 
-from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.program_cache import kernel_folder
 from bayesduel.simulation.scalar.loop import play, tell
 
@@ -33,7 +31,7 @@ def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     only ask whether the file of the function is the same, and two processes that
     compile it for two kernels at once could mix them up.
     """
-    compiled: Any = njit(**OPTIONS)(inspect.unwrap(function))
+    compiled: Any = standalone(function)
     keep_on_disk(compiled, name)
     return compiled
 

@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.ops.scalar.compiler import OPTIONS
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.rmed._scalar_copeland_program import (
     is_solved,

@@ -11,7 +11,7 @@ from numba import njit
 from scipy import special
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiled import OPTIONS, standalone
+from bayesduel.ops.scalar.compiler import OPTIONS, standalone
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import init, update
