@@ -22,7 +22,6 @@ from numpy.random import Generator
 from bayesduel.ops.scalar.compiled import compiled, inlined
 
 
-
 def _ours(function: Callable[..., Any]) -> Any:
     """Return a function like one of Numba's, which stays as Numba compiles it."""
     plain: Any = inspect.unwrap(function)

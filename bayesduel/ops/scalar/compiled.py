@@ -1,8 +1,8 @@
 """Marks on the functions of kernels, which Python plays and Numba can compile.
 
 A marked function is the function itself: Python calls it at once, and nothing is
-imported or compiled for that. Where a program calls it, ``ops.scalar.compiler`` compiles
-it then, as its mark says.
+imported or compiled for that. Where a program calls it, it is compiled then, as its
+mark says, by ``ops.scalar.compiler``.
 """
 
 import inspect
@@ -14,7 +14,7 @@ type Records = Any
 """A NumPy array with named fields, of which the static checker knows nothing."""
 
 IS_INLINED: dict[Callable[..., Any], bool] = {}
-"""Of all marked functions, whether they are compiled as part of those that call them."""
+"""Of all marked functions: whether they are compiled as part of their callers."""
 
 BY_STATE: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 """Of all functions that are found ``by_state``, what is found by which class."""

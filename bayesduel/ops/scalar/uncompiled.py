@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-_MOST_ENTRIES = 2**16
+_MOST_ENTRIES = 2**18
 """What is larger is read where it is, and not written to."""
 
 
@@ -68,7 +68,7 @@ class _Large:
     """An array that is read entry by entry."""
 
     def __init__(self, array: Any) -> None:
-        self._entry, self.shape = array.item, array.shape
+        self._entry, self.shape, self.size = array.item, array.shape, array.size
 
     def __getitem__(self, place: Any) -> Any:
         return self._entry(place)

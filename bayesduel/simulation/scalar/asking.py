@@ -49,7 +49,7 @@ VOTE = np.dtype(
 """Equal votes."""
 
 
-_MOST_SECONDS = 1.0
+MOST_SECONDS = 1.0
 """In Python; loading the program of a kernel takes as long, compiling it longer."""
 
 _VOTES_AT_ONCE = 16
@@ -70,14 +70,17 @@ class Asker:
     ----------
     kernel : str
         Its name.
-    most_seconds : float
-        What Python may take, with all that is known to come.
+    most_seconds : float, optional
+        What Python may take, with all that is known to come; ``MOST_SECONDS``, or
+        nothing where this process has the program.
     """
 
-    def __init__(self, kernel: str, most_seconds: float = _MOST_SECONDS) -> None:
+    def __init__(self, kernel: str, most_seconds: float | None = None) -> None:
+        if most_seconds is None:
+            most_seconds = 0.0 if kernel in _loaded else MOST_SECONDS
         self._kernel, self._most_seconds = kernel, most_seconds
         self._seconds, self._played = 0.0, 0
-        self._is_compiled = kernel in _loaded
+        self._is_compiled = False
 
     def expect(self, more: int) -> None:
         """Take in that so many votes and questions are to come."""

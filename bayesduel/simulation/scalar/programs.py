@@ -2,14 +2,17 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from numba.core import config
 
 from bayesduel.ops.scalar.compiler import standalone
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.program_cache import kernel_folder
 from bayesduel.simulation.scalar.loop import play, tell
+
+_settings: Any = config
 
 
 @cache
@@ -27,10 +30,14 @@ def telling_program(kernel: str) -> Callable[..., None]:
 def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Compile a function of Python, or find it on disk as ``name``.
 
+    Where Numba is told to compile nothing (``NUMBA_DISABLE_JIT``), Python runs it.
+
     Each has a folder of its own, which is a function of all sources: Numba itself would
     only ask whether the file of the function is the same, and two processes that
     compile it for two kernels at once could mix them up.
     """
+    if _settings.DISABLE_JIT:
+        return partial(run_uncompiled, function)
     compiled: Any = standalone(function)
     keep_on_disk(compiled, name)
     return compiled
@@ -38,12 +45,11 @@ def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def keep_on_disk(compiled: Any, name: str) -> None:
     """Let Numba keep what it compiles for a function in the folder ``name``."""
-    folder = kernel_folder(name)
+    folder = None if _settings.DISABLE_JIT else kernel_folder(name)
     if folder is not None:
-        settings: Any = config
-        configured = settings.CACHE_DIR
-        settings.CACHE_DIR = str(folder)
+        configured = _settings.CACHE_DIR
+        _settings.CACHE_DIR = str(folder)
         # Where the folder has become unwritable, it is compiled again.
         with suppress(OSError, RuntimeError):
             compiled.enable_caching()
-        settings.CACHE_DIR = configured
+        _settings.CACHE_DIR = configured
