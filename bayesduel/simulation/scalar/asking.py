@@ -73,6 +73,11 @@ class Asker:
     most_seconds : float, optional
         What Python may take, with all that is known to come; ``MOST_SECONDS``, or
         nothing where this process has the program.
+
+    Attributes
+    ----------
+    is_compiled : bool
+        Whether the program plays from now on.
     """
 
     def __init__(self, kernel: str, most_seconds: float | None = None) -> None:
@@ -80,13 +85,13 @@ class Asker:
             most_seconds = 0.0 if kernel in _loaded else MOST_SECONDS
         self._kernel, self._most_seconds = kernel, most_seconds
         self._seconds, self._played = 0.0, 0
-        self._is_compiled = False
+        self.is_compiled = False
 
     def expect(self, more: int) -> None:
         """Take in that so many votes and questions are to come."""
         each = self._seconds / max(self._played, 1)
         if self._seconds + more * each >= self._most_seconds:
-            self._is_compiled = True
+            self.is_compiled = True
 
     def ask(
         self, state: Any, rng: Generator, played: int, horizon: int, found: Records
@@ -102,7 +107,7 @@ class Asker:
         left = int(votes["count"].sum())
         while True:
             self.expect(left)
-            most = left if self._is_compiled else min(left, _VOTES_AT_ONCE)
+            most = left if self.is_compiled else min(left, _VOTES_AT_ONCE)
             given = state, rng, played, begins, votes, most
             played, begins = self._run(hear, most, given), False
             still = int(votes["count"].sum())
@@ -112,14 +117,14 @@ class Asker:
 
     def _run(self, function: Any, number: int, given: tuple[Any, ...]) -> Any:
         """Call a function of so many votes and questions."""
-        if not self._is_compiled:
+        if not self.is_compiled:
             generator = given[1].bit_generator
             before, began = generator.state, thread_time()
             try:
                 found = run_uncompiled(function, *given)
             except (ArithmeticError, ValueError):
                 # Nothing has happened yet; compiled code takes these numbers.
-                generator.state, self._is_compiled = before, True
+                generator.state, self.is_compiled = before, True
             else:
                 self._seconds += thread_time() - began
                 self._played += number

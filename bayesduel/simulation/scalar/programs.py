@@ -45,7 +45,7 @@ def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def keep_on_disk(compiled: Any, name: str) -> None:
     """Let Numba keep what it compiles for a function in the folder ``name``."""
-    folder = None if _settings.DISABLE_JIT else kernel_folder(name)
+    folder = kernel_folder(name)
     if folder is not None:
         configured = _settings.CACHE_DIR
         _settings.CACHE_DIR = str(folder)
