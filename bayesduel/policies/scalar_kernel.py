@@ -1,9 +1,9 @@
 """What a policy offers to the scalar engine: a state of arrays and three functions.
 
-A *kernel* is the rule of a policy for one run at a time, compiled by Numba. Its state
-is a named tuple of NumPy arrays, which its functions change in place. They are given a
-reference to it (``ops.scalar.references``), and found by its class, so that one loop
-plays all of them.
+A *kernel* is the rule of a policy for one run at a time, which Python plays and Numba
+can compile. Its state is a named tuple of NumPy arrays, which its functions change in
+place. They are given a reference to it (``ops.scalar.references``), and found by its
+class, so that one loop plays all of them.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
-from numba.extending import overload
 from numpy.random import Generator
 
-from bayesduel.ops.scalar.compiled import PART_OPTIONS, inlined
-from bayesduel.ops.scalar.references import NAMED_TUPLE, Reference
+from bayesduel.ops.scalar.compiled import by_state, implement_one, inlined
 
 SEVERAL: Any = np.int64(-1)
 """The champion where the idle rounds are shared: ``share_idle_rounds`` says how.
@@ -76,16 +74,19 @@ class ScalarKernel:
     serve: Callable[[Any], bool] = _serves_nothing
 
 
+@by_state
 def init(state: Any, rng: Generator) -> None:
     """Prepare a new state for the first round, where that takes compiled code."""
     raise NotImplementedError
 
 
+@by_state
 def choose(state: Any, rng: Generator, round_: int) -> ScalarDuel:
     """Say what to play from ``round_`` on, as ``Policy.choose``."""
     raise NotImplementedError
 
 
+@by_state
 def update(
     state: Any, rng: Generator, round_: int, first: int, second: int, won: bool
 ) -> None:
@@ -97,11 +98,13 @@ def update(
     raise NotImplementedError
 
 
+@by_state
 def reads_self_duels(state: Any) -> bool:
     """Say whether ``update`` is told of a self-duel that was chosen as a duel."""
     raise NotImplementedError
 
 
+@by_state
 def note(state: Any) -> int:
     """Return what the rule must know again when it is told of its last choice.
 
@@ -110,6 +113,7 @@ def note(state: Any) -> int:
     raise NotImplementedError
 
 
+@by_state
 def recall(state: Any, first: int, second: int, noted: int) -> None:
     """Prepare for an ``update`` that is not of the last choice, but of one noted.
 
@@ -118,6 +122,7 @@ def recall(state: Any, first: int, second: int, noted: int) -> None:
     raise NotImplementedError
 
 
+@by_state
 def is_waiting(state: Any) -> bool:
     """Say whether a rule cannot go on before the host has served its state.
 
@@ -128,11 +133,13 @@ def is_waiting(state: Any) -> bool:
     raise NotImplementedError
 
 
+@by_state
 def recommend(state: Any, rng: Generator) -> int:
     """Return the arm that the policy believes to be best."""
     raise NotImplementedError
 
 
+@by_state
 def share_idle_rounds(
     state: Any, rng: Generator, rounds: int, shares: Int[np.ndarray, " K"]
 ) -> None:
@@ -227,17 +234,3 @@ def _never_waits(state: Any) -> bool:
 _INIT, _CHOOSE, _UPDATE, _RECOMMEND = init, choose, update, recommend
 _SHARE, _READS = share_idle_rounds, reads_self_duels
 _NOTE, _RECALL, _WAITS = note, recall, is_waiting
-
-
-def implement_one(
-    stub: Callable[..., Any], state_class: type, function: Callable[..., Any]
-) -> None:
-    """Let compiled code find a function by the class of its first argument."""
-    # Numba wants the plain function, with the arguments of the stub.
-    plain = getattr(function, "py_func", function)
-
-    @overload(stub, strict=False, jit_options=PART_OPTIONS)
-    def find(state: Any, *others: Any) -> Callable[..., Any] | None:
-        target = state.target if isinstance(state, Reference) else state
-        wanted = isinstance(target, NAMED_TUPLE)
-        return plain if wanted and target.instance_class is state_class else None

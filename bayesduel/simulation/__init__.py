@@ -1,6 +1,15 @@
 """Who answers: environments and their ledgers of plays."""
 
-from bayesduel.simulation.pairwise import PairwiseEnvironment
-from bayesduel.simulation.subsets import SubsetEnvironment
+from typing import TYPE_CHECKING
+
+from bayesduel.lazy import lazily
+
+if TYPE_CHECKING:
+    from bayesduel.simulation.pairwise import PairwiseEnvironment
+    from bayesduel.simulation.subsets import SubsetEnvironment
+
+_HOMES = {"PairwiseEnvironment": ".pairwise", "SubsetEnvironment": ".subsets"}
 
 __all__ = ["PairwiseEnvironment", "SubsetEnvironment"]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -215,6 +215,11 @@ def _program(policy: Any, runs: Runs) -> tuple[Callable[..., None], Any]:
     if not policy.compiled:
         return runs.loop.play, policy
     # Numba takes half a second to import.
+    from numba.core import config
+
+    settings: Any = config
+    if settings.DISABLE_JIT:
+        return runs.loop.play, policy
     from bayesduel.simulation.scalar.compiled_rounds import (
         compiled_rounds,
         parameters_record,

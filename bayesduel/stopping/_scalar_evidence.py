@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from bayesduel.ops.scalar.compiled import Records, compiled, inlined
-from bayesduel.policies.scalar_kernel import implement_one
+from bayesduel.ops.scalar.compiled import Records, compiled, implement_one, inlined
 from bayesduel.stopping._scalar_bets import log_bets, log_stake, log_whole
 from bayesduel.stopping.scalar_rules import GO_ON, ScalarStopping, observe
 

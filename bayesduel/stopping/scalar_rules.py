@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Int
 
-from bayesduel.ops.scalar.compiled import inlined
-from bayesduel.policies.scalar_kernel import implement_one
+from bayesduel.ops.scalar.compiled import by_state, implement_one, inlined
 
 GO_ON = -2
 """Of ``observe``: do not stop. Numbers of arms say who is named."""
@@ -37,6 +36,7 @@ class ScalarStopping:
     new_state: Callable[[int], Any]
 
 
+@by_state
 def observe(state: Any, first: int, second: int, won: bool) -> int:
     """Take in that ``first`` has won or lost a duel; return an arm, or a code above."""
     raise NotImplementedError

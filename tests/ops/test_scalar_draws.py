@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.draws import draw_beta, waiting_time_and_level
 from bayesduel.ops.scalar.generators import standard_exponential, standard_normal
 
@@ -17,7 +17,7 @@ def test_draws_are_those_of_the_generator(part):
     ours, numpys = np.random.default_rng(5), np.random.default_rng(5)
     draw = standalone(part)
     found = [draw(ours) for _ in range(DRAWS)]
-    wanted = getattr(numpys, part.py_func.__name__)(DRAWS)
+    wanted = getattr(numpys, part.__name__)(DRAWS)
     np.testing.assert_allclose(found, wanted, rtol=1e-14)
     assert ours.random() == numpys.random()
 

@@ -7,7 +7,8 @@ import numpy as np
 from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
-from bayesduel.ops.scalar.compiled import OPTIONS, compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiler import standalone
 
 
 @compiled
@@ -25,8 +26,8 @@ def _sum_of_halves(values: np.ndarray) -> float:
 
 def test_part_is_linked_with_what_it_calls():
     """Through another part and by itself, into two functions of two modules."""
-    one = njit(**OPTIONS)(lambda values: _sum_of_halves(values) + _halved(values, 0))
-    other = njit(**OPTIONS)(lambda values: _halved(values, 1) - _sum_of_halves(values))
+    one = standalone(lambda values: _sum_of_halves(values) + _halved(values, 0))
+    other = standalone(lambda values: _halved(values, 1) - _sum_of_halves(values))
     values = np.array([3.0, 5.0, 7.0])
     assert one(values) == 9.0
     assert other(values) == -5.0
@@ -76,7 +77,8 @@ def test_part_is_found_on_disk(tmp_path):
 
 _SCRIPT = """
 from numba import njit
-from bayesduel.ops.scalar.compiled import OPTIONS, compiled, inlined
+from bayesduel.ops.scalar.compiled import compiled, inlined
+from bayesduel.ops.scalar.compiler import OPTIONS
 
 @compiled
 def below(x):

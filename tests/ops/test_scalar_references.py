@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numba import njit
 from numba.core.errors import TypingError
 
-from bayesduel.ops.scalar.compiled import OPTIONS, compiled
+from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.references import reference
 
 PAIR = np.dtype([("wins", np.int64), ("share", np.float64)])
@@ -45,7 +45,7 @@ def _change(state, i, j):
     state.signs[1, i, j] = -1
 
 
-@njit(**OPTIONS)
+@standalone
 def _read(arrays):
     state = reference(arrays)
     _change(state, 1, 2)
@@ -73,7 +73,7 @@ def test_fields_are_those_of_the_tuple():
 def test_two_states_do_not_share_words():
     """A compiled function reads what never changes once, but of each state."""
 
-    @njit(**OPTIONS)
+    @standalone
     def both(one, other):
         first, second = reference(one), reference(other)
         _change(first, 0, 0)
@@ -83,7 +83,7 @@ def test_two_states_do_not_share_words():
 
 
 def test_what_is_no_state_is_refused():
-    @njit(**OPTIONS)
+    @standalone
     def of_an_array(array):
         return reference(array)
 

@@ -1,13 +1,11 @@
 """Driving kernels without the simulator, with outcomes that are fixed in advance."""
 
-import inspect
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import (
     choose,
@@ -82,4 +80,4 @@ def _play(arrays, rng, outcomes, counts, duels, run):
 
 @cache
 def _program():
-    return njit(**OPTIONS)(inspect.unwrap(_play))
+    return standalone(_play)

@@ -6,7 +6,7 @@ import pytest
 from scipy import special
 
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.posteriors import BetaPairs, PairPosterior
 from bayesduel.posteriors.names import is_posterior
 from bayesduel.posteriors.scalar_betas import (

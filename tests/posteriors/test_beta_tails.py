@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.posteriors import scalar_betas
 from bayesduel.posteriors.beta_tails import TABLE_SIZE, tails_by_duels
 

@@ -9,7 +9,8 @@ from scipy.stats import binom
 import bayesduel
 from bayesduel import policies
 from bayesduel.errors import SimulationArgumentError, StoppingRuleError
-from bayesduel.ops.scalar.compiled import compiled, standalone
+from bayesduel.ops.scalar.compiled import compiled
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.stopping import (
     AnytimeEvidence,
     Budget,

@@ -30,10 +30,13 @@ from numba.core.typed_passes import (
 )
 from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
 
+from bayesduel.ops.scalar import compiled_references, references
 from bayesduel.ops.scalar.in_place import IN_PLACE
 from bayesduel.ops.scalar.parts import Part, Program, lacking
 
 __all__ = ["InlinedPartCompiler", "PartCompiler", "ProgramCompiler", "lacking"]
+
+_OURS = {**IN_PLACE, references.reference: compiled_references.reference}
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -50,7 +53,7 @@ class _WriteInPlace(FunctionPass):
             for assignment in block.find_insts(ir.Assign):
                 read = assignment.value
                 if isinstance(read, ir.Global) and callable(read.value):
-                    read.value = IN_PLACE.get(read.value, read.value)
+                    read.value = _OURS.get(read.value, read.value)
         return True
 
 

@@ -1,27 +1,15 @@
-"""The state of a kernel by reference, where this version of Numba allows it.
-
-Else the named tuple itself is passed on: the same digits, a third slower.
-"""
+"""The state of a kernel as its functions are given it."""
 
 from typing import Any
 
-from numba import njit, types
-
-NAMED_TUPLE: Any = types.BaseNamedTuple
-"""The class of types of named tuples, whose fields the static checker does not know."""
+from bayesduel.ops.scalar.compiled import inlined
 
 
-def _itself(state: Any) -> Any:
+@inlined
+def reference(state: Any) -> Any:
+    """Return a reference to a named tuple, for as long as the caller runs.
+
+    That is how compiled code passes it on (``ops.scalar.compiled_references``); Python
+    passes references anyway.
+    """
     return state
-
-
-Reference: Any
-"""The type of a reference; ``target`` is that of the named tuple."""
-
-reference: Any
-"""``reference(state)``: of a named tuple, for as long as the caller runs."""
-
-try:
-    from bayesduel.ops.scalar._own_references import Reference, reference
-except (ImportError, AttributeError):
-    Reference, reference = type("Reference", (), {}), njit(_itself)

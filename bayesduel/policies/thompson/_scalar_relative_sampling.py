@@ -12,7 +12,7 @@ from jaxtyping import Float, Int, Real
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
-from bayesduel.ops.scalar.draws import waiting_time
+from bayesduel.ops.scalar.draws import hazard_of, waiting_time
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import (
     ARM_FIELDS,
@@ -152,9 +152,7 @@ def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> Scalar
     idle, happens = 0, True
     if resting != _NOBODY:
         window = arms[resting].expiry - round_ + 1
-        # Where a sum of probabilities is rounded above 1, nothing is idle.
-        hazard = -math.log1p(-min(chance, 1.0))
-        idle, happens = waiting_time(rng, hazard, window)
+        idle, happens = waiting_time(rng, hazard_of(chance), window)
         arms[resting].reigns += idle
     first = place_by_weight(arms, arms.size, rng)
     champion = first if resting == _NOBODY else resting

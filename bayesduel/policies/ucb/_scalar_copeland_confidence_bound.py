@@ -11,7 +11,7 @@ from jaxtyping import Int
 from numpy.random import Generator
 
 from bayesduel.ops.scalar.compiled import Records, compiled, inlined
-from bayesduel.ops.scalar.draws import choose_index, waiting_time
+from bayesduel.ops.scalar.draws import choose_index, hazard_of, waiting_time
 from bayesduel.ops.scalar.splits import binomial
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import (
@@ -176,7 +176,7 @@ def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
     check = _CHECK if now.num_open_beliefs > 0 else 0.0
     # A sum of probabilities may be rounded on either side of 1.
     chance = min(check + (1.0 - check) * busy, 1.0) if now.num_winners > 0 else 1.0
-    now.hazard = -math.log1p(-chance)
+    now.hazard = hazard_of(chance)
     now.checks = check / chance if chance > 0.0 else 0.0
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.random import Generator
 from bayesduel.limits import PATIENCE
 from bayesduel.ops.scalar.compiled import Records
 from bayesduel.ops.scalar.references import reference
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.policies.scalar_kernel import (
     NOT_ASKED,
     choose,
@@ -20,7 +22,6 @@ from bayesduel.policies.scalar_kernel import (
     recall,
     update,
 )
-from bayesduel.simulation.scalar.programs import kept
 
 FOUND = np.dtype(
     [
@@ -48,16 +49,97 @@ VOTE = np.dtype(
 """Equal votes."""
 
 
-@cache
-def asking_program(kernel: str) -> Callable[..., None]:
-    """Return the compiled :func:`ask` of the kernel of this name."""
-    return kept(ask, f"{kernel}-asked")
+MOST_SECONDS = 1.0
+"""In Python; loading the program of a kernel takes as long, compiling it longer."""
+
+_VOTES_AT_ONCE = 16
+"""After so many it is seen again whether the rest takes Python too long."""
+
+_loaded: set[str] = set()
+"""Kernels whose programs this process has."""
+
+
+class Asker:
+    """Runs :func:`ask` and :func:`hear` of a kernel: in Python, or compiled.
+
+    A question takes Python a millisecond, but a program a second to be loaded, or
+    several to be compiled. So Python plays for as long as that takes less time in all,
+    and the program goes on from there: the digits are the same.
+
+    Parameters
+    ----------
+    kernel : str
+        Its name.
+    most_seconds : float, optional
+        What Python may take, with all that is known to come; ``MOST_SECONDS``, or
+        nothing where this process has the program.
+
+    Attributes
+    ----------
+    is_compiled : bool
+        Whether the program plays from now on.
+    """
+
+    def __init__(self, kernel: str, most_seconds: float | None = None) -> None:
+        if most_seconds is None:
+            most_seconds = 0.0 if kernel in _loaded else MOST_SECONDS
+        self._kernel, self._most_seconds = kernel, most_seconds
+        self._seconds, self._played = 0.0, 0
+        self.is_compiled = False
+
+    def expect(self, more: int) -> None:
+        """Take in that so many votes and questions are to come."""
+        each = self._seconds / max(self._played, 1)
+        if self._seconds + more * each >= self._most_seconds:
+            self.is_compiled = True
+
+    def ask(
+        self, state: Any, rng: Generator, played: int, horizon: int, found: Records
+    ) -> None:
+        """Run :func:`ask`."""
+        self.expect(1)
+        self._run(ask, 1, (state, rng, played, horizon, found))
+
+    def hear(
+        self, state: Any, rng: Generator, played: int, begins: bool, votes: Records
+    ) -> int:
+        """Run :func:`hear` of all votes, or until the policy waits for the host."""
+        left = int(votes["count"].sum())
+        while True:
+            self.expect(left)
+            most = left if self.is_compiled else min(left, _VOTES_AT_ONCE)
+            given = state, rng, played, begins, votes, most
+            played, begins = self._run(hear, most, given), False
+            still = int(votes["count"].sum())
+            if still in (0, left):
+                return played
+            left = still
+
+    def _run(self, function: Any, number: int, given: tuple[Any, ...]) -> Any:
+        """Call a function of so many votes and questions."""
+        if not self.is_compiled:
+            generator = given[1].bit_generator
+            before, began = generator.state, thread_time()
+            try:
+                found = run_uncompiled(function, *given)
+            except (ArithmeticError, ValueError):
+                # Nothing has happened yet; compiled code takes these numbers.
+                generator.state, self.is_compiled = before, True
+            else:
+                self._seconds += thread_time() - began
+                self._played += number
+                return found
+        return _program(function, self._kernel)(*given)
 
 
 @cache
-def hearing_program(kernel: str) -> Callable[..., int]:
-    """Return the compiled :func:`hear` of the kernel of this name."""
-    return kept(hear, f"{kernel}-heard")
+def _program(function: Any, kernel: str) -> Callable[..., Any]:
+    """Return a function compiled for the kernel of this name."""
+    # Most questions need no program, so neither Numba.
+    from bayesduel.simulation.scalar.programs import kept
+
+    _loaded.add(kernel)
+    return kept(function, f"{kernel}-{_SUFFIXES[function]}")
 
 
 def ask(policy: Any, rng: Generator, played: int, horizon: int, found: Records) -> None:
@@ -91,11 +173,19 @@ def ask(policy: Any, rng: Generator, played: int, horizon: int, found: Records) 
                     return
 
 
-def hear(policy: Any, rng: Generator, played: int, begins: bool, votes: Records) -> int:
+def hear(
+    policy: Any,
+    rng: Generator,
+    played: int,
+    begins: bool,
+    votes: Records,
+    most: int,
+) -> int:
     """Tell a policy of votes, a new one after its preparation; return its rounds.
 
     Votes that it did not ask for take rounds now. What was told is taken out of
-    ``votes``: where the policy comes to wait for the host, the rest is told later.
+    ``votes``: after ``most`` of them, or where the policy comes to wait for the host,
+    the rest is told later.
     """
     state = reference(policy)
     if begins:
@@ -103,8 +193,9 @@ def hear(policy: Any, rng: Generator, played: int, begins: bool, votes: Records)
     for place in range(votes.size):
         vote = votes[place]
         while vote.count > 0:
-            if is_waiting(state):
+            if most == 0 or is_waiting(state):
                 return played
+            most -= 1
             vote.count -= 1
             if vote.round > 0:
                 recall(state, vote.first, vote.second, vote.noted)
@@ -115,3 +206,6 @@ def hear(policy: Any, rng: Generator, played: int, begins: bool, votes: Records)
                 round_ = played
             update(state, rng, round_, vote.first, vote.second, vote.won > 0)
     return played
+
+
+_SUFFIXES = {ask: "asked", hear: "heard"}

@@ -1,17 +1,18 @@
 """The compiled loop, one program per kernel, kept on disk."""
 
-import inspect
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from numba import njit
 from numba.core import config
 
-from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.ops.scalar.compiler import standalone
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
 from bayesduel.program_cache import kernel_folder
 from bayesduel.simulation.scalar.loop import play, tell
+
+_settings: Any = config
 
 
 @cache
@@ -29,11 +30,15 @@ def telling_program(kernel: str) -> Callable[..., None]:
 def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Compile a function of Python, or find it on disk as ``name``.
 
+    Where Numba is told to compile nothing (``NUMBA_DISABLE_JIT``), Python runs it.
+
     Each has a folder of its own, which is a function of all sources: Numba itself would
     only ask whether the file of the function is the same, and two processes that
     compile it for two kernels at once could mix them up.
     """
-    compiled: Any = njit(**OPTIONS)(inspect.unwrap(function))
+    if _settings.DISABLE_JIT:
+        return partial(run_uncompiled, function)
+    compiled: Any = standalone(function)
     keep_on_disk(compiled, name)
     return compiled
 
@@ -42,10 +47,9 @@ def keep_on_disk(compiled: Any, name: str) -> None:
     """Let Numba keep what it compiles for a function in the folder ``name``."""
     folder = kernel_folder(name)
     if folder is not None:
-        settings: Any = config
-        configured = settings.CACHE_DIR
-        settings.CACHE_DIR = str(folder)
+        configured = _settings.CACHE_DIR
+        _settings.CACHE_DIR = str(folder)
         # Where the folder has become unwritable, it is compiled again.
         with suppress(OSError, RuntimeError):
             compiled.enable_caching()
-        settings.CACHE_DIR = configured
+        _settings.CACHE_DIR = configured

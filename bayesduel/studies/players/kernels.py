@@ -1,4 +1,4 @@
-"""A policy that a kernel plays, asked by people: the program that simulations run."""
+"""A policy that a kernel plays, asked by people: the rule that simulations run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,7 @@ import numpy as np
 from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.policies.policy import declared
 from bayesduel.simulation.records import PROGRAMS
-from bayesduel.simulation.scalar.asking import (
-    FOUND,
-    VOTE,
-    asking_program,
-    hearing_program,
-)
+from bayesduel.simulation.scalar.asking import FOUND, VOTE, Asker
 from bayesduel.studies._state import StudyState, Told
 from bayesduel.studies.players.played import Game, Played, generator
 
@@ -44,8 +39,7 @@ class PlayedKernel(Played):
         self._horizon = LONGEST_HORIZON if horizon is None else horizon
         self._generator = partial(generator, state)
         self._serve = kernel.serve
-        self._choose = asking_program(kernel.name)
-        self._hear = hearing_program(kernel.name)
+        self._asker = Asker(kernel.name)
         order = np.arange(len(state.active), dtype=np.int64)
         game = Game(kernel.new_state(order, self._horizon))
         super().__init__(state, game)
@@ -53,9 +47,10 @@ class PlayedKernel(Played):
     def _ask(self, game: Game, number: int) -> dict[str, Any] | None:
         before, found = game.round, np.zeros(1, dtype=FOUND)
         rng = self._generator(number)
-        self._choose(game.state, rng, game.round, self._horizon, found)
+        self._asker.ask(game.state, rng, game.round, self._horizon, found)
         while self._serve(game.state):
-            self._choose(game.state, rng, found[0]["round"], self._horizon, found)
+            round_ = int(found[0]["round"])
+            self._asker.ask(game.state, rng, round_, self._horizon, found)
         game.round = int(found[0]["round"])
         if not found[0]["has_duel"]:
             return None
@@ -67,7 +62,9 @@ class PlayedKernel(Played):
         self._tell([row for each in told for row in self._votes(each)], begins=True)
 
     def _follow(self, told: Iterable[Told]) -> None:
-        for each in told:
+        told = list(told)
+        for place, each in enumerate(told):
+            self._asker.expect(len(told) - place)
             if each.duel is not None:
                 self._tell(self._votes(each), each.number)
             elif each.program == _PROGRAM:
@@ -90,6 +87,6 @@ class PlayedKernel(Played):
         """Tell the policy of votes; those it did not ask for take rounds now."""
         game, rows = self._game, np.array(votes, dtype=VOTE)
         rng = self._generator(number)
-        game.round = self._hear(game.state, rng, game.round, begins, rows)
+        game.round = self._asker.hear(game.state, rng, game.round, begins, rows)
         while self._serve(game.state):
-            game.round = self._hear(game.state, rng, game.round, False, rows)
+            game.round = self._asker.hear(game.state, rng, game.round, False, rows)

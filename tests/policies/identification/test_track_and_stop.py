@@ -6,7 +6,7 @@ import pytest
 import theory
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
-from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.policies.identification import _scalar_allocation
 from bayesduel.policies.identification._scalar_allocation import new_program
 from tests.policies.driving import simulate_runs

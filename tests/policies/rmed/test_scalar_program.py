@@ -1,13 +1,10 @@
 """The optimal program in the kernel of CW-RMED, against ``theory``."""
 
-import inspect
-
 import numpy as np
 import pytest
-from numba import njit
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiled import OPTIONS
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.rmed._scalar_copeland_program import (
     is_solved,
@@ -33,7 +30,7 @@ def _learn_all(arrays):
 
 @pytest.fixture(scope="module")
 def learn_all():
-    return njit(**OPTIONS)(inspect.unwrap(_learn_all))
+    return standalone(_learn_all)
 
 
 def state_of(gaps, program):

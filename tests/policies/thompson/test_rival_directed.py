@@ -9,7 +9,7 @@ from scipy.special import xlog1py, xlogy
 
 import bayesduel
 from bayesduel import policies
-from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.policies.thompson._scalar_rival_state import expected_divergence
 from tests.policies.random_states import LATEST
 from tests.reference import RivalDirected

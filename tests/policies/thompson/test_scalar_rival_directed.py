@@ -7,11 +7,10 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from numba import njit
 from scipy import special
 
 from bayesduel import policies
-from bayesduel.ops.scalar.compiled import OPTIONS, standalone
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import init, update
@@ -30,7 +29,7 @@ FALSE_ALARM = 1e-5
 """Of one test, all features together."""
 
 
-@njit(**OPTIONS)
+@standalone
 def tell(arrays, rng, duels):
     """Tell a fresh state what came of some duels, (first, second, won)."""
     state = reference(arrays)

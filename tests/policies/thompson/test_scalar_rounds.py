@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesduel.ops.scalar.compiled import standalone
+from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_kernel import SEVERAL

@@ -1,0 +1,106 @@
+"""How marked functions of kernels are compiled.
+
+Kernels own no memory: all arrays are made by the host. So Numba is told to count no
+references to arrays, which took several times as long as the work itself; what would
+need memory (a slice that is assigned to, a new array, ``np.min``) is then refused when
+the kernel is compiled. That, and a pipeline of our own, rest on names that Numba calls
+private. Where a version of it lacks one, kernels are compiled as any other function:
+the same digits, after two to three times as long.
+
+Nothing but what is compiled needs this module, which imports Numba.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+from numba import njit
+from numba.extending import overload, typeof_impl
+
+from bayesduel.ops.scalar import generators
+from bayesduel.ops.scalar.compiled import BY_STATE, IS_INLINED
+from bayesduel.ops.scalar.compiled_references import NAMED_TUPLE, Reference
+
+
+def _own_pipelines() -> Any:
+    """Return the module of our own pipelines, None where Numba lacks what they need."""
+    try:
+        from bayesduel.ops.scalar import pipelines
+    except (ImportError, AttributeError):
+        return None
+    return pipelines if not pipelines.lacking() else None
+
+
+def _own_generators() -> Any:
+    """Return the module of Numba's own draws, None where it lacks one."""
+    try:
+        from bayesduel.ops.scalar import _own_generators
+    except ImportError:
+        return None
+    return _own_generators
+
+
+_PIPELINES = _own_pipelines()
+
+OPTIONS: Any = {"error_model": "numpy", "nogil": True}
+"""Divisions do not raise, as in NumPy; other threads of Python go on meanwhile."""
+
+_PART_OPTIONS: Any = OPTIONS
+"""Of what compiled code calls, and Python cannot: it becomes code with its callers."""
+
+_INLINED_OPTIONS: Any = OPTIONS
+
+if _PIPELINES is not None:
+    # Python calls what is compiled, and no other language.
+    _ours = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
+    OPTIONS = {**_ours, "pipeline_class": _PIPELINES.ProgramCompiler}
+    _part = {**_ours, "no_cpython_wrapper": True}
+    _PART_OPTIONS = {**_part, "pipeline_class": _PIPELINES.PartCompiler}
+    _INLINED_OPTIONS = {**_part, "pipeline_class": _PIPELINES.InlinedPartCompiler}
+
+_INSTEAD: dict[Callable[..., Any], Any] = {}
+"""What is compiled in place of a function."""
+
+if (_own := _own_generators()) is not None:
+    for _name in generators.__all__:
+        _INSTEAD[getattr(generators, _name)] = getattr(_own, _name)
+
+_TAUGHT: set[Callable[..., Any]] = set()
+
+
+def standalone(function: Any) -> Any:
+    """Compile a function that Python calls, with all that it calls."""
+    for stub in BY_STATE.keys() - _TAUGHT:
+        _TAUGHT.add(stub)
+        _teach(stub)
+    # A checked or otherwise wrapped function is no function for Numba.
+    return njit(**OPTIONS)(inspect.unwrap(function))
+
+
+def _teach(stub: Callable[..., Any]) -> None:
+    """Let compiled code find a function by the class of its first argument."""
+    functions = BY_STATE[stub]
+
+    @overload(stub, strict=False, jit_options=_PART_OPTIONS)
+    def find(state: Any, *others: Any) -> Callable[..., Any] | None:
+        target = state.target if isinstance(state, Reference) else state
+        is_state = isinstance(target, NAMED_TUPLE)
+        return functions.get(target.instance_class) if is_state else None
+
+
+@cache
+def _part(function: FunctionType) -> Any:
+    """Return a marked function as compiled code calls it."""
+    is_inlined = IS_INLINED[function]
+    options = _INLINED_OPTIONS if is_inlined else _PART_OPTIONS
+    return njit(**options)(function)
+
+
+@typeof_impl.register(FunctionType)
+def _type_of_function(function: FunctionType, context: Any) -> Any:
+    """Take a marked function for what is compiled of it."""
+    if function not in IS_INLINED:
+        return None
+    return typeof_impl(_part(_INSTEAD.get(function, function)), context)

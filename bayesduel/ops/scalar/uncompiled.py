@@ -1,0 +1,105 @@
+"""Functions of kernels as Python runs them: nothing is compiled, a debugger can stop.
+
+Kernels read ``state.arms[i].wins``, which Numba understands of an array with named
+fields, and NumPy does not. So Python is given objects in place of the entries of such
+arrays, and numbers of its own in place of NumPy's, which are faster one by one; what
+has become of them is written back. The digits are those of compiled code.
+"""
+
+import inspect
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+_MOST_ENTRIES = 2**18
+"""What is larger is read where it is, and not written to."""
+
+
+def run_uncompiled(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function that could be compiled as it stands; to the same effect.
+
+    Parameters
+    ----------
+    function : callable
+        Of a kernel, or of what plays kernels.
+    arguments : object
+        Arrays among them, and in named tuples among them, are changed as the compiled
+        function would change them; not at all where it raises.
+
+    Raises
+    ------
+    ArithmeticError or ValueError
+        Where compiled code goes on with infinity or what is no number, as after a
+        division by zero, or where an array is too large to be worth it.
+    """
+    given = [_unpacked(each) for each in arguments]
+    with np.errstate(all="ignore"):
+        found = inspect.unwrap(function)(*given)
+    for argument, own in zip(arguments, given, strict=True):
+        _write_back(argument, own)
+    return found
+
+
+class _Records(np.ndarray):
+    """Objects in an array; its attributes are those of all of them."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _Column(self, name)
+
+
+class _Column:
+    """One attribute of objects in an array of one axis."""
+
+    def __init__(self, records: Any, name: str) -> None:
+        self._records, self._name, self.size = records, name, len(records)
+
+    def __getitem__(self, place: int) -> Any:
+        return getattr(self._records[place], self._name)
+
+    def __setitem__(self, place: int, value: Any) -> None:
+        setattr(self._records[place], self._name, value)
+
+
+class _Large:
+    """An array that is read entry by entry."""
+
+    def __init__(self, array: Any) -> None:
+        self._entry, self.shape, self.size = array.item, array.shape, array.size
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._entry(place)
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        raise ValueError(f"too large to be played in Python: an array of {self.shape}")
+
+
+def _unpacked(value: Any) -> Any:
+    """Return an argument as Python reads it."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        made: Any = value
+        return made._make(map(_unpacked, value))
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.dtype.names is None:
+        return _Large(value) if value.size > _MOST_ENTRIES else value.astype(object)
+    names, rows = value.dtype.names, value.reshape(-1).tolist()
+    records = np.empty(value.size, dtype=object).view(_Records)
+    for place, row in enumerate(rows):
+        records[place] = SimpleNamespace(**dict(zip(names, row, strict=True)))
+    return records.reshape(value.shape)
+
+
+def _write_back(value: Any, own: Any) -> None:
+    """Write what has become of an argument into what it was made of."""
+    if isinstance(own, _Records):
+        rows = [tuple(vars(each).values()) for each in own.reshape(-1)]
+        value[...] = np.array(rows, dtype=value.dtype).reshape(value.shape)
+    elif isinstance(own, np.ndarray) and value.flags.writeable:
+        value[...] = own
+    elif isinstance(own, tuple):
+        for each, part in zip(value, own, strict=True):
+            _write_back(each, part)

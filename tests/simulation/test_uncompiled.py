@@ -1,0 +1,239 @@
+"""Kernels that Python plays as they stand, beside the programs compiled of them."""
+
+import math
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bayesduel import policies
+from bayesduel.ops.scalar.uncompiled import run_uncompiled
+from bayesduel.policies.policy import kernel_of
+from bayesduel.policies.registry import entries
+from bayesduel.simulation.scalar.asking import FOUND, VOTE, Asker
+from bayesduel.studies import Study
+
+LONG = 10**6
+
+KERNELS = [name for name in entries() if kernel_of(policies.get(name)) is not None]
+
+WRAPPED = [
+    policies.DelayedFeedback(policies.get("rmed1"), every=7),
+    policies.DelayedFeedback(policies.get("d-ts+"), every=3),
+    policies.WithoutSelfDuels(policies.get("sparring")),
+    policies.WithoutSelfDuels(policies.get("ccb")),
+]
+
+LOPSIDED = [(0, 1, 0, 0, 1, 40), (1, 0, 0, 0, 1, 3)]
+"""Votes from before: 40 for one arm of a pair and 3 for the other."""
+
+
+def chances(num_arms):
+    """Return P(i gets a vote): cyclic beyond three arms, some pairs even, one sure."""
+    table = np.full((num_arms, num_arms), 0.5)
+    for i in range(num_arms):
+        for j in range(i + 1, num_arms):
+            table[i, j] = 0.5 if (j - i) % 3 == 0 else 0.75
+            table[i, j] = 0.2 if j - i > 3 else table[i, j]
+            table[j, i] = 1.0 - table[i, j]
+    if num_arms == 3:
+        table[0, 1], table[1, 0] = 1.0, 0.0
+    return table
+
+
+class Asked:
+    """A policy in the middle of being asked, by ``askers`` one after another."""
+
+    def __init__(self, policy, num_arms):
+        self.kernel = kernel_of(policy)
+        self.state = self.kernel.new_state(np.arange(num_arms), LONG)
+        self.rng, self.round = np.random.default_rng(num_arms), 0
+
+    def ask(self, asker):
+        """Return what it asks for next."""
+        found = np.zeros(1, dtype=FOUND)
+        asker.ask(self.state, self.rng, self.round, LONG, found)
+        while self.kernel.serve(self.state):
+            asker.ask(self.state, self.rng, int(found[0]["round"]), LONG, found)
+        self.round = int(found[0]["round"])
+        return SimpleNamespace(**dict(zip(FOUND.names, found[0].tolist(), strict=True)))
+
+    def tell(self, asker, votes, begins=False):
+        """Tell it of votes."""
+        rows = np.array(votes, dtype=VOTE)
+        given = self.state, self.rng
+        self.round = asker.hear(*given, self.round, begins, rows)
+        while self.kernel.serve(self.state):
+            self.round = asker.hear(*given, self.round, False, rows)
+        assert not rows["count"].any()
+
+    @property
+    def bytes(self):
+        """All that it knows."""
+        return [each.tobytes() for each in leaves(self.state)]
+
+
+def leaves(state):
+    """Return the arrays of a state."""
+    if isinstance(state, tuple):
+        return [array for each in state for array in leaves(each)]
+    return [state]
+
+
+def questions(policy, num_arms, number, askers):
+    """Yield what a policy asks for, and all that it knows; ``askers`` take turns."""
+    asked, toss = Asked(policy, num_arms), np.random.default_rng(99)
+    # One with a delay takes reports of what it asked for, and no others.
+    takes_any = not isinstance(policy, policies.DelayedFeedback)
+    before = LOPSIDED if takes_any and num_arms == 6 else []
+    asked.tell(askers[0], before, begins=True)
+    table = chances(num_arms)
+    for place in range(number):
+        asker = askers[place * len(askers) // number]
+        found = asked.ask(asker)
+        yield vars(found), asked.bytes
+        if not found.has_duel:
+            return
+        first, second = found.first, found.second
+        won = toss.random() < table[first, second]
+        asked.tell(asker, [(first, second, found.round, found.noted, won, 1)])
+        if (
+            takes_any and place % 10 == 9
+        ):  # A vote that nobody asked for, against the odds.
+            asked.tell(asker, [(num_arms - 1, 0, 0, 0, 1, 1)])
+
+
+def name_of(policy):
+    return policy if isinstance(policy, str) else policy.label
+
+
+@pytest.mark.parametrize("policy", [*KERNELS, *WRAPPED], ids=name_of)
+def test_python_and_the_program_ask_the_same(policy):
+    """And know the same, bit for bit, whichever of them began."""
+    policy = policies.get(policy) if isinstance(policy, str) else policy
+    name = kernel_of(policy).name
+    for num_arms, number in ((2, 60), (3, 100), (6, 150)):
+        python, program = Asker(name, math.inf), Asker(name, 0.0)
+        both = zip(
+            questions(policy, num_arms, number, [python]),
+            questions(policy, num_arms, number, [program]),
+            questions(policy, num_arms, number, [Asker(name, math.inf), program]),
+            strict=True,
+        )
+        count = 0
+        for by_python, by_program, by_both in both:
+            assert by_python == by_program == by_both
+            count += 1
+        assert count > 10
+        assert not python.is_compiled and program.is_compiled
+
+
+def test_python_leaves_to_the_program_what_it_cannot_compute():
+    """Where it overflows; nothing of what it had begun is left."""
+    policy = policies.get("rmed2", alpha=0.002)  # exp(draws / alpha) after two draws.
+    python, program = Asker("rmed", math.inf), Asker("rmed", 0.0)
+    found = list(questions(policy, 3, 40, [python]))
+    assert python.is_compiled
+    assert found == list(questions(policy, 3, 40, [program]))
+
+
+def test_a_question_is_left_to_the_program_once_python_takes_too_long():
+    asker, asked = Asker("relative_ucb", 1e-9), Asked(policies.get("rucb"), 4)
+    assert not asker.is_compiled
+    asked.tell(asker, [(0, 1, 0, 0, 1, 40)], begins=True)  # Of which 16 by Python.
+    assert asker.is_compiled
+
+
+def _fails_late(records, numbers):
+    records[0].count += 1
+    numbers[1] = 7.0
+    raise ArithmeticError("too late")
+
+
+def test_what_fails_has_changed_nothing():
+    records, numbers = np.zeros(2, dtype=[("count", np.int64)]), np.zeros(2)
+    with pytest.raises(ArithmeticError):
+        run_uncompiled(_fails_late, records, numbers)
+    assert not records["count"].any() and not numbers.any()
+
+
+def _write(table, place):
+    table[place] = 1.0
+    return table.size
+
+
+def test_a_large_array_is_not_written_to():
+    small, large = np.zeros((4, 4)), np.zeros((1024, 1024))
+    assert run_uncompiled(_write, small, (1, 2)) == 16
+    assert small.sum() == small[1, 2] == 1.0
+    with pytest.raises(ValueError, match="too large"):
+        run_uncompiled(_write, large, (1, 2))
+    assert not large.any()
+
+
+_STUDY = """
+import sys
+from bayesduel.simulation.scalar import asking
+from bayesduel.studies import Study
+asking.MOST_SECONDS = float(sys.argv[2])
+with Study(sys.argv[1]) as study:
+    for number in range(int(sys.argv[3])):
+        ticket = study.ask()[0]
+        better = "left" if (ticket.left < ticket.right) == (number % 4 > 0) else "right"
+        print(ticket.left, ticket.right)
+        study.tell(ticket, better)
+print("numba" in sys.modules)
+"""
+
+
+def _asked(path, seconds, number):
+    command = [sys.executable, "-c", _STUDY, path, str(seconds), str(number)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stderr
+    *pairs, has_numba = done.stdout.splitlines()
+    return pairs, has_numba == "True"
+
+
+def test_a_study_may_change_hands_between_python_and_the_program(tmp_path):
+    """In either direction, by processes that each replay what was before."""
+    found = []
+    for place, turns in enumerate(["inf 0 inf", "inf", "0"]):
+        path = tmp_path / f"{place}.study"
+        with Study.create(path, ["a", "b", "c", "d"], policy="d-ts"):
+            pass
+        pairs, turns = [], turns.split()
+        for seconds in turns:
+            more, has_numba = _asked(path, seconds, 30 // len(turns))
+            assert has_numba is (seconds == "0")
+            pairs += more
+        found.append(pairs)
+    assert len(found[0]) == 30 and found[0] == found[1] == found[2]
+
+
+_PLAYS = """
+import bayesduel, numpy as np, sys
+for name in sys.argv[1:]:
+    found = bayesduel.simulate("cyclic", name, num_runs=2, horizon=600, seed=3)
+    print(name, np.argwhere(found["plays"].values > 0).tolist(),
+          found["plays"].values.reshape(-1).tolist())
+"""
+
+
+def test_simulations_are_the_same_where_numba_compiles_nothing():
+    """All kinds: a kernel with shared stretches, one with the host, a compiled rule."""
+    found = []
+    for switch in ("1", "0"):
+        command = [sys.executable, "-c", _PLAYS, "d-ts", "ccb", "cw-rmed", "doubler"]
+        done = subprocess.run(  # noqa: S603
+            command,
+            env=os.environ | {"NUMBA_DISABLE_JIT": switch},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout)
+    assert len(found[0].splitlines()) == 4 and found[0] == found[1]
