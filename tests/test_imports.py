@@ -131,6 +131,28 @@ with Study.create("a.study", ["x", "y", "z"], policy="rucb") as study:
     assert not loaded_by(code, tmp_path) & HEAVY
 
 
+def test_questions_and_answers_of_the_command_need_no_compiler(tmp_path: Path) -> None:
+    """Numba takes a second to load, and its first program several."""
+    code = """
+import sys
+from bayesduel.cli import main
+for words in (
+    ["new", "a.study", "--arms", "x,y,z,w"],
+    ["ask", "a.study"],
+    ["tell", "a.study", "1", "left"],
+    ["ask", "a.study", "-n", "3"],
+):
+    sys.argv = ["bayesduel", "study", *words]
+    try:
+        main()
+    except SystemExit as stop:
+        assert not stop.code, (words, stop.code)
+"""
+    loaded = loaded_by(code, tmp_path)
+    assert "numpy" in loaded
+    assert not loaded & (HEAVY | {"numba", "llvmlite", "scipy"})
+
+
 def test_fits_in_closed_form_load_neither_jax_nor_numpyro(tmp_path: Path) -> None:
     code = """
 from bayesduel.inference import fit

@@ -90,7 +90,7 @@ class DelayedFeedback(PolicyAround):
         inner = kernel_of(self.played)
         if inner is None:
             return None
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies._scalar_delayed_feedback import kernel
 
         return kernel(inner, every=self.every)

@@ -39,7 +39,7 @@ class RandomPairs(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies._scalar_random_pairs import kernel
 
         return kernel(distinct=self.distinct)

@@ -67,7 +67,7 @@ class WithoutSelfDuels(PolicyAround):
         inner = kernel_of(self.policy)
         if inner is None:
             return None
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies._scalar_without_self_duels import kernel
 
         return kernel(inner)

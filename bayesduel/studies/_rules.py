@@ -217,7 +217,7 @@ def _player(policy: PolicyBase, state: StudyState) -> Played:
         # People are asked of different arms alone, whatever the manner of playing it.
         return PlayedRule(found[0], state)  # pyright: ignore[reportArgumentType]
     if (kernel := kernel_of(policy)) is not None:
-        # Numba takes half a second to import.
+        # Only what asks is imported.
         from bayesduel.studies.players.kernels import PlayedKernel
 
         return PlayedKernel(policy, kernel, state)

@@ -72,8 +72,9 @@ class Asked:
 
     @property
     def bytes(self):
-        """All that it knows."""
-        return [each.tobytes() for each in leaves(self.state)]
+        """All that it knows; not the table of tails, which is of no run."""
+        arrays = leaves(self.state)
+        return [each.tobytes() for each in arrays if each.size < 2**18]
 
 
 def leaves(state):
@@ -100,9 +101,7 @@ def questions(policy, num_arms, number, askers):
         first, second = found.first, found.second
         won = toss.random() < table[first, second]
         asked.tell(asker, [(first, second, found.round, found.noted, won, 1)])
-        if (
-            takes_any and place % 10 == 9
-        ):  # A vote that nobody asked for, against the odds.
+        if takes_any and place % 10 == 9:  # A vote that nobody asked for.
             asked.tell(asker, [(num_arms - 1, 0, 0, 0, 1, 1)])
 
 
@@ -179,7 +178,7 @@ import sys
 from bayesduel.simulation.scalar import asking
 from bayesduel.studies import Study
 asking.MOST_SECONDS = float(sys.argv[2])
-with Study(sys.argv[1]) as study:
+with Study.open(sys.argv[1]) as study:
     for number in range(int(sys.argv[3])):
         ticket = study.ask()[0]
         better = "left" if (ticket.left < ticket.right) == (number % 4 > 0) else "right"
@@ -206,11 +205,11 @@ def test_a_study_may_change_hands_between_python_and_the_program(tmp_path):
             pass
         pairs, turns = [], turns.split()
         for seconds in turns:
-            more, has_numba = _asked(path, seconds, 30 // len(turns))
+            more, has_numba = _asked(path, seconds, 36 // len(turns))
             assert has_numba is (seconds == "0")
             pairs += more
         found.append(pairs)
-    assert len(found[0]) == 30 and found[0] == found[1] == found[2]
+    assert len(found[0]) == 36 and found[0] == found[1] == found[2]
 
 
 _PLAYS = """
@@ -223,10 +222,10 @@ for name in sys.argv[1:]:
 
 
 def test_simulations_are_the_same_where_numba_compiles_nothing():
-    """All kinds: a kernel with shared stretches, one with the host, a compiled rule."""
+    """Of a kernel whose stretches are shared, and of a rule that is compiled."""
     found = []
     for switch in ("1", "0"):
-        command = [sys.executable, "-c", _PLAYS, "d-ts", "ccb", "cw-rmed", "doubler"]
+        command = [sys.executable, "-c", _PLAYS, "ccb", "doubler"]
         done = subprocess.run(  # noqa: S603
             command,
             env=os.environ | {"NUMBA_DISABLE_JIT": switch},
@@ -236,4 +235,4 @@ def test_simulations_are_the_same_where_numba_compiles_nothing():
         )
         assert done.returncode == 0, done.stderr
         found.append(done.stdout)
-    assert len(found[0].splitlines()) == 4 and found[0] == found[1]
+    assert len(found[0].splitlines()) == 2 and found[0] == found[1]

@@ -56,9 +56,9 @@ if _PIPELINES is not None:
     # Python calls what is compiled, and no other language.
     _ours = {**OPTIONS, "_nrt": False, "no_cfunc_wrapper": True}
     OPTIONS = {**_ours, "pipeline_class": _PIPELINES.ProgramCompiler}
-    _part = {**_ours, "no_cpython_wrapper": True}
-    _PART_OPTIONS = {**_part, "pipeline_class": _PIPELINES.PartCompiler}
-    _INLINED_OPTIONS = {**_part, "pipeline_class": _PIPELINES.InlinedPartCompiler}
+    _unseen = {**_ours, "no_cpython_wrapper": True}
+    _PART_OPTIONS = {**_unseen, "pipeline_class": _PIPELINES.PartCompiler}
+    _INLINED_OPTIONS = {**_unseen, "pipeline_class": _PIPELINES.InlinedPartCompiler}
 
 _INSTEAD: dict[Callable[..., Any], Any] = {}
 """What is compiled in place of a function."""

@@ -63,7 +63,7 @@ class BeatTheMean(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.elimination._scalar_beat_the_mean import kernel
 
         factor = float(self.gamma) ** 2 * (1.0 if self.tight else 3.0)

@@ -72,7 +72,7 @@ class Savage(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.elimination._scalar_generic_exploration import kernel
 
         return kernel(

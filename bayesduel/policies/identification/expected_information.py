@@ -65,7 +65,7 @@ class ExpectedInformation(KernelPolicy):
         """Return the kernel, where there is a Beta law per pair."""
         if not isinstance(self.posterior, BetaPairs):
             return None
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.identification._scalar_information import kernel
 
         return kernel(np.asarray(self.posterior.prior))

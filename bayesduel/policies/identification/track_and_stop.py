@@ -82,7 +82,7 @@ class TrackAndStop(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.identification._scalar_track_and_stop import kernel
 
         return kernel(growth=float(self.growth), sticky=float(self.sticky))

@@ -60,7 +60,7 @@ class Sparring(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.reductions._scalar_sparring import kernel
 
         return kernel(

@@ -85,7 +85,8 @@ def choose(state: Any, rng: Generator, round_: int) -> ScalarDuel:
 @inlined
 def _count_limit(state: CopelandKernel, draws: int) -> float:
     """Log of the last round at which so many draws are enough."""
-    return (draws / state.now[0].alpha) ** 2
+    ratio = draws / state.now[0].alpha
+    return ratio * ratio
 
 
 @compiled

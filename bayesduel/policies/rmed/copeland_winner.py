@@ -94,7 +94,7 @@ class CWRMED(CopelandRMED):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.rmed._scalar_copeland_winner import kernel
 
         return kernel(

@@ -56,7 +56,7 @@ class ECWRMED(CopelandRMED):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.rmed._scalar_efficient_copeland import kernel
 
         return kernel(

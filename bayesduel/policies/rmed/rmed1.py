@@ -56,7 +56,7 @@ class RMED1(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.rmed._scalar_rmed import kernel
 
         return kernel(

@@ -127,7 +127,7 @@ class DoubleThompson(KernelPolicy):
         posterior = self.posterior
         if not isinstance(posterior, BetaPairs):
             return None
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.thompson._scalar_double_thompson import kernel
         from bayesduel.policies.thompson._scalar_state import EITHER, STEP
 

@@ -67,7 +67,7 @@ class RelativeConfidenceSampling(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.thompson._scalar_relative_sampling import kernel
 
         return kernel(

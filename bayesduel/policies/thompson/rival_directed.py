@@ -123,7 +123,7 @@ class RivalDirectedThompson(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.thompson._scalar_rival_directed import kernel
 
         return kernel(

@@ -64,7 +64,7 @@ class CopelandConfidenceBound(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.ucb._scalar_copeland_confidence_bound import kernel
 
         return kernel(alpha=float(self.alpha), look_ahead=self.look_ahead)

@@ -51,7 +51,7 @@ class RelativeUCB(KernelPolicy):
 
     def scalar_kernel(self) -> Any:
         """Return the kernel."""
-        # Numba takes half a second to import.
+        # Only what is played is imported.
         from bayesduel.policies.ucb._scalar_relative_ucb import kernel
 
         return kernel(alpha=float(self.alpha), look_ahead=self.look_ahead)
