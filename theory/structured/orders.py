@@ -84,8 +84,9 @@ class OrderOracle:
         q, level = np.full_like(w, 0.5), np.full(len(w), 0.5)
         rows = np.arange(len(w))
         while left.any():
-            size = left @ lower
-            weight, wins = (left * w) @ lower, (left * w * self.shares) @ lower
+            weighted = left * w
+            size, weight = self._sums(left, lower), self._sums(weighted, lower)
+            wins = self._sums(weighted * self.shares, lower)
             mean = np.where(weight > 0, wins / np.where(weight > 0, weight, 1.0), 0.0)
             mean[size == 0] = np.inf
             chosen = mean.argmin(axis=1)
@@ -94,6 +95,14 @@ class OrderOracle:
             q = np.where(now, level[:, None], q)
             left = np.where(now, 0.0, left)
         return q
+
+    def _sums(
+        self, table: Float64[np.ndarray, "N L"], sets: Float64[np.ndarray, "L M"]
+    ) -> Float64[np.ndarray, "N M"]:
+        """Add up the rows over sets; leader by leader, too little for BLAS threads."""
+        num_arms = self.truth.num_arms
+        by_leader = table.reshape(num_arms - 1, -1, table.shape[1])
+        return (by_leader @ sets).reshape(len(table), -1)
 
     def values(
         self, weights: Float64[np.ndarray, " E"], q: Float64[np.ndarray, "N L"]
@@ -106,7 +115,7 @@ class OrderOracle:
         room = np.where(q < 1, 1.0 - q, 1.0)
         # At q = 1 only p = 1 is finite, and the slope is that from the left.
         slope = w * (np.where(q < 1, (1.0 - p) / room, 0.0) - p / q)
-        sets = slope @ self.upper.T
+        sets = self._sums(slope, self.upper.T.astype(np.float64))
         least = 0.5 * (slope.sum(axis=1) + sets.min(axis=1)) - (slope * q).sum(axis=1)
         return value, value + least
 
