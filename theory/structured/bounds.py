@@ -173,8 +173,8 @@ def structured_lower_bound(
     >>> round(copeland_lower_bound(found.preferences).value, 3)
     2.9
     >>> found.duels[:2].round(1)
-    array([[0. , 8.3, 0.1, 0.1, 0. ],
-           [8.3, 0. , 0.6, 0.9, 1.2]])
+    array([[0. , 9. , 0.5, 0. , 0. ],
+           [9. , 0. , 0.5, 0.7, 0.5]])
     """
     one_of(model, STRUCTURES, "model")
     aim = number_that(
