@@ -126,3 +126,14 @@ def test_six_arms_cost_no_less_than_a_logistic_model():
     matrix = expit(np.subtract.outer(*2 * [np.array([2.0, 1.2, 0.1, -0.3, -1.0, -2])]))
     order = structured_lower_bound(matrix, "transitive")
     assert order.value > structured_lower_bound(matrix).value * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("price", np.geomspace(1e-3, 1e3, 12))
+@pytest.mark.parametrize("share", [0.50317, 0.6, 0.97])
+def test_two_arms_at_any_price(share, price):
+    # Both sides are equal, and rounding may put either first.
+    matrix = [[0.5, share], [1 - share, 0.5]]
+    prices = price * (1 - np.eye(2))
+    found = structured_lower_bound(matrix, "transitive", cost=prices)
+    assert found.value == pytest.approx(price / float(bernoulli_kl(share, 0.5)))
+    check_proof(found)
