@@ -56,6 +56,7 @@ from theory.errors import InvalidPreferenceError, ProgramError, TieError
 from theory.preferences import PreferenceMatrix
 from theory.regret import REGRET_NOTIONS
 from theory.regret_bound import PowerTerm, RegretBound
+from theory.structured.bounds import StructuredBound, structured_lower_bound
 from theory.theorems.batch_sizes import (
     batch_radius,
     batch_ratio,
@@ -135,6 +136,7 @@ __all__ = [
     "ProgramError",
     "RegretBound",
     "Sensitivity",
+    "StructuredBound",
     "TieError",
     "Theorem",
     "Violation",
@@ -195,6 +197,7 @@ __all__ = [
     "scomp_order",
     "seed_rank_moments",
     "sensitivity",
+    "structured_lower_bound",
     "subset_cost",
     "subset_gap_bound",
     "subset_gap_free_bound",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         IdentificationBound,
         Optimum,
         PreferenceMatrix,
+        StructuredBound,
     )
 
 __all__ = [
@@ -28,6 +29,9 @@ __all__ = [
     "save_allocations",
     "show_allocations",
     "show_identification",
+    "show_structured",
+    "structured_bounds",
+    "structured_json",
 ]
 
 # Longest allocation that is printed whole without --all.
@@ -124,7 +128,81 @@ def identification_json(
     }
 
 
-def _bought(found: IdentificationBound) -> list[dict[str, Any]]:
+def structured_bounds(
+    preference: PreferenceMatrix,
+    model: str,
+    prices: Path | None,
+    *,
+    identify: bool,
+) -> tuple[StructuredBound, float]:
+    """Return the lower bound under a model, and that of all matrices."""
+    from bayesduel.instances import read_prices
+    from theory import (
+        copeland_lower_bound,
+        identification_bound,
+        structured_lower_bound,
+    )
+
+    cost = "duels" if identify else "copeland"
+    table = None if prices is None else read_prices(prices)
+    known = structured_lower_bound(
+        preference, model, cost=cost if table is None else table
+    )
+    if identify:
+        return known, identification_bound(preference, table).value
+    return known, copeland_lower_bound(preference, ties="ignore").value
+
+
+def structured_json(found: StructuredBound, unstructured: float) -> dict[str, Any]:
+    """Return the lower bound under a model beside that of all matrices, for JSON."""
+    return {
+        "num_arms": len(found.prices),
+        "model": found.model,
+        "cost": found.cost,
+        "lower_bound": found.value,
+        "unstructured_lower_bound": unstructured,
+        "winner": found.winner,
+        "relative_gap": found.certificate.relative_gap,
+        "allocation": _bought(found),
+    }
+
+
+def show_structured(
+    screen: Console,
+    preference: PreferenceMatrix,
+    found: StructuredBound,
+    unstructured: float,
+    *,
+    everything: bool,
+) -> None:
+    """Print both lower bounds, and which pairs that of the model is spent on."""
+    from bayesduel.cli.tables import new_table, show
+
+    regret = found.cost == "copeland"
+    unit = "Copeland regret per unit of natural log T"
+    if not regret:
+        unit = "duels, or the unit of the prices, per unit of natural log(1/delta)"
+    table = new_table()
+    table.add_column("policies that know")
+    table.add_column("lower bound", justify="right", no_wrap=True)
+    table.add_column("part", justify="right", no_wrap=True)
+    for name, value in (("nothing", unstructured), (found.model, found.value)):
+        table.add_row(name, f"{value:.6g}", f"{value / unstructured:.1%}")
+    notes = [unit, f"certified: relative gap {found.certificate.relative_gap:.1e}"]
+    show(screen, "What the model saves", table, *notes)
+    # Below this part of all an allocation is rounding of the certificate.
+    least = 1e-5 * found.value
+    pairs = [pair for pair in _bought(found) if pair["cost"] > least]
+    shown = pairs if everything else pairs[:_PAIRS]
+    hidden = len(pairs) - len(shown)
+    more = [f"left out: {hidden} of {len(pairs)} pairs; see --all"] if hidden else []
+    labels = arm_labels(preference)
+    title = f"An allocation that attains it under {found.model}"
+    share = _share_table(labels, preference, shown, found.value)
+    show(screen, title, share, *more)
+
+
+def _bought(found: IdentificationBound | StructuredBound) -> list[dict[str, Any]]:
     """Return the pairs that the allocation compares, the dearest in all first."""
     import numpy as np
 
@@ -150,27 +228,12 @@ def show_identification(
     everything: bool,
 ) -> None:
     """Print the cost of naming a winner, and which pairs it is spent on."""
-    from rich.markup import escape
-
-    from bayesduel.cli.tables import new_table, show
+    from bayesduel.cli.tables import show
 
     labels = arm_labels(preference)
-    table = new_table(_NAMES)
-    for header in _NAMES:
-        table.add_column(header)
-    for header in ("P(wins)", "price", "duels", "share"):
-        table.add_column(header, justify="right", no_wrap=True)
     pairs = _bought(found)
     shown = pairs if everything else pairs[:_PAIRS]
-    for pair in shown:
-        table.add_row(
-            escape(labels[pair["first"]]),
-            escape(labels[pair["second"]]),
-            f"{preference.values[pair['first'], pair['second']]:.3f}",
-            f"{pair['price']:.4g}",
-            f"{pair['duels']:.4g}",
-            f"{pair['cost'] / found.value:.1%}" if found.value else "-",
-        )
+    table = _share_table(labels, preference, shown, found.value)
     notes = [
         "per unit of natural log(1/delta), delta the probability of a wrong name; "
         "duels, or the unit of the prices",
@@ -181,6 +244,34 @@ def show_identification(
         notes.append(f"left out: {hidden} of {len(pairs)} pairs; see --all")
     title = f"Naming arm {labels[found.winner]} costs T* = {found.value:.6g} at least"
     show(screen, title, table, *notes)
+
+
+def _share_table(
+    labels: list[str],
+    preference: PreferenceMatrix,
+    pairs: list[dict[str, Any]],
+    value: float,
+) -> Table:
+    """Return a table of pairs with prices, duels, and their part of the whole cost."""
+    from rich.markup import escape
+
+    from bayesduel.cli.tables import new_table
+
+    table = new_table(_NAMES)
+    for header in _NAMES:
+        table.add_column(header)
+    for header in ("P(wins)", "price", "duels", "share"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for pair in pairs:
+        table.add_row(
+            escape(labels[pair["first"]]),
+            escape(labels[pair["second"]]),
+            f"{preference.values[pair['first'], pair['second']]:.3f}",
+            f"{pair['price']:.4g}",
+            f"{pair['duels']:.4g}",
+            f"{pair['cost'] / value:.1%}" if value else "-",
+        )
+    return table
 
 
 def save_allocations(

@@ -14,6 +14,9 @@ from bayesduel.cli.allocations import (
     save_allocations,
     show_allocations,
     show_identification,
+    show_structured,
+    structured_bounds,
+    structured_json,
 )
 from bayesduel.cli.options import (
     flag,
@@ -33,7 +36,12 @@ from bayesduel.cli.submatrices import SubmatrixRequest, submatrices
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from theory import IdentificationBound, Optimum, PreferenceMatrix, RegretBound
+    from theory import (
+        IdentificationBound,
+        Optimum,
+        PreferenceMatrix,
+        RegretBound,
+    )
 
 __all__ = ["bounds"]
 
@@ -49,6 +57,14 @@ class Solver(StrEnum):
 
     prefix = "prefix"
     cvxpy = "cvxpy"
+
+
+class Structure(StrEnum):
+    """Models of the preferences that change the lower bound."""
+
+    bradley_terry = "bradley-terry"
+    thurstone = "thurstone"
+    transitive = "transitive"
 
 
 _MANY_ARMS = 500
@@ -80,6 +96,12 @@ def bounds(
             metavar="FILE",
             help="With --identify: a table like MATRIX of the price of a duel of each "
             "pair; inf if it cannot be asked. Default: 1 each.",
+        ),
+    ] = None,
+    model: Annotated[
+        Structure | None,
+        typer.Option(
+            help="The lower bound for policies that know that the matrix obeys it."
         ),
     ] = None,
     num_batches: Annotated[
@@ -134,6 +156,9 @@ def bounds(
     probability at most delta pays per unit of natural log(1/delta), as delta
     goes to 0, and which duels to buy.
 
+    With --model: the lower bound for policies that know the model, beside that of
+    all matrices; with --identify the same for naming the winner.
+
     With --submatrices N: the mean constants of N random submatrices. Table 1
     of Komiyama, Honda and Nakagawa (2016) is --submatrices 10000 --size 16
     --min-gap 0.005 of the 136-armed MSLR matrix.
@@ -142,9 +167,26 @@ def bounds(
 
     request = SubmatrixRequest(size, min_gap, seed, jobs, out, resume, overwrite, quiet)
     preference = load_matrix(matrix, "matrix", repair=repair)
+    if model is not None:
+        refused = {"num_submatrices": num_submatrices, "out": out}
+        refused |= {"verify": verify or None}
+        _refuse_prices(identify, prices)
+        _refuse_beside("--model", solver, refused)
+        request.refuse_without_submatrices()
+        known, free = structured_bounds(
+            preference, model.value, prices, identify=identify
+        )
+        if as_json:
+            print_json(structured_json(known, free))
+            return
+        screen = console()
+        _print_head(screen, matrix, preference)
+        show_structured(screen, preference, known, free, everything=everything)
+        return
     if identify or prices is not None:
         refused = {"num_submatrices": num_submatrices, "out": out}
-        _refuse_beside_identify(identify, prices, solver, refused)
+        _refuse_prices(identify, prices)
+        _refuse_beside("--identify", solver, refused)
         request.refuse_without_submatrices()
         found = _identification(preference, prices, verify=verify)
         if as_json:
@@ -181,25 +223,25 @@ def bounds(
     screen.print(f"bayesduel {version()}; nothing here is random", style="dim")
 
 
-def _refuse_beside_identify(
-    identify: bool, prices: Path | None, solver: Solver, others: dict[str, object]
-) -> None:
-    """Raise for --prices without --identify, and for what does not go with that."""
+def _refuse_prices(identify: bool, prices: Path | None) -> None:
     from bayesduel.errors import ArgumentError
 
-    if not identify:
+    if prices is not None and not identify:
         raise ArgumentError.of("prices", "needs --identify", prices)
+
+
+def _refuse_beside(option: str, solver: Solver, others: dict[str, object]) -> None:
+    """Raise for what does not go with --identify or --model."""
+    from bayesduel.errors import ArgumentError
+
+    rule = f"does not go with {option}"
     if solver is not Solver.prefix:
-        rule = "does not go with --identify"
-        raise ArgumentError.of(
-            "solver", rule, solver.value, remedy="--verify solves it both ways"
-        )
+        remedy = "--verify solves it both ways" if option == "--identify" else ""
+        raise ArgumentError.of("solver", rule, solver.value, remedy=remedy)
     for name, value in others.items():
         if value is not None:
             remedy = "--json prints all of it" if name == "out" else ""
-            raise ArgumentError.of(
-                name, "does not go with --identify", value, remedy=remedy
-            )
+            raise ArgumentError.of(name, rule, value, remedy=remedy)
 
 
 def _identification(

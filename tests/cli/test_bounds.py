@@ -3,6 +3,7 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 
 import theory
@@ -97,6 +98,52 @@ def test_options_that_do_not_go_with_naming_a_winner(run, options, said):
     result = run("bounds", "gap", *options)
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+@pytest.fixture
+def logistic(tmp_path):
+    """A file with a Bradley-Terry matrix, and its utilities."""
+    utilities = np.array([3.0, 2.0, -1.0, -1.5, -2.0])
+    path = tmp_path / "logistic.csv"
+    matrix = 1 / (1 + np.exp(np.subtract.outer(utilities, utilities).T))
+    np.savetxt(path, matrix, delimiter=",", fmt="%.17g")
+    return path, utilities
+
+
+def test_bounds_under_a_model(run, logistic):
+    path, utilities = logistic
+    found = json.loads(run("bounds", path, "--model", "bradley-terry", "--json").stdout)
+    assert found["lower_bound"] == pytest.approx(2.411, abs=5e-4)
+    assert found["unstructured_lower_bound"] == pytest.approx(2.900, abs=5e-4)
+    assert found["winner"] == 0 and 0 <= found["relative_gap"] <= 1e-6
+    assert sum(row["cost"] for row in found["allocation"]) == pytest.approx(
+        found["lower_bound"]
+    )
+    result = run("bounds", path, "--model", "bradley-terry")
+    assert result.exit_code == 0, result.output
+    printed = " ".join(result.stdout.split())
+    for words in ("nothing 2.89", "bradley-terry 2.41", "83.1%", "certified"):
+        assert words in printed
+    named = run("bounds", path, "--model", "bradley-terry", "--identify", "--json")
+    expected = theory.structured_lower_bound(utilities, cost="duels").value
+    assert json.loads(named.stdout)["lower_bound"] == pytest.approx(expected, rel=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--out", "x"], "--out: does not go with --model; --json"),
+        (["--solver", "cvxpy"], "--solver: does not go with --model"),
+        (["--verify"], "--verify: does not go with --model"),
+        (["--prices", "p.csv"], "--prices: needs --identify"),
+        (["--submatrices", 3], "--submatrices: does not go with"),
+        ([], "misses that by 0."),
+    ],
+)
+def test_what_does_not_go_with_a_model(run, options, said):
+    result = run("bounds", "cyclic", "--model", "thurstone", *options)
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
 
 
 def test_bounds_by_the_program_as_it_reads(run):

@@ -149,6 +149,8 @@ def identification_bound(
     --------
     sensitivity : How the constant reacts to the preferences, ``program="identify"``.
     copeland_lower_bound : The same with the regret of a duel as its price.
+    structured_lower_bound : The same for preferences that obey a model, with prices
+        or ``cost="duels"``.
 
     References
     ----------

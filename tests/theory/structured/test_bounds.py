@@ -1,0 +1,303 @@
+"""Values, chains of classes, limits, and both halves of the proof."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, ndtr
+
+from theory import (
+    bernoulli_kl,
+    copeland_lower_bound,
+    identification_bound,
+    structured_lower_bound,
+)
+from theory.structured import statement
+
+LINKS = {"bradley-terry": expit, "thurstone": ndtr}
+
+
+def table(utilities, link=expit):
+    return link(np.subtract.outer(utilities, utilities))
+
+
+def falling(rng, scale, num_arms):
+    return np.sort(rng.normal(0, scale, num_arms))[::-1]
+
+
+def published():
+    rng = np.random.default_rng(5)
+    return [falling(rng, scale, k) for scale, k in ((1, 3), (1, 4), (2, 5))]
+
+
+@pytest.mark.parametrize(
+    ("case", "regret", "duels", "free_regret", "free_duels"),
+    [
+        (0, 10.73288, 33.36187, 10.74036, 35.03598),
+        (1, 7.51045, 26.22701, 7.56237, 29.08065),
+        (2, 1.66816, 6.28065, 2.31375, 8.78729),
+    ],
+)
+def test_values_of_two_other_programs(case, regret, duels, free_regret, free_duels):
+    # Cutting planes with Newton oracles, and a linear program with BFGS oracles.
+    utilities = published()[case]
+    by_regret = structured_lower_bound(utilities)
+    by_duels = structured_lower_bound(utilities, cost="duels")
+    assert float(by_regret) == pytest.approx(regret, abs=2e-5)
+    assert float(by_duels) == pytest.approx(duels, abs=5e-5)
+    matrix = by_regret.preferences
+    assert float(copeland_lower_bound(matrix)) == pytest.approx(free_regret, abs=2e-5)
+    assert float(identification_bound(matrix)) == pytest.approx(free_duels, abs=2e-5)
+
+
+def test_features_of_sixteen_arms():
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(16, 3))
+    features /= np.linalg.norm(features, axis=1)[:, None]
+    beta = rng.normal(size=3)
+    utilities = features @ (3 * beta / np.linalg.norm(beta))
+    found = structured_lower_bound(utilities, features=features)
+    assert found.value == pytest.approx(4.66, abs=0.005)
+    assert float(copeland_lower_bound(found.preferences)) == pytest.approx(
+        12.11, abs=0.005
+    )
+    free = structured_lower_bound(utilities)
+    assert found.value < free.value
+
+
+def extended_kl(p, q):
+    """Compute KL in extended precision, in which 1 - p is exact."""
+    p, q = (np.asarray(each, dtype=np.longdouble) for each in (p, q))
+    total = np.zeros_like(p)
+    for a, b in ((p, q), (1 - p, 1 - q)):
+        total += np.where(a > 0, a * np.log(np.where(a > 0, a, 1) / b), 0)
+    return np.asarray(total, dtype=float)
+
+
+def check_proof(found, link=None, features=None):
+    """Verify both sides with what the result holds, and with another optimizer."""
+    p, prices = found.preferences, found.prices
+    pairs = np.triu_indices(len(p), 1)
+    asked = np.isfinite(prices[pairs])
+    cost = prices[pairs][asked] @ found.duels[pairs][asked]
+    assert cost == pytest.approx(found.value, rel=1e-12)
+    assert (found.duels >= 0).all() and not found.duels[pairs][~asked].any()
+    # From below: multipliers on matrices in which a rival is level.
+    load = np.zeros_like(p)
+    for world, rival, amount in zip(
+        found.alternatives, found.rivals, found.multipliers, strict=True
+    ):
+        np.testing.assert_allclose(world + world.T, 1, atol=1e-15)
+        assert amount >= 0 and rival != found.winner
+        assert world[rival, found.winner] >= 0.5 - 1e-12
+        load += amount * extended_kl(p, world)
+    assert (load[pairs][asked] <= prices[pairs][asked] * (1 + 1e-9)).all()
+    bound = found.multipliers.sum()
+    assert bound == pytest.approx(found.certificate.dual_bound)
+    assert -1e-12 <= (found.value - bound) / found.value <= 1.01e-6
+    # From above: no alternative costs less than 1.
+    if link is not None:
+        basis = np.eye(len(p)) if features is None else features
+        for rival in np.delete(np.arange(len(p)), found.winner):
+            least = least_cost(found, basis, link, rival)
+            assert 1 - 1e-7 <= least
+
+
+def least_cost(found, basis, link, rival):
+    """Minimize by BFGS with numeric derivatives; any value is an upper bound."""
+    p, best = found.preferences, found.winner
+    pairs = np.triu_indices(len(p), 1)
+    duels, shares = found.duels[pairs], p[pairs]
+    fixed = basis[rival] - basis[best]
+    free = np.linalg.svd(fixed[None, :])[2][1:].T
+
+    def cost(x):
+        theta = basis @ free @ x
+        q = link(theta[pairs[0]] - theta[pairs[1]])
+        return duels @ np.asarray(bernoulli_kl(shares, np.clip(q, 1e-12, 1 - 1e-12)))
+
+    return minimize(cost, np.zeros(free.shape[1]), method="BFGS", tol=1e-9).fun
+
+
+@pytest.mark.parametrize("model", LINKS)
+@pytest.mark.parametrize("cost", ["copeland", "gap", "duels"])
+@pytest.mark.parametrize("num_arms", [2, 3, 5])
+def test_both_sides_are_proved(model, cost, num_arms):
+    utilities = np.random.default_rng(num_arms).normal(0, 1.2, num_arms)
+    found = structured_lower_bound(utilities, model, cost=cost)
+    assert found.winner == utilities.argmax()
+    check_proof(found, LINKS[model])
+
+
+def test_both_sides_are_proved_with_features():
+    rng = np.random.default_rng(8)
+    features = rng.normal(size=(7, 2))
+    found = structured_lower_bound(features @ [1.5, -1.0], features=features)
+    check_proof(found, expit, features)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_sides_are_proved_with_prices(seed):
+    rng = np.random.default_rng(seed)
+    prices = 10 ** rng.uniform(-2, 2, (4, 4))
+    prices = prices + prices.T
+    utilities = rng.normal(size=4)
+    best, other = np.argsort(-utilities)[[0, 2]]
+    prices[best, other] = prices[other, best] = np.inf
+    found = structured_lower_bound(utilities, cost=prices)
+    assert found.cost == "prices" and found.bound is None
+    check_proof(found, expit)
+    double = structured_lower_bound(utilities, cost=2 * prices)
+    assert double.value == pytest.approx(2 * found.value, rel=1e-6)
+
+
+def test_two_arms_have_a_closed_form():
+    for model, link in LINKS.items():
+        for gap in (1e-4, 0.3, 5.0):
+            found = structured_lower_bound([gap, 0.0], model, cost="duels")
+            kl = float(bernoulli_kl(link(-gap), 0.5))
+            assert found.value == pytest.approx(1 / kl, rel=1e-6)
+
+
+def test_a_grid_of_alternatives_at_three_arms():
+    from scipy.optimize import linprog
+
+    utilities = published()[0]
+    p = table(utilities)
+    pairs = np.triu_indices(3, 1)
+    regret = structured_lower_bound(utilities).prices[pairs]
+    rows = []
+    for rival in (1, 2):
+        theta = np.zeros((20001, 3))
+        theta[:, 3 - rival] = np.linspace(-6, 6, 20001)
+        q = expit(theta[:, pairs[0]] - theta[:, pairs[1]])
+        rows.append(np.asarray(bernoulli_kl(p[pairs], q)))
+    found = linprog(regret, A_ub=-np.concatenate(rows), b_ub=-np.ones(40002))
+    # Fewer alternatives: a lower bound, close since the grid is fine.
+    assert structured_lower_bound(utilities).value == pytest.approx(found.fun, rel=3e-6)
+
+
+@pytest.mark.parametrize("features", [np.eye(3), np.array([[1.0], [0.4], [-1.0]])])
+def test_the_statement_in_cvxpy_agrees(features):
+    utilities = features @ [0.9, 0.2, -1.0][: features.shape[1]]
+    found = structured_lower_bound(utilities, features=features)
+    value, _ = statement.solve(
+        found.preferences, found.prices, found.winner, features=features
+    )
+    assert value == pytest.approx(found.value, rel=3e-5)
+
+
+def chain(rng, num_arms, scale, cost):
+    matrix = table(rng.normal(0, scale, num_arms))
+    free = copeland_lower_bound if cost == "copeland" else identification_bound
+    return (
+        float(free(matrix)),
+        float(structured_lower_bound(matrix, "transitive", cost=cost)),
+        float(structured_lower_bound(matrix, cost=cost)),
+    )
+
+
+def check_chain(seeds, sizes):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        size = sizes[seed % len(sizes)]
+        cost = ("copeland", "duels")[seed % 2]
+        free, order, logistic = chain(rng, size, rng.uniform(0.3, 2), cost)
+        assert free >= order * (1 - 2e-6) and order >= logistic * (1 - 2e-6)
+
+
+def test_smaller_classes_cost_less():
+    check_chain(range(12), (3, 4))
+
+
+@pytest.mark.slow
+def test_smaller_classes_cost_less_on_200_instances():
+    check_chain(range(200), (3, 4, 5))
+
+
+@pytest.mark.parametrize("model", LINKS)
+def test_features_that_span_everything_change_nothing(model):
+    utilities = np.random.default_rng(1).normal(size=6)
+    free = structured_lower_bound(utilities, model, tolerance=1e-8)
+    for features in (np.eye(6), np.random.default_rng(2).normal(size=(6, 6))):
+        same = structured_lower_bound(
+            utilities, model, features=features, tolerance=1e-8
+        )
+        assert same.value == pytest.approx(free.value, rel=2e-8)
+        assert same.model == f"{model} with features"
+
+
+def test_the_model_buys_nothing_as_gaps_shrink():
+    shape = np.array([1.0, 0.1, -0.4, -0.7])
+    ratios = []
+    for scale in (1.0, 0.3, 0.03, 0.003):
+        matrix = table(scale * shape)
+        free = float(copeland_lower_bound(matrix))
+        ratios.append(free / structured_lower_bound(scale * shape).value)
+    assert ratios[0] > 1.001
+    limit = ratios[-1]
+    assert ratios[0] - 1 > ratios[1] - 1 > -1e-6
+    assert limit == pytest.approx(1.0, abs=2e-6)
+
+
+def test_the_order_of_the_arms_and_the_form_of_the_input_do_not_matter():
+    utilities = published()[2]
+    order = np.array([3, 0, 4, 1, 2])
+    found = structured_lower_bound(utilities, tolerance=1e-8)
+    turned = structured_lower_bound(table(utilities[order] + 7.0), tolerance=1e-8)
+    assert turned.value == pytest.approx(found.value, rel=2e-8)
+    assert turned.winner == 1
+    np.testing.assert_allclose(
+        turned.duels, found.duels[np.ix_(order, order)], atol=1e-3
+    )
+
+
+def test_ties_of_other_arms_are_allowed():
+    utilities = [1.0, 0.0, 0.0, -1.0]
+    for found in (
+        structured_lower_bound(utilities),
+        structured_lower_bound(table(np.array(utilities)), "transitive"),
+    ):
+        check_proof(found)
+        assert found.bound is not None and found.bound.regret == "copeland_losses"
+
+
+def test_the_bound_says_what_it_is():
+    found = structured_lower_bound([1.0, 0.0], cost="gap")
+    assert found.bound is not None
+    assert found.bound.regret == "condorcet_mean"
+    assert found.bound.kind == "asymptotic lower"
+    assert found.bound.log_coefficient == float(found) == found.value
+    assert repr(found).startswith("StructuredBound(value=")
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-5])
+def test_near_ties_keep_their_digits(gap):
+    found = structured_lower_bound([gap, 0.0, -0.5], cost="duels")
+    # The pair next to a tie pays for almost all of it.
+    assert found.value == pytest.approx(8 / gap**2, rel=0.05)
+    check_proof(found, expit)
+
+
+def test_wide_utilities():
+    found = structured_lower_bound([20.0, 3.0, 0.0, -2.0])
+    check_proof(found, expit)
+
+
+@pytest.mark.slow
+def test_fifty_arms():
+    utilities = np.random.default_rng(5).normal(0, 1, 50)
+    found = structured_lower_bound(utilities, tolerance=1e-4)
+    assert found.certificate.relative_gap <= 1e-4
+    assert found.value == pytest.approx(96.4655, rel=2e-4)
+
+
+def test_the_three_costs_are_the_prices_they_stand_for():
+    utilities = published()[1]
+    found = structured_lower_bound(utilities)
+    for i, j in itertools.combinations(range(4), 2):
+        assert found.prices[i, j] == pytest.approx((i + j) / 6)
+    gaps = structured_lower_bound(utilities, cost="gap").prices
+    p = found.preferences
+    assert gaps[1, 2] == pytest.approx((p[0, 1] + p[0, 2] - 1) / 2)

@@ -1,0 +1,310 @@
+"""The true preferences, pair by pair, after every check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from theory.arguments import one_of
+from theory.copeland_program.prices import checked_prices
+from theory.divergences import bernoulli_kl
+from theory.errors import InvalidPreferenceError, TieError
+from theory.preferences import (
+    PreferenceMatrix,
+    as_preference_matrix,
+)
+from theory.structured.links import LINKS, Link
+from theory.transitivity import find_intransitive_triple
+from theory.validation import numeric_array
+
+if TYPE_CHECKING:
+    from jaxtyping import Float64
+
+
+COSTS: dict[str, str] = {"copeland": "copeland_losses", "gap": "condorcet_mean"}
+"""Costs that are regret, and their notions."""
+
+MISFIT = 1e-6
+"""A matrix obeys a utility model if no probability is off by more."""
+
+RAREST_WIN = 1e-12
+"""Smallest probability of a utility model."""
+
+_ARGUMENT = "preferences"
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """Pairs that can be asked, E of them, with the arm that is behind first.
+
+    Attributes
+    ----------
+    num_arms : int
+        Number of arms K.
+    best : int
+        The arm that beats all others.
+    behind, ahead : int (E,)
+        Both arms of a pair.
+    shares : float (E,)
+        P(behind beats ahead), at most 1/2: small ones keep all their digits.
+    prices : float (E,)
+        Price of a duel, positive and finite.
+    """
+
+    num_arms: int
+    best: int
+    behind: NDArray[np.intp]
+    ahead: NDArray[np.intp]
+    shares: NDArray[np.float64]
+    prices: NDArray[np.float64]
+
+    def table(self, values: Float64[np.ndarray, " E"]) -> Float64[np.ndarray, "K K"]:
+        """Spread values of the pairs over a symmetric matrix."""
+        found = np.zeros((self.num_arms, self.num_arms))
+        found[self.behind, self.ahead] = found[self.ahead, self.behind] = values
+        return found
+
+    def divergences(
+        self, alternatives: Float64[np.ndarray, "*rows E"]
+    ) -> Float64[np.ndarray, "*rows E"]:
+        """Return KL(P, P') on every pair, for P'(behind beats ahead).
+
+        Next to P by log(1 + change): `bernoulli_kl` has an absolute error of 5e-17
+        there where P < 1/2, since 1 - P is rounded.
+        """
+        p, rest = self.shares, 1.0 - self.shares
+        change = alternatives - p
+        near = np.abs(change) < 0.5 * p
+        change = np.where(near, change, 0.0)
+        safe = np.where(p > 0, p, 1.0)
+        small = -p * np.log1p(change / safe) - rest * np.log1p(-change / rest)
+        return np.where(near, small, np.asarray(bernoulli_kl(p, alternatives)))
+
+
+@dataclass(frozen=True, eq=False)
+class UtilityModel:
+    """A class of utilities: theta = directions @ beta, with theta = 0 of the best arm.
+
+    Attributes
+    ----------
+    link : Link
+    directions : float (K, m)
+        Of full column rank.
+    utilities : float (K,)
+        The true ones, that of the best arm 0.
+    """
+
+    link: Link
+    directions: NDArray[np.float64]
+    utilities: NDArray[np.float64]
+
+
+def truth_of(matrix: PreferenceMatrix, prices: Float64[np.ndarray, "K K"]) -> Truth:
+    """List the pairs with a finite price."""
+    first, second = np.nonzero(np.triu(np.isfinite(prices), k=1))
+    swap = matrix.gaps[first, second] > 0
+    behind, ahead = np.where(swap, second, first), np.where(swap, first, second)
+    best = matrix.condorcet_winner
+    assert best is not None  # `refuse_without_best_arm` came first.
+    return Truth(
+        matrix.num_arms,
+        best,
+        behind,
+        ahead,
+        np.minimum(matrix.values[behind, ahead], 0.5),
+        prices[behind, ahead],
+    )
+
+
+def refuse_without_best_arm(matrix: PreferenceMatrix) -> None:
+    """Raise unless one arm beats all others; ties between others are allowed."""
+    if matrix.condorcet_winner is not None:
+        return
+    arm = matrix.loss_winners[0]
+    tied = [pair for pair in matrix.ties if arm in pair]
+    if not tied:
+        raise InvalidPreferenceError.of(
+            _ARGUMENT,
+            "must have an arm that beats all others: the order of a model has one",
+            list(matrix.loss_winners),
+            remedy="theory.copeland_lower_bound needs no order",
+        )
+    i, j = tied[0]
+    raise TieError(
+        f"{_ARGUMENT} must have one best arm; arms {i} and {j} tie: no number of duels "
+        "tells which of them is ahead, and there is no bound of this kind. Leave one "
+        "of them out."
+    )
+
+
+def costs_of(
+    cost: object, matrix: PreferenceMatrix
+) -> tuple[str, Float64[np.ndarray, "K K"]]:
+    """Return the name of a cost, and the price of a duel of every pair."""
+    if not isinstance(cost, str):
+        prices = checked_prices(cost, matrix)
+        off = ~np.eye(matrix.num_arms, dtype=bool)
+        if (prices[off] == 0).any():
+            i, j = np.argwhere((prices == 0) & off)[0].tolist()
+            raise InvalidPreferenceError.of(
+                "cost",
+                f"must be positive; a duel of ({i}, {j}) is free, and under a model it "
+                "tells about other pairs too, so it would be asked without end",
+                0.0,
+                remedy="give every pair a positive price, or inf if it cannot be asked",
+            )
+        return "prices", prices
+    name = one_of(cost, ("duels", *COSTS), "cost")
+    if name == "duels":
+        return name, checked_prices(None, matrix)
+    regret = matrix.regret_per_pair(COSTS[name])
+    np.fill_diagonal(regret, 0.0)
+    return name, regret
+
+
+def read_utility_model(
+    preferences: PreferenceMatrix | ArrayLike, model: str, features: object
+) -> tuple[PreferenceMatrix, UtilityModel]:
+    """Read utilities (K,), or find those of a matrix (K, K) that obeys the model."""
+    link = LINKS[model]
+    utilities, given = _utilities(preferences, link, model)
+    basis = None if features is None else _basis(features, len(utilities))
+    if basis is not None:
+        spanned = basis @ np.linalg.lstsq(basis, utilities, rcond=None)[0]
+        _refuse_misfit(
+            _table(link, spanned),
+            _table(link, utilities),
+            "must be spanned by the features",
+        )
+        utilities = spanned
+    values = _table(link, utilities)
+    smallest = values.min()
+    if smallest < RAREST_WIN:
+        i, j = (int(k) for k in np.unravel_index(values.argmin(), values.shape))
+        raise InvalidPreferenceError.of(
+            _ARGUMENT,
+            f"must leave every arm a probability to win of {RAREST_WIN:g} or more; arm "
+            f"{i} against {j} has less",
+            float(smallest),
+            remedy="leave out arms that never win",
+        )
+    names = given.arm_names if given is not None else None
+    matrix = PreferenceMatrix(values, arm_names=names)
+    refuse_without_best_arm(matrix)
+    best = int(np.argmax(utilities))
+    directions = (
+        np.delete(np.eye(len(utilities)), best, axis=1)
+        if basis is None
+        else _orthonormal(basis - basis[best])
+    )
+    return matrix, UtilityModel(link, directions, utilities - utilities[best])
+
+
+def read_transitive(preferences: PreferenceMatrix | ArrayLike) -> PreferenceMatrix:
+    """Read a matrix that obeys strong stochastic transitivity."""
+    if not isinstance(preferences, PreferenceMatrix) and np.ndim(preferences) == 1:
+        raise InvalidPreferenceError.of(
+            _ARGUMENT,
+            "must be a matrix (K, K) for 'transitive', which has no utilities",
+            preferences,
+        )
+    matrix = as_preference_matrix(preferences)
+    refuse_without_best_arm(matrix)
+    triple = find_intransitive_triple(matrix, "sst")
+    if triple is not None:
+        i, j, k = triple
+        gaps = matrix.gaps
+        short = max(gaps[i, j], gaps[j, k]) - gaps[i, k]
+        raise InvalidPreferenceError.of(
+            _ARGUMENT,
+            "must obey strong stochastic transitivity, P(i beats k) >= max(P(i beats "
+            f"j), P(j beats k)); arms {i}, {j}, {k} miss it by {short:.4g}: P({i} "
+            f"beats {k})",
+            float(matrix.values[i, k]),
+            remedy="theory.copeland_lower_bound assumes no order",
+        )
+    return matrix
+
+
+def _utilities(
+    preferences: PreferenceMatrix | ArrayLike, link: Link, model: str
+) -> tuple[NDArray[np.float64], PreferenceMatrix | None]:
+    if not isinstance(preferences, PreferenceMatrix) and np.ndim(preferences) == 1:
+        utilities = numeric_array(preferences, _ARGUMENT)
+        if utilities.size < 2 or not np.isfinite(utilities).all():
+            raise InvalidPreferenceError.of(
+                _ARGUMENT, "must be at least two finite utilities", preferences
+            )
+        return utilities, None
+    matrix = as_preference_matrix(preferences)
+    off = ~np.eye(matrix.num_arms, dtype=bool)
+    sure = ((matrix.values == 0) | (matrix.values == 1)) & off
+    if sure.any():
+        i, j = np.argwhere(sure)[0].tolist()
+        raise InvalidPreferenceError.of(
+            _ARGUMENT,
+            f"must lie strictly between 0 and 1 for {model!r}; entry ({i}, {j}) does "
+            "not",
+            float(matrix.values[i, j]),
+            remedy="finite utilities leave every arm a chance",
+        )
+    # Both orientations are read, so that the one near 1 does not spoil the other.
+    small = np.minimum(matrix.values, matrix.values.T)
+    away = link.difference(small) * np.where(matrix.values > 0.5, -1.0, 1.0)
+    np.fill_diagonal(away, 0.0)
+    utilities = away.mean(axis=1)
+    _refuse_misfit(
+        _table(link, utilities),
+        matrix.values,
+        f"must obey the model {model!r}",
+    )
+    return utilities, matrix
+
+
+def _table(
+    link: Link, utilities: Float64[np.ndarray, " K"]
+) -> Float64[np.ndarray, "K K"]:
+    return link.probability(utilities[:, None] - utilities)
+
+
+def _refuse_misfit(
+    fitted: Float64[np.ndarray, "K K"], given: Float64[np.ndarray, "K K"], rule: str
+) -> None:
+    misfit = np.abs(fitted - given)
+    if misfit.max() > MISFIT:
+        i, j = (int(k) for k in np.unravel_index(misfit.argmax(), misfit.shape))
+        raise InvalidPreferenceError.of(
+            _ARGUMENT,
+            f"{rule} within {MISFIT:g}; P({i} beats {j}) misses that by "
+            f"{misfit[i, j]:.4g}",
+            float(given[i, j]),
+            remedy="give the utilities of a fitted model, or use "
+            "theory.copeland_lower_bound, which assumes none",
+        )
+
+
+def _basis(features: object, num_arms: int) -> NDArray[np.float64]:
+    table = numeric_array(features, "features")
+    if table.ndim != 2 or len(table) != num_arms or table.shape[1] < 1:
+        raise InvalidPreferenceError.of(
+            "features",
+            f"must have one row per arm, shape ({num_arms}, d)",
+            table.shape,
+        )
+    if not np.isfinite(table).all():
+        i, j = np.argwhere(~np.isfinite(table))[0].tolist()
+        raise InvalidPreferenceError.of(
+            "features", f"must be finite; entry ({i}, {j}) is not", float(table[i, j])
+        )
+    return table
+
+
+def _orthonormal(table: Float64[np.ndarray, "K d"]) -> Float64[np.ndarray, "K m"]:
+    """Return columns that span the same space."""
+    left, sizes, _ = np.linalg.svd(table, full_matrices=False)
+    keep = sizes > sizes.max(initial=0.0) * max(table.shape) * np.finfo(float).eps
+    # The row of the best arm is 0, to the last bit.
+    return np.where((table != 0).any(axis=1)[:, None], left[:, keep], 0.0)
