@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import log_expit, log_ndtr
 
+import bayesduel
+from bayesduel import policies
 from bayesduel.inference import fit
 from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models import BradleyTerry, Thurstone
@@ -167,3 +169,105 @@ def test_tails_of_two_arms_are_those_of_the_integral(scale):
         if exact > 1e-7:
             ratio = chance_of_another(model, won) / exact
             assert 0.95 < ratio < 1.15, (number, share, ratio)
+
+
+THREE = [
+    ([[0, 6, 9], [1, 0, 5], [0, 2, 0]], 3.0),
+    ([[0, 12, 8], [4, 0, 6], [0, 1, 0]], 2.0),
+    ([[0, 20, 3], [2, 0, 0], [0, 0, 0]], 1.5),
+    ([[0, 20, 30], [5, 0, 9], [1, 4, 0]], 3.0),
+]
+
+
+@pytest.mark.parametrize("kind", [BradleyTerry, Thurstone])
+def test_tails_of_three_arms_are_those_of_the_integral(kind):
+    for won, scale in THREE:
+        model = kind(prior_scale=scale, zero_sum=True)
+        won = np.array(won)
+        ratio = chance_of_another(model, won) / exact_chance_of_another(
+            model, won, 25.0
+        )
+        assert 0.95 < ratio < 1.25, (won, ratio)
+
+
+@pytest.mark.parametrize("kind", [BradleyTerry, Thurstone])
+@pytest.mark.parametrize("scale", [10.0, 100.0])
+def test_the_mode_is_right_however_wide_the_prior(kind, scale):
+    """Undamped, Newton's method ends where the prior alone bends the density."""
+    model = kind(prior_scale=scale)
+    rng = np.random.default_rng(0)
+    tables = [
+        two_arms(5, 1.0),
+        np.zeros((4, 4), dtype=int),
+        *rng.poisson(0.6, (6, 4, 4)),
+    ]
+    tables[1][0, 1:] = 5
+    for won in tables:
+        won = won * (1 - np.eye(len(won), dtype=int))
+        state = told(Laplace(model), won, 0 * won, at_once=1, settle=1)
+        data = comparisons(won, 0 * won)
+        exact = density_of(model, model.arrays(data)).laplace().mode
+        np.testing.assert_allclose(state.law.mode, exact, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_ten_arms_are_those_of_long_chains():
+    """P(an arm is best) down to a thousandth, after few votes with clear gaps."""
+    utility = np.sort(np.random.default_rng(5).normal(0, 2, 10))[::-1]
+    rng, model = np.random.default_rng(1), BradleyTerry(prior_scale=3.0)
+    won = np.zeros((10, 10), dtype=int)
+    for i, j in np.argwhere(~np.eye(10, dtype=bool)):
+        won[i, j] += rng.binomial(6, 1 / (1 + np.exp(utility[j] - utility[i])))
+    won[3:] //= 2
+    posterior = fit(
+        model, comparisons(won, 0 * won), method="nuts", num_draws=25_000, seed=2
+    )
+    chains = posterior.draws["utility"].reshape(-1, 10)
+    state = told(Laplace(model), won, 0 * won, at_once=40, settle=2)
+    with jax.enable_x64(True):
+        draw = quick_jit(Laplace(model).sample_utilities, static_argnums=2)
+        drawn = np.asarray(draw(jax.random.key(0), state, 100_000))
+    exact, found = (
+        np.bincount(np.argmax(each, axis=1), minlength=10) / len(each)
+        for each in (chains, drawn)
+    )
+    shown = exact > 1e-3
+    assert shown.sum() >= 2
+    np.testing.assert_allclose(np.log(found / exact)[shown], 0.0, atol=np.log(2.5))
+
+
+def regret_of(matrix, name, runs, checkpoints, seed):
+    found = bayesduel.simulate(
+        matrix,
+        policies.parse(name),
+        num_runs=runs,
+        horizon=checkpoints[-1],
+        checkpoints=checkpoints,
+        seed=seed,
+    )
+    return found["regret"].sel(notion="copeland").values.squeeze()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
+def test_two_arms_are_explored_as_by_a_beta_law(share):
+    """A logistic law is the uniform one of a share: its variance is pi^2 / 3."""
+    matrix = np.array([[0.5, share], [1 - share, 0.5]])
+    scale = np.pi / np.sqrt(6.0)
+    ours, theirs = (
+        regret_of(matrix, name, 1000, [20_000], 4)
+        for name in (f"bt-ts:prior_scale={scale}", "pure-d-ts")
+    )
+    # Three standard errors of the ratio beside the tenth.
+    error = np.hypot(ours.std() / ours.mean(), theirs.std() / theirs.mean())
+    assert abs(ours.mean() / theirs.mean() - 1) < 0.1 + 3 * error / np.sqrt(1000)
+
+
+@pytest.mark.slow
+def test_regret_grows_as_the_lower_bound_has_it():
+    """Two arms, p = 0.9: 1 / (2 kl(0.9, 1/2)) = 1.36; 2.25 with the normal law."""
+    matrix = np.array([[0.5, 0.9], [0.1, 0.5]])
+    regret = regret_of(matrix, "bt-ts", 600, [10**3, 10**5], 3)
+    slopes = (regret[:, 1] - regret[:, 0]) / np.log(100)
+    # Three standard errors beside what was asked for.
+    assert abs(slopes.mean() - 1.358) < 0.1 + 3 * slopes.std() / np.sqrt(600)
