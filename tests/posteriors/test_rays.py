@@ -206,8 +206,10 @@ def test_the_mode_is_right_however_wide_the_prior(kind, scale):
         won = won * (1 - np.eye(len(won), dtype=int))
         state = told(Laplace(model), won, 0 * won, at_once=1, settle=1)
         data = comparisons(won, 0 * won)
-        exact = density_of(model, model.arrays(data)).laplace().mode
-        np.testing.assert_allclose(state.law.mode, exact, atol=1e-6)
+        # A concave function has one mode, where a Newton step leads nowhere.
+        density, mode = model.closed_form(model.arrays(data)), np.array(state.law.mode)
+        step = np.linalg.solve(density.hessian(mode), density.gradient(mode))
+        assert np.max(np.abs(step)) < 1e-6
 
 
 @pytest.mark.slow

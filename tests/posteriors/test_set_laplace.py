@@ -129,10 +129,7 @@ def test_state_is_that_of_a_fit(name, votes):
     np.testing.assert_allclose(utility, found.mode, atol=1e-6)
     # Coordinates are utilities here.
     density = density_of(choice_model, choice_model.arrays(data)).log_densities
-    mode, ways = (
-        np.asarray(state.mode),
-        np.linalg.solve(np.array(state.factor).T, white.T),
-    )
+    ways = np.linalg.solve(np.asarray(state.factor).T, white.T).T
     depth = np.linalg.norm(white, axis=1)
     points = points_on_rays(density, np.asarray(state.mode), ways, depth)
     error = np.abs(draws - points)
