@@ -31,11 +31,6 @@ def scipy_module(values: Values, name: str) -> Any:
     return import_module(f"{package}.{name}")
 
 
-def log_sigmoid(values: Values) -> Values:
-    """Return log(1 / (1 + exp(-x))), accurate on both sides."""
-    return log_sigmoids(values)[0]
-
-
 def log_sigmoids(values: Values) -> tuple[Values, Values]:
     """Return log(1 / (1 + exp(-x))) and log(1 / (1 + exp(x))), by one exponential."""
     if namespace(values) is not np:
