@@ -222,7 +222,7 @@ def test_ten_arms_are_those_of_long_chains():
         won[i, j] += rng.binomial(6, 1 / (1 + np.exp(utility[j] - utility[i])))
     won[3:] //= 2
     posterior = fit(
-        model, comparisons(won, 0 * won), method="nuts", num_draws=25_000, seed=2
+        model, comparisons(won, 0 * won), method="nuts", num_draws=10_000, rng_key=2
     )
     chains = posterior.draws["utility"].reshape(-1, 10)
     state = told(Laplace(model), won, 0 * won, at_once=40, settle=2)
@@ -235,7 +235,8 @@ def test_ten_arms_are_those_of_long_chains():
     )
     shown = exact > 1e-3
     assert shown.sum() >= 2
-    np.testing.assert_allclose(np.log(found / exact)[shown], 0.0, atol=np.log(2.5))
+    ratio = found[shown] / exact[shown]
+    np.testing.assert_allclose(np.log(ratio), 0.0, atol=np.log(2.5))
 
 
 def regret_of(matrix, name, runs, checkpoints, seed):
@@ -257,19 +258,19 @@ def test_two_arms_are_explored_as_by_a_beta_law(share):
     matrix = np.array([[0.5, share], [1 - share, 0.5]])
     scale = np.pi / np.sqrt(6.0)
     ours, theirs = (
-        regret_of(matrix, name, 1000, [20_000], 4)
+        regret_of(matrix, name, 300, [20_000], 4)
         for name in (f"bt-ts:prior_scale={scale}", "pure-d-ts")
     )
     # Three standard errors of the ratio beside the tenth.
     error = np.hypot(ours.std() / ours.mean(), theirs.std() / theirs.mean())
-    assert abs(ours.mean() / theirs.mean() - 1) < 0.1 + 3 * error / np.sqrt(1000)
+    assert abs(ours.mean() / theirs.mean() - 1) < 0.1 + 3 * error / np.sqrt(300)
 
 
 @pytest.mark.slow
 def test_regret_grows_as_the_lower_bound_has_it():
     """Two arms, p = 0.9: 1 / (2 kl(0.9, 1/2)) = 1.36; 2.25 with the normal law."""
     matrix = np.array([[0.5, 0.9], [0.1, 0.5]])
-    regret = regret_of(matrix, "bt-ts", 600, [10**3, 10**5], 3)
+    regret = regret_of(matrix, "bt-ts", 200, [10**3, 10**5], 3)
     slopes = (regret[:, 1] - regret[:, 0]) / np.log(100)
     # Three standard errors beside what was asked for.
-    assert abs(slopes.mean() - 1.358) < 0.1 + 3 * slopes.std() / np.sqrt(600)
+    assert abs(slopes.mean() - 1.358) < 0.1 + 3 * slopes.std() / np.sqrt(200)
