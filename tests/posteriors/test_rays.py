@@ -214,13 +214,12 @@ def test_the_mode_is_right_however_wide_the_prior(kind, scale):
 
 @pytest.mark.slow
 def test_ten_arms_are_those_of_long_chains():
-    """P(an arm is best) down to a thousandth, after few votes with clear gaps."""
-    utility = np.sort(np.random.default_rng(5).normal(0, 2, 10))[::-1]
+    """P(an arm is best) down to a thousandth, after few votes."""
+    utility = np.sort(np.random.default_rng(5).normal(0, 1, 10))[::-1]
     rng, model = np.random.default_rng(1), BradleyTerry(prior_scale=3.0)
     won = np.zeros((10, 10), dtype=int)
     for i, j in np.argwhere(~np.eye(10, dtype=bool)):
-        won[i, j] += rng.binomial(6, 1 / (1 + np.exp(utility[j] - utility[i])))
-    won[3:] //= 2
+        won[i, j] += rng.binomial(3, 1 / (1 + np.exp(utility[j] - utility[i])))
     posterior = fit(
         model, comparisons(won, 0 * won), method="nuts", num_draws=10_000, rng_key=2
     )
@@ -234,7 +233,7 @@ def test_ten_arms_are_those_of_long_chains():
         for each in (chains, drawn)
     )
     shown = exact > 1e-3
-    assert shown.sum() >= 2
+    assert shown.sum() >= 3
     ratio = found[shown] / exact[shown]
     np.testing.assert_allclose(np.log(ratio), 0.0, atol=np.log(2.5))
 
