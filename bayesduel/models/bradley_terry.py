@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from bayesduel.models.array_modules import (
     Values,
-    log_sigmoid,
+    log_sigmoids,
     log_softmax,
     namespace,
     sigmoid,
@@ -68,7 +68,7 @@ class BradleyTerry(PairwiseUtilityModel):
         """Return log P(outcome) of a vote; ``tie`` is log nu."""
         xp = namespace(difference)
         if not self.ties:
-            return log_sigmoid(xp.stack([difference, -difference]))
+            return xp.stack(log_sigmoids(difference))
         half = difference / 2.0
         return log_softmax(xp.stack([half, -half, tie]))
 

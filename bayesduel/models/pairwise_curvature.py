@@ -168,6 +168,38 @@ class PairwiseDensity(ClosedDensity):
         curvature = _hessian_of(self.coordinates, self.votes, by, point)
         return self._gradient(point, by), curvature
 
+    def fall(self, point: Values, way: Values) -> Callable[[Values], tuple[Any, Any]]:
+        """Return how far the log density falls along a way, and how steeply.
+
+        As a function of the share () of the way (D,) that is gone from ``point``. What
+        is linear in the share is computed once.
+        """
+        xp = namespace(point)
+        here, there = (
+            self.coordinates.rows(self.votes, each) for each in (point, point + way)
+        )
+        ways = [end - start for start, end in zip(here, there, strict=True)]
+        counts = self.votes.counts
+        top = self.model.outcome_logs(*here)
+        scaled = way / self.coordinates.scales**2
+        bend, tilt = xp.sum(way * scaled), xp.sum(point * scaled)
+
+        def fall(share: Values) -> tuple[Values, Values]:
+            moved = [start + share * by for start, by in zip(here, ways, strict=True)]
+            logs = self.model.outcome_logs(*moved)
+            total = share * (tilt + 0.5 * share * bend)
+            for number, high, low in zip(counts.T, top, logs, strict=True):
+                # What never happened may be impossible: 0 times infinity is nan.
+                each = xp.where(number > 0, high - low, 0.0)
+                total = total + xp.sum(each * number)
+            by = self.derivatives(counts, *moved)
+            slope = tilt + share * bend - xp.sum(by.gap * ways[0])
+            if self.model.ties:
+                slope = slope - xp.sum(by.tie * ways[1])
+            return total, slope
+
+        return fall
+
     def _by_row(self, point: Values) -> RowDerivatives:
         difference, tie = self.coordinates.rows(self.votes, point)
         return self.derivatives(self.votes.counts, difference, tie)

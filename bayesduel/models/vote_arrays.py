@@ -86,6 +86,29 @@ class PairTables:
         return identity * xp.sum(both, axis=1)[:, None] - both
 
 
+@dataclass(frozen=True)
+class UnorderedPairs:
+    """Votes of all pairs i < j, row by row: what the fall along a ray needs of them.
+
+    Differences of many points are a product of matrices, which is many times as fast
+    inside a program as an index.
+    """
+
+    counts: Float[Array | np.ndarray, "row outcome"]
+    num_arms: int
+
+    @staticmethod
+    def arms(num_arms: int) -> tuple[Int[np.ndarray, " row"], Int[np.ndarray, " row"]]:
+        """Return the two arms of every row."""
+        return np.triu_indices(num_arms, 1)
+
+    def differences(self, utility: Values) -> Values:
+        """Return utility (..., K) of the first arm minus the second's, (..., row)."""
+        first, second = self.arms(self.num_arms)
+        identity = np.eye(self.num_arms)
+        return utility @ (identity[:, first] - identity[:, second])
+
+
 def votes_of(model: Any, data: Comparisons) -> Votes:
     """Return the arrays of a pairwise model, with or without a column of ties."""
     if data.has_ties and not model.ties:

@@ -79,7 +79,7 @@ class HMC:
     model: PreferenceModel = field(default=BradleyTerry(), metadata={"static": True})
     mcmc_steps: int = field(default=4, metadata={"static": True})
     chains: int = field(default=2, metadata={"static": True})
-    newton_steps: int = field(default=3, metadata={"static": True})
+    newton_steps: int = field(default=20, metadata={"static": True})
     covariates: Covariates = field(default=None, metadata={"static": True})
     order: Int[Array, " K"] | None = field(default=None, repr=False, compare=False)
 

@@ -1,4 +1,4 @@
-"""The normal law at the mode of any model of pairs, followed vote by vote."""
+"""The mode of any model of pairs, followed vote by vote, and draws from around it."""
 
 from dataclasses import field, replace
 from functools import partial
@@ -24,10 +24,17 @@ from bayesduel.posteriors.pair_models import (
     VoteTables,
     check_count,
 )
+from bayesduel.posteriors.rays import Falling, points_on_rays
 from bayesduel.types import Arm, Outcome, RunKey
 
-_LONGEST_STEP = 2.0
-"""No coordinate moves by more in one step of Newton's method in closed form."""
+_LONGEST_STEP = 1.0
+"""No coordinate moves by more in one step of Newton's method in closed form.
+
+Longer ones end beyond what votes tell of, where the prior alone bends the density.
+"""
+
+_SETTLED = 1e-5
+"""A step that changes no coordinate by more was the last one: it squares the error."""
 
 _NODES = 128
 """Points, and as many mirrored ones, by which a mean is computed."""
@@ -53,14 +60,19 @@ class LaplaceBeliefs(NamedTuple):
 
 @frozen_pytree
 class Laplace:
-    """The posterior of a model by Laplace's method: a normal law at its mode.
+    """The posterior of a model by Laplace's method, with the tails of the posterior.
 
-    After every vote the mode is followed by Newton steps from where it was, which is
-    as :func:`bayesduel.inference.fit` with ``method="laplace"`` once they have
-    converged; three suffice for a vote at a time. A proper prior keeps it finite, also
-    for an arm that never lost. Bradley-Terry and Thurstone with independent normal
-    utilities have gradient and Hessian in closed form; any other model, one's own
-    included, is differentiated automatically, and its steps are halved until they rise.
+    After every vote the mode is followed by Newton steps from where it was, and the
+    normal law there is that of :func:`bayesduel.inference.fit` with
+    ``method="laplace"``. A proper prior keeps it finite, also for an arm that never
+    lost. Bradley-Terry and Thurstone with independent normal utilities have gradient
+    and Hessian in closed form; any other model, one's own included, is differentiated
+    automatically, and its steps are halved until they rise.
+
+    A draw of that law is moved along its ray from the mode to where the posterior holds
+    as much beyond. Of wide gaps the tails of the normal law are far too fat: a policy
+    that draws from it explores up to six times too often. ``docs/theory/posteriors.md``
+    compares both with the exact posterior.
 
     Votes count with the order in which the two arms were shown, for models with an
     order effect; P(i beats j) is the one with nobody shown first.
@@ -70,7 +82,7 @@ class Laplace:
     model : PreferenceModel
         Of comparisons. It is a part of the program: another prior is another program.
     newton_steps : int
-        Per update, at least 1.
+        Per update at most, at least 1. One or two suffice for a vote at a time.
     covariates : (K, D), optional
         What is known about each arm, for models that read it.
 
@@ -96,7 +108,7 @@ class Laplace:
     """
 
     model: PreferenceModel = field(default=BradleyTerry(), metadata={"static": True})
-    newton_steps: int = field(default=3, metadata={"static": True})
+    newton_steps: int = field(default=20, metadata={"static": True})
     covariates: Covariates = field(default=None, metadata={"static": True})
     order: Any = field(default=None, repr=False, compare=False)
 
@@ -180,13 +192,20 @@ class Laplace:
         self, rng_key: RunKey, state: LaplaceBeliefs, num_draws: int
     ) -> Float[Array, "draw K K"]:
         """Draw preference matrices, independently; consumes ``rng_key``."""
-        return self.matrices_at(state, draw_points(rng_key, state.law, num_draws))
+        return self.matrices_at(state, self._points(rng_key, state, num_draws))
 
     def sample_utilities(
         self, rng_key: RunKey, state: LaplaceBeliefs, num_draws: int
     ) -> Float[Array, "draw K"]:
         """Draw the utilities of :meth:`sample` by the same key, if ``on_a_scale``."""
-        return self.utilities_at(state, draw_points(rng_key, state.law, num_draws))
+        return self.utilities_at(state, self._points(rng_key, state, num_draws))
+
+    def _points(
+        self, rng_key: RunKey, state: LaplaceBeliefs, num_draws: int
+    ) -> Float[Array, "draw D"]:
+        """Draw points along rays from the mode; consumes ``rng_key``."""
+        density = self.pairs(state.votes.won.shape[0]).falling(state.votes)
+        return draw_on_rays(rng_key, density, state.law, num_draws)
 
     def utilities(self, state: LaplaceBeliefs) -> Float[Array, " K"]:
         """Return the utilities at the mode, if ``on_a_scale``."""
@@ -232,17 +251,39 @@ def follow(density: PointDensity, law: NormalLaw, newton_steps: int) -> NormalLa
     """Take Newton steps from the last mode; return the law where they end."""
     if isinstance(density, AutomaticDensity):
         return _follow_rising(density, law, newton_steps)
-    mode = law.mode
-    for _ in range(newton_steps):
-        gradient, hessian = density.bend(mode)
-        factor = lax.linalg.cholesky(-hessian, symmetrize_input=False)
-        step = _solve(factor, gradient)
-        longest = jnp.max(jnp.abs(step))
-        share = _LONGEST_STEP / jnp.maximum(longest, _LONGEST_STEP)
-        mode = mode + share * step
+
+    def going(search: _Way) -> Array:
+        return (search.steps < newton_steps) & (search.change > _SETTLED)
+
+    def step(search: _Way) -> _Way:
+        mode, change = _step(density, search.mode)
+        return _Way(mode, change, search.steps + 1)
+
+    start = _Way(law.mode, jnp.full((), jnp.inf, dtype=jnp.float64), jnp.int32(0))
+    mode = lax.while_loop(going, step, start).mode
     _, hessian = density.bend(mode)
     factor = lax.linalg.cholesky(-hessian, symmetrize_input=False)
     return NormalLaw(mode=mode, factor=factor)
+
+
+class _Way(NamedTuple):
+    """A search for a mode on its way."""
+
+    mode: Float[Array, " D"]
+    change: Float[Array, ""]
+    """How far the last step went."""
+
+    steps: Int[Array, ""]
+
+
+def _step(density: PointDensity, mode: Array) -> tuple[Array, Array]:
+    """Take a Newton step; return where it ends and the largest change."""
+    gradient, hessian = density.bend(mode)
+    factor = lax.linalg.cholesky(-hessian, symmetrize_input=False)
+    step = _solve(factor, gradient)
+    longest = jnp.max(jnp.abs(step))
+    step = step * (_LONGEST_STEP / jnp.maximum(longest, _LONGEST_STEP))
+    return mode + step, longest
 
 
 def _follow_rising(
@@ -254,16 +295,19 @@ def _follow_rising(
         hessian=density.hessian,
         heights=jax.vmap(density.log_density),
     )
+
+    def going(search: Search) -> Array:
+        return jnp.asarray(search.going & (search.iterations < newton_steps))
+
     step = partial(advance, surface, tolerance=1e-14)
-    search = lax.fori_loop(
-        0, newton_steps, lambda _, search: step(search), Search.at(law.mode)
-    )
-    negative = -density.hessian(search.point)
+    search = lax.while_loop(going, step, Search.at(law.mode))
+    mode = jnp.asarray(search.point)
+    negative = -density.hessian(mode)
     factor = lax.linalg.cholesky(negative, symmetrize_input=False)
     concave = jnp.all(jnp.isfinite(factor))
     identity = jnp.eye(law.mode.shape[0], dtype=law.mode.dtype)
     factor = jnp.where(concave, factor, damped_factor(negative, identity))
-    return NormalLaw(mode=search.point, factor=factor)
+    return NormalLaw(mode=mode, factor=factor)
 
 
 def draw_points(
@@ -272,6 +316,16 @@ def draw_points(
     """Draw from a normal law; consumes ``rng_key``."""
     shape = (law.mode.shape[0], num_draws)
     return points_at(law, jax.random.normal(rng_key, shape, dtype=jnp.float64))
+
+
+def draw_on_rays(
+    rng_key: RunKey, density: Falling, law: NormalLaw, num_draws: int
+) -> Float[Array, "draw D"]:
+    """Draw from a normal law and move its draws along rays; consumes ``rng_key``."""
+    shape = (law.mode.shape[0], num_draws)
+    white = jax.random.normal(rng_key, shape, dtype=jnp.float64)
+    depth = jnp.sqrt(jnp.sum(jnp.square(white), axis=0))
+    return points_on_rays(density, law.mode, points_at(law, white), depth)
 
 
 def points_at(law: NormalLaw, white: Float[Array, "D draw"]) -> Float[Array, "draw D"]:

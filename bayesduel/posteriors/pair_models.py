@@ -24,7 +24,7 @@ from bayesduel.models.pairwise_curvature import (
     PairwiseDensity,
 )
 from bayesduel.models.utilities import PairwiseUtilityModel
-from bayesduel.models.vote_arrays import PairTables, with_counts
+from bayesduel.models.vote_arrays import PairTables, UnorderedPairs, with_counts
 from bayesduel.posteriors._held_models import check_counts, check_held
 from bayesduel.types import Arm, Outcome
 from bayesduel.votes.comparisons import Comparisons
@@ -71,6 +71,12 @@ class PointDensity(Protocol):
         """Return its gradient and its Hessian (D, D)."""
         ...
 
+    def fall(
+        self, point: Float[Array, " D"], way: Float[Array, " D"], /
+    ) -> Callable[[Float[Array, ""]], tuple[Float[Array, ""], Float[Array, ""]]]:
+        """Return how far it falls, and how steeply, after a share of a way."""
+        ...
+
 
 @dataclass(frozen=True)
 class AutomaticDensity:
@@ -93,6 +99,21 @@ class AutomaticDensity:
     ) -> tuple[Float[Array, " D"], Float[Array, "D D"]]:
         """Return gradient and Hessian."""
         return self.gradient(point), self.hessian(point)
+
+    def fall(
+        self, point: Float[Array, " D"], way: Float[Array, " D"]
+    ) -> Callable[[Float[Array, ""]], tuple[Float[Array, ""], Float[Array, ""]]]:
+        """Return the fall along a way, by one directional derivative."""
+        top = self.log_density(point)
+
+        def fall(share: Array) -> tuple[Array, Array]:
+            def height(share: Array) -> Array:
+                return self.log_density(point + share * way)
+
+            value, slope = jax.jvp(height, (share,), (jnp.ones_like(share),))
+            return top - value, -slope
+
+        return fall
 
 
 @dataclass(frozen=True)
@@ -157,6 +178,19 @@ class PairModel:
         arrays = with_counts(self.arrays, rows)
         own = None if automatic else self.model.hessian(arrays)
         return AutomaticDensity(latent_of(self.model, arrays).log_density, own)
+
+    def falling(self, votes: VoteTables) -> PointDensity:
+        """Return the log joint density where many points of few rows are looked at.
+
+        Where it makes no difference which arm was shown first, a pair is one row.
+        """
+        if not self.in_closed_form or getattr(self.model, "order_effect", False):
+            return self.density(votes)
+        first, second = UnorderedPairs.arms(self.num_arms)
+        both = VoteTables(votes.won + votes.lost.T, votes.lost + votes.won.T)
+        counts = self._counts(both)[first * self.num_arms + second]
+        rows = UnorderedPairs(counts, self.num_arms)
+        return self.model.closed_form(rows)  # pyright: ignore
 
     def _counts(self, votes: VoteTables) -> Float[Array, "row outcome"]:
         """Return a row per ordered pair, an arm and itself included."""

@@ -4,6 +4,7 @@ NumPyro is imported where a model without a closed form is played: the registry 
 this.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,7 +20,6 @@ from jaxtyping import Bool, Float
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.inference.laplace_draws import density_of
-from bayesduel.inference.normal_law import points_of
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.closed_density import ClosedDensity
 from bayesduel.models.multinomial_logit import MultinomialLogit
@@ -27,6 +27,8 @@ from bayesduel.models.newton import LaplaceState
 from bayesduel.models.vote_arrays import with_counts
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors._held_models import check_counts, check_held, hyphenated
+from bayesduel.posteriors.laplace import NormalLaw, draw_on_rays
+from bayesduel.posteriors.pair_models import AutomaticDensity
 from bayesduel.types import RunKey
 from bayesduel.votes.choices import Choices
 
@@ -50,7 +52,8 @@ class SetLaplace:
     """The posterior of a model of choices by Laplace's method.
 
     As :func:`bayesduel.inference.fit` with ``method="laplace"`` after every choice,
-    from the last mode. Choices are kept per set. Arms are relabeled at random in each
+    from the last mode; draws lie on rays from it, as :class:`Laplace` has them. Choices
+    are kept per set. Arms are relabeled at random in each
     run, so that the prior must not tell them apart.
 
     Parameters
@@ -139,10 +142,10 @@ class SetModel:
     def sample_utilities(
         self, rng_key: RunKey, state: SetBeliefs, num_draws: int
     ) -> Float[Array, "draw n"]:
-        """Draw utilities, independently; consumes ``rng_key``."""
-        shape = (num_draws, state.mode.shape[0])
-        normal = jax.random.normal(rng_key, shape, dtype=jnp.float64)
-        return self._utilities_at(points_of(state, normal))
+        """Draw utilities along rays from the mode; consumes ``rng_key``."""
+        law = NormalLaw(mode=state.mode, factor=state.factor)
+        density = AutomaticDensity(self._log_density(state.counts))
+        return self._utilities_at(draw_on_rays(rng_key, density, law, num_draws))
 
     def utilities(self, state: SetBeliefs) -> Float[Array, " n"]:
         """Return the utilities at the mode."""
@@ -169,6 +172,18 @@ class SetModel:
             hessian=closed.hessian,
             max_iterations=_STEPS,
         )
+
+    def _log_density(
+        self, counts: Float[Array, "S outcome"]
+    ) -> Callable[[Float[Array, " D"]], Float[Array, ""]]:
+        """Return the log joint density of so many choices."""
+        arrays = with_counts(_template(*self._key), counts)
+        closed = self._closed_form(arrays)
+        if closed is not None:
+            return closed.log_density
+        from bayesduel.inference.latent import latent_of
+
+        return latent_of(self.model, arrays).log_density
 
     def _closed_form(self, arrays: Any) -> ClosedDensity | None:
         """Return the log density, where its closed form is one for programs, too."""

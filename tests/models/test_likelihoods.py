@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import log_expit
+from scipy.special import expit, log_expit
 
 from bayesduel.inference.latent import latent_of, log_probabilities
 from bayesduel.inference.numpyro_models import as_jax
@@ -19,6 +19,7 @@ from bayesduel.models import (
     PlackettLuce,
     Thurstone,
 )
+from bayesduel.models.array_modules import log_sigmoids
 from bayesduel.votes import Choices, Comparisons, Rankings
 from tests.compiling import quick_jit
 
@@ -280,3 +281,20 @@ def test_preference_matrices_are_those_of_the_votes():
         share = found[:, 0] / (found[:, 0] + found[:, 1])
         np.testing.assert_allclose(matrix[every.first, every.second], share, rtol=1e-12)
         assert np.all(np.diagonal(matrix) == 0.5)
+
+
+def test_log_sigmoids_in_programs_are_those_of_numpy():
+    """With both derivatives, also at 0, where the absolute value has none."""
+    points = np.array([-800.0, -40.0, -3.0, -1e-9, 0.0, 1e-9, 0.3, 5.0, 40.0, 800.0])
+    with jax.enable_x64(True):
+        logs = [lambda x, k=k: log_sigmoids(x)[k] for k in (0, 1)]
+        for log, exact, sign in zip(logs, log_sigmoids(points), (1, -1), strict=True):
+            given = jnp.asarray(points)
+            np.testing.assert_allclose(jax.vmap(log)(given), exact, rtol=1e-14)
+            slope, bend = jax.vmap(jax.grad(log)), jax.vmap(jax.grad(jax.grad(log)))
+            chance = expit(-sign * points)
+            np.testing.assert_allclose(slope(given), sign * chance, rtol=1e-12)
+            spread = -chance * expit(sign * points)
+            np.testing.assert_allclose(bend(given), spread, rtol=1e-12, atol=1e-16)
+    reference = log_expit(points)
+    np.testing.assert_allclose(log_sigmoids(points)[0], reference, rtol=1e-13)

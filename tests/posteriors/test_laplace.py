@@ -108,27 +108,6 @@ def test_closed_forms_are_the_derivatives_of_the_density(model):
                 np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", cases(["bradley-terry", "order effect", "own"], {}))
-def test_draws_have_the_law_of_the_state(name):
-    """P(i beats j) with nobody shown first: a normal law of the log odds."""
-    posterior = Laplace(MODELS[name])
-    state = told(posterior, *CASES["lopsided"])
-    with jax.enable_x64(True):
-        draws = np.asarray(sample(posterior, jax.random.key(3), state, 4000))
-        center = np.asarray(mean(posterior, state))
-    assert draws.shape == (4000, 4, 4)
-    np.testing.assert_allclose(draws + draws.swapaxes(1, 2), 1.0, rtol=1e-12)
-    np.testing.assert_allclose(center, draws.mean(axis=0), atol=0.02)
-    covariance = np.linalg.inv(state.law.factor @ state.law.factor.T)
-    place = {"bradley-terry": 0, "order effect": 1, "own": 1}[name]
-    for i, j in zip(*np.triu_indices(4, 1), strict=True):
-        gap = np.zeros(len(covariance))
-        gap[place + i], gap[place + j] = 1.0, -1.0
-        law = stats.norm(gap @ state.law.mode, np.sqrt(gap @ covariance @ gap))
-        odds = np.log(draws[:, i, j] / draws[:, j, i])
-        assert stats.kstest(odds, law.cdf).pvalue > FALSE_ALARM / 6
-
-
 def test_mean_is_exactly_even_where_nothing_is_known():
     with jax.enable_x64(True):
         posterior = Laplace(Thurstone())

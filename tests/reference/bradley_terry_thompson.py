@@ -3,13 +3,14 @@
 import numpy as np
 
 from tests.reference.common import random_choice, relative_bounds
+from tests.reference.rays import points_on_rays
 
 
 class BayesianBradleyTerry:
-    """Two utility vectors from the normal law at the posterior mode; their best meet.
+    """Two utility vectors from around the posterior mode; their best arms meet.
 
     A design of this toolkit, not of a paper. The mode is found anew in every round, to
-    convergence.
+    convergence, and draws of the normal law there are moved along rays.
 
     Parameters
     ----------
@@ -60,10 +61,19 @@ class BayesianBradleyTerry:
                 break
         return utility, np.linalg.inv(precision)
 
+    def log_density(self, utility: np.ndarray) -> np.ndarray:
+        """Return the log posterior density of utilities (draw, K)."""
+        gap = utility[:, :, None] - utility[:, None, :]
+        logs = np.sum(self.wins * -np.logaddexp(0.0, -gap), axis=(1, 2))
+        return logs - 0.5 * np.sum(np.square(utility / self.prior_scale), axis=1)
+
     def choose(self) -> tuple[int, int]:
         """Return the best arms of two samples."""
         utility, covariance = self.mode()
-        samples = self.rng.multivariate_normal(utility, covariance, size=2)
+        white = self.rng.standard_normal((2, self.num_arms))
+        ways = white @ np.linalg.cholesky(covariance).T
+        depth = np.linalg.norm(white, axis=1)
+        samples = points_on_rays(self.log_density, utility, ways, depth)
         if not self.elimination:
             return int(np.argmax(samples[0])), int(np.argmax(samples[1]))
         self.rounds += 1

@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from bayesduel.inference.normal_law import points_of
+from bayesduel.inference.proposals.ray_weights import log_ray_weight
 from bayesduel.models.base import Density
 from bayesduel.models.newton import LaplaceState
 
@@ -58,7 +59,7 @@ def radial_points(
         slope = fallen(distance * (1 + _STEP)) - fallen(distance * (1 - _STEP))
         slope /= 2.0 * _STEP * distance
         found &= np.isfinite(slope) & (slope > 0)
-        log_weight = (len(law.mode) - 1) * np.log(distance / depth) - np.log(slope)
+        log_weight = log_ray_weight(len(law.mode), depth, distance, slope)
     points = law.mode + distance[:, None] * rays
     return points, np.where(found, log_weight, -np.inf)
 

@@ -1,0 +1,275 @@
+"""Draws along rays from the mode: equations by bisection, tails by integrals."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import log_expit, log_ndtr
+
+import bayesduel
+from bayesduel import policies
+from bayesduel.inference import fit
+from bayesduel.inference.laplace_draws import density_of
+from bayesduel.models import BradleyTerry, Thurstone
+from bayesduel.posteriors import Laplace
+from bayesduel.posteriors.laplace import NormalLaw, draw_on_rays
+from bayesduel.posteriors.pair_models import AutomaticDensity, VoteTables
+from bayesduel.posteriors.rays import points_on_rays
+from tests.compiling import quick_jit
+from tests.posteriors.models_of_ones_own import ShownFirst
+from tests.posteriors.voting import CASES, comparisons, sample, told
+from tests.reference.rays import points_on_rays as by_bisection
+
+MODELS = {
+    "bradley-terry": BradleyTerry(prior_scale=3.0),
+    "thurstone": Thurstone(),
+    "zero sum": BradleyTerry(zero_sum=True),
+    "order effect": BradleyTerry(order_effect=True),
+    "ties": Thurstone(ties=True, order_effect=True),
+    "own": ShownFirst(),
+}
+
+
+@pytest.mark.parametrize("case", ["lopsided", "never lost"])
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=[pytest.mark.slow] * (x == "ties")) for x in MODELS]
+)
+def test_draws_solve_the_equation(name, case):
+    """That of the module, by bisection, for the same normal numbers."""
+    posterior, number = Laplace(MODELS[name]), 200
+    state = told(posterior, *CASES[case], at_once=40, settle=2)
+    key, law = jax.random.key(3), state.law
+    with jax.enable_x64(True):
+        drawn = np.asarray(sample(posterior, key, state, number))
+        shape = len(law.mode), number
+        white = np.asarray(jax.random.normal(key, shape, dtype=jnp.float64)).T
+    ways = np.linalg.solve(law.factor.T, white.T).T
+    data = comparisons(*CASES[case])
+    target = density_of(MODELS[name], MODELS[name].arrays(data))
+    depth = np.linalg.norm(white, axis=1)
+    points = by_bisection(target.log_densities, law.mode, ways, depth)
+    with jax.enable_x64(True):
+        at = quick_jit(posterior.matrices_at)
+        matrices, normal = (
+            np.asarray(at(state, jnp.asarray(each)))
+            for each in (points, law.mode + ways)
+        )
+    error = np.abs(np.log(drawn / matrices))
+    assert np.quantile(error, 0.99) < 2e-3 and np.max(error) < 0.05
+    assert np.max(np.abs(np.log(normal / drawn))) > 0.1
+
+
+def test_of_a_normal_posterior_draws_are_its_own():
+    factor = np.array([[2.0, 0, 0], [1.0, 0.5, 0], [-3.0, 1.0, 4.0]])
+    with jax.enable_x64(True):
+        law = NormalLaw(jnp.ones(3), jnp.asarray(factor))
+        density = AutomaticDensity(
+            lambda x: 3.0 - 0.5 * jnp.sum(jnp.square((x - 1.0) @ factor))
+        )
+        found = draw_on_rays(jax.random.key(1), density, law, 500)
+        white = np.asarray(jax.random.normal(jax.random.key(1), (3, 500), jnp.float64))
+    np.testing.assert_allclose((np.asarray(found) - 1.0) @ factor, white.T, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "height",
+    [
+        lambda x: jnp.where(x[0] > 0.5, -jnp.inf, -0.5 * x[0] ** 2),
+        lambda x: jnp.logaddexp(-0.5 * x[0] ** 2, -8.0 * (x[0] - 5.0) ** 2),
+        lambda x: -jnp.minimum(x[0] ** 2, 0.1),
+        lambda x: jnp.where(x[0] < 0, jnp.nan, -0.5 * x[0] ** 2),
+    ],
+    ids=["a wall", "two bumps", "a plain", "no number"],
+)
+def test_draws_are_finite_whatever_the_density(height):
+    with jax.enable_x64(True):
+        law = NormalLaw(jnp.zeros(1), jnp.eye(1))
+        found = draw_on_rays(jax.random.key(0), AutomaticDensity(height), law, 300)
+    assert np.all(np.isfinite(found))
+
+
+def state_of(model, won):
+    """Return mode, factor and density of a model of pairs after these wins."""
+    found = fit(model, comparisons(won, 0 * won), method="laplace", num_draws=4)
+    law = found.extras["laplace"]
+    with jax.enable_x64(True):
+        tables = VoteTables(*(jnp.asarray(each) for each in (won, 0 * won)))
+        return law, Laplace(model).pairs(len(won)).falling(tables)
+
+
+def chance_of_another(model, won, number=720):
+    """P(draws have another best arm than the mode), by exact rays of two coordinates.
+
+    On a ray that is so from some |z| on, beyond which lies exp(-|z|^2 / 2).
+    """
+    law, density = state_of(model, won)
+    angle = (np.arange(number) + 0.5) * 2.0 * np.pi / number
+    white = np.stack([np.cos(angle), np.sin(angle)])
+    ways = np.linalg.solve(np.asarray(law.factor).T, white).T
+    coordinates = density.coordinates
+
+    @quick_jit
+    def best(depth):
+        normal = law.mode[None] + depth[:, None] * ways
+        points = points_on_rays(density, jnp.asarray(law.mode), normal, depth)
+        return jnp.argmax(coordinates.utilities(points), axis=1)
+
+    top = int(np.argmax(coordinates.utilities(np.asarray(law.mode)[None])))
+    low, high = np.zeros(number), np.full(number, 12.0)
+    with jax.enable_x64(True):
+        for _ in range(40):
+            middle = 0.5 * (low + high)
+            inside = np.asarray(best(jnp.asarray(middle))) == top
+            low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return float(np.mean(np.exp(-0.5 * high**2)))
+
+
+def exact_chance_of_another(model, won, reach, number=1201):
+    """Return the same of the posterior, by a grid of the gaps to the best arm."""
+    scale, num_arms = model.prior_scale, len(won)
+    law, _ = state_of(model, won)
+    shown = model.closed_form(model.arrays(comparisons(won, 0 * won))).coordinates
+    top = int(np.argmax(shown.utilities(np.asarray(law.mode)[None])))
+    line = np.linspace(-reach, reach, number)
+    axes = np.meshgrid(*[line] * (num_arms - 1), indexing="ij")
+    utility = np.insert(np.stack(axes), top, 0.0, axis=0)
+    # The mean of all utilities is independent of their gaps, in the prior as after it.
+    logs = -0.5 * np.sum((utility - utility.mean(axis=0)) ** 2, axis=0) / scale**2
+    chance = (
+        log_expit if isinstance(model, BradleyTerry) else lambda x: log_ndtr(x / 2**0.5)
+    )
+    for i, j in np.argwhere(won):
+        logs = logs + won[i, j] * chance(utility[i] - utility[j])
+    weight = np.exp(logs - logs.max())
+    other = np.max(utility, axis=0) > 0
+    edge = np.max(utility, axis=0) == 0
+    edge &= np.sum(utility == 0, axis=0) > 1
+    return np.sum(weight * (other + 0.5 * edge)) / np.sum(weight)
+
+
+def two_arms(number, share):
+    wins = round(number * share)
+    return np.array([[0, wins], [number - wins, 0]])
+
+
+TWO = [
+    (10, 0.6), (50, 0.6), (200, 0.6), (400, 0.6), (10, 0.7), (50, 0.7), (100, 0.7),
+    (10, 0.8), (30, 0.8), (50, 0.8), (10, 0.9), (20, 0.9), (20, 0.95), (10, 0.99),
+    (100, 0.99),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", [1.28, 3.0])
+def test_tails_of_two_arms_are_those_of_the_integral(scale):
+    """Down to a millionth; the normal law is off by factors of up to 500."""
+    model = BradleyTerry(prior_scale=scale)
+    for number, share in TWO:
+        won = two_arms(number, share)
+        exact = exact_chance_of_another(model, won, 60.0, 400_001)
+        if exact > 1e-7:
+            ratio = chance_of_another(model, won) / exact
+            assert 0.95 < ratio < 1.15, (number, share, ratio)
+
+
+THREE = [
+    ([[0, 6, 9], [1, 0, 5], [0, 2, 0]], 3.0),
+    ([[0, 12, 8], [4, 0, 6], [0, 1, 0]], 2.0),
+    ([[0, 20, 3], [2, 0, 0], [0, 0, 0]], 1.5),
+    ([[0, 20, 30], [5, 0, 9], [1, 4, 0]], 3.0),
+]
+
+
+@pytest.mark.parametrize("kind", [BradleyTerry, Thurstone])
+def test_tails_of_three_arms_are_those_of_the_integral(kind):
+    for won, scale in THREE:
+        model = kind(prior_scale=scale, zero_sum=True)
+        won = np.array(won)
+        ratio = chance_of_another(model, won) / exact_chance_of_another(
+            model, won, 25.0
+        )
+        assert 0.95 < ratio < 1.25, (won, ratio)
+
+
+@pytest.mark.parametrize("kind", [BradleyTerry, Thurstone])
+@pytest.mark.parametrize("scale", [10.0, 100.0])
+def test_the_mode_is_right_however_wide_the_prior(kind, scale):
+    """Undamped, Newton's method ends where the prior alone bends the density."""
+    model = kind(prior_scale=scale)
+    rng = np.random.default_rng(0)
+    tables = [
+        two_arms(5, 1.0),
+        np.zeros((4, 4), dtype=int),
+        *rng.poisson(0.6, (6, 4, 4)),
+    ]
+    tables[1][0, 1:] = 5
+    for won in tables:
+        won = won * (1 - np.eye(len(won), dtype=int))
+        state = told(Laplace(model), won, 0 * won, at_once=1, settle=1)
+        data = comparisons(won, 0 * won)
+        # A concave function has one mode, where a Newton step leads nowhere.
+        density, mode = model.closed_form(model.arrays(data)), np.array(state.law.mode)
+        step = np.linalg.solve(density.hessian(mode), density.gradient(mode))
+        assert np.max(np.abs(step)) < 1e-6
+
+
+@pytest.mark.slow
+def test_ten_arms_are_those_of_long_chains():
+    """P(an arm is best) down to a thousandth, after few votes."""
+    utility = np.sort(np.random.default_rng(5).normal(0, 1, 10))[::-1]
+    rng, model = np.random.default_rng(1), BradleyTerry(prior_scale=3.0)
+    won = np.zeros((10, 10), dtype=int)
+    for i, j in np.argwhere(~np.eye(10, dtype=bool)):
+        won[i, j] += rng.binomial(3, 1 / (1 + np.exp(utility[j] - utility[i])))
+    posterior = fit(
+        model, comparisons(won, 0 * won), method="nuts", num_draws=10_000, rng_key=2
+    )
+    chains = posterior.draws["utility"].reshape(-1, 10)
+    state = told(Laplace(model), won, 0 * won, at_once=40, settle=2)
+    with jax.enable_x64(True):
+        draw = quick_jit(Laplace(model).sample_utilities, static_argnums=2)
+        drawn = np.asarray(draw(jax.random.key(0), state, 100_000))
+    exact, found = (
+        np.bincount(np.argmax(each, axis=1), minlength=10) / len(each)
+        for each in (chains, drawn)
+    )
+    shown = exact > 1e-3
+    assert shown.sum() >= 3
+    ratio = found[shown] / exact[shown]
+    np.testing.assert_allclose(np.log(ratio), 0.0, atol=np.log(2.5))
+
+
+def regret_of(matrix, name, runs, checkpoints, seed):
+    found = bayesduel.simulate(
+        matrix,
+        policies.parse(name),
+        num_runs=runs,
+        horizon=checkpoints[-1],
+        checkpoints=checkpoints,
+        seed=seed,
+    )
+    return found["regret"].sel(notion="copeland").values.squeeze()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
+def test_two_arms_are_explored_as_by_a_beta_law(share):
+    """A logistic law is the uniform one of a share: its variance is pi^2 / 3."""
+    matrix = np.array([[0.5, share], [1 - share, 0.5]])
+    scale = np.pi / np.sqrt(6.0)
+    ours, theirs = (
+        regret_of(matrix, name, 300, [20_000], 4)
+        for name in (f"bt-ts:prior_scale={scale}", "pure-d-ts")
+    )
+    # Three standard errors of the ratio beside the tenth.
+    error = np.hypot(ours.std() / ours.mean(), theirs.std() / theirs.mean())
+    assert abs(ours.mean() / theirs.mean() - 1) < 0.1 + 3 * error / np.sqrt(300)
+
+
+@pytest.mark.slow
+def test_regret_grows_as_the_lower_bound_has_it():
+    """Two arms, p = 0.9: 1 / (2 kl(0.9, 1/2)) = 1.36; 2.25 with the normal law."""
+    matrix = np.array([[0.5, 0.9], [0.1, 0.5]])
+    regret = regret_of(matrix, "bt-ts", 200, [10**3, 10**5], 3)
+    slopes = (regret[:, 1] - regret[:, 0]) / np.log(100)
+    # Three standard errors beside what was asked for.
+    assert abs(slopes.mean() - 1.358) < 0.1 + 3 * slopes.std() / np.sqrt(200)
