@@ -66,7 +66,8 @@ def run_jobs(
 ) -> None:
     """Run all jobs, and hand each result over as soon as it is there.
 
-    ``try_here`` leaves to worker processes what is not done here within seconds. An
+    ``try_here`` leaves to worker processes what is not done here within seconds, and
+    all of it if several programs are to be compiled: they compile them at once. An
     ``executor`` gets all jobs; it is not shut down. Its workers ``write`` the values,
     if they are told how, and send what that returns.
 
@@ -84,7 +85,8 @@ def run_jobs(
                 executor, _MOST_SENT, waiting, keep, report, check_interrupt, write
             )
             return
-        if workers <= 1 or try_here:
+        here = workers <= 1 or (try_here and not _several_to_compile(waiting))
+        if here:
             patience = _ENOUGH_WORK if workers > 1 else math.inf
             with suppress(_TakesLong):
                 _run_here(waiting, keep, report, check_interrupt, patience)
@@ -246,6 +248,22 @@ def _new_programs_first(jobs: Sequence[Job]) -> list[Job]:
         order.append(seen[job.program] > 0 and job.program is not None)
         seen[job.program] += 1
     return [job for _, job in sorted(zip(order, jobs, strict=True), key=_is_known)]
+
+
+def _several_to_compile(jobs: Sequence[Job]) -> bool:
+    """Say whether jobs need more than one program that is not at hand.
+
+    Compiling one takes several times as long as a worker takes to start.
+    """
+    missing = 0
+    for name in dict.fromkeys(job.compiled_as for job in jobs):
+        if name is not None:
+            from bayesduel.simulation.scalar.programs import is_at_hand
+
+            missing += not is_at_hand(name)
+        if missing > 1:
+            return True
+    return False
 
 
 def _is_known(pair: tuple[bool, Job]) -> bool:
