@@ -1,5 +1,6 @@
 """Running jobs: in this process, or in worker processes."""
 
+import gc
 import math
 import os
 import signal
@@ -354,13 +355,17 @@ def _noticed_interrupts() -> Iterator[Callable[[], None]]:
 
 def _one_process() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(
-        1, mp_context=get_context("spawn"), initializer=_prepare_worker
+        1,
+        mp_context=get_context("spawn"),
+        initializer=_prepare_worker,
+        initargs=(gc.get_threshold(),),
     )
 
 
-def _prepare_worker() -> None:
-    """Leave Ctrl-C to the parent."""
+def _prepare_worker(most_objects: tuple[int, int, int]) -> None:
+    """Leave Ctrl-C to the parent, and look for garbage as rarely as it does."""
     own_process()
+    gc.set_threshold(*most_objects)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "SIGHUP"):  # A terminal that closes reaches the whole group.
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
