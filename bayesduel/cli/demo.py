@@ -39,10 +39,10 @@ class Scale(StrEnum):
 class _Size:
     """How much is measured: ``runs`` where one arm wins, ``tied`` where several do.
 
-    Between tied winners the policies have to choose nearly anew in every round, so there
-    is little to look ahead over: up to 10^6 rounds a run plays 10^5 to 10^6 events, but
-    10^4 where one arm wins. Twenty runs show all that the figure says there, which is
-    that policies made for one winner fall behind by several times.
+    Between tied winners there is little to look ahead over: a run of 10^6 rounds takes
+    10^5 to 10^6 events, and one of 10^12 rounds with one winner about 10^4. Twenty runs
+    show what the figure says there: that policies made for one winner lose several
+    times as much.
     """
 
     runs: int
@@ -57,8 +57,8 @@ _SIZES = {
 }
 
 _WHY_FEWER = (
-    f"fewer runs on {NON_CONDORCET}: three arms tie for the first place there, and a run "
-    "takes 10 to 100 times the work"
+    f"fewer runs on {NON_CONDORCET}: three arms tie for the first place, so that a run "
+    "is 5 to 70 times the work"
 )
 
 

@@ -183,7 +183,7 @@ class Comparison(RunSweep):
         """Return the nodes of the instances."""
         asked = self.experiment
         return dict(
-            zip(asked.names, map(nodes.instance_dataset, asked.instances), strict=True)
+            zip(asked.names, map(nodes.instance_dataset, asked.problems), strict=True)
         )
 
     def attributes(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments.stored import zarr_files
+from bayesduel.experiments.without_dask import dask_unseen, let_xarray_ask
 from bayesduel.folders import (
     as_path,
     check_whole,
@@ -18,7 +19,6 @@ from bayesduel.folders import (
     read_marker,
     write_whole,
 )
-from bayesduel.without_dask import dask_unseen, let_xarray_ask
 
 let_xarray_ask()
 

@@ -33,6 +33,8 @@ class Counted:
     runs: float = 0.0
     words: str = "counting"
 
+    compiled_as = None
+
     @property
     def program(self):
         return self.name
