@@ -73,7 +73,7 @@ def demo(
         int | None,
         integer_option(
             metavar="R",
-            help=f"Runs of each policy. Default: 100, and 20 on {NON_CONDORCET}.",
+            help="Runs of each policy. Default: 100, of most 20 where several arms tie.",
         ),
     ] = None,
     horizon: Annotated[
