@@ -73,7 +73,7 @@ def demo(
         int | None,
         integer_option(
             metavar="R",
-            help="Runs of each policy. Default: 100, of most 20 where several arms tie.",
+            help="Runs of each policy. Default: 100, of most 20 where arms tie.",
         ),
     ] = None,
     horizon: Annotated[
