@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesduel.analysis.anchored_bounds import lower_slope
 from bayesduel.analysis.run_statistics import OfRuns, OfSummaries, RunStatistics
 from theory import REGRET_NOTIONS, PreferenceMatrix
 from theory.arguments import integer_from, shown
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
     from numpy.typing import NDArray
 
-    Result = xr.DataTree | xr.Dataset
+    from theory import RegretBound
+
+    Result = xr.DataTree | xr.Dataset | list[Any]
 
 __all__ = [
     "Measurement",
@@ -58,6 +61,34 @@ class Measurement:
     data: xr.Dataset
     preference: NDArray[np.float64] | None = None
     arms: tuple[str, ...] = ()
+    _shared: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What has been worked out of the matrix, for all policies on it."""
+
+    @property
+    def matrix(self) -> PreferenceMatrix | None:
+        """The matrix, validated once for all policies on it.
+
+        Raises
+        ------
+        InvalidPreferenceError
+            If it is none.
+        """
+        if self.preference is None:
+            return None
+        if "matrix" not in self._shared:
+            self._shared["matrix"] = PreferenceMatrix(self.preference)
+        return self._shared["matrix"]
+
+    def lower_slope(self, notion: str) -> tuple[RegretBound | None, int | None, str]:
+        """Return the lower bound on a regret, worked out once for all policies.
+
+        See :func:`bayesduel.analysis.anchored_bounds.lower_slope`.
+        """
+        if self.matrix is None:
+            return None, None, "lower bound: the result does not hold the matrix"
+        if notion not in self._shared:
+            self._shared[notion] = lower_slope(self.matrix, self.arms, notion)
+        return self._shared[notion]
 
     @property
     def error(self) -> str:
@@ -140,9 +171,10 @@ def measurements(result: Result) -> list[Measurement]:
 
     Parameters
     ----------
-    result : xarray.DataTree or xarray.Dataset
+    result : xarray.DataTree, xarray.Dataset or list of Measurement
         One node of :func:`bayesduel.simulate`, one environment, or the whole tree
-        of :func:`bayesduel.compare`.
+        of :func:`bayesduel.compare`; or what this function has made of it, which is
+        read no further: so several tables and figures can share what they work out.
 
     Returns
     -------
@@ -156,12 +188,15 @@ def measurements(result: Result) -> list[Measurement]:
     """
     import xarray as xr
 
+    if isinstance(result, list) and result:
+        if all(isinstance(each, Measurement) for each in result):
+            return result
     if not isinstance(result, xr.DataTree | xr.Dataset):
         raise ValueError(
             "result: must be what bayesduel.simulate or bayesduel.compare returned, "
             f"but is {shown(result)}"
         )
-    found = list(_walk(result))
+    found = list(_walk(result, {}))
     if not found:
         raise ValueError(
             "result: no policy with a variable 'regret' in it; give what "
@@ -170,16 +205,21 @@ def measurements(result: Result) -> list[Measurement]:
     return found
 
 
-def _walk(node: Result) -> Iterator[Measurement]:
+def _walk(
+    node: xr.DataTree | xr.Dataset, shared: dict[str, Any]
+) -> Iterator[Measurement]:
+    """List the policies from a node on; ``shared`` is of the matrix above it."""
     children: Mapping[str, Any] = getattr(node, "children", {})
     kept = {"regret", "regret_mean"} & {*map(str, node.data_vars)}
     if kept or "error" in node.attrs:
-        yield _measurement(node)
+        own = {} if "preference" in node.data_vars else shared
+        yield _measurement(node, own)
+    below: dict[str, Any] = {}
     for child in children.values():
-        yield from _walk(child)
+        yield from _walk(child, below)
 
 
-def _measurement(node: Result) -> Measurement:
+def _measurement(node: xr.DataTree | xr.Dataset, shared: dict[str, Any]) -> Measurement:
     data: Any = node.to_dataset() if hasattr(node, "to_dataset") else node
     parent: Any = getattr(node, "parent", None)
     if "regret" in data:
@@ -203,6 +243,7 @@ def _measurement(node: Result) -> Measurement:
         data,
         preference,
         arms,
+        shared,
     )
 
 
@@ -264,9 +305,9 @@ def largest_regret(measured: Measurement, notion: str, round_: int) -> float:
     worst = json.loads(measured.data.attrs.get("most_regret_per_round", "{}"))
     if notion in worst:
         return round_ * float(worst[notion])
-    if measured.preference is None or notion not in REGRET_NOTIONS:
+    matrix = measured.matrix if notion in REGRET_NOTIONS else None
+    if matrix is None:
         return math.inf
-    matrix = PreferenceMatrix(measured.preference)
     return round_ * float(matrix.regret_per_pair(notion).max())
 
 

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from bayesduel.analysis.anchored_bounds import lower_slope
 from bayesduel.analysis.measurements import (
     Measurement,
     checkpoint_index,
@@ -210,8 +209,9 @@ def summary(
 
     Parameters
     ----------
-    comparison : xarray.DataTree or xarray.Dataset
-        What :func:`bayesduel.compare` or :func:`bayesduel.simulate` returned.
+    comparison : xarray.DataTree, xarray.Dataset or list of Measurement
+        What :func:`bayesduel.compare` or :func:`bayesduel.simulate` returned, or what
+        :func:`bayesduel.analysis.measurements` made of it.
     notion : str, default "copeland"
         Which recorded regret. Lower bounds are stated for Copeland regret and for the
         mean gap to a Condorcet winner; for other notions of duels the row says so
@@ -247,7 +247,8 @@ def summary(
     found = measurements(comparison)
     if not isinstance(notion, str):
         raise ValueError(f"notion: must be the name of one, but is {shown(notion)}")
-    bounds = {each.environment: each for each in found}
+    # Of each environment the first policy.
+    bounds = {each.environment: each for each in reversed(found)}
     values = {name: _bound_of(each, notion) for name, each in bounds.items()}
     rows = tuple(
         _summary_row(each, notion, from_round, to_round, *values[each.environment])
@@ -264,9 +265,7 @@ def _bound_of(
 ) -> tuple[RegretBound | None, int | None, str]:
     if notion in SUBSET_REGRET_NOTIONS:
         return None, None, ""
-    if measured.preference is None:
-        return None, None, "lower bound: the result does not hold the matrix"
-    return lower_slope(measured.preference, measured.arms, notion)
+    return measured.lower_slope(notion)
 
 
 def _summary_row(

@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bayesduel.analysis.measurements import measurements
-from bayesduel.analysis.summaries import summary
+from bayesduel.analysis.measurements import Measurement, measurements
+from bayesduel.analysis.summaries import Summary, summary
 
 if TYPE_CHECKING:
-    import xarray as xr
+    from bayesduel.analysis.measurements import Result
 
 __all__ = ["by_notion", "summary_files"]
 
 
 def by_notion(
-    tree: xr.DataTree, notions: Mapping[str, Sequence[str]], *, main: bool = False
-) -> list[tuple[str, xr.DataTree]]:
-    """Return every notion of regret with the environments that record it.
+    measured: Sequence[Measurement],
+    notions: Mapping[str, Sequence[str]],
+    *,
+    main: bool = False,
+) -> list[tuple[str, list[Measurement]]]:
+    """Return every notion of regret with what is of environments that record it.
 
     Parameters
     ----------
-    tree : xarray.DataTree
-        Result of ``bayesduel.compare``.
+    measured : sequence of Measurement
     notions : mapping
         What each environment records; ``main`` keeps the first of each.
     """
-    import xarray as xr
-
     recorded = {name: own[:1] if main else own for name, own in notions.items()}
-    found = []
-    for notion in dict.fromkeys(each for own in recorded.values() for each in own):
-        names = [name for name, own in recorded.items() if notion in own]
-        children = {name: tree.children[name] for name in names}
-        found.append((notion, xr.DataTree(tree.to_dataset(), children=children)))
-    return found
+    return [
+        (notion, [each for each in measured if notion in recorded[each.environment]])
+        for notion in dict.fromkeys(each for own in recorded.values() for each in own)
+    ]
 
 
-def summary_files(tree: xr.DataTree) -> dict[str, bytes]:
+def summary_files(
+    result: Result, summarize: Callable[..., Summary] = summary
+) -> dict[str, bytes]:
     """Return a row per environment, policy and notion of regret, in two formats.
 
     Parameters
     ----------
-    tree : xarray.DataTree
+    result : xarray.DataTree, xarray.Dataset or list of Measurement
         Result of ``bayesduel.compare``.
+    summarize : callable
+        What is called as :func:`bayesduel.analysis.summary` is.
 
     Returns
     -------
@@ -53,9 +55,10 @@ def summary_files(tree: xr.DataTree) -> dict[str, bytes]:
     """
     import pandas as pd
 
+    found = measurements(result)
     tables = [
-        summary(part, notion=notion).to_dataframe().assign(notion=notion)
-        for notion, part in by_notion(tree, _recorded(tree))
+        summarize(part, notion=notion).to_dataframe().assign(notion=notion)
+        for notion, part in by_notion(found, _recorded(found))
     ]
     table = pd.concat(tables, ignore_index=True)
     texts = {
@@ -66,12 +69,10 @@ def summary_files(tree: xr.DataTree) -> dict[str, bytes]:
     return {name: text.encode() for name, text in texts.items()}
 
 
-def _recorded(tree: xr.DataTree) -> dict[str, tuple[str, ...]]:
+def _recorded(measured: Sequence[Measurement]) -> dict[str, tuple[str, ...]]:
     """Return the notions of each environment; where all failed, those of the others."""
     found: dict[str, tuple[str, ...]] = {}
-    for measured in measurements(tree):
-        found[measured.environment] = (
-            found.get(measured.environment) or measured.notions
-        )
+    for each in measured:
+        found[each.environment] = found.get(each.environment) or each.notions
     others = tuple(dict.fromkeys(each for own in found.values() for each in own))
     return {name: own or others or ("copeland",) for name, own in found.items()}

@@ -4,7 +4,8 @@ Experiments do not know the analysis. The package hands over who makes the table
 that every folder has them, whoever asked for the results.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 Maker = Callable[[Any], Mapping[str, bytes]]
@@ -18,6 +19,20 @@ def add_maker(name: str, make: Maker) -> None:
     _MAKERS[name] = make
 
 
+@contextmanager
+def made_by(name: str, make: Maker) -> Iterator[None]:
+    """Let files be made by another maker in this block.
+
+    By one who goes on with what was worked out for them.
+    """
+    usual = _MAKERS[name]
+    _MAKERS[name] = make
+    try:
+        yield
+    finally:
+        _MAKERS[name] = usual
+
+
 def companions(tree: Any) -> dict[str, bytes]:
     """Return all files that stand beside finished results, by name."""
     files: dict[str, bytes] = {}
@@ -26,4 +41,4 @@ def companions(tree: Any) -> dict[str, bytes]:
     return files
 
 
-__all__ = ["add_maker", "companions"]
+__all__ = ["add_maker", "companions", "made_by"]

@@ -64,6 +64,15 @@ class SimulationJob:
             len(self.runs),
         )
 
+    @property
+    def compiled_as(self) -> str | None:
+        """What it is compiled to."""
+        from bayesduel.simulation.driver import compiled_as
+
+        asked = self.configuration
+        environment = asked.problem.environment(asked.notions, shuffle=asked.shuffle)
+        return compiled_as(environment, self.policy, asked.stopping)
+
     def run(self, on_progress: Callable[[float], None] | None = None) -> Any:
         """Simulate the runs; see :func:`bayesduel.experiments.nodes.chunk_dataset`.
 
@@ -174,7 +183,7 @@ class Comparison(RunSweep):
         """Return the nodes of the instances."""
         asked = self.experiment
         return dict(
-            zip(asked.names, map(nodes.instance_dataset, asked.instances), strict=True)
+            zip(asked.names, map(nodes.instance_dataset, asked.problems), strict=True)
         )
 
     def attributes(self) -> dict[str, Any]:

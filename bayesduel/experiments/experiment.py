@@ -13,7 +13,12 @@ from bayesduel.code_digest import code_digest
 from bayesduel.experiments import checks
 from bayesduel.experiments.comparison import Comparison, Place
 from bayesduel.experiments.nodes import Configuration
-from bayesduel.experiments.problems import Instance, InstanceLike, problem_of
+from bayesduel.experiments.problems import (
+    Instance,
+    InstanceLike,
+    Problem,
+    problem_of,
+)
 from bayesduel.experiments.request.arguments import (
     about,
     check_kernel,
@@ -162,7 +167,8 @@ class Experiment:
         asked["record"] = checks.check_record(record, asked["num_runs"], stopping)
         asked["policies"] = read_policies(policies)
         asked["instances"] = read_instances(instances)
-        problems = [problem_of(each) for each in asked["instances"]]
+        object.__setattr__(self, "instances", asked["instances"])
+        problems = self.problems
         asked["regret"] = read_notions(regret, problems)
         most_arms = max(each.num_arms for each in asked["instances"])
         asked["checkpoints"] = checks.check_checkpoints(
@@ -246,10 +252,15 @@ class Experiment:
         """
         return to_toml(self)
 
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is asked about the instances."""
+        return tuple(problem_of(each) for each in self.instances)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the instances in results."""
-        return tuple(problem_of(each).name for each in self.instances)
+        return tuple(each.name for each in self.problems)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -261,17 +272,18 @@ class Experiment:
         """Notions of regret that are recorded, by the name of the instance."""
         return {
             problem.name: self.regret or (problem.default_notion,)
-            for problem in map(problem_of, self.instances)
+            for problem in self.problems
         }
 
     @cached_property
     def configurations(self) -> dict[Place, tuple[Configuration, PolicyBase]]:
         """What the results of each policy on each instance depend on."""
         own = {policy.label: (policy, code_digest(policy)) for policy in self.policies}
+        notions = self.notions
         return {
             (name, label): (
                 Configuration(
-                    instance=instance,
+                    instance=problem.instance,
                     environment=name,
                     policy=label,
                     policy_name=policy.name,
@@ -281,19 +293,18 @@ class Experiment:
                     shuffle=self.shuffle,
                     record=self.record,
                     stopping=self.stopping,
-                    notions=self.notions[name],
+                    notions=notions[name],
                     code=code,
-                    program=self._program(instance, policy),
+                    program=self._program(problem, policy),
                 ),
                 policy,
             )
-            for name, instance in zip(self.names, self.instances, strict=True)
+            for name, problem in zip(self.names, self.problems, strict=True)
             for label, (policy, code) in own.items()
         }
 
-    def _program(self, instance: Instance, policy: PolicyBase) -> str:
+    def _program(self, problem: Problem, policy: PolicyBase) -> str:
         """Return the name of what plays a policy on an instance here."""
-        problem = problem_of(instance)
         notions = self.notions[problem.name]
         environment = problem.environment(notions, shuffle=self.shuffle)
         return program_of(environment, policy)

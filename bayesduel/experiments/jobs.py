@@ -30,6 +30,11 @@ class Job(Protocol):
         """What decides whether a process has compiled this before; None: nothing is."""
         ...
 
+    @property
+    def compiled_as(self) -> str | None:
+        """Name of what takes seconds to compile, unless it is on the disk, if any."""
+        ...
+
     def run(self, on_progress: Callable[[float], None] | None = None) -> Any:
         """Return what is computed; tell ``on_progress`` which share of it is done.
 

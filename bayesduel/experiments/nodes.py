@@ -4,7 +4,7 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ class Configuration:
     program: str = ""
     """What plays the runs, of :data:`bayesduel.simulation.records.PROGRAMS`."""
 
-    @property
+    @cached_property
     def problem(self) -> Problem:
         """What is asked about the instance."""
         return problem_of(self.instance)
@@ -177,9 +177,9 @@ def failed_dataset(
     )
 
 
-def instance_dataset(instance: Instance) -> xr.Dataset:
+def instance_dataset(problem: Problem) -> xr.Dataset:
     """Return the node of an environment: what it is and where it comes from."""
-    problem = problem_of(instance)
+    instance = problem.instance
     return xr.Dataset(
         problem.variables(),
         coords=dict.fromkeys(problem.axes, problem.arm_labels),

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments.stored import zarr_files
+from bayesduel.experiments.without_dask import dask_unseen, let_xarray_ask
 from bayesduel.folders import (
     as_path,
     check_whole,
@@ -18,6 +19,8 @@ from bayesduel.folders import (
     read_marker,
     write_whole,
 )
+
+let_xarray_ask()
 
 NETCDF, ZARR = "netcdf", "zarr"
 
@@ -181,7 +184,7 @@ def _without_dask() -> Iterator[None]:
     It would ask the scheduler for a lock under the name of a file in memory.
     """
     dask = sys.modules.get("dask")
-    with nullcontext() if dask is None else dask.config.set(scheduler="synchronous"):
+    with dask_unseen() if dask is None else dask.config.set(scheduler="synchronous"):
         yield
 
 

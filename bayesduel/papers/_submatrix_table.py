@@ -57,6 +57,7 @@ class SubmatrixJob:
 
     words: ClassVar[str] = "bounds of submatrices"
     program: ClassVar[None] = None
+    compiled_as: ClassVar[None] = None
 
     @property
     def name(self) -> str:

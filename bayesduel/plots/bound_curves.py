@@ -13,7 +13,6 @@ import numpy as np
 from bayesduel.analysis.anchored_bounds import (
     BOUNDED_NOTIONS,
     anchored_bound,
-    lower_slope,
     regret_bound,
 )
 from bayesduel.analysis.measurements import checkpoint_index
@@ -139,7 +138,7 @@ def _automatic(panel: Panel, notion: str, anchor: int | None) -> list[DrawnBound
     """Give the lower bound, and what theorems on the policies shown fit on the axes."""
     if panel.first.preference is None:
         return []
-    lower, _, note = lower_slope(panel.first.preference, panel.first.arms, notion)
+    lower, _, note = panel.first.lower_slope(notion)
     if lower is None and notion in BOUNDED_NOTIONS:
         return [_words(note)]
     drawn = [] if lower is None else [_drawn(lower, panel, notion, anchor)]
@@ -164,11 +163,14 @@ def _theorems_on(panel: Panel) -> Iterator[RegretBound]:
     """Apply the theorems on the policies shown, with the parameters of each."""
     from theory import all_bounds, known_theorems
 
+    matrix = panel.first.matrix
+    if matrix is None:
+        return
     for policy in dict.fromkeys(each.policy for each in known_theorems()):
         own = [x for x in panel.lines if x.policy.partition(":")[0] == policy]
         if policy and len(own) == 1 and own[0].rounds[-1] == panel.horizon:
             for applied in all_bounds(
-                np.asarray(panel.first.preference),
+                matrix,
                 policy=policy,
                 parameters=own[0].parameters,
             ):

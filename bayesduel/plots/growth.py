@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.lines import Line2D
 
-from bayesduel.analysis.anchored_bounds import anchored_bound, lower_slope, regret_bound
+from bayesduel.analysis.anchored_bounds import anchored_bound, regret_bound
 from bayesduel.analysis.measurements import checkpoint_index, measurements
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_with_error
@@ -159,7 +159,7 @@ def _bound(
             )
         if panel.first.preference is None or notion in SUBSET_REGRET_NOTIONS:
             return None, ""
-        lower, _, note = lower_slope(panel.first.preference, panel.first.arms, notion)
+        lower, _, note = panel.first.lower_slope(notion)
         return lower, note
     inner = regret_bound(bound)
     check_notion(inner, notion)

@@ -155,6 +155,22 @@ def program_of(environment: Environment, policy: PolicyBase) -> str:
     return PROGRAMS["jax" if kernel_for(environment, policy) is None else "scalar"]
 
 
+def compiled_as(
+    environment: Environment, policy: PolicyBase, stopping: StoppingRule | None = None
+) -> str | None:
+    """Return the name of the program of Numba that plays a policy; None if none does.
+
+    See :func:`bayesduel.simulation.scalar.programs.is_at_hand`.
+    """
+    kernel = None if rule_of(policy) is not None else kernel_for(environment, policy)
+    if kernel is None:
+        return None
+    from bayesduel.simulation.scalar.programs import program_name
+
+    ends = stopping and stopping.scalar_stopping()
+    return program_name(kernel.name, ends.name if ends else "")
+
+
 def default_num_lanes(num_runs: int, num_arms: int = 2) -> int:
     """Return how many lanes suit this machine, a multiple of 8; 1 for very many arms.
 

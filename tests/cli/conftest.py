@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -61,6 +62,7 @@ class FakeEngine:
 
 def install(monkeypatch, name, **contents):
     """Put a module in the place of a submodule of bayesduel."""
+    import_module(f"bayesduel.{name}")  # Else the package would look for the fake one.
     module = ModuleType(f"bayesduel.{name}")
     module.__dict__.update(contents)
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -130,6 +130,22 @@ def test_demo_measures_prints_and_saves(run, engine, monkeypatch, tmp_path):
         assert int(near[f"mslr5-condorcet/{label}"]["checkpoint"][-1]) == 10**6
         assert near[f"mslr5-condorcet/{label}"].attrs["horizon"] == 10**6
         assert int(beyond[f"mslr5-condorcet/{label}"]["checkpoint"][-1]) == 10**12
+    engine.calls.clear()
+    whole = run("demo", "--out", out)
+    assert whole.exit_code == 0, whole.output
+    # A first look, the matrix with one winner, and fewer runs where arms tie.
+    counts = [(call.instances[0].name, call.num_runs) for call in engine.calls]
+    assert counts == [
+        ("mslr5-condorcet", 20), ("mslr5-condorcet", 100),
+        ("mslr5-non-condorcet", 20), ("mslr5-non-condorcet", 100),
+    ]  # fmt: skip
+    assert [each.name for each in engine.calls[-1].policies] == ["ecw-rmed"]
+    assert "fewer runs on mslr5-non-condorcet" in whole.stderr
+    near = saved[out / "results.nc"]
+    for name, runs in (("mslr5-condorcet", 100), ("mslr5-non-condorcet", 20)):
+        assert [*near[name].children] == ["D-TS", "D-TS+", "ECW-RMED", "RMED1", "RUCB"]
+        assert near[name]["RUCB"].sizes["run"] == runs
+        assert near[name]["ECW-RMED"].sizes["run"] == 100
     again = run("demo", "--out", out, "--scale", "small", "--quiet")
     assert again.exit_code == 0, again.output
     assert again.stderr == ""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bayesduel
-from bayesduel.cli.sweeps.reporting import json_rows
+from bayesduel.cli.sweeps.reporting import Report
 from bayesduel.errors import ArgumentError, DamagedPartWarning, SimulationError
 from tests import fake_results as fake
 
@@ -40,7 +40,9 @@ def test_json_has_exactly_the_promised_keys(run, engine):
 
 def test_json_numbers_are_those_of_the_last_checkpoint():
     tree = fake.comparison(labels=("D-TS",))
-    (row,) = json_rows(tree, {"D-TS": "d-ts:alpha=0.51"})
+    report = Report(bayesduel.Experiment("mslr5-condorcet", "d-ts"))
+    report.read(tree)
+    (row,) = report.json_rows({"D-TS": "d-ts:alpha=0.51"})
     final = tree["mslr5-condorcet/D-TS"]["regret"].values[0, :, -1]
     assert row["regret_mean"] == pytest.approx(final.mean())
     assert row["regret_se"] == pytest.approx(final.std(ddof=1) / np.sqrt(final.size))

@@ -21,6 +21,7 @@ from bayesduel.experiments.checks import check_executor
 from bayesduel.experiments.engines import run_jobs
 from bayesduel.experiments.jobs import Written
 from bayesduel.progress import ProgressReport
+from bayesduel.simulation.scalar import programs
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Counted:
     compiles: float = 0.0
     runs: float = 0.0
     words: str = "counting"
+
+    compiled_as = None
 
     @property
     def program(self):
@@ -255,6 +258,47 @@ def test_one_job_of_each_program_comes_first():
     jobs = [Of(name, clock) for name in ("a1", "a2", "b1", "b2", "b3", "c1")]
     run_jobs(jobs, 1, lambda result: None, ProgressReport(), executor=executor)
     assert executor.asked == ["a1", "b1", "c1", "a2", "b2", "b3"]
+
+
+def test_what_is_compiled_once_is_begun_once():
+    executor = Lossy({})
+
+    @dataclass(frozen=True)
+    class Of(Counted):
+        @property
+        def compiled_as(self):
+            return {"a": "one", "b": "one", "c": "two"}.get(self.name[0])
+
+    jobs = [Of(name, [0.0]) for name in ("a", "b", "c", "d")]
+    run_jobs(jobs, 1, lambda result: None, ProgressReport(), executor=executor)
+    assert executor.asked == ["a", "c", "d", "b"]
+
+
+@pytest.mark.parametrize("at_hand", [{"one", "two"}, {"one"}, set()])
+def test_several_programs_that_are_to_be_compiled_go_to_workers(monkeypatch, at_hand):
+    here, there = [], []
+    monkeypatch.setattr(programs, "is_at_hand", at_hand.__contains__)
+    monkeypatch.setattr(engines, "_processes", lambda workers: nullcontext(there))
+    monkeypatch.setattr(
+        engines, "_run_there", lambda pool, most, jobs, *others: pool.extend(jobs)
+    )
+    monkeypatch.setattr(
+        engines, "_run_here", lambda jobs, *others: (here.extend(jobs), jobs.clear())
+    )
+
+    @dataclass(frozen=True)
+    class Of(Counted):
+        @property
+        def compiled_as(self):
+            return self.name
+
+    for names in (("one", "two"), ("one", "one"), ("two",)):
+        jobs = [Of(name, [0.0]) for name in names]
+        run_jobs(jobs, 2, lambda result: None, ProgressReport(), try_here=True)
+        apart = len({*names} - at_hand) > 1
+        assert [len(here), len(there)] == ([0, len(jobs)] if apart else [len(jobs), 0])
+        here.clear()
+        there.clear()
 
 
 def test_workers_write_what_they_compute_and_send_nothing(tmp_path):

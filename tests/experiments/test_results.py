@@ -16,6 +16,7 @@ import bayesduel
 from bayesduel import results
 from bayesduel.errors import OutputFolderError, OutputWriteError
 from bayesduel.experiments import nodes
+from bayesduel.experiments.problems import problem_of
 from bayesduel.policies.parameters import parameters_json
 from bayesduel.simulation.driver import RunRecords
 from tests.fake_policies import Wanderer
@@ -81,7 +82,8 @@ def tree():
     }
     environments = {"fruit": configuration().instance, "3-arms": plain}
     environments = {
-        name: nodes.instance_dataset(each) for name, each in environments.items()
+        name: nodes.instance_dataset(problem_of(each))
+        for name, each in environments.items()
     }
     return nodes.build_tree(environments, found, {"seed": 3, "created": "now"})
 

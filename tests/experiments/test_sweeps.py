@@ -25,6 +25,7 @@ class Power:
     happens: Callable[[int], None]
 
     program = None
+    compiled_as = None
 
     @property
     def name(self):

@@ -19,7 +19,7 @@ from bayesduel.cli.options import (
 )
 from bayesduel.cli.output import print_json, say, say_warning
 from bayesduel.cli.sweeps.deadline import in_time
-from bayesduel.cli.sweeps.reporting import failures, json_rows, report, save_rest
+from bayesduel.cli.sweeps.reporting import Report
 from bayesduel.cli.sweeps.request import (
     CheckpointsOption,
     ConfigOption,
@@ -120,7 +120,8 @@ def compare(
     if not quiet:
         for text in request.doubts:
             say_warning(text)
-    with _engine(dask, jobs) as executor:
+    report = Report(asked)
+    with _engine(dask, jobs) as executor, report.beside_results():
         tree = _simulate(
             asked,
             out,
@@ -133,18 +134,19 @@ def compare(
             resume=resume,
             overwrite=overwrite,
         )
+    report.read(tree)
     if part is not None:
         then = f"bayesduel merge {out}"
         say(f"part {part} is in {out}; join all with: {then}", quiet=quiet)
     elif as_json:
-        print_json(json_rows(tree, request.spelled))
+        print_json(report.json_rows(request.spelled))
     else:
-        report(tree, asked)
+        report.print()
     if out is not None and part is None:
-        save_rest(tree, asked, out, quiet=quiet)
+        report.save_rest(out, quiet=quiet)
     elif not as_json and part is None:
         say("nothing was saved; --out DIR saves results and figures", quiet=quiet)
-    if failed := failures(tree):
+    if failed := report.failures():
         for text in failed:
             say_warning(text)
         raise typer.Exit(FAILED)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,53 +15,159 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesduel import Experiment
-    from bayesduel.analysis import Measurement
+    from bayesduel.analysis import Measurement, Ranking, Summary, SummaryRow
 
-__all__ = ["failures", "json_rows", "report", "save_rest"]
+__all__ = ["Report"]
 
 
-def json_rows(tree: xr.DataTree, spelled: dict[str, str]) -> list[dict[str, object]]:
-    """Return one object per environment and policy: final regret, in the first notion.
+class Report:
+    """What is said of an experiment: measured, summed up and ranked once for all of it.
 
     Parameters
     ----------
-    tree : xarray.DataTree
-        Result of ``bayesduel.compare``.
-    spelled : dict
-        For names of the tree, the words to use instead (those that were typed).
-
-    Returns
-    -------
-    list of dict
-        With None where a number is not defined: the spread of a single run, everything
-        measured of a policy that failed.
+    asked : Experiment
     """
-    from bayesduel.analysis import measurements, summary
 
-    found = []
-    for measured in measurements(tree):
-        attrs = measured.data.attrs
-        (row,) = summary(measured.data, notion=(*measured.notions, "")[0]).rows
-        final = row.regret
-        found.append(
-            {
-                "environment": spelled.get(row.environment, row.environment),
-                "policy": spelled.get(row.policy, row.policy),
-                "horizon": _whole(attrs.get("horizon", row.horizon)),
-                "runs": _whole(attrs.get("num_runs", row.num_runs)),
-                "look_ahead": bool(attrs["look_ahead"])
-                if "look_ahead" in attrs
-                else None,
-                "regret_mean": final.mean if final else None,
-                "regret_se": final.standard_error if final else None,
-                "regret_std": final.std if final else None,
-                "regret_median": final.median if final else None,
-                **_stops(measured),
-                "run_seconds": _number(attrs.get("run_seconds")),
-                "compile_seconds": _number(attrs.get("compile_seconds")),
-            }
-        )
-    return found
+    def __init__(self, asked: Experiment) -> None:
+        self._asked = asked
+        self._tree: xr.DataTree | None = None
+        self._measured: list[Measurement] = []
+        self._summaries: dict[tuple[str, ...], Summary] = {}
+
+    def read(self, tree: xr.DataTree) -> None:
+        """Take the results, unless they are there."""
+        from bayesduel.analysis import measurements
+
+        if tree is not self._tree:
+            self._tree, self._measured = tree, measurements(tree)
+
+    def beside_results(self) -> AbstractContextManager[None]:
+        """Make the tables that are saved with the results in this block."""
+        from bayesduel.experiments.companions import made_by
+
+        return made_by("summary", self._files)
+
+    def _files(self, tree: xr.DataTree) -> Mapping[str, bytes]:
+        from bayesduel.analysis.summary_files import summary_files
+
+        self.read(tree)
+        return summary_files(self._measured, self._summary)
+
+    def _summary(self, part: list[Measurement], *, notion: str) -> Summary:
+        from bayesduel.analysis import summary
+
+        key = (notion, *dict.fromkeys(each.environment for each in part))
+        if key not in self._summaries:
+            self._summaries[key] = summary(part, notion=notion)
+        return self._summaries[key]
+
+    @cached_property
+    def _parts(self) -> list[tuple[str, list[Measurement]]]:
+        from bayesduel.analysis.summary_files import by_notion
+
+        return by_notion(self._measured, self._asked.notions)
+
+    @cached_property
+    def _rankings(self) -> list[list[Ranking]]:
+        """Of every notion."""
+        from bayesduel.analysis import rankings
+
+        return [rankings(part, notion=notion) for notion, part in self._parts]
+
+    def json_rows(self, spelled: dict[str, str]) -> list[dict[str, object]]:
+        """Return one object per environment and policy: regret in the first notion.
+
+        Parameters
+        ----------
+        spelled : dict
+            For names of the tree, the words to use instead (those that were typed).
+
+        Returns
+        -------
+        list of dict
+            With None where a number is not defined: the spread of a single run,
+            everything measured of a policy that failed.
+        """
+        from bayesduel.analysis import summary
+
+        found = []
+        for measured in self._measured:
+            (row,) = summary([measured], notion=(*measured.notions, "")[0]).rows
+            found.append(_json_row(measured, row, spelled))
+        return found
+
+    def print(self) -> None:
+        """Print a table and a ranking per notion of regret and environment."""
+        from bayesduel.cli.rankings import print_rankings
+        from bayesduel.cli.tables import print_summary
+
+        screen = console()
+        for (notion, part), ranked in zip(self._parts, self._rankings, strict=True):
+            print_summary(screen, self._summary(part, notion=notion))
+            if not _all_failed(part):
+                print_rankings(screen, ranked)
+        if self._asked.record == "quantiles":
+            screen.print(
+                "no ranking: it pairs single runs, of which only quantiles are kept"
+            )
+        for measured in self._parts[0][1]:
+            if found := _stops(measured):
+                mean = found["stopped_at_mean"]
+                after = "" if mean is None else f", after {mean:,.0f} rounds on average"
+                screen.print(
+                    f"{measured.policy} on {measured.environment}: "
+                    f"{found['stopped_runs']} of {measured.data.sizes['run']} runs "
+                    f"stopped{after}; {found['wrong_names']} named an arm that is no "
+                    "winner"
+                )
+
+    def failures(self) -> list[str]:
+        """Return which policies failed, and why."""
+        return [
+            f"{each.policy} on {each.environment} failed: {each.error}"
+            for each in self._measured
+            if each.error
+        ]
+
+    def save_rest(self, out: Path, *, quiet: bool) -> None:
+        """Save rankings, and a figure per reported notion of regret."""
+        from bayesduel import plots
+        from bayesduel.analysis.summary_files import by_notion
+        from bayesduel.cli.rankings import save_rankings
+
+        say(f"saved the results in {out}", quiet=quiet)
+        if _all_failed(self._measured):
+            return
+        if found := [each for ranked in self._rankings for each in ranked]:
+            save_rankings(found, out / "rankings.json")
+            say(f"saved {out / 'rankings.json'}", quiet=quiet)
+        parts = by_notion(self._measured, self._asked.notions, main=True)
+        for notion, part in parts:
+            several = f"regret-{notion.replace('_', '-')}"
+            stem = "regret" if len(parts) == 1 else several
+            figure = plots.regret(part, notion=notion)
+            for path in save_figures({out / stem: figure}, quiet=quiet):
+                say(f"saved {path}", quiet=quiet)
+
+
+def _json_row(
+    measured: Measurement, row: SummaryRow, spelled: dict[str, str]
+) -> dict[str, object]:
+    attrs, final = measured.data.attrs, row.regret
+    return {
+        "environment": spelled.get(row.environment, row.environment),
+        "policy": spelled.get(row.policy, row.policy),
+        "horizon": _whole(attrs.get("horizon", row.horizon)),
+        "runs": _whole(attrs.get("num_runs", row.num_runs)),
+        "look_ahead": bool(attrs["look_ahead"]) if "look_ahead" in attrs else None,
+        "regret_mean": final.mean if final else None,
+        "regret_se": final.standard_error if final else None,
+        "regret_std": final.std if final else None,
+        "regret_median": final.median if final else None,
+        **_stops(measured),
+        "run_seconds": _number(attrs.get("run_seconds")),
+        "compile_seconds": _number(attrs.get("compile_seconds")),
+    }
 
 
 def _stops(measured: Measurement) -> dict[str, object]:
@@ -68,13 +177,12 @@ def _stops(measured: Measurement) -> dict[str, object]:
     """
     import numpy as np
 
-    from theory import PreferenceMatrix
-
-    if "stopped_at" not in measured.data or measured.preference is None:
+    matrix = measured.matrix if "stopped_at" in measured.data else None
+    if matrix is None:
         return {}
     ended = measured.data["stopped_at"].to_numpy()
     named = measured.data["answer"].to_numpy()
-    stopped, winners = ended > 0, PreferenceMatrix(measured.preference).copeland_winners
+    stopped, winners = ended > 0, matrix.copeland_winners
     wrong = (named >= 0) & ~np.isin(named, winners)
     return {
         "stopped_runs": int(stopped.sum()),
@@ -91,71 +199,5 @@ def _number(value: Any) -> float | None:  # noqa: ANN401
     return None if value is None else float(value)
 
 
-def report(tree: xr.DataTree, asked: Experiment) -> None:
-    """Print a table and a ranking per notion of regret and environment."""
-    from bayesduel.analysis import measurements, rankings, summary
-    from bayesduel.analysis.summary_files import by_notion
-    from bayesduel.cli.rankings import print_rankings
-    from bayesduel.cli.tables import print_summary
-
-    screen, parts = console(), by_notion(tree, asked.notions)
-    for notion, part in parts:
-        print_summary(screen, summary(part, notion=notion))
-        if not _all_failed(part):
-            print_rankings(screen, rankings(part, notion=notion))
-    if asked.record == "quantiles":
-        screen.print(
-            "no ranking: it pairs single runs, of which only quantiles are kept"
-        )
-    for measured in measurements(parts[0][1]):
-        if found := _stops(measured):
-            mean = found["stopped_at_mean"]
-            after = "" if mean is None else f", after {mean:,.0f} rounds on average"
-            screen.print(
-                f"{measured.policy} on {measured.environment}: {found['stopped_runs']} "
-                f"of {measured.data.sizes['run']} runs stopped{after}; "
-                f"{found['wrong_names']} named an arm that is no winner"
-            )
-
-
-def failures(tree: xr.DataTree) -> list[str]:
-    """Return which policies failed, and why."""
-    from bayesduel.analysis import measurements
-
-    return [
-        f"{each.policy} on {each.environment} failed: {each.error}"
-        for each in measurements(tree)
-        if each.error
-    ]
-
-
-def _all_failed(tree: xr.DataTree) -> bool:
-    from bayesduel.analysis import measurements
-
-    return all(each.error for each in measurements(tree))
-
-
-def save_rest(tree: xr.DataTree, asked: Experiment, out: Path, *, quiet: bool) -> None:
-    """Save rankings, and a figure per reported notion of regret."""
-    from bayesduel import plots
-    from bayesduel.analysis import rankings
-    from bayesduel.analysis.summary_files import by_notion
-    from bayesduel.cli.rankings import save_rankings
-
-    say(f"saved the results in {out}", quiet=quiet)
-    if _all_failed(tree):
-        return
-    found = [
-        each
-        for notion, part in by_notion(tree, asked.notions)
-        for each in rankings(part, notion=notion)
-    ]
-    if found:
-        save_rankings(found, out / "rankings.json")
-        say(f"saved {out / 'rankings.json'}", quiet=quiet)
-    parts = by_notion(tree, asked.notions, main=True)
-    for notion, part in parts:
-        stem = "regret" if len(parts) == 1 else f"regret-{notion.replace('_', '-')}"
-        figure = plots.regret(part, notion=notion)
-        for path in save_figures({out / stem: figure}, quiet=quiet):
-            say(f"saved {path}", quiet=quiet)
+def _all_failed(measured: list[Measurement]) -> bool:
+    return all(each.error for each in measured)

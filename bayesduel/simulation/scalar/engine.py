@@ -19,7 +19,11 @@ from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
 from bayesduel.simulation.scalar.loop import Problem, new_progress, new_record
-from bayesduel.simulation.scalar.programs import program, telling_program
+from bayesduel.simulation.scalar.programs import (
+    program,
+    program_name,
+    telling_program,
+)
 from bayesduel.simulation.segments import Segments, begin_anew, new_generator
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
@@ -76,7 +80,7 @@ def run_chunk(
     grid = np.ascontiguousarray(checkpoints, dtype=np.int64)
     horizon = int(grid[-1])
     began = time.perf_counter()
-    name = "-".join(filter(None, (kernel.name, ends.name)))
+    name = program_name(kernel.name, ends.name)
     play = program(name)
     rng = new_generator()
     # No events: this compiles, and prepares a state that is thrown away.

@@ -15,6 +15,18 @@ from bayesduel.simulation.scalar.loop import play, tell
 _settings: Any = config
 
 
+def program_name(kernel: str, stopping: str = "") -> str:
+    """Return what the program of a kernel and a rule for stopping is called."""
+    return "-".join(filter(None, (kernel, stopping)))
+
+
+def is_at_hand(name: str) -> bool:
+    """Say whether a program need not be compiled: it is on the disk, or in memory."""
+    folder = kernel_folder(name)
+    kept = folder is not None and next(folder.rglob("*.nbi"), None) is not None
+    return kept or bool(getattr(program(name), "signatures", ()))
+
+
 @cache
 def program(kernel: str) -> Callable[..., None]:
     """Return the compiled :func:`play` of the kernel of this name."""
