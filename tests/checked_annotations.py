@@ -14,6 +14,7 @@ import inspect
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -240,16 +241,19 @@ def _is_such_array(value: Any, hint: Any) -> bool:
 
 
 def _misfits_inside(value: Any, hint: Any, name: str) -> Iterable[str]:
-    parts = get_args(hint)
-    if not isinstance(value, get_origin(hint)):
-        return ()
-    if isinstance(value, Mapping):
-        rows, parts = value.items(), parts[1:] * len(value)
-    elif not issubclass(get_origin(hint), tuple) or ... in parts:
-        rows, parts = enumerate(value), parts[:1] * len(value)
-    elif len(parts) == len(value):
-        rows = enumerate(value)
-    else:
-        return (f"{name} must have {len(parts)} parts, got {len(value)}",)
-    pairs = zip(rows, parts, strict=True)
-    return (misfit(each, part, f"{name}[{key!r}]") for (key, each), part in pairs)
+    parts, kind = get_args(hint), get_origin(hint)
+    if not isinstance(value, kind):
+        return
+    if issubclass(kind, tuple) and ... not in parts:
+        if len(parts) != len(value):
+            yield f"{name} must have {len(parts)} parts, got {len(value)}"
+        for place, (each, part) in enumerate(zip(value, parts, strict=False)):
+            yield misfit(each, part, f"{name}[{place}]")
+        return
+    is_mapping = isinstance(value, Mapping)
+    rows = value.items() if is_mapping else enumerate(value)
+    for place, (key, each) in enumerate(rows):
+        # Names of axes hold for the first one: another may be of another size.
+        with jaxtyped("context") if place else nullcontext():
+            wrong = misfit(each, parts[int(is_mapping)], f"{name}[{key!r}]")
+        yield wrong

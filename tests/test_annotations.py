@@ -157,6 +157,8 @@ def test_the_same_letter_is_the_same_size():
         assert misfit((np.zeros(2), np.zeros(2)), hint, "it") == ""
     with jaxtyped("context"):
         assert misfit((np.zeros(2), np.zeros(3)), hint, "it")
+    # Entries of a list may be of several sizes.
+    assert misfit([np.zeros(2), np.zeros(3)], list[Float[np.ndarray, " n"]], "it") == ""
 
 
 def test_what_a_user_may_get_wrong_is_left_to_our_own_checks():
