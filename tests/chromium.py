@@ -1,6 +1,5 @@
 """A browser without a window, driven by its own protocol through two pipes."""
 
-import base64
 import json
 import os
 import select
@@ -123,10 +122,6 @@ class Tab:
                 self._call(
                     "Input.dispatchMouseEvent", type=kind, clickCount=number, **place
                 )
-
-    def screenshot(self):
-        """Return what is seen, as a PNG."""
-        return base64.b64decode(self._call("Page.captureScreenshot")["data"])
 
 
 @contextmanager

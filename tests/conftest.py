@@ -111,6 +111,7 @@ def pytest_collection_finish() -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip the tests that need an accelerator or a browser where there is none."""
+    checked_annotations.look_again()
     if item.get_closest_marker("browser") and BROWSER is None:
         pytest.skip("needs Chromium")
     if item.get_closest_marker("gpu"):

@@ -59,7 +59,7 @@ class DelayedFeedback(PolicyAround):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """How it is played, where the policy is a rule in NumPy."""
+        """How the loop plays the rule, where that is in NumPy or over a model."""
         return {"every": self.every}
 
     @property
@@ -97,10 +97,4 @@ class DelayedFeedback(PolicyAround):
 
     def over_model(self) -> Any:
         """Return the rule over a model, where the policy has one."""
-        inner = over_model(self.played)
-        if inner is None:
-            return None
-        # JAX takes a second to import.
-        from bayesduel.policies.over_models.delayed_feedback import DelayedRounds
-
-        return DelayedRounds(inner, self.every)
+        return over_model(self.played)

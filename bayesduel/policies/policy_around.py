@@ -11,12 +11,18 @@ def rule_of(policy: PolicyBase) -> tuple[Policy | SubsetPolicy, dict[str, Any]] 
 
     With the settings of :func:`bayesduel.simulation.run_by_run.run_chunk`.
     """
-    if isinstance(policy, Policy | SubsetPolicy):
-        return policy, {}
+    inner = policy
+    while isinstance(inner, PolicyAround):
+        inner = inner.played
+    is_rule = isinstance(inner, Policy | SubsetPolicy)
+    return (inner, manner_of(policy)) if is_rule else None
+
+
+def manner_of(policy: PolicyBase) -> dict[str, Any]:
+    """Return the settings with which a loop plays the rule that a policy is around."""
     if not isinstance(policy, PolicyAround):
-        return None
-    found = rule_of(policy.played)
-    return found and (found[0], {**found[1], **policy.settings})
+        return {}
+    return {**manner_of(policy.played), **policy.settings}
 
 
 class PolicyAround(KernelPolicy):
@@ -34,7 +40,7 @@ class PolicyAround(KernelPolicy):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """How it is played, where the policy is a rule in NumPy."""
+        """How the loop plays the rule, where that is in NumPy or over a model."""
         raise NotImplementedError
 
     @property

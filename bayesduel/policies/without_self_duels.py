@@ -45,7 +45,7 @@ class WithoutSelfDuels(PolicyAround):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """How it is played, where the policy is a rule in NumPy."""
+        """How the loop plays the rule, where that is in NumPy or over a model."""
         return {"self_duels": False}
 
     def check(self, num_arms: int, horizon: int) -> None:
@@ -74,12 +74,4 @@ class WithoutSelfDuels(PolicyAround):
 
     def over_model(self) -> Any:
         """Return the rule over a model, where the policy has one."""
-        inner = over_model(self.policy)
-        if inner is None:
-            return None
-        # JAX takes a second to import.
-        from bayesduel.policies.over_models.without_self_duels import (
-            RoundsWithoutSelfDuels,
-        )
-
-        return RoundsWithoutSelfDuels(inner)
+        return over_model(self.played)

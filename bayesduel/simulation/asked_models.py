@@ -30,6 +30,9 @@ from bayesduel.types import (
 EVENTS = 32
 """Events of a run in one call of :func:`play`, at most."""
 
+_MOST_IDLE = 2**32
+"""Self-duels that only a rule's own clock counts, in one event."""
+
 
 class Told(NamedTuple):
     """What a policy is told before it is asked again."""
@@ -85,39 +88,126 @@ def _either(which: Bool[Array, ""], one: State, other: State) -> State:
     return jax.tree.map(lambda a, b: jnp.where(which, a, b), one, other)
 
 
-class _Seat(NamedTuple):
+class Manner(NamedTuple):
+    """How the duels of a rule are played."""
+
+    every: int = 1
+    """After so many rounds it is told the outcomes so far."""
+
+    self_duels: bool = True
+    """Whether the self-duels that it chooses are played; its own clock counts them."""
+
+
+class Report(NamedTuple):
+    """What a rule is told of an event."""
+
+    round: RoundCount
+    """The last round of it, by the rule's own clock."""
+
+    duel: Duel
+    outcome: Outcome
+
+
+class Seat(NamedTuple):
     """A run on its way."""
 
     state: State
     event: UInt32[Array, ""]
     played: RoundCount
+    clock: RoundCount
+    """Rounds by the rule's own clock."""
+
+    reports: Batch[Report] | None
+    """What it has not been told, on a leading axis; None where it is told at once."""
+
+    waiting: Int[Array, ""]
+    """How many of them there are."""
+
+
+def _seat(
+    policy: Any, manner: Manner, most: int, state: State, played: RoundCount
+) -> Seat:
+    none = jnp.int64(0)
+    reports = None
+    if manner.every > 1:
+        duel, _ = jax.eval_shape(policy.choose, jax.random.key(0), state, none)
+        room = min(manner.every, most)
+        reports = jax.tree.map(
+            lambda leaf: jnp.zeros((room, *leaf.shape), leaf.dtype),
+            Report(none, duel, Outcome(none, none, none)),
+        )
+    return Seat(state, jnp.uint32(0), played, none, reports, jnp.int32(0))
 
 
 def _play(
     policy: Any,
+    manner: Manner,
     preference: Float[Array, "K K"],
     horizon: RoundCount,
     words: Array,
     order: Int[Array, " K"],
-    seat: _Seat,
-) -> tuple[_Seat, Duel]:
+    seat: Seat,
+) -> tuple[Seat, Duel]:
     """Play one event of a run, or none at its horizon; a duel of 0 rounds then."""
     key = key_of(words, seat.event)
     key_choose, key_answer, key_update = jax.random.split(key, 3)
-    asked, state = policy.choose(key_choose, seat.state, seat.played + 1)
+    asked, state = policy.choose(key_choose, seat.state, seat.clock + 1)
     left = horizon - seat.played
-    idle = jnp.minimum(asked.exploit_rounds, left)
-    rounds = jnp.minimum(asked.explore_rounds, left - idle)
+    if manner.every > 1:
+        # A stretch ends where outcomes arrive, but for what is only counted.
+        due = manner.every - seat.played % manner.every
+        left = jnp.where(seat.waiting > 0, jnp.minimum(left, due), left)
+    idle = jnp.minimum(asked.exploit_rounds, left if manner.self_duels else _MOST_IDLE)
+    rest = left - idle if manner.self_duels else left
+    rounds = jnp.minimum(asked.explore_rounds, rest)
     duel = asked._replace(exploit_rounds=idle, explore_rounds=rounds)
+    # Of a self-duel a fair coin decides: the diagonal is 1/2.
     chance = preference[order[duel.first], order[duel.second]]
     won = jax.random.uniform(key_answer, dtype=jnp.float64) < chance
-    played = seat.played + idle + rounds
-    outcome = Outcome(idle, rounds, jnp.where(won, rounds, 0))
-    state = policy.update(key_update, state, played, duel, outcome)
-    new = _Seat(state, seat.event + jnp.uint32(1), played)
+    clock = seat.clock + idle + rounds
+    report = Report(clock, duel, Outcome(idle, rounds, jnp.where(won, rounds, 0)))
+    if not manner.self_duels:
+        differ = duel.first != duel.second
+        duel = duel._replace(
+            exploit_rounds=jnp.zeros_like(idle),
+            explore_rounds=jnp.where(differ, rounds, 0),
+        )
+    played = seat.played + duel.exploit_rounds + duel.explore_rounds
+    new = seat._replace(
+        state=state, event=seat.event + jnp.uint32(1), played=played, clock=clock
+    )
+    new = _told(policy, manner.every, key_update, new, report, seat.played)
     plays, duel = seat.played < horizon, duel._replace(note=())
     nothing = jax.tree.map(jnp.zeros_like, duel)
     return _either(plays, new, seat), _either(plays, duel, nothing)
+
+
+def _told(
+    policy: Any, every: int, key: RunKey, seat: Seat, new: Report, before: RoundCount
+) -> Seat:
+    """Tell a rule what has arrived; an event without a round is told at once."""
+    if seat.reports is None:
+        state = policy.update(key, seat.state, *new)
+        return seat._replace(state=state)
+    waits = seat.played > before
+    place = jnp.where(waits, seat.waiting, 0)
+    reports = jax.tree.map(
+        lambda rows, row: rows.at[place].set(jnp.where(waits, row, rows[place])),
+        seat.reports,
+        new,
+    )
+    waiting = seat.waiting + waits.astype(jnp.int32)
+    arrives = waits & (seat.played % every == 0)
+
+    def tell(number: Array, state: State) -> State:
+        row = jax.tree.map(lambda rows: rows[number], reports)
+        told = _either(waits, row, new)
+        return policy.update(jax.random.fold_in(key, number), state, *told)
+
+    number = jnp.where(arrives, waiting, jnp.where(waits, 0, 1))
+    state = jax.lax.fori_loop(jnp.int32(0), number.astype(jnp.int32), tell, seat.state)
+    waiting = jnp.where(arrives, 0, waiting)
+    return seat._replace(state=state, reports=reports, waiting=waiting)
 
 
 def _conclude(
@@ -161,33 +251,47 @@ def ask(
     return jax.vmap(partial(_ask, policy))(words, events, states, told)
 
 
-@partial(jax.jit, donate_argnames="states")
+@partial(jax.jit, static_argnames=("manner", "most"))
+def seated(
+    policy: Any,
+    states: State,
+    played: Int[Array, " run"],
+    manner: Manner,
+    most: int,
+) -> Batch[Seat]:
+    """Return runs before their first event; those that are over have played all.
+
+    No more than ``most`` rounds are played.
+    """
+    return jax.vmap(partial(_seat, policy, manner, most))(states, played)
+
+
+@partial(jax.jit, static_argnames="manner", donate_argnames="seats")
 def play(
     policy: Any,
     preference: Float[Array, "K K"],
     horizon: RoundCount,
     words: UInt32[Array, "run 2"],
     orders: Int[Array, "run K"],
-    states: State,
-    events: UInt32[Array, " run"],
-    played: Int[Array, " run"],
+    seats: Batch[Seat],
     most: Int[Any, ""],
-) -> tuple[State, UInt32[Array, " run"], Batch[Duel]]:
+    manner: Manner,
+) -> tuple[Batch[Seat], Batch[Duel]]:
     """Play duels of runs up to their horizon, but no more than ``most`` events of each.
 
-    Consumes the states. Returns the new ones, the numbers of the next events, and what
-    was played at every event, one after the other on the first axis.
+    Consumes the seats. Returns the new ones, and what was played at every event, one
+    after the other on the first axis.
     """
-    step = jax.vmap(partial(_play, policy, preference, horizon))
+    step = jax.vmap(partial(_play, policy, manner, preference, horizon))
     shape = EVENTS, len(words)
     arms, rounds = jnp.zeros(shape, jnp.int32), jnp.zeros(shape, jnp.int64)
     found = Duel(arms, rounds, arms, arms, rounds)
 
-    def go_on(carry: tuple[Array, _Seat, Duel]) -> Array:
+    def go_on(carry: tuple[Array, Seat, Duel]) -> Array:
         number, seats, _ = carry
         return (number < most) & jnp.any(seats.played < horizon)
 
-    def event(carry: tuple[Array, _Seat, Duel]) -> tuple[Array, _Seat, Duel]:
+    def event(carry: tuple[Array, Seat, Duel]) -> tuple[Array, Seat, Duel]:
         number, seats, found = carry
         seats, duels = step(words, orders, seats)
         found = jax.tree.map(
@@ -195,9 +299,7 @@ def play(
         )
         return number + 1, seats, found
 
-    start = jnp.int64(0), _Seat(states, events, played), found
-    _, seats, found = jax.lax.while_loop(go_on, event, start)
-    return seats.state, seats.event, found
+    return jax.lax.while_loop(go_on, event, (jnp.int64(0), seats, found))[1:]
 
 
 @jax.jit

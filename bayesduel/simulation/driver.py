@@ -18,7 +18,7 @@ from bayesduel.policies.policy import (
     kernel_of,
     over_model,
 )
-from bayesduel.policies.policy_around import rule_of
+from bayesduel.policies.policy_around import manner_of, rule_of
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import PROGRAMS, RunRecords
@@ -117,7 +117,8 @@ def run_chunk(
     lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
     lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
     rule = over_model(policy)
-    return run_models(environment, rule, policy.label, num_lanes=lanes, **settings)  # pyright: ignore[reportArgumentType]
+    settings |= {"num_lanes": lanes} | manner_of(policy)
+    return run_models(environment, rule, policy.label, **settings)  # pyright: ignore[reportArgumentType]
 
 
 def without_kernel(policy: PolicyBase) -> SimulationArgumentError:

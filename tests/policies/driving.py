@@ -147,13 +147,3 @@ def play(rule, outcomes, key, horizon, *, num_events) -> Played:
     numbers = jnp.arange(num_events, dtype=jnp.uint32)
     (state, played, _), events = jax.lax.scan(advance, start, numbers)
     return Played(events, played, state, rule.recommend(key_end, state))
-
-
-def duels_round_by_round(events: Event) -> list[tuple[int, int]]:
-    """Write the events of one run out, one pair per round."""
-    duels: list[tuple[int, int]] = []
-    for each in zip(*(np.asarray(leaf).tolist() for leaf in events), strict=True):
-        event = Event(*each)
-        duels += [(event.champion, event.champion)] * event.exploit_rounds
-        duels += [(event.first, event.second)] * event.explore_rounds
-    return duels

@@ -12,14 +12,12 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies import DelayedFeedback
 from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
-from bayesduel.policies.over_models.delayed_feedback import DelayedRounds
 from bayesduel.policies.parameters import parameters_json
-from bayesduel.policies.policy import Duel, kernel_of, over_model
-from tests.policies.driving import duels_round_by_round, simulate_runs
+from bayesduel.policies.policy import Duel, KernelPolicy, kernel_of
+from tests.policies.driving import simulate_runs
 from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
 from tests.policies.kernel_driving import play_kernel
 from tests.policies.laws import features, rejected, same_law, self_duels
-from tests.policies.replaying import play_forced, runs_of
 from tests.reference import DoubleThompson, RelativeUCB, simulate
 
 FALSE_ALARM = 1e-5
@@ -29,10 +27,8 @@ CHECKPOINTS = (25, 60, 150, 300)
 
 
 @model_rule
-class Diary(ModelRule):
-    """Asks for 1, 1, 2, 1, 1, 2, ... rounds and writes down when it is told."""
-
-    explores_in_bulk = True
+class DiaryRule(ModelRule):
+    """Asks for 1 round, 1 after 1 idle one, 1, ... and writes down when it is told."""
 
     def init(self, rng_key, num_arms, horizon):
         none = jnp.full(16, -1, dtype=jnp.int64)
@@ -42,8 +38,8 @@ class Diary(ModelRule):
         asked = state["asked"] + 1
         state = state | {"asked": asked}
         duel = one_round(jnp.int32(0), jnp.int32(1))
-        rounds = jnp.where(asked % 3 == 0, 2, 1)
-        return duel._replace(explore_rounds=rounds), state
+        idle = (asked % 2 == 0).astype(jnp.int64)
+        return duel._replace(exploit_rounds=idle), state
 
     def update(self, rng_key, state, round_, duel, outcome):
         here = jnp.arange(16) == state["told"]
@@ -56,32 +52,43 @@ class Diary(ModelRule):
     def recommend(self, rng_key, state):
         return jnp.int32(0)
 
+    def info(self, state):
+        names = [(name, place) for name in ("when", "what") for place in range(9)]
+        return {f"{name}_{place}": state[name][place] for name, place in names}
 
-def test_reports_arrive_in_blocks():
-    """Rounds asked for: 1, 2, 3-4, 5, 6, 7-8, 9, 10, 11-12, ...; told every 3."""
-    played, _ = play_forced(
-        DelayedRounds(Diary(), every=3), [DECISIVE], 0, horizon=12, num_events=12
-    )
-    (run,) = runs_of(played)
-    state = run.state.inner
-    assert state["what"][:9].tolist() == [1, 2, 4, 5, 6, 8, 9, 10, 12]
-    # Round 3 ends a block, but its duel overlaps and is told with rounds 5 and 6.
-    assert state["when"][:9].tolist() == [3, 3, 5, 5, 5, 7, 7, 9, 9]
-    assert run.state.number == 0
+
+class Diary(KernelPolicy):
+    """The same, as a policy."""
+
+    title = "Diary"
+
+    def over_model(self):
+        return DiaryRule()
+
+
+def test_a_rule_over_a_model_is_told_in_blocks():
+    """Rounds asked for: 1, 2-3, 4, 5-6, 7, 8-9, 10, 11-12 if a block is of three.
+
+    If it is of five: 1, 2-3, 4, then an idle one alone, 5, before outcomes arrive; 6,
+    7-8, 9, an idle one, 10; 11, 12 which is idle.
+    """
+    for every, what, when in (
+        (3, [1, 3, 4, 6, 7, 9, 10, 12, -1], [2, 2, 4, 4, 6, 6, 8, 8, -1]),
+        (5, [1, 3, 4, 5, 6, 8, 9, 10, -1], [4, 4, 4, 4, 8, 8, 8, 8, -1]),
+    ):
+        delayed = DelayedFeedback(Diary(), every=every)
+        run = simulate_runs(delayed, DECISIVE, runs=range(1), checkpoints=(12,)).info
+        assert [run[f"what_{i}"][0] for i in range(9)] == what
+        assert [run[f"when_{i}"][0] for i in range(9)] == when
 
 
 def test_no_delay_is_the_policy_itself():
-    """Round by round, given the same keys."""
     delayed = DelayedFeedback(policies.get("bt-ts"), every=1)
-    matrices = [DECISIVE, TWO_WINNERS, DECISIVE]
-    both = [
-        [
-            duels_round_by_round(run.events)
-            for run in runs_of(play_forced(over_model(each), matrices, 5)[0])
-        ]
+    one, other = (
+        simulate_runs(each, TWO_WINNERS, runs=range(32), checkpoints=(100,))
         for each in (delayed, delayed.played)
-    ]
-    assert both[0] == both[1]
+    )
+    assert np.array_equal(one.ledger["plays"], other.ledger["plays"])
 
 
 def duels_in_order(policy, matrix, seed):

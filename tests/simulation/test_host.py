@@ -1,6 +1,7 @@
 """The host's side: event numbers, wrong arms, and JAX as it was set."""
 
 import threading
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ from bayesduel.errors import SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.policies.policy import over_model
 from bayesduel.simulation import asked_models, driver
+from bayesduel.simulation.asked_models import Manner
 from tests.policies.instances import CONDORCET
 from tests.simulation.model_fakes import Scripted, Wanderer
 from tests.simulation.runs import RUNS, same, simulate_runs
@@ -108,23 +110,28 @@ def test_a_user_with_64_bits_gets_the_same_runs(wandering):
 
 
 @pytest.mark.parametrize(
+    "manner", [Manner(), Manner(every=7), Manner(self_duels=False)], ids=str
+)
+@pytest.mark.parametrize(
     "policy",
     [over_model(each) for each in (Wanderer(), Scripted(), policies.get("bt-ts"))],
     ids=["Wanderer", "Scripted", "bt-ts"],
 )
-def test_strict_dtypes_and_keys(policy, strict_jax):
+def test_strict_dtypes_and_keys(policy, manner, strict_jax):
     """Nothing mixes dtypes or uses a key twice; both are checked in tracing."""
     with jax.enable_x64(True):
         policy = jax.tree.map(as_leaf, policy)
         # One run: the check of keys stumbles over a batch of them (a bug of JAX 0.12).
-        jax.jit(one_run).lower(policy, jnp.zeros(2, dtype=jnp.uint32), jnp.int64(30))
+        given = jnp.zeros(2, dtype=jnp.uint32), jnp.int64(30)
+        jax.jit(one_run, static_argnums=1).lower(policy, manner, *given)
 
 
-def one_run(policy, words, horizon):
+def one_run(policy, manner, words, horizon):
     """Take one event, as the programs of the loop do."""
     order = jnp.arange(len(CONDORCET), dtype=jnp.int32)
     state = asked_models._begin(policy, words, order, None, horizon, None)
-    seat = asked_models._Seat(state, jnp.uint32(0), jnp.int64(0))
     matrix = jnp.asarray(CONDORCET)
-    seat, duel = asked_models._play(policy, matrix, horizon, words, order, seat)
+    seat = asked_models._seat(policy, manner, 30, state, jnp.int64(0))
+    play = partial(asked_models._play, policy, manner, matrix, horizon, words, order)
+    seat, duel = play(seat)
     return duel, asked_models._conclude(policy, words, seat.event, seat.state)

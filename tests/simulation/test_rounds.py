@@ -14,6 +14,7 @@ from bayesduel.errors import PolicyParameterError, SimulationError
 from bayesduel.simulation import rounds
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.scalar import compiled_rounds
 from tests.rules import ExploreFirst, FirstPair, Greedy, next_pair
 
 FALSE_ALARM = 1e-6
@@ -275,6 +276,23 @@ def test_plain_functions_are_compiled_with_the_rule():
     # What is compiled are copies.
     assert isinstance(best_from, FunctionType)
     assert best_from.__globals__["better"] is better
+
+
+def even(number):
+    return number == 0 or odd(number - 1)
+
+
+def odd(number):
+    return number > 0 and even(number - 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [(best_from, True), (odd, True), (better, False), (ExploreFirst.choose, False)],
+)
+def test_what_calls_itself_is_not_kept_on_disk(function, expected):
+    """Read from disk, it would crash: so would this file at its second run."""
+    assert compiled_rounds._calls_itself(function) is expected
 
 
 def test_rules_are_kept_by_what_they_call_and_name(monkeypatch):

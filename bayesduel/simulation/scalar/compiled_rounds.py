@@ -105,8 +105,9 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
     for each in loop.tell:
         names[each.__name__] = njit(**_OUR_OPTIONS)(_with_names(each, names))
     program: Any = njit(**_OPTIONS)(_with_names(loop.play, names))
-    digest = functions_digest([*methods.values(), *ours])
-    keep_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
+    if not any(_calls_itself(each) for each in methods.values()):
+        digest = functions_digest([*methods.values(), *ours])
+        keep_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
 
     def play_compiled(*arguments: Any) -> None:
         try:
@@ -223,6 +224,20 @@ def _with_helpers(
             if _is_helper(named := plain.__globals__.get(name)):
                 copied.__globals__[name] = _with_helpers(named, made, options)
     return made[plain]
+
+
+def _calls_itself(
+    function: Callable[..., Any], above: tuple[FunctionType, ...] = ()
+) -> bool:
+    """Say whether some helper ends up calling itself.
+
+    Numba 0.68 writes such a program to disk, but the process that reads it crashes.
+    """
+    plain: Any = inspect.unwrap(function)
+    named = (plain.__globals__.get(name) for name in global_names(plain.__code__))
+    return plain in above or any(
+        _calls_itself(each, (*above, plain)) for each in named if _is_helper(each)
+    )
 
 
 def _is_helper(named: Any) -> bool:

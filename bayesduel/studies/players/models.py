@@ -95,13 +95,15 @@ class PlayedModel(Played):
     def _tell(self, game: Game, told: Told, asked: dict[str, Any]) -> None:
         """Tell the policy of votes; those it did not ask for take rounds now."""
         first, second = self._places(told)
+        tree = jax.tree.structure(self._blank.note)
         mine = told.asked_for and asked.get("program") == _PROGRAM
+        # Older versions had notes of their own where self-duels were left out.
+        mine = mine and len(asked["note"]) == tree.num_leaves
         game.round += 0 if mine else told.votes
         duel = self._blank._replace(
             champion=first, first=first, second=second, explore_rounds=told.votes
         )
         if mine:
-            tree = jax.tree.structure(duel.note)
             duel = duel._replace(
                 champion=self.positions.index(asked["champion"]),
                 exploit_rounds=asked["exploit"],
