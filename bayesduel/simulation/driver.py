@@ -147,7 +147,7 @@ def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
 
 
 def program_of(environment: Environment, policy: PolicyBase) -> str:
-    """Return the name of what plays a policy here: "kernel-1", "jax-2" or "numpy-1".
+    """Return the name of what plays a policy here: "kernel-1", "jax-3" or "numpy-1".
 
     The same runs of two programs differ, though they have one law.
     """

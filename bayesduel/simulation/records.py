@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-PROGRAMS = {"scalar": "kernel-1", "jax": "jax-2", "numpy": "numpy-1"}
+PROGRAMS = {"scalar": "kernel-1", "jax": "jax-3", "numpy": "numpy-1"}
 """Names of the engines in results, with a version of their random streams: it grows
 where run r of a seed becomes another one."""
 
