@@ -1,10 +1,13 @@
 """The documentation says what the package does, and leaves out nothing public."""
 
+import inspect
 import re
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from tests.public_names import PACKAGES, TOPICS, public
 
 DOCS = Path(__file__).parents[1] / "docs"
 PYTHON_BLOCK = re.compile(
@@ -67,22 +70,18 @@ def test_the_readme_shows_the_code_of_the_first_page():
 
 def test_every_bound_has_its_note():
     """The table of bounds names all functions that return one."""
-    import theory
-
     page = (DOCS / "theory" / "bounds.md").read_text("utf-8")
     bounds = [
         name
-        for name in theory.__all__
+        for name in public("theory", *TOPICS)
         if name.endswith(("_bound", "_order", "_constant"))
     ]
     assert len(bounds) > 15
-    assert not [name for name in bounds if f"{{func}}`~theory.{name}`" not in page]
+    assert not [name for name in bounds if f"{{func}}`~{name}`" not in page]
 
 
 def test_the_notebook_on_theory_draws_every_theorem_of_its_policies():
     """But for CCB's, which is an order of growth without a factor."""
-    import theory
-
     notebook = DOCS.parent / "notebooks" / "theory_and_measurement.ipynb"
     shown = notebook.read_text("utf-8")
     subjects = (
@@ -95,11 +94,11 @@ def test_the_notebook_on_theory_draws_every_theorem_of_its_policies():
     )
     theorems = [
         name
-        for name in theory.__all__
-        if name.startswith(subjects) and name.endswith("_bound")
+        for name in public("theory", *TOPICS)
+        if name.rpartition(".")[2].startswith(subjects) and name.endswith("_bound")
     ]
     assert len(theorems) == 9
-    assert not [name for name in theorems if f"theory.{name}(" not in shown]
+    assert not [name for name in theorems if f"{name}(" not in shown]
 
 
 def test_every_policy_is_explained():
@@ -151,16 +150,16 @@ def documented_modules():
 @pytest.mark.parametrize(
     "name",
     [
-        "theory",
-        "bayesduel.analysis",
-        "bayesduel.instances",
-        "bayesduel.diagnostics",
-        "bayesduel.errors",
-        "bayesduel.models",
-        "bayesduel.plots",
-        "bayesduel.policies",
-        "bayesduel.stopping",
-        "bayesduel.studies",
+        name
+        for name in PACKAGES
+        if name
+        not in (
+            "bayesduel",
+            "bayesduel.experiments",
+            "bayesduel.papers",
+            "bayesduel.policies.over_models",
+            "bayesduel.results",
+        )
     ],
 )
 def test_every_public_name_is_in_the_reference(name):
@@ -175,6 +174,40 @@ def test_every_public_name_is_in_the_reference(name):
         if callable(each) and not (getattr(each, "__doc__", None) or "").strip()
     ]
     assert not bare
+
+
+def test_no_two_public_functions_have_one_name():
+    """But for those that say the same of something else: what there is, and reading."""
+    homes = {}
+    for name, value in public(*PACKAGES).items():
+        if inspect.isfunction(value):
+            homes.setdefault(name.rpartition(".")[2], set()).add(value)
+    assert len(homes) > 100
+    assert {name for name, functions in homes.items() if len(functions) > 1} == {
+        "load",  # A matrix, results.
+        "names",  # Of matrices, of policies.
+    }
+
+
+def test_texts_import_from_public_packages_only():
+    """What README, pages and notebooks import is at a place that will stay."""
+    root = DOCS.parent
+    pages = [root / "README.md", *DOCS.rglob("*.md"), *root.glob("notebooks/*.ipynb")]
+    text = "\n".join(page.read_text("utf-8") for page in pages)
+    pattern = r"from ((?:bayesduel|theory)[\w.]*) import (\((?:[^)]*)\)|[\w, ]+)"
+    found = {
+        (module, name)
+        for module, names in re.findall(pattern, text)
+        for name in re.findall(r"\w+", names.replace("\\n", " "))
+    }
+    assert ("bayesduel.models", "PreferenceModel") in found
+    documented, _ = documented_modules()
+    homes = {*PACKAGES, *documented}
+    assert not [
+        (module, name)
+        for module, name in found
+        if module not in homes or not hasattr(import_module(module), name)
+    ]
 
 
 def test_every_name_of_the_package_itself_is_in_the_reference():

@@ -245,3 +245,6 @@ def _check_range(array: Array, low: float, high: float, name: str) -> None:
         raise ValueError(
             f"{name} must lie in [{low:g}, {high:g}]; entry {index} is {array[index]}."
         )
+
+
+__all__ = ["bernoulli_kl", "kl_lower", "kl_to_half", "kl_upper", "kl_upper_log"]

@@ -45,7 +45,7 @@ _OURS = ("bayesduel", "theory")
 
 _PARAMETERS = {
     "blocked": "block",
-    "environments": "environment",
+    "instance": "environment",
     "instances": "environment",
     "name": "figure",
     "num_runs": "runs",

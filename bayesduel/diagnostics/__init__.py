@@ -28,6 +28,8 @@ _HOMES = {
     "transitivity": ".total_order",
 }
 
+_GONE = {"compare": "compare_models"}
+
 __all__ = [
     "Calibration",
     "Report",
@@ -41,4 +43,4 @@ __all__ = [
     "transitivity",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES, _GONE)

@@ -13,14 +13,16 @@ from bayesduel.experiments.comparison import Comparison
 from bayesduel.experiments.experiment import Experiment
 from bayesduel.experiments.problems import InstanceLike
 from bayesduel.experiments.stored.run_sweep import now
+from bayesduel.lazy import called_before
 from bayesduel.limits import MOST_LANES
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.progress import progress_reporter
 from bayesduel.stopping.rules import StoppingRule
 
 
+@called_before(environment="instance")
 def simulate(
-    environment: InstanceLike,
+    instance: InstanceLike,
     policy: PolicyBase | str,
     *,
     num_runs: int = 100,
@@ -37,7 +39,7 @@ def simulate(
 
     Parameters
     ----------
-    environment : PreferenceMatrix, ChoiceWorld, str or array-like (K, K)
+    instance : PreferenceMatrix, ChoiceWorld, str or array-like (K, K)
         A matrix, its name or file (see :func:`bayesduel.load`), or its values; or a
         world of :mod:`bayesduel.instances.choice`, or its name.
     policy : Policy or str
@@ -73,9 +75,9 @@ def simulate(
     checks.check_flag("progress", progress)
     if num_lanes is not None:
         num_lanes = checks.check_count("num_lanes", num_lanes, MOST_LANES)
-    with _called(instances="environment", policies="policy"):
+    with _called(instances="instance", policies="policy"):
         asked = Experiment(
-            [environment],
+            [instance],
             [policy],
             num_runs=num_runs,
             horizon=horizon,
@@ -95,8 +97,9 @@ def simulate(
     return xr.DataTree(dataset, name=job.configuration.policy)
 
 
+@called_before(environments="instances")
 def compare(
-    environments: InstanceLike | Sequence[InstanceLike],
+    instances: InstanceLike | Sequence[InstanceLike],
     policies: PolicyBase | str | Sequence[PolicyBase | str],
     *,
     num_runs: int = 100,
@@ -121,7 +124,7 @@ def compare(
 
     Parameters
     ----------
-    environments, policies : one or several
+    instances, policies : one or several
         As in :func:`simulate`.
     jobs : int or None
         Worker processes; None takes one per core for what is not done here within
@@ -159,7 +162,7 @@ def compare(
     Returns
     -------
     xarray.DataTree
-        ``/environment/policy`` with a node as in :func:`simulate` each, or what of it
+        ``/instance/policy`` with a node as in :func:`simulate` each, or what of it
         ``record`` keeps; see :mod:`bayesduel.experiments.run_summaries` for quantiles.
         A policy that failed leaves a node without variables whose attribute ``error``
         says why.
@@ -186,19 +189,18 @@ def compare(
     >>> sorted(tree["cyclic"].children)
     ['D-TS', 'RUCB']
     """
-    with _called(instances="environments"):
-        asked = Experiment(
-            environments,
-            policies,
-            num_runs=num_runs,
-            horizon=horizon,
-            checkpoints=checkpoints,
-            seed=seed,
-            regret=regret,
-            shuffle=shuffle,
-            record=record,
-            stopping=stopping,
-        )
+    asked = Experiment(
+        instances,
+        policies,
+        num_runs=num_runs,
+        horizon=horizon,
+        checkpoints=checkpoints,
+        seed=seed,
+        regret=regret,
+        shuffle=shuffle,
+        record=record,
+        stopping=stopping,
+    )
     return asked.run(
         jobs=jobs,
         executor=executor,
@@ -214,16 +216,14 @@ def compare(
 
 @contextmanager
 def _called(**names: str) -> Iterator[None]:
-    """Let errors name the arguments of the caller; one of its own has no number."""
+    """Let errors name the arguments of the caller, which takes one of each."""
     try:
         yield
     except ArgumentError as error:
         name = names.get(error.argument)
         if name is None:
             raise
-        raise error.renamed(
-            name, error.index if name.endswith("s") else None
-        ) from error
+        raise error.renamed(name) from error
 
 
 __all__ = ["compare", "simulate"]

@@ -19,6 +19,8 @@ _HOMES = {
     "standings": ".tables",
 }
 
+_GONE = {"Posterior": "Fit", "parameters": "parameter_summary"}
+
 __all__ = [
     "Posterior",
     "fit",
@@ -26,4 +28,4 @@ __all__ = [
     "standings",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES, _GONE)

@@ -8,18 +8,32 @@ from typing import TYPE_CHECKING
 from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
+    from bayesduel.models.base import (
+        PreferenceModel,
+        count_votes,
+        derived,
+        register_arrays,
+        sample,
+    )
     from bayesduel.models.bradley_terry import BradleyTerry
     from bayesduel.models.multinomial_logit import MultinomialLogit
     from bayesduel.models.pairwise_beta import PairwiseBeta
     from bayesduel.models.plackett_luce import PlackettLuce
     from bayesduel.models.thurstone import Thurstone
+    from bayesduel.models.vote_arrays import Votes
 
 _HOMES = {
     "BradleyTerry": ".bradley_terry",
     "MultinomialLogit": ".multinomial_logit",
     "PairwiseBeta": ".pairwise_beta",
     "PlackettLuce": ".plackett_luce",
+    "PreferenceModel": ".base",
     "Thurstone": ".thurstone",
+    "Votes": ".vote_arrays",
+    "count_votes": ".base",
+    "derived": ".base",
+    "register_arrays": ".base",
+    "sample": ".base",
 }
 
 __all__ = [
@@ -27,7 +41,13 @@ __all__ = [
     "MultinomialLogit",
     "PairwiseBeta",
     "PlackettLuce",
+    "PreferenceModel",
     "Thurstone",
+    "Votes",
+    "count_votes",
+    "derived",
+    "register_arrays",
+    "sample",
 ]
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

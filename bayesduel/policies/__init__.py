@@ -1,5 +1,8 @@
 """Who asks: one file per algorithm, and a registry by name."""
 
+from typing import Any
+
+from bayesduel.lazy import warn_of_other_name
 from bayesduel.policies import over_models
 from bayesduel.policies.batched.candidate_comparisons import CandidateComparisons
 from bayesduel.policies.batched.pairwise_comparisons import PairwiseComparisons
@@ -119,3 +122,13 @@ __all__ = [
     "register",
     "subset_names",
 ]
+
+_GONE = {"parse": "parse_policy"}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    """Return what was called otherwise, with a warning."""
+    if name not in _GONE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warn_of_other_name(__name__, name, _GONE[name])
+    return globals()[_GONE[name]]

@@ -43,6 +43,8 @@ _HOMES = {
     "parse": ".words",
 }
 
+_GONE = {"parse": "parse_rule"}
+
 __all__ = [
     "AnytimeEvidence",
     "Budget",
@@ -57,4 +59,4 @@ __all__ = [
     "parse",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES, _GONE)

@@ -23,6 +23,8 @@ _HOMES = {
     "check_study": ".soundness",
 }
 
+_GONE = {"Soundness": "IntegrityReport"}
+
 __all__ = [
     "Forecast",
     "Soundness",
@@ -32,4 +34,4 @@ __all__ = [
     "check_study",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazily(__name__, _HOMES, _GONE)

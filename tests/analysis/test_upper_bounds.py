@@ -10,6 +10,7 @@ from scipy import stats
 import bayesduel
 import theory
 from bayesduel.instances import choice
+from tests import public_names
 from tests.theory.matrices import from_upper, random_matrix
 
 FALSE_ALARM = 1e-5
@@ -173,8 +174,7 @@ def test_every_upper_bound_is_held_against_a_simulation():
         "sup_klucb_constant": (bayesduel.load("gap"),),
     }
     upper = set()
-    for name in theory.__all__:
-        function = getattr(theory, name)
+    for name, function in public_names.of_theory().items():
         if not inspect.isfunction(function):
             continue
         returned = str(inspect.signature(function).return_annotation)

@@ -78,14 +78,25 @@ def test_every_argument_of_a_run_has_an_error_with_all_fields(name):
 
 def test_errors_name_the_arguments_of_the_function_that_was_called():
     for name, (given, value, index) in WRONG.items():
-        called = {"instances": "environments"}.get(name, name)
-        arguments = {"environments": [[0.5, 0.6], [0.4, 0.5]], "policies": "d-ts"}
-        error = error_of(bayesduel.compare, **(arguments | {called: given}))
-        assert (error.argument, error.value, error.index) == (called, value, index)
-    for called, value in (("environment", "cyclik"), ("policy", "d-tss")):
-        arguments = {"environment": "gap", "policy": "rucb", called: value}
+        arguments = {"instances": [[0.5, 0.6], [0.4, 0.5]], "policies": "d-ts"}
+        error = error_of(bayesduel.compare, **(arguments | {name: given}))
+        assert (error.argument, error.value, error.index) == (name, value, index)
+    for called, value in (("instance", "cyclik"), ("policy", "d-tss")):
+        arguments = {"instance": "gap", "policy": "rucb", called: value}
         error = error_of(bayesduel.simulate, **arguments)
         assert (error.argument, error.value, error.index) == (called, value, None)
+
+
+@pytest.mark.parametrize(
+    ("function", "before", "today"),
+    [
+        (bayesduel.simulate, "environment", "instance"),
+        (bayesduel.compare, "environments", "instances"),
+    ],
+)
+def test_an_argument_of_another_name_is_named(function, before, today):
+    with pytest.raises(TypeError, match=f"argument {before} is called {today} now"):
+        function(**{before: "cyclic"}, policies="d-ts", num_runs=1, horizon=10)
 
 
 def test_what_a_policy_refuses_is_said_of_the_policy():

@@ -28,6 +28,7 @@ from bayesduel.errors import AssumptionWarning
 from bayesduel.experiments import comparison, store
 from bayesduel.policies import Offer, Policy, SubsetPolicy
 from bayesduel.policies.subset_base import OfferingPolicy
+from tests import public_names
 from tests.fuzz.fuzzing import HOSTILE, WRONG_NUMBERS, is_ours, limited, spelled
 from theory import PreferenceMatrix
 
@@ -148,13 +149,17 @@ RECORDS |= {"ComparisonCounts", "Inconsistency", "Optimum", "OrderViolation"}
 RECORDS |= {"Sensitivity", "Violation"}
 """Classes of results, which nobody but a function makes."""
 
+FOR_KERNELS = {"cost_tilts", "directed_allocation", "empty_basis", "losses"}
+FOR_KERNELS |= {"optimal_basis", "price_table"}
+"""What compiled policies need of the program, with arguments checked before."""
+
 
 def of_theory() -> dict[str, Callable[..., Any]]:
     """Return every public function, and the methods that take something."""
     found = {
-        name: getattr(theory, name)
-        for name in theory.__all__
-        if callable(getattr(theory, name)) and name not in RECORDS
+        name: each
+        for name, each in public_names.of_theory().items()
+        if callable(each) and name not in RECORDS | FOR_KERNELS
     }
     found = {
         name: each

@@ -4,7 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import theory
+from tests.public_names import TOPICS, public
 
 ROOT = Path(theory.__file__).resolve().parents[1]
 
@@ -38,9 +41,18 @@ def test_programs_load_neither_jax_nor_bayesduel():
 
 
 def test_public_names_are_documented():
-    assert sorted(theory.__all__) == sorted(set(theory.__all__))
-    for name in theory.__all__:
-        part = getattr(theory, name)
+    every = public("theory", *TOPICS)
+    names = [name.rpartition(".")[2] for name in every]
+    assert len(theory.__all__) < 35
+    assert sorted(names) == sorted(set(names))
+    for name, part in every.items():
         if callable(part):
             assert part.__doc__, name
-            assert not part.__doc__.startswith(f"{name}("), name
+            assert not part.__doc__.startswith(f"{part.__name__}("), name
+
+
+def test_what_has_moved_to_a_topic_is_found_with_a_warning():
+    with pytest.warns(DeprecationWarning, match=r"theory\.theorems\.rucb_bound now"):
+        assert getattr(theory, "rucb_" + "bound") is theory.theorems.rucb_bound
+    with pytest.raises(AttributeError, match="no attribute 'rucb'"):
+        getattr(theory, "rucb")  # noqa: B009

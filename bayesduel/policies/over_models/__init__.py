@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from bayesduel.lazy import lazily
 
 if TYPE_CHECKING:
-    from bayesduel.policies.over_models.base import ModelRule, model_rule
+    from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
 
-_HOMES = {"ModelRule": ".base", "model_rule": ".base"}
+_HOMES = {"ModelRule": ".base", "model_rule": ".base", "one_round": ".base"}
 
-__all__ = ["ModelRule", "model_rule"]
+__all__ = ["ModelRule", "model_rule", "one_round"]
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -172,7 +172,7 @@ def test_choices_of_double_thompson_sampling(alpha):
     states = [START, ((40, 0), (0, 40), (40, 0)), ((30, 1), (0, 0), (3, 17))]
     rng = np.random.default_rng(0)
     states += [tuple(map(tuple, rng.integers(0, 15, (3, 2)))) for _ in range(12)]
-    choices = theory.DoubleThompsonChoices(horizon=40, alpha=alpha)
+    choices = theory.bayes.DoubleThompsonChoices(horizon=40, alpha=alpha)
     for state, round_ in zip(
         states, [1, 200, 60, *rng.integers(1, 90, 12)], strict=True
     ):
@@ -191,7 +191,7 @@ def test_choices_of_double_thompson_sampling(alpha):
 )
 def test_simulated_regret_is_the_exact_one(policy, alpha):
     """False-alarm rate of both cases with two rounds each: 4 x 6e-5."""
-    exact = theory.bayes_regret(theory.DoubleThompsonChoices(20, alpha), 20)
+    exact = theory.bayes_regret(theory.bayes.DoubleThompsonChoices(20, alpha), 20)
     found = simulated_bayes_regret(
         policy, horizon=20, checkpoints=[5, 20], num_runs=1000, seed=3
     )
@@ -216,4 +216,4 @@ def test_bad_arguments():
     with pytest.raises(ArgumentError, match=r"add to 1 in round 2.*row 0.*1\.8"):
         theory.bayes_regret(wrong, 3)
     with pytest.raises(ArgumentError, match="alpha"):
-        theory.DoubleThompsonChoices(5, alpha=0.5)
+        theory.bayes.DoubleThompsonChoices(5, alpha=0.5)
