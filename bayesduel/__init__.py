@@ -6,8 +6,8 @@ Nothing heavy is imported before it is used: JAX, NumPyro, CVXPY and ArviZ cost 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.experiments.companions import add_maker
-from bayesduel.lazy import lazily
+from bayesduel.experiments.extra_files import register_extra_files
+from bayesduel.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel import (
@@ -76,10 +76,10 @@ def _summary_files(tree: Any) -> Mapping[str, bytes]:
     return summary_files(tree)
 
 
-add_maker("summary", _summary_files)
+register_extra_files("summary", _summary_files)
 
 
-_get, _ = lazily(__name__, _HOMES)
+_get, _ = lazy_attributes(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,12 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
-from theory.errors import ArgumentError, InvalidPreferenceError, ProgramError, said_of
+from theory.errors import (
+    ArgumentError,
+    InvalidPreferenceError,
+    ProgramError,
+    error_for_argument,
+)
 
 
 class BayesduelError(Exception):
@@ -108,7 +113,7 @@ class SimulationError(BayesduelError, RuntimeError):
     """A run stopped with a status; names run and round."""
 
 
-def checked_as[T](
+def reraise_as[T](
     kind: type[ArgumentError], check: Callable[..., T], *arguments: Any
 ) -> T:
     """Return what a check returns; what it refuses is an error of this kind."""
@@ -152,5 +157,5 @@ __all__ = [
     "StudyError",
     "UnknownNameError",
     "near_names",
-    "said_of",
+    "error_for_argument",
 ]

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 
-def lazily(
+def lazy_attributes(
     package: str, homes: Mapping[str, str], gone: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package, to be assigned there.
@@ -19,7 +19,7 @@ def lazily(
 
     Examples
     --------
-    >>> get, names = lazily("json", {"JSONDecoder": ".decoder"})
+    >>> get, names = lazy_attributes("json", {"JSONDecoder": ".decoder"})
     >>> names(), get("JSONDecoder").__module__
     (['JSONDecoder'], 'json.decoder')
     """

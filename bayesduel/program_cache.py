@@ -45,7 +45,7 @@ _IMPORTED = re.compile(r"^from ((?:bayesduel|theory)\.[\w.]+) import", re.MULTIL
 _KERNELS = re.compile(r"numba-[^/]+-[0-9a-f]{12}")
 
 
-def keep_programs() -> Path | None:
+def enable_program_cache() -> Path | None:
     """Keep compiled programs on disk from now on; once per process.
 
     Returns

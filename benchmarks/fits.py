@@ -35,9 +35,9 @@ def plain_newton(wins: np.ndarray, variance: float = 4.0) -> np.ndarray:
     total = wins + wins.T
     utility = np.zeros(len(wins))
     for _ in range(50):
-        chance = expit(utility[:, None] - utility[None, :])
-        gradient = (wins - total * chance).sum(axis=1) - utility / variance
-        weight = total * chance * (1.0 - chance)
+        probability = expit(utility[:, None] - utility[None, :])
+        gradient = (wins - total * probability).sum(axis=1) - utility / variance
+        weight = total * probability * (1.0 - probability)
         precision = np.diag(weight.sum(axis=1) + 1.0 / variance) - weight
         step = cho_solve(cho_factor(precision), gradient)
         utility = utility + step

@@ -22,7 +22,7 @@ _MOST_VOTES, _NUM_RUNS = 3000, 200
 
 
 def truth(name: str | None, num_arms: int, rng: np.random.Generator) -> np.ndarray:
-    """Return a matrix from the prior of one uniform law per pair, or by name."""
+    """Return a matrix from a prior of uniform, independent pairs, or by name."""
     if name is not None:
         values = np.array(bayesduel.load(name).values)
         order = rng.permutation(len(values))

@@ -28,7 +28,7 @@ def measured(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return duels of different arms and answers of runs, and seconds of the loop."""
     environment = PairwiseEnvironment(bayesduel.load(name).values)
-    parsed = policies.parse(policy)
+    parsed = policies.parse_policy(policy)
     duels, answers, seconds = [], [], 0.0
     for start in range(0, num_runs, _CHUNK):
         records = run_chunk(

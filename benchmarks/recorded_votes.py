@@ -207,7 +207,7 @@ def played(recorded: Recorded, who: str, grid: np.ndarray, run: int) -> np.ndarr
         return _balanced(recorded, grid, rng)
     if who.startswith("information"):
         return _by_study(recorded, who, grid, run, rng)
-    kernel = policies.parse(who).scalar_kernel()
+    kernel = policies.parse_policy(who).scalar_kernel()
     order = rng.permutation(len(recorded.arms))
     box = _full(recorded, order)
     found = np.zeros((grid.size, *box.wins.shape), dtype=np.int64)

@@ -63,7 +63,7 @@ class Looked(NamedTuple):
 
 
 def by_posterior(wins: np.ndarray) -> Looked:
-    """Look at one Beta law a pair."""
+    """Look at one Beta distribution a pair."""
     found = PosteriorProbability(DELTA).evaluate(wins)
     return Looked(bool(found.stopped), int(found.answer))
 

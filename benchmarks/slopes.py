@@ -80,7 +80,7 @@ def slopes(
     """Return regret at `FROM_ROUND`, and regret per log-round after it, by run."""
     environment = PairwiseEnvironment(np.array(matrix.values), shuffle=True)
     checkpoints = np.array([FROM_ROUND, to_round])
-    chosen = policies.parse(policy)
+    chosen = policies.parse_policy(policy)
     records = run_chunk(
         environment, chosen, runs=range(num_runs), checkpoints=checkpoints, seed=SEED
     )

@@ -61,7 +61,7 @@ struct World {
 };
 
 // P(theta > 1/2) under Beta(w + 1, l + 1): the smaller tail as a sum of falling terms.
-double chance(long w, long l) {
+double probability(long w, long l) {
     long n = w + l, fewer = std::min(w, l);
     double log_term = std::lgamma(n + 2.0) - std::lgamma(fewer + 1.0) -
                       std::lgamma(n - fewer + 2.0) - (n + 1) * std::log(2.0);
@@ -163,7 +163,7 @@ void double_thompson(World& world, long horizon, bool by_regret) {
         }
         if (first == second) continue;
         world.duel(first, second);
-        double up = chance(world.w(first, second), world.w(second, first));
+        double up = probability(world.w(first, second), world.w(second, first));
         q[first * K + second] = up; q[second * K + first] = 1 - up;
         x[first * K + second] = x[second * K + first] = world.resolution(first, second, alpha);
         until = -1;

@@ -164,7 +164,7 @@ def test_the_same_letter_is_the_same_size():
 def test_what_a_user_may_get_wrong_is_left_to_our_own_checks():
     assert misfit(np.zeros((2, 2)), Union[Float[np.ndarray, " n"], str], "it") == ""  # noqa: UP007
     with pytest.raises(theory.InvalidPreferenceError):
-        theory.ecw_costs([[0.0, 0.1]])
+        theory.copeland_program.ecw_costs([[0.0, 0.1]])
 
 
 ARRAY_LIKE = {"ArrayLike", "AnyArrayLike"}

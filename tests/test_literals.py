@@ -37,14 +37,14 @@ def test_very_long_numbers_are_read_as_no_integers():
 @pytest.mark.parametrize("number", ["1_0", "\uff15"])
 def test_other_spellings_are_refused(number):
     with pytest.raises(PolicyParameterError, match="alpha must be a number, got"):
-        policies.parse(f"rucb:alpha={number}")
+        policies.parse_policy(f"rucb:alpha={number}")
     with pytest.raises(ValueError, match="num_arms must be an integer"):
         instances.load(f"zoghi500:num_arms={number}")
 
 
 def test_numbers_that_no_float_holds_are_refused():
     with pytest.raises(PolicyParameterError, match="must be a finite number above"):
-        policies.parse(f"rucb:alpha={'9' * 400}").check(3, 100)
+        policies.parse_policy(f"rucb:alpha={'9' * 400}").check(3, 100)
 
 
 @pytest.mark.parametrize(

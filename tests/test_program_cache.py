@@ -16,11 +16,11 @@ import json, sys
 import jax
 import jax.numpy as jnp
 
-from bayesduel.program_cache import keep_programs
+from bayesduel.program_cache import enable_program_cache
 
 found = []
 jax.monitoring.register_event_listener(lambda name, **_: found.append(name))
-folder = keep_programs()
+folder = enable_program_cache()
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 jax.jit(lambda x: jnp.sin(x) + 3)(1.0)
 names = [each.rsplit("/", 1)[-1] for each in found]
@@ -105,10 +105,10 @@ def test_in_processes_of_ours_programs_are_kept_unasked(monkeypatch):
     monkeypatch.delenv("BAYESDUEL_CACHE", raising=False)
     monkeypatch.setattr(program_cache, "_keep_programs", told.append)
     monkeypatch.setattr(program_cache, "_process_is_ours", False)
-    program_cache.keep_programs()
+    program_cache.enable_program_cache()
     assert told == []
     program_cache.own_process()
-    program_cache.keep_programs()
+    program_cache.enable_program_cache()
     assert told == [""]
 
 

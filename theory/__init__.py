@@ -7,7 +7,7 @@ What most questions need is here. The rest is by topic: `theory.theorems` has th
 bounds of the literature one by one, `theory.copeland_program` the optimal exploration
 program behind the lower bound, `theory.choice` choice out of subsets, `theory.bayes`
 rules on three arms whose Bayes regret is exact, and `theory.divergences`
-Kullback-Leibler divergences of Bernoulli laws.
+Kullback-Leibler divergences of Bernoulli distributions.
 """
 
 import warnings

@@ -2,7 +2,7 @@
 
 Each returns the value in plain Python, or raises an ``ArgumentError`` with the
 ``argument``, the rule and the value. The parts above make of it an error of their own
-kind (``bayesduel.errors.checked_as``).
+kind (``bayesduel.errors.reraise_as``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from theory.errors import (
     ArgumentTypeError,
     InvalidPreferenceError,
 )
-from theory.errors import shown as shown
+from theory.errors import short_repr as short_repr
 
 LARGEST_INTEGER = 2**62
 """Rounds, batches and the like at most, as in the simulator."""

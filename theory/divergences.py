@@ -1,4 +1,4 @@
-"""Kullback-Leibler divergence between Bernoulli laws, and its inverses.
+"""Kullback-Leibler divergence between Bernoulli distributions, and its inverses.
 
 Natural logarithms. Every function runs on NumPy arrays and, traced, on arrays of any
 library that follows the array-API standard, in the precision of its input; lists and

@@ -78,9 +78,11 @@ class ArgumentError(ValueError):
         """
         if where is None:
             place = "" if self.index is None else f"[{self.index}]"
-            colon = "" if _is_law(self.rule) or not self.argument else ":"
+            colon = "" if _states_requirement(self.rule) or not self.argument else ":"
             where = f"{self.argument}{place}{colon}"
-        got = f", got {shown(self.value)}" if _is_law(self.rule) else ""
+        got = (
+            f", got {short_repr(self.value)}" if _states_requirement(self.rule) else ""
+        )
         remedy = _with_names(self._remedy, called)
         end = f"; {remedy}" if remedy else ""
         return f"{where} {self.rule or str(self)}{got}{end}".lstrip()
@@ -99,7 +101,7 @@ class ArgumentError(ValueError):
         return kind.of(*found, index=self.index, remedy=self._remedy)
 
 
-def said_of(
+def error_for_argument(
     error: ValueError, argument: str, value: object, index: int | None = None
 ) -> ArgumentError:
     """Return an error as one about the argument in which it was found.
@@ -128,7 +130,7 @@ def said_of(
     return type(error).of(argument, rule, value, index=index, remedy=error._remedy)
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """Write a value into an error text, cut where it is long."""
     try:
         text = repr(value)
@@ -138,7 +140,7 @@ def shown(value: object) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
-def _is_law(rule: str) -> bool:
+def _states_requirement(rule: str) -> bool:
     """Whether a rule says what must be, so that what was given follows it."""
     return rule.startswith("must ")
 

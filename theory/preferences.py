@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from theory.arguments import arm_index, items_of, shown
+from theory.arguments import arm_index, items_of, short_repr
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
 from theory.regret import pair_regret
@@ -98,7 +98,9 @@ class PreferenceMatrix:
         names = None if given is None else _checked_names(given, len(array))
         for word, text in (("name", name), ("source", source)):
             if not (text is None or isinstance(text, str)):
-                raise ArgumentTypeError(f"{word} must be a str; got {shown(text)}.")
+                raise ArgumentTypeError(
+                    f"{word} must be a str; got {short_repr(text)}."
+                )
         object.__setattr__(self, "values", array)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "arm_names", names)
@@ -348,7 +350,7 @@ def _checked_names(arm_names: Sequence[str], num_arms: int) -> tuple[str, ...]:
     names = items_of(arm_names, "arm_names")
     if not all(isinstance(name, str) for name in names):
         raise InvalidPreferenceError(
-            f"arm_names must be a sequence of strings; got {shown(arm_names)}."
+            f"arm_names must be a sequence of strings; got {short_repr(arm_names)}."
         )
     if len(names) != num_arms or len(set(names)) < len(names):
         raise InvalidPreferenceError(

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from theory.arguments import integer_from, number_from, one_of, shown, true_or_false
+from theory.arguments import (
+    integer_from,
+    number_from,
+    one_of,
+    short_repr,
+    true_or_false,
+)
 from theory.errors import ArgumentTypeError
 from theory.validation import numeric_array
 
@@ -179,7 +185,7 @@ class RegretBound:
         for name in _TEXTS:
             if not isinstance(getattr(self, name), str):
                 raise ArgumentTypeError(
-                    f"{name} must be a str; got {shown(getattr(self, name))}."
+                    f"{name} must be a str; got {short_repr(getattr(self, name))}."
                 )
         for name, kind in (("assumptions", str), ("power_terms", PowerTerm)):
             values = getattr(self, name)
@@ -187,7 +193,8 @@ class RegretBound:
                 isinstance(each, kind) for each in values
             ):
                 raise ArgumentTypeError(
-                    f"{name} must be a tuple of {kind.__name__}; got {shown(values)}."
+                    f"{name} must be a tuple of {kind.__name__}; got "
+                    f"{short_repr(values)}."
                 )
         true_or_false(self.anytime, "anytime")
         if self.kind == "upper" and self.remainder:

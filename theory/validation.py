@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from theory.arguments import shown
+from theory.arguments import short_repr
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
 from theory.labels import aligned_table
 
@@ -53,7 +53,7 @@ def real_array(values: object, argument: str) -> Shaped[np.ndarray, "*shape"]:
     if holds_more_than(values, MOST_NUMBERS):
         raise InvalidPreferenceError(
             f"{argument} must hold at most {MOST_NUMBERS:,} numbers; got "
-            f"{shown(getattr(values, 'shape', values))}: split it."
+            f"{short_repr(getattr(values, 'shape', values))}: split it."
         )
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InvalidPreferenceError(

@@ -7,7 +7,7 @@ differences between policies are real. `audit_stopping` measures what rules for 
 promise.
 
 They read the result trees of :func:`bayesduel.simulate` (one node) and
-:func:`bayesduel.compare` (``/<environment>/<policy>``).
+:func:`bayesduel.compare` (``/<instance>/<policy>``).
 """
 
 from bayesduel.analysis.anchored_bounds import (

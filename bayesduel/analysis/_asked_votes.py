@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.limits import PATIENCE
-from bayesduel.policies.lookup import parse
+from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.simulation.driver import EVENT_LIMIT
@@ -47,7 +47,7 @@ def asking_kernel(
     Parameters
     ----------
     policy : str or Policy
-        As for ``Study.create``; "information" with a Beta law per pair.
+        As for ``Study.create``; "information" with a Beta distribution per pair.
     num_arms, budget : int
         What the policy has to fit.
     rounds : int
@@ -62,7 +62,7 @@ def asking_kernel(
         from bayesduel.policies.identification._scalar_fewest_duels import kernel
 
         return kernel()
-    chosen = parse(policy) if isinstance(policy, str) else policy
+    chosen = parse_policy(policy) if isinstance(policy, str) else policy
     if isinstance(chosen, WithoutSelfDuels):
         chosen = chosen.policy
     inner = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from theory.arguments import integer_from, items_of, number_from, shown
+from theory.arguments import integer_from, items_of, number_from, short_repr
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -110,7 +110,7 @@ def regret_bound(bound: object) -> RegretBound:
     inner = bound.bound if isinstance(bound, Optimum) else bound
     if not isinstance(inner, RegretBound):
         raise ValueError(
-            f"bounds: {shown(bound)} is neither a theory.RegretBound nor a "
+            f"bounds: {short_repr(bound)} is neither a theory.RegretBound nor a "
             "theory.Optimum"
         )
     return inner

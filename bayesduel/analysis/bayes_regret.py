@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.errors import SimulationArgumentError, checked_as
+from bayesduel.errors import SimulationArgumentError, reraise_as
 from bayesduel.experiments.checks import check_checkpoints, check_horizon, check_seed
 from bayesduel.experiments.problems import PairProblem
-from bayesduel.policies import parse
+from bayesduel.policies import parse_policy
 from bayesduel.policies.checks import check_policy
 from bayesduel.simulation.driver import run_chunk
 from theory import PreferenceMatrix
@@ -93,10 +93,10 @@ def simulated_bayes_regret(
     True
     """
     error = SimulationArgumentError
-    chosen = check_policy(parse(policy) if isinstance(policy, str) else policy)
-    num_arms = checked_as(error, integer_from, num_arms, 2, "num_arms", _MOST_ARMS)
-    num_runs = checked_as(error, integer_from, num_runs, 2, "num_runs", _MOST_RUNS)
-    strength = checked_as(error, number_above, prior, 0.0, "prior")
+    chosen = check_policy(parse_policy(policy) if isinstance(policy, str) else policy)
+    num_arms = reraise_as(error, integer_from, num_arms, 2, "num_arms", _MOST_ARMS)
+    num_runs = reraise_as(error, integer_from, num_runs, 2, "num_runs", _MOST_RUNS)
+    strength = reraise_as(error, number_above, prior, 0.0, "prior")
     last, seed = check_horizon(horizon), check_seed(seed)
     grid = np.array(check_checkpoints(checkpoints, last, num_arms))
     found = np.zeros((num_runs, len(grid)))

@@ -1,6 +1,6 @@
 """The policies inside a result tree, one by one.
 
-A result of :func:`bayesduel.compare` is a tree ``/<environment>/<policy>``; one of
+A result of :func:`bayesduel.compare` is a tree ``/<instance>/<policy>``; one of
 :func:`bayesduel.simulate` is a single node. Analysis and plots read both through the
 list made here.
 """
@@ -16,9 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.analysis.anchored_bounds import lower_slope
-from bayesduel.analysis.run_statistics import OfRuns, OfSummaries, RunStatistics
+from bayesduel.analysis.run_statistics import (
+    RunStatistics,
+    StatisticsOfRuns,
+    StatisticsOfSummaries,
+)
 from theory import REGRET_NOTIONS, PreferenceMatrix
-from theory.arguments import integer_from, shown
+from theory.arguments import integer_from, short_repr
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,12 +45,12 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Measurement:
-    """One policy on one environment, found in a result tree.
+    """One policy on one instance, found in a result tree.
 
     Attributes
     ----------
     environment, policy : str
-        Name of the environment and label of the policy.
+        Name of the instance and label of the policy.
     data : xarray.Dataset
         Variables ``regret (notion, run, checkpoint)`` and the rest; without
         variables if the policy failed.
@@ -147,8 +151,8 @@ class Measurement:
         """
         index = self._index(notion)
         if "regret" in self.data:
-            return OfRuns(self.regret(notion))
-        return OfSummaries(self.data.isel(notion=index))
+            return StatisticsOfRuns(self.regret(notion))
+        return StatisticsOfSummaries(self.data.isel(notion=index))
 
     def _index(self, notion: str) -> int:
         """Return the place of a notion among those recorded."""
@@ -160,7 +164,7 @@ class Measurement:
             )
         if not isinstance(notion, str) or notion not in self.notions:
             raise ValueError(
-                f"notion: {shown(notion)} was not recorded; the result holds "
+                f"notion: {short_repr(notion)} was not recorded; the result holds "
                 f"{', '.join(self.notions)}; simulate with it in regret=(...)"
             )
         return self.notions.index(notion)
@@ -172,7 +176,7 @@ def measurements(result: Result) -> list[Measurement]:
     Parameters
     ----------
     result : xarray.DataTree, xarray.Dataset or list of Measurement
-        One node of :func:`bayesduel.simulate`, one environment, or the whole tree
+        One node of :func:`bayesduel.simulate`, one instance, or the whole tree
         of :func:`bayesduel.compare`; or what this function has made of it, which is
         read no further: so several tables and figures can share what they work out.
 
@@ -194,7 +198,7 @@ def measurements(result: Result) -> list[Measurement]:
     if not isinstance(result, xr.DataTree | xr.Dataset):
         raise ValueError(
             "result: must be what bayesduel.simulate or bayesduel.compare returned, "
-            f"but is {shown(result)}"
+            f"but is {short_repr(result)}"
         )
     found = list(_walk(result, {}))
     if not found:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from bayesduel.limits import MOST_RESAMPLES
-from theory.arguments import as_number, integer_from, shown
+from theory.arguments import as_number, integer_from, short_repr
 from theory.validation import numeric_array
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def checked_options(
     number = as_number(confidence)
     if not 0 < number < 1:
         raise ValueError(
-            f"confidence: must lie between 0 and 1, but is {shown(confidence)}"
+            f"confidence: must lie between 0 and 1, but is {short_repr(confidence)}"
         )
     num_resamples = integer_from(num_resamples, 100, "num_resamples", MOST_RESAMPLES)
     return number, num_resamples, integer_from(seed, 0, "seed", _LARGEST_SEED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +86,7 @@ class RankedPolicy:
         Regret over runs.
     worst_share : float
         Share of the mean that the worst twentieth of the runs makes: 0.05 where all
-        runs are equal, 0.2 in an exponential law.
+        runs are equal, 0.2 in an exponential distribution.
     """
 
     policy: str
@@ -103,7 +103,7 @@ class RankedPolicy:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Policies on one environment.
+    """Policies on one instance.
 
     Attributes
     ----------
@@ -150,17 +150,18 @@ class Ranking:
                 return found
         names = ", ".join(each.policy for each in self.policies)
         raise ValueError(
-            f"ranking: {shown(lower)} and {shown(higher)} must be two of {names} on "
+            f"ranking: {short_repr(lower)} and {short_repr(higher)} must be two of "
+            f"{names} on "
             f"{self.environment}"
         )
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row per policy: its environment and the fields of its rank.
+        """Return one row per policy: its instance and the fields of its rank.
 
         Returns
         -------
         pandas.DataFrame
-            In the order of the means. Frames of several environments can be
+            In the order of the means. Frames of several instances can be
             concatenated.
         """
         return self._frame(self.policies)

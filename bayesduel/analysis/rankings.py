@@ -35,7 +35,7 @@ from bayesduel.analysis.ranked_policies import (
     Ranking,
 )
 from bayesduel.analysis.rare_runs import PEAK, enough_runs, reversal, unseen_share
-from theory.arguments import as_number, shown
+from theory.arguments import as_number, short_repr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,12 +57,12 @@ def rankings(
     num_resamples: int = 4000,
     seed: int = 0,
 ) -> list[Ranking]:
-    """Rank the policies of a comparison on every environment.
+    """Rank the policies of a comparison on every instance.
 
     The runs of all policies share their relabelings of the arms, so differences are
     taken run by run. The intervals are those of
     :func:`bayesduel.analysis.paired_intervals`: they hold for all pairs of an
-    environment at once, for runs of the kinds that were seen.
+    instance at once, for runs of the kinds that were seen.
 
     An order is certain where runs of a kind not seen could not undo it either. They
     may make up a share u = 1 - (a / (2 (P - 1)))^(1/n) of the runs, with P policies, n
@@ -81,7 +81,7 @@ def rankings(
     notion : str
         Which recorded regret, at the last checkpoint.
     confidence : float
-        Between 0 and 1: of all statements on an environment together.
+        Between 0 and 1: of all statements on an instance together.
     peak : float
         At least 1, 50 by default: how many times the mean of its policy a run may cost.
         ``math.inf`` leaves only the limit that the rounds set.
@@ -91,14 +91,14 @@ def rankings(
     Returns
     -------
     list of Ranking
-        One per environment on which at least two policies did not fail and have their
+        One per instance on which at least two policies did not fail and have their
         single runs kept (not ``record="quantiles"``).
 
     Raises
     ------
     ValueError
         When the notion was not recorded, an argument breaks its rule, or policies on
-        one environment have no common checkpoint, no common run, or different seeds.
+        one instance have no common checkpoint, no common run, or different seeds.
 
     Notes
     -----
@@ -145,7 +145,7 @@ def rankings(
     (1169, 727)
     """
     if not as_number(peak) >= 1:
-        raise ValueError(f"peak: must be at least 1, but is {shown(peak)}")
+        raise ValueError(f"peak: must be at least 1, but is {short_repr(peak)}")
     peak = as_number(peak)
     confidence, num_resamples, seed = checked_options(confidence, num_resamples, seed)
     groups: dict[str, list[Measurement]] = {}

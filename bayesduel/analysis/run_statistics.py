@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from jaxtyping import Float64
 
-__all__ = ["OfRuns", "OfSummaries", "RunStatistics"]
+__all__ = ["StatisticsOfRuns", "StatisticsOfSummaries", "RunStatistics"]
 
 
 class RunStatistics(ABC):
@@ -54,7 +54,7 @@ class RunStatistics(ABC):
 
 
 @dataclass(frozen=True)
-class OfRuns(RunStatistics):
+class StatisticsOfRuns(RunStatistics):
     """Of the regret of every run, float64 (run, checkpoint)."""
 
     regret: Float64[np.ndarray, "run checkpoint"]
@@ -87,7 +87,7 @@ class OfRuns(RunStatistics):
 
 
 @dataclass(frozen=True)
-class OfSummaries(RunStatistics):
+class StatisticsOfSummaries(RunStatistics):
     """Of moments and a histogram; see :mod:`bayesduel.experiments.run_summaries`.
 
     Mean and spread are exact but for rounding, quantiles to 1 %.

@@ -80,7 +80,7 @@ def slope(
     Parameters
     ----------
     result : xarray.DataTree, xarray.Dataset or Measurement
-        Exactly one policy on one environment.
+        Exactly one policy on one instance.
     from_round, to_round : int
         Two checkpoints of the result, from < to.
     notion : str, default "copeland"

@@ -9,12 +9,12 @@ import numpy as np
 
 from bayesduel.analysis._asked_votes import asking_kernel, decisions
 from bayesduel.analysis.audited_rules import AuditedRule, StoppingAudit
-from bayesduel.errors import SimulationArgumentError, checked_as
+from bayesduel.errors import SimulationArgumentError, reraise_as
 from bayesduel.experiments.checks import several
 from bayesduel.experiments.problems import PairProblem, problem_of
 from bayesduel.experiments.request.arguments import read_instances
-from bayesduel.inference.posterior import Posterior
-from bayesduel.stopping.habits import FixedNumber, LeaderTest, SeparateIntervals
+from bayesduel.inference.fit_result import Fit
+from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (
     AnytimeEvidence,
     LookEvery,
@@ -22,7 +22,7 @@ from bayesduel.stopping.rules import (
     StoppingRule,
     check_rule,
 )
-from bayesduel.stopping.words import parse
+from bayesduel.stopping.words import parse_rule
 from theory.arguments import integer_from, seed_of, share_of, width_of
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ Posterior
         Who asks: as for ``bayesduel.studies.Study``, of the policies those that a
         kernel plays. Self-duels are left out.
     rules : mapping of str to StoppingRule, or sequence of str, optional
-        By name, or as :func:`bayesduel.stopping.parse` reads them; by default those of
-        :func:`usual_rules`.
+        By name, or as :func:`bayesduel.stopping.parse_rule` reads them; by default
+        those of :func:`usual_rules`.
     delta, width : float
         Error that is accepted, and what need not be told apart.
     budget : int
@@ -97,12 +97,12 @@ Posterior
     True
     """
     error = SimulationArgumentError
-    budget = checked_as(error, integer_from, budget, 1, "budget", 10**9)
-    look_every = checked_as(error, integer_from, look_every, 1, "look_every", 10**9)
-    num_runs = checked_as(error, integer_from, num_runs, 1, "num_runs", _MOST_RUNS)
-    seed = checked_as(error, seed_of, seed, "seed")
-    delta = checked_as(error, share_of, delta, "delta")
-    width = checked_as(error, width_of, width, "width")
+    budget = reraise_as(error, integer_from, budget, 1, "budget", 10**9)
+    look_every = reraise_as(error, integer_from, look_every, 1, "look_every", 10**9)
+    num_runs = reraise_as(error, integer_from, num_runs, 1, "num_runs", _MOST_RUNS)
+    seed = reraise_as(error, seed_of, seed, "seed")
+    delta = reraise_as(error, share_of, delta, "delta")
+    width = reraise_as(error, width_of, width, "width")
     looked = {
         name: rule if look_every == 1 else LookEvery(rule, look_every)
         for name, rule in _named_rules(rules, delta, width, budget).items()
@@ -137,7 +137,7 @@ Posterior
 
 
 def usual_rules(delta: float, width: float, budget: int) -> dict[str, StoppingRule]:
-    """Return the rules of a study, and habits at the same level.
+    """Return the rules of a study, and heuristics at the same level.
 
     ``anytime`` and ``posterior`` are those of ``Study.status``, with uniform priors;
     ``intervals``, ``p-value`` and ``fixed`` are
@@ -195,7 +195,7 @@ def _named_rules(
         found = {str(name): check_rule("rules", rule) for name, rule in rules.items()}
     else:
         texts = [rules] if isinstance(rules, str) else several("rules", rules)
-        found = {str(text): parse(text) for text in texts}
+        found = {str(text): parse_rule(text) for text in texts}
     if not found:
         raise SimulationArgumentError.of("rules", "must be at least one rule", rules)
     return found
@@ -205,7 +205,7 @@ def _truths(
     instances: Any, num_runs: int, seed: int
 ) -> dict[str, Float64[np.ndarray, "run K K"]]:
     """Return by name a matrix for every run."""
-    if isinstance(instances, Posterior):
+    if isinstance(instances, Fit):
         votes = f"{instances.data.num_votes:g} votes"
         name = f"draws given {votes}" if instances.data.num_votes else "draws"
         return {name: instances.sample(seed, num_runs)}

@@ -1,4 +1,4 @@
-"""One row per policy and environment: final regret, slope, bound, ratio."""
+"""One row per policy and instance: final regret, slope, bound, ratio."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bayesduel.analysis.measurements import (
 )
 from bayesduel.analysis.slopes import Slope, slope, slope_span
 from bayesduel.analysis.text import format_number, format_rounds, format_with_error
-from theory import SUBSET_REGRET_NOTIONS
-from theory.arguments import shown
+from theory.arguments import short_repr
+from theory.choice import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ class FinalRegret:
 
 @dataclass(frozen=True)
 class SummaryRow:
-    """One policy on one environment, beside the lower bound of the environment.
+    """One policy on one instance, beside the lower bound of the instance.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Summary:
         return [_row_cells(row) for row in self.rows]
 
     def notes(self) -> list[str]:
-        """Return why numbers are missing, each reason once per environment."""
+        """Return why numbers are missing, each reason once per instance."""
         texts = [f"{row.environment}: {row.note}" for row in self.rows if row.note]
         failed = [
             f"{row.environment}: {row.policy} failed: {row.error}"
@@ -121,7 +121,7 @@ class Summary:
         return list(dict.fromkeys(texts + failed))
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Return one row per policy and environment, missing numbers as nan.
+        """Return one row per policy and instance, missing numbers as nan.
 
         Returns
         -------
@@ -246,8 +246,10 @@ def summary(
     """
     found = measurements(comparison)
     if not isinstance(notion, str):
-        raise ValueError(f"notion: must be the name of one, but is {shown(notion)}")
-    # Of each environment the first policy.
+        raise ValueError(
+            f"notion: must be the name of one, but is {short_repr(notion)}"
+        )
+    # Of each instance the first policy.
     bounds = {each.environment: each for each in reversed(found)}
     values = {name: _bound_of(each, notion) for name, each in bounds.items()}
     rows = tuple(

@@ -20,13 +20,13 @@ def by_notion(
     *,
     main: bool = False,
 ) -> list[tuple[str, list[Measurement]]]:
-    """Return every notion of regret with what is of environments that record it.
+    """Return every notion of regret with what is of instances that record it.
 
     Parameters
     ----------
     measured : sequence of Measurement
     notions : mapping
-        What each environment records; ``main`` keeps the first of each.
+        What each instance records; ``main`` keeps the first of each.
     """
     recorded = {name: own[:1] if main else own for name, own in notions.items()}
     return [
@@ -38,7 +38,7 @@ def by_notion(
 def summary_files(
     result: Result, summarize: Callable[..., Summary] = summary
 ) -> dict[str, bytes]:
-    """Return a row per environment, policy and notion of regret, in two formats.
+    """Return a row per instance, policy and notion of regret, in two formats.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def summary_files(
 
 
 def _recorded(measured: Sequence[Measurement]) -> dict[str, tuple[str, ...]]:
-    """Return the notions of each environment; where all failed, those of the others."""
+    """Return the notions of each instance; where all failed, those of the others."""
     found: dict[str, tuple[str, ...]] = {}
     for each in measured:
         found[each.environment] = found.get(each.environment) or each.notions

@@ -15,13 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from theory import (
-        AllocationRecord,
-        IdentificationBound,
-        Optimum,
-        PreferenceMatrix,
-        StructuredBound,
-    )
+    from theory import IdentificationBound, Optimum, PreferenceMatrix, StructuredBound
+    from theory.copeland_program import AllocationRecord
 
 __all__ = [
     "arm_labels",
@@ -58,7 +53,7 @@ def show_allocations(
 ) -> None:
     """Print which pairs both programs let be compared, and how often per log T."""
     from bayesduel.cli.tables import show
-    from theory import allocation_table
+    from theory.copeland_program import allocation_table
 
     columns = zip(
         allocation_table(lower, preference),
@@ -284,7 +279,7 @@ def save_allocations(
     quiet: bool,
 ) -> None:
     """Write bounds.json; where bounds are defined also allocation.csv and a figure."""
-    from theory import allocation_table
+    from theory.copeland_program import allocation_table
 
     optima = dict(zip(_PROGRAMS, (lower, efficient), strict=True))
     tables = {

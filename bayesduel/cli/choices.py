@@ -21,9 +21,9 @@ def load_matrix(text: str, argument: str, *, repair: bool = False) -> Preference
         When there is no such file.
     """
     from bayesduel import instances
-    from bayesduel.errors import said_of
+    from bayesduel.errors import error_for_argument
 
     try:
         return instances.load(text, repair=repair)
     except ValueError as error:
-        raise said_of(error, argument, text) from error
+        raise error_for_argument(error, argument, text) from error

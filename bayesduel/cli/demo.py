@@ -209,7 +209,7 @@ def _until(tree: xr.DataTree, horizon: int) -> xr.DataTree:
 def _merged(trees: Sequence[xr.DataTree]) -> xr.DataTree:
     """Return one tree with the nodes of all; the first one names seed and version.
 
-    And the policies, whose order it gives to all environments.
+    And the policies, whose order it gives to all instances.
     """
     import xarray as xr
 

@@ -30,7 +30,7 @@ __all__ = [
     "SIGNALLED",
     "FriendlyGroup",
     "Terminated",
-    "damage_said",
+    "damage_warnings",
     "ended",
     "ended_for_good",
     "friendly_errors",
@@ -116,7 +116,7 @@ class FriendlyGroup(TyperGroup):
 
 
 @contextmanager
-def damage_said() -> Iterator[None]:
+def damage_warnings() -> Iterator[None]:
     """Let warnings about damaged parts be said as the command says warnings."""
     from bayesduel.errors import DamagedPartWarning
 

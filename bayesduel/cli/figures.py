@@ -13,11 +13,11 @@ from bayesduel.cli.output import say_warning
 if TYPE_CHECKING:
     from bayesduel.plots import StyledFigure
 
-__all__ = ["fonts_said", "save_figures"]
+__all__ = ["font_warnings", "save_figures"]
 
 
 @contextmanager
-def fonts_said(*, quiet: bool) -> Iterator[None]:
+def font_warnings(*, quiet: bool) -> Iterator[None]:
     """Let a warning of a script that no font has be one line, and none if quiet."""
     from bayesduel.errors import MissingGlyphWarning
 

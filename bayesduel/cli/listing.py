@@ -1,4 +1,4 @@
-"""``bayesduel list``: environments, policies and notions of regret by name."""
+"""``bayesduel list``: instances, policies and notions of regret by name."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def list_(
     ] = None,
     as_json: Annotated[bool, json_flag] = False,
 ) -> None:
-    """List environments, policies with their parameters, and notions of regret.
+    """List instances, policies with their parameters, and notions of regret.
 
-    Worlds are the environments in which subset-policies offer sets of arms.
+    Worlds are the instances in which subset-policies offer sets of arms.
     """
     makers = {
         What.environments: _environments,
@@ -179,7 +179,7 @@ _SUBSET_MEANINGS = {
 
 
 def _subset_regrets() -> list[dict[str, object]]:
-    from theory import SUBSET_REGRET_NOTIONS
+    from theory.choice import SUBSET_REGRET_NOTIONS
 
     return [
         {"name": name, "regret_of_one_offer": _SUBSET_MEANINGS.get(name, "")}
@@ -189,7 +189,7 @@ def _subset_regrets() -> list[dict[str, object]]:
 
 _TITLES = {
     "environments": "Environments: -e NAME, or a file (CSV, NPY, NPZ)",
-    "families": "Families of environments: -e NAME:PARAMETER=VALUE,...",
+    "families": "Families of instances: -e NAME:PARAMETER=VALUE,...",
     "policies": "Policies: -p NAME or -p NAME:PARAMETER=VALUE,...",
     "regrets": "Notions of regret: --regret NAME",
     "worlds": "Worlds of subset choice: -e NAME or -e NAME:PARAMETER=VALUE,...",

@@ -63,13 +63,13 @@ def plot(
         Kind,
         typer.Option(
             help="Regret with bounds; slopes written beside the lines; slopes over the "
-            "lower bound, by environment; how often a run exceeds a regret; or regret "
+            "lower bound, by instance; how often a run exceeds a regret; or regret "
             "against a parameter that took several values."
         ),
     ] = Kind.regret,
     environment: Annotated[
         str | None,
-        typer.Option("-e", "--environment", help="Only this environment."),
+        typer.Option("-e", "--environment", help="Only this instance."),
     ] = None,
     notion: Annotated[
         str | None,
@@ -151,7 +151,7 @@ def _width(text: str) -> str | float:
 
 
 def _saved(path: Path, environment: str | None) -> xr.DataTree:
-    """Read results; keep one environment if asked."""
+    """Read results; keep one instance if asked."""
     if not path.exists():
         raise ValueError(
             f"RESULTS: {path} does not exist; give the folder of --out, or a file in it"
@@ -183,7 +183,7 @@ def _notion(tree: xr.DataTree, asked: str | None) -> str:
     if len(set(first.values())) > 1:
         texts = (f"{name} ({notion})" for name, notion in first.items())
         raise ValueError(
-            f"--notion: environments have different regrets: {', '.join(texts)}; "
+            f"--notion: instances have different regrets: {', '.join(texts)}; "
             "draw one of them with --environment"
         )
     return next(iter(first.values()), "copeland")

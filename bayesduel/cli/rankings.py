@@ -31,12 +31,12 @@ _OPTIONAL = ("median", "mean", "better in", "undone by", "seen")
 # More pairs than that are counted and not named.
 _NAMED_PAIRS = 4
 # Where the worst twentieth of the runs makes more of the mean, the caption says so: an
-# exponential law has 0.2.
+# exponential distribution has 0.2.
 _MUCH = 0.25
 
 
 def print_rankings(screen: Console, rankings: list[Ranking]) -> None:
-    """Print one table per environment."""
+    """Print one table per instance."""
     from bayesduel.cli.tables import show
 
     for ranking in rankings:

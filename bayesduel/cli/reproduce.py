@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import FAILED, damage_said, ended
+from bayesduel.cli.errors import FAILED, damage_warnings, ended
 from bayesduel.cli.figures import save_figures
 from bayesduel.cli.options import (
     flag,
@@ -132,7 +132,7 @@ def _measure(
         claim_folder(out, kind="reproduction", resume=resume, overwrite=overwrite)
     kept = "the finished runs"
     try:
-        with damage_said(), in_time(out, kept):
+        with damage_warnings(), in_time(out, kept):
             return reproducing.reproduce(
                 name,
                 panels=panels,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.cli.errors import damage_said, ended
+from bayesduel.cli.errors import damage_warnings, ended
 from bayesduel.cli.output import console, print_json, say, version
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _compute(
     from bayesduel.papers import submatrix_constants
 
     try:
-        with damage_said():
+        with damage_warnings():
             return submatrix_constants(
                 matrix,
                 count,

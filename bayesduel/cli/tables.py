@@ -132,7 +132,7 @@ def show(console: Console, title: str, table: Table, *captions: str) -> None:
 
 
 def print_summary(console: Console, summary: Summary) -> None:
-    """Print one table per environment, then why numbers are missing."""
+    """Print one table per instance, then why numbers are missing."""
     names = list(dict.fromkeys(row.environment for row in summary.rows))
     for name in names:
         rows = [row for row in summary.rows if row.environment == name]

@@ -5,11 +5,11 @@ Nothing heavy is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazily
+from bayesduel.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.diagnostics.calibration import Calibration, calibrate
-    from bayesduel.diagnostics.cross_validation import compare, loo
+    from bayesduel.diagnostics.cross_validation import compare_models, loo
     from bayesduel.diagnostics.fit_report import Report, report
     from bayesduel.diagnostics.left_out_pairs import leave_pairs_out
     from bayesduel.diagnostics.total_order import Transitivity, transitivity
@@ -20,7 +20,7 @@ _HOMES = {
     "Report": ".fit_report",
     "Transitivity": ".total_order",
     "calibrate": ".calibration",
-    "compare": ".cross_validation",
+    "compare_models": ".cross_validation",
     "leave_pairs_out": ".left_out_pairs",
     "loo": ".cross_validation",
     "report": ".fit_report",
@@ -35,7 +35,7 @@ __all__ = [
     "Report",
     "Transitivity",
     "calibrate",
-    "compare",
+    "compare_models",
     "leave_pairs_out",
     "loo",
     "report",
@@ -43,4 +43,4 @@ __all__ = [
     "transitivity",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES, _GONE)
+__getattr__, __dir__ = lazy_attributes(__name__, _HOMES, _GONE)

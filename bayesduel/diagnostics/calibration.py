@@ -30,7 +30,7 @@ from bayesduel.inference.numpyro_models import (
 from bayesduel.inference.predictions import check_whole, simulate_arrays
 from bayesduel.inference.proposals.normal import NormalProposer
 from bayesduel.inference.seeds import as_key, generator_of
-from bayesduel.inference.variational import fitted_normal_law
+from bayesduel.inference.variational import fitted_normal_distribution
 from bayesduel.limits import MOST_STEPS
 from bayesduel.models.argument_checks import (
     check_flag,
@@ -156,7 +156,8 @@ def calibrate(
         nuts: steps of adaptation.
     resample : bool
         laplace and svi: resample draws by importance, as
-        :func:`~bayesduel.inference.fit` does, or take them from the normal law.
+        :func:`~bayesduel.inference.fit` does, or take them from the normal
+        distribution.
     rng_key : int
 
     Returns
@@ -260,17 +261,23 @@ def _approximate_all(
     """Return draws (simulation, draw, ...) as ``fit`` by laplace or svi has them."""
     keys = jax.random.split(rng_key, 2 * len(simulated))
     found = []
-    for arrays, key_law, key_draw in zip(simulated, keys[::2], keys[1::2], strict=True):
+    for arrays, key_distribution, key_draw in zip(
+        simulated, keys[::2], keys[1::2], strict=True
+    ):
         if method == "laplace":
             sampled = sample_laplace(
                 model, arrays, key_draw, 1, num_draws, resample=resample
             )
         else:
             with jax.enable_x64(True):
-                law = fitted_normal_law(model, as_jax(arrays), key_law)
-                law = jax.tree.map(np.asarray, law)
+                distribution = fitted_normal_distribution(
+                    model, as_jax(arrays), key_distribution
+                )
+                distribution = jax.tree.map(np.asarray, distribution)
             sampled = from_approximation(
-                NormalProposer(NumPyroDensity(model, arrays), law, at_mode=False),
+                NormalProposer(
+                    NumPyroDensity(model, arrays), distribution, at_mode=False
+                ),
                 generator_of(key_draw),
                 (1, num_draws),
                 resample=resample,

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from bayesduel.diagnostics._elpd import array_stats, elpd_of, log_sum_exp
 from bayesduel.errors import FitError
+from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.fitted import check_posterior
-from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.predictions import (
     UNITS,
     Cells,
     cells_of,
     check_whole,
-    kept_log_probabilities,
     log_probabilities_of_rows,
     pairs_of,
     rows_in_order,
     rows_of,
+    thinned_log_probabilities,
 )
 from bayesduel.models.argument_checks import (
     check_integer,
@@ -29,14 +29,14 @@ from bayesduel.models.argument_checks import (
 )
 from bayesduel.models.pairwise_beta import BetaPosterior
 from bayesduel.models.vote_arrays import Votes
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 _arviz_compare: Any = arviz_stats.compare  # pyright: ignore
 _BLOCK = 2**21
 """Log probabilities that are smoothed together."""
 
 
-def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
+def loo(posterior: Fit, *, unit: str = "vote") -> Any:
     """Estimate how well votes are predicted by a fit to all the others.
 
     elpd = sum over votes of log P(vote | all other votes). All votes that say the same
@@ -47,7 +47,7 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Fit
     unit : {"vote", "row"}
         With "row" all votes of a pair are left out together, by importance sampling.
         That is what one gets from counts per pair without further thought, and is wrong
@@ -91,7 +91,7 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
         k = np.zeros_like(left_out)
         number = posterior.num_draws
     else:
-        logs, step = kept_log_probabilities(posterior)
+        logs, step = thinned_log_probabilities(posterior)
         if unit == "row":
             logs = log_probabilities_of_rows(counts, logs)
             logs = logs[:, :, rows_in_order(posterior)]
@@ -106,14 +106,14 @@ def loo(posterior: Posterior, *, unit: str = "vote") -> Any:
     return elpd_of(left_out, full, k, unit, number)
 
 
-def compare(
-    posteriors: Mapping[str, Posterior], *, unit: str = "vote", **options: Any
+def compare_models(
+    posteriors: Mapping[str, Fit], *, unit: str = "vote", **options: Any
 ) -> Any:
     """Compare models of the same votes by :func:`loo`.
 
     Parameters
     ----------
-    posteriors : mapping of names to Posterior
+    posteriors : mapping of names to Fit
         Fits to the same votes. With "vote" some may know which arm was shown first, and
         others not.
     unit : {"vote", "row"}
@@ -154,11 +154,13 @@ def _check_comparison(posteriors: Any, unit: str, options: dict[str, Any]) -> No
     if not isinstance(posteriors, Mapping) or len(posteriors) < 2:
         raise FitError(
             "posteriors must be a mapping of names to at least two fits, got "
-            f"{shown(posteriors)}"
+            f"{short_repr(posteriors)}"
         )
     for name, each in posteriors.items():
         if not isinstance(name, str):
-            raise FitError(f"posteriors must have texts as names, got {shown(name)}")
+            raise FitError(
+                f"posteriors must have texts as names, got {short_repr(name)}"
+            )
         check_posterior(each)
     check_word("unit", unit, UNITS)
     known = list(inspect.signature(_arviz_compare).parameters)[1:]
@@ -176,7 +178,7 @@ def _check_comparison(posteriors: Any, unit: str, options: dict[str, Any]) -> No
             )
 
 
-def _what_is_predicted(posterior: Posterior, unit: str) -> Any:
+def _what_is_predicted(posterior: Fit, unit: str) -> Any:
     """Return what the pointwise values of :func:`loo` stand for, in their order."""
     if unit == "row":
         rows = rows_in_order(posterior)
@@ -190,7 +192,7 @@ def _what_is_predicted(posterior: Posterior, unit: str) -> Any:
     return list(votes.items())
 
 
-def _why_not(fits: list[Posterior], unit: str) -> str:
+def _why_not(fits: list[Fit], unit: str) -> str:
     """Say why predictions of two fits do not stand for the same."""
     if unit == "row" and len({rows_of(each).axis for each in fits}) > 1:
         return "have votes in different rows (unit='vote' tells single votes apart)"
@@ -205,20 +207,20 @@ def _why_not(fits: list[Posterior], unit: str) -> str:
     return "were fitted to different votes"
 
 
-def _beta_cells(posterior: Posterior, cells: Cells) -> tuple[NDArray, NDArray]:
+def _beta_cells(posterior: Fit, cells: Cells) -> tuple[NDArray, NDArray]:
     """Leave-one-out and full log predictive of each cell, in closed form.
 
     For theta ~ Beta(a, b) after all votes, one vote for the first left out:
     (a - 1) / (a + b - 1).
     """
-    law: BetaPosterior = posterior.extras["posterior"]
+    distribution: BetaPosterior = posterior.extras["posterior"]
     arrays: Votes = posterior.arrays
     counts = np.asarray(arrays.counts)
     low = np.minimum(arrays.first, arrays.second).astype(np.int64)
     high = np.maximum(arrays.first, arrays.second)
     pair = low * arrays.num_arms - low * (low + 1) // 2 + high - low - 1
     forward = np.asarray(arrays.first) < np.asarray(arrays.second)
-    one, other = law.for_first[pair], law.for_second[pair]
+    one, other = distribution.for_first[pair], distribution.for_second[pair]
     ahead = np.where(forward, one, other), np.where(forward, other, one)
 
     def predictive(left_out: float) -> NDArray:
@@ -227,7 +229,7 @@ def _beta_cells(posterior: Posterior, cells: Cells) -> tuple[NDArray, NDArray]:
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = [np.log((each - left_out) / total) for each in ahead]
             if counts.shape[1] == 3:
-                tie, no_tie = law.tie[pair], law.no_tie[pair]
+                tie, no_tie = distribution.tie[pair], distribution.no_tie[pair]
                 votes = np.log(tie + no_tie - left_out)
                 logs = [each + np.log(no_tie - left_out) - votes for each in logs]
                 logs.append(np.log(tie - left_out) - votes)
@@ -237,7 +239,7 @@ def _beta_cells(posterior: Posterior, cells: Cells) -> tuple[NDArray, NDArray]:
 
 
 def _smoothed(
-    posterior: Posterior, logs: NDArray, step: int
+    posterior: Fit, logs: NDArray, step: int
 ) -> tuple[NDArray, NDArray, NDArray]:
     """Leave each entry of logs (chain, draw, entry) out by importance sampling."""
     flat = logs.reshape(-1, logs.shape[-1]).T
@@ -262,7 +264,7 @@ def _smoothed(
     return left_out, full, k
 
 
-def _relative_efficiency(posterior: Posterior) -> float:
+def _relative_efficiency(posterior: Fit) -> float:
     """Mean of effective over kept draws, as ArviZ takes it."""
     if posterior.num_chains == 1:
         return 1.0

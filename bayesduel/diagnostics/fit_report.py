@@ -11,8 +11,8 @@ from bayesduel.inference.chain_checks import (
     ChainCheck,
     check_chains,
 )
+from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.fitted import check_posterior
-from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.resampling import Correction
 from bayesduel.models.argument_checks import check_flag
 from bayesduel.models.vote_arrays import is_whole
@@ -65,7 +65,7 @@ class Report:
         return "\n".join([*lines, verdict])
 
 
-def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
+def report(posterior: Fit, *, with_loo: bool = True) -> Report:
     """Look at a fit as one should before it is believed.
 
     nuts: R-hat (rank-normalized), effective draws in bulk and tails, divergences, BFMI.
@@ -77,7 +77,7 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Fit
     with_loo : bool
         Also look at leave-one-vote-out weights, which takes longest.
 
@@ -95,7 +95,7 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
     >>> from bayesduel.inference import fit
     >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
     >>> print(report(fit(PairwiseBeta(), votes)))
-    Posterior(Beta per pair by exact, 3 arms, 30 votes, 4 x 1000 draws)
+    Fit(Beta per pair by exact, 3 arms, 30 votes, 4 x 1000 draws)
       ok   leave-one-out: no vote of 30 has Pareto k above 0.70. Removing any one vote
     changes the posterior little.
     Nothing speaks against this fit.
@@ -113,7 +113,7 @@ def report(posterior: Posterior, *, with_loo: bool = True) -> Report:
     return Report(repr(posterior), tuple(findings), posterior.remarks)
 
 
-def _of_chains(posterior: Posterior) -> list[Finding]:
+def _of_chains(posterior: Fit) -> list[Finding]:
     check = check_chains(posterior.draws, posterior.sample_stats)
     if check is None:
         return [
@@ -173,7 +173,7 @@ def _of_energy(check: ChainCheck) -> list[Finding]:
     ]
 
 
-def _of_approximation(posterior: Posterior) -> list[Finding]:
+def _of_approximation(posterior: Fit) -> list[Finding]:
     found = [
         Finding(
             "convergence",
@@ -181,7 +181,7 @@ def _of_approximation(posterior: Posterior) -> list[Finding]:
             posterior.converged,
             "The search ended where it should."
             if posterior.converged
-            else "The search for the normal law did not end.",
+            else "The search for the normal distribution did not end.",
             "see the note below, or method='nuts'",
         )
     ]
@@ -191,7 +191,7 @@ def _of_approximation(posterior: Posterior) -> list[Finding]:
 
 
 def _of_weights(correction: Correction, chains: int) -> Finding:
-    """Judge the draws that the user has: resampled, or those of the fitted law."""
+    """Judge the draws that the user has: resampled, or of the fitted distribution."""
     k, shift = correction.pareto_k, correction.shift
     by = f"means are off by up to {shift:.2f} sd ({correction.shifted})"
     if correction.resampled:
@@ -203,7 +203,7 @@ def _of_weights(correction: Correction, chains: int) -> Finding:
             f"{correction.largest_weight:.1f} times their mean, worth {size:.0f} equal "
             "ones",
             size >= least,
-            f"Weights corrected the normal law, in which {by}."
+            f"Weights corrected the normal distribution, in which {by}."
             if size >= least
             else f"Too few proposals matter; {least} are enough.",
             "use method='nuts', at least to compare the intervals that matter",
@@ -223,14 +223,15 @@ def _of_weights(correction: Correction, chains: int) -> Finding:
         f"Pareto k {k:.2f}, {by}, standard deviations by a factor of "
         f"{correction.spread:.2f}",
         correction.fits,
-        "The draws are those of the normal law, which is close enough."
+        "The draws are those of the normal distribution, which is close enough."
         if correction.fits
-        else "The draws are those of the normal law, which weights could correct.",
+        else "The draws are those of the normal distribution, which weights could "
+        "correct.",
         "resample=True, which is the default",
     )
 
 
-def _of_votes(posterior: Posterior) -> Finding:
+def _of_votes(posterior: Fit) -> Finding:
     from bayesduel.diagnostics.cross_validation import loo
 
     found = loo(posterior)

@@ -26,7 +26,7 @@ from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.vote_arrays import Votes, with_counts
 from bayesduel.votes.comparisons import Comparisons
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 
 def leave_pairs_out(
@@ -67,7 +67,7 @@ def leave_pairs_out(
     """
     check_model(model)
     if not isinstance(data, Comparisons):
-        raise FitError(f"leave_pairs_out needs Comparisons, got {shown(data)}")
+        raise FitError(f"leave_pairs_out needs Comparisons, got {short_repr(data)}")
     data = data.without_empty_pairs()
     arrays = model.arrays(data)
     num_pairs = data.num_arms * (data.num_arms - 1) // 2

@@ -10,8 +10,8 @@ from scipy.special import betainc
 
 from bayesduel.diagnostics.cross_validation import loo
 from bayesduel.errors import FitError
+from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.fitting import fit
-from bayesduel.inference.posterior import Posterior
 from bayesduel.inference.predictions import check_whole, votes_drawn
 from bayesduel.inference.resampling import GOOD_K
 from bayesduel.inference.seeds import generator_of
@@ -54,7 +54,7 @@ class Transitivity:
         Triples of which all pairs were compared.
     num_votes : int
         Votes that are no ties; the others say nothing here.
-    bradley_terry, pairwise_beta : Posterior
+    bradley_terry, pairwise_beta : Fit
         The two fits.
     """
 
@@ -68,8 +68,8 @@ class Transitivity:
     cycles_p_value: float
     num_triples: int
     num_votes: int
-    bradley_terry: Posterior
-    pairwise_beta: Posterior
+    bradley_terry: Fit
+    pairwise_beta: Fit
 
     @property
     def verdict(self) -> str:
@@ -198,12 +198,12 @@ def transitivity(
         rng_key=rng_key,
         num_draws=num_draws,
     )
-    # Few draws: what is asked of the Beta laws has a closed form.
+    # Few draws: what is asked of the Beta distributions has a closed form.
     pairs = fit(PairwiseBeta(prior=prior), votes, rng_key=rng_key, num_draws=25)
     one, other = loo(scale), loo(pairs)
     pointwise = np.asarray(one.elpd_i) - np.asarray(other.elpd_i)
     wins = votes.wins
-    better = _chance_of_majority(wins, prior)
+    better = _probability_of_majority(wins, prior)
     condorcet = np.prod(np.where(np.eye(votes.num_arms), 1.0, better), axis=1)
     seen = (wins + wins.T) > 0
     if len(pairs.parts) > 1:
@@ -231,7 +231,7 @@ def transitivity(
     )
 
 
-def _chance_of_majority(wins: NDArray, prior: float) -> NDArray[np.float64]:
+def _probability_of_majority(wins: NDArray, prior: float) -> NDArray[np.float64]:
     """P(theta_ij > 1/2) for theta_ij ~ Beta(prior + wins_ij, prior + wins_ji)."""
     return betainc(prior + wins.T, prior + wins, 0.5)
 
@@ -246,7 +246,7 @@ def _expected_cycles(better: NDArray, seen: NDArray) -> float:
 
 
 def _replicated_cycles(
-    scale: Posterior, prior: float, number: int, rng_key: int
+    scale: Fit, prior: float, number: int, rng_key: int
 ) -> NDArray[np.float64]:
     """Return expected cycles of votes drawn from the fitted scale."""
     arrays: Any = scale.arrays
@@ -255,11 +255,11 @@ def _replicated_cycles(
     rng = generator_of(next_seed(rng_key))
     found = np.empty(number)
     for index, matrix in enumerate(scale.sample(next_seed(rng_key, 2), number)):
-        chance = matrix[first, second]
-        logs = np.log(np.stack([chance, 1.0 - chance], axis=-1))[None]
+        probability = matrix[first, second]
+        logs = np.log(np.stack([probability, 1.0 - probability], axis=-1))[None]
         drawn = votes_drawn(rng, counts, logs)[0]
         wins = np.zeros_like(matrix)
         wins[first, second], wins[second, first] = drawn[:, 0], drawn[:, 1]
-        better = _chance_of_majority(wins, prior)
+        better = _probability_of_majority(wins, prior)
         found[index] = _expected_cycles(better, (wins + wins.T) > 0)
     return found

@@ -5,7 +5,7 @@ Nothing heavy is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazily
+from bayesduel.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.experiments.experiment import Experiment
@@ -26,4 +26,4 @@ __all__ = [
     "simulate",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazy_attributes(__name__, _HOMES)

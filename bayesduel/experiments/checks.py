@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import SimulationArgumentError, checked_as
+from bayesduel.errors import SimulationArgumentError, reraise_as
 from bayesduel.experiments.problems import is_instance
 from bayesduel.experiments.results import FILE_NAMES, ZARR
 from bayesduel.experiments.stored.zarr_files import require_zarr
@@ -62,7 +62,7 @@ def _is_nested_numbers(value: Any) -> bool:
 
 def check_count(argument: str, value: Any, most: int) -> int:
     """Return ``value`` if it is a positive integer, and at most ``most``."""
-    return checked_as(SimulationArgumentError, integer_from, value, 1, argument, most)
+    return reraise_as(SimulationArgumentError, integer_from, value, 1, argument, most)
 
 
 def worker_count(jobs: Any) -> int:
@@ -83,7 +83,7 @@ def check_executor(value: Any) -> None:
 
 def check_flag(argument: str, value: Any) -> bool:
     """Return ``value`` if it is True or False; a text such as "no" would be true."""
-    return checked_as(SimulationArgumentError, true_or_false, value, argument)
+    return reraise_as(SimulationArgumentError, true_or_false, value, argument)
 
 
 def check_record(value: Any, num_runs: int, stopping: Any) -> str:
@@ -123,7 +123,7 @@ def check_format(value: Any) -> str:
 
 def check_seed(value: Any) -> int:
     """Return ``value`` if it is an integer from 0 to 2^63 - 1."""
-    return checked_as(SimulationArgumentError, seed_of, value, "seed")
+    return reraise_as(SimulationArgumentError, seed_of, value, "seed")
 
 
 def check_horizon(value: Any) -> int:

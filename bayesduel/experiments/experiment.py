@@ -30,10 +30,10 @@ from bayesduel.experiments.request.arguments import (
 from bayesduel.experiments.request.toml_files import (
     arguments_in_file,
     check_complete,
-    said_in,
+    errors_name_file,
 )
 from bayesduel.experiments.request.toml_text import to_toml
-from bayesduel.experiments.store import Part, carry_out
+from bayesduel.experiments.store import Part, execute_sweep
 from bayesduel.limits import MOST_RUNS
 from bayesduel.policies.parameters import parameters_json
 from bayesduel.policies.policy import PolicyBase
@@ -69,8 +69,8 @@ class Experiment:
         The same seed gives the same runs.
     regret : sequence of str, optional
         Notions of regret to record; see ``theory.REGRET_NOTIONS`` and
-        ``theory.SUBSET_REGRET_NOTIONS``. By default "copeland", or the notion of each
-        world's source.
+        ``theory.choice.SUBSET_REGRET_NOTIONS``. By default "copeland", or the notion of
+        each world's source.
     shuffle : bool
         Relabel the arms at random in each run (results keep the original labels), for
         every policy alike.
@@ -195,7 +195,7 @@ class Experiment:
             ``{name = "d-ts", alpha = [0.6, 1], every = [1, 10], zip = ["alpha",
             "every"]}``; a matrix may be ``{file = "mine.csv"}`` or ``{values = [[0.5,
             0.6], [0.4, 0.5]]}``. Paths are relative to the folder of the file.
-            ``stopping`` is a text, as for :func:`bayesduel.stopping.parse`.
+            ``stopping`` is a text, as for :func:`bayesduel.stopping.parse_rule`.
 
         Raises
         ------
@@ -219,7 +219,7 @@ class Experiment:
         """
         found = arguments_in_file(path)
         check_complete(found, str(path))
-        with said_in(str(path)):
+        with errors_name_file(str(path)):
             return cls(**found)
 
     def to_toml(self) -> str:
@@ -341,7 +341,7 @@ class Experiment:
         >>> sorted(asked.run(jobs=1)["gap"].children)
         ['RUCB']
         """
-        return carry_out(
+        return execute_sweep(
             Comparison(self, checks.check_format(format)),
             jobs=jobs,
             executor=executor,

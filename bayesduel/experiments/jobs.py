@@ -177,7 +177,7 @@ class Sweep(ABC):
         """Return what the folder holds from the beginning, by the names of files."""
         return {}
 
-    def companions(self, found: Any) -> Mapping[str, bytes]:
+    def extra_files(self, found: Any) -> Mapping[str, bytes]:
         """Return what stands beside the finished file, by the names of files."""
         return {}
 

@@ -1,4 +1,4 @@
-"""Results as labelled arrays: one node per policy and environment, and their tree."""
+"""Results as labelled arrays: one node per policy and instance, and their tree."""
 
 import json
 import platform
@@ -178,7 +178,7 @@ def failed_dataset(
 
 
 def instance_dataset(problem: Problem) -> xr.Dataset:
-    """Return the node of an environment: what it is and where it comes from."""
+    """Return the node of an instance: what it is and where it comes from."""
     instance = problem.instance
     return xr.Dataset(
         problem.variables(),
@@ -192,7 +192,7 @@ def build_tree(
     nodes: Mapping[tuple[str, str], xr.Dataset],
     attributes: Mapping[str, Any],
 ) -> xr.DataTree:
-    """Assemble ``/environment/policy`` nodes into one tree."""
+    """Assemble ``/instance/policy`` nodes into one tree."""
     contents: dict[str, xr.Dataset] = {"/": xr.Dataset(attrs=dict(attributes))}
     contents |= {f"/{name}": node for name, node in environments.items()}
     for (environment, policy), dataset in nodes.items():

@@ -17,15 +17,16 @@ from bayesduel import instances, policies
 from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
+    error_for_argument,
     near_names,
-    said_of,
 )
 from bayesduel.experiments import regret
 from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.subset_base import OfferingPolicy
-from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS, PreferenceMatrix
-from theory.arguments import shown
+from theory import REGRET_NOTIONS, PreferenceMatrix
+from theory.arguments import short_repr
+from theory.choice import SUBSET_REGRET_NOTIONS
 from theory.preferences import as_preference_matrix
 
 if TYPE_CHECKING:
@@ -115,14 +116,15 @@ class Problem(ABC):
         if not isinstance(notion, str) or notion not in known:
             raise UnknownNameError.of(
                 "regret",
-                f"there is no notion {shown(notion)}",
+                f"there is no notion {short_repr(notion)}",
                 notion,
-                remedy=f"{near_names(shown(notion), known)}all: {', '.join(known)}",
+                remedy=f"{near_names(short_repr(notion), known)}all: "
+                f"{', '.join(known)}",
             )
         try:
             self.regret_exists(notion)
         except ValueError as error:
-            raise said_of(error, "regret", notion) from error
+            raise error_for_argument(error, "regret", notion) from error
 
 
 class PairProblem(Problem):

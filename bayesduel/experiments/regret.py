@@ -1,6 +1,6 @@
 """Regret of simulated runs, in an order of summation that is always the same.
 
-Of duels it is a sum over what was played; of sets the environment adds it up round by
+Of duels it is a sum over what was played; of sets the instance adds it up round by
 round, one sum per notion (:mod:`bayesduel.simulation.subsets`).
 """
 
@@ -41,7 +41,7 @@ def of_sums(
     Parameters
     ----------
     sums : float64 (run, checkpoint, notion)
-        As the environment of subset choice added them up.
+        As the instance of subset choice added them up.
     """
     return np.moveaxis(sums, -1, 0)
 

@@ -249,7 +249,7 @@ class SweepFolder:
         data, entries = self.sweep.to_file(found)
         self.owned.write(self.sweep.file, data, **entries)
         self.owned.remove(*self.sweep.superseded)
-        self._write(self.sweep.companions(found))
+        self._write(self.sweep.extra_files(found))
         if self.sweep.is_whole(found):
             self.owned.remove_parts()
 
@@ -260,7 +260,7 @@ class SweepFolder:
                 write_whole(self.owned.path / name, data)
 
 
-def carry_out(
+def execute_sweep(
     sweep: Sweep,
     *,
     jobs: int | None,

@@ -5,27 +5,27 @@ Nothing heavy is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazily
+from bayesduel.lazy import lazy_attributes
 
 if TYPE_CHECKING:
+    from bayesduel.inference.fit_result import Fit
     from bayesduel.inference.fitting import fit
-    from bayesduel.inference.posterior import Posterior
-    from bayesduel.inference.tables import parameters, standings
+    from bayesduel.inference.tables import parameter_summary, standings
 
 _HOMES = {
-    "Posterior": ".posterior",
+    "Fit": ".fit_result",
     "fit": ".fitting",
-    "parameters": ".tables",
+    "parameter_summary": ".tables",
     "standings": ".tables",
 }
 
 _GONE = {"Posterior": "Fit", "parameters": "parameter_summary"}
 
 __all__ = [
-    "Posterior",
+    "Fit",
     "fit",
-    "parameters",
+    "parameter_summary",
     "standings",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES, _GONE)
+__getattr__, __dir__ = lazy_attributes(__name__, _HOMES, _GONE)

@@ -1,4 +1,4 @@
-"""What one more vote would teach, where the posterior is a normal law of utilities."""
+"""What one more vote would teach, where the posterior of the utilities is normal."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from scipy.linalg import solve_triangular
 from bayesduel.models.pairwise_curvature import PairCoordinates
 
 if TYPE_CHECKING:
-    from bayesduel.inference.normal_law import Law
+    from bayesduel.inference.normal_distribution import NormalDistribution
     from bayesduel.models.pairwise_curvature import PairwiseDensity
 
 _REACH = 6.0
-"""Standard deviations; what is beyond them is 2e-9 of the law."""
+"""Standard deviations; what is beyond them is 2e-9 of the distribution."""
 
 _WIDEST_STEP = 0.5
 _MOST_STEPS = 1000
 
 _TIE_NODES = 6
-"""Of Gauss and Hermite: the tie parameter is known well, and moves chances little."""
+"""Of Gauss and Hermite: the tie parameter is known well, and matters little."""
 
 
-def information_of_normal_law(
-    density: PairwiseDensity, law: Law
+def information_of_normal_distribution(
+    density: PairwiseDensity, distribution: NormalDistribution
 ) -> Float64[np.ndarray, "K K"]:
     """Return H(E[p]) - E[H(p)] of the next vote on each pair, in nats; diagonal 0.
 
-    Under the normal law the difference d of two utilities is normal, so both
+    Under the normal distribution the difference d of two utilities is normal, so both
     expectations are integrals over a line, or with ties over a plane. The trapezoidal
-    rule for d is spectrally accurate: a vote's chances are analytic within pi of the
-    real line for Bradley-Terry, and in d / 2 everywhere for Thurstone.
+    rule for d is spectrally accurate: a vote's probabilities are analytic within pi of
+    the real line for Bradley-Terry, and in d / 2 everywhere for Thurstone.
 
     Parameters
     ----------
     density : PairwiseDensity
         Without an order effect: then it does not matter who is shown first.
-    law : Law
-        The normal law in its coordinates.
+    distribution : NormalDistribution
+        The normal distribution in its coordinates.
     """
     coordinates = density.coordinates
     row, column = np.triu_indices(coordinates.num_arms, 1)
-    factors = _spread(coordinates, law)
+    factors = _spread(coordinates, distribution)
     apart = factors[:, row] - factors[:, column]
     deviation = np.sqrt(np.sum(np.square(apart), axis=0))
-    utility = coordinates.utilities(np.asarray(law.mode))
+    utility = coordinates.utilities(np.asarray(distribution.mode))
     mean = utility[row] - utility[column]
     step = _step(float(deviation.max()))
     nodes = np.arange(-_REACH, _REACH + step / 2.0, step)[:, None]
@@ -60,11 +60,11 @@ def information_of_normal_law(
         gains = _gain([logs], [weights])
     else:
         place = coordinates.extras - 1
-        tie = _columns(law, np.eye(coordinates.size)[place])
+        tie = _columns(distribution, np.eye(coordinates.size)[place])
         known = tie @ apart / deviation
         rest = np.sqrt(np.maximum(tie @ tie - known**2, 0.0))
         shifts, shares = np.polynomial.hermite_e.hermegauss(_TIE_NODES)
-        centre = law.mode[place] + known * nodes
+        centre = distribution.mode[place] + known * nodes
         gains = _gain(
             [model.outcome_logs(difference, centre + rest * each) for each in shifts],
             [weights * share for share in shares / shares.sum()],
@@ -74,14 +74,16 @@ def information_of_normal_law(
     return found
 
 
-def _spread(coordinates: PairCoordinates, law: Law) -> Float64[np.ndarray, "D K"]:
+def _spread(
+    coordinates: PairCoordinates, distribution: NormalDistribution
+) -> Float64[np.ndarray, "D K"]:
     """Return X with X^T X the covariance of the utilities."""
-    return _columns(law, coordinates.utilities(np.eye(coordinates.size)))
+    return _columns(distribution, coordinates.utilities(np.eye(coordinates.size)))
 
 
-def _columns(law: Law, directions: np.ndarray) -> np.ndarray:
+def _columns(distribution: NormalDistribution, directions: np.ndarray) -> np.ndarray:
     """Return L^-1 b for directions b: their products are covariances."""
-    return solve_triangular(np.asarray(law.factor), directions, lower=True)
+    return solve_triangular(np.asarray(distribution.factor), directions, lower=True)
 
 
 def _step(deviation: float) -> float:
@@ -96,12 +98,14 @@ def _step(deviation: float) -> float:
 def _gain(
     logs: list[np.ndarray], weights: list[np.ndarray]
 ) -> Float64[np.ndarray, " pair"]:
-    """Return the gain from log chances (outcome, node, pair) and weights of nodes."""
+    """Return the gain from log P(outcome, node, pair) and the weights of nodes."""
     mean, entropy = 0.0, 0.0
     for each, weight in zip(logs, weights, strict=True):
-        chance = np.exp(each)
-        mean = mean + weight @ chance
+        probability = np.exp(each)
+        mean = mean + weight @ probability
         # What cannot happen has the logarithm minus infinity.
-        entropy = entropy - weight @ np.sum(chance * np.maximum(each, -1e3), axis=0)
+        entropy = entropy - weight @ np.sum(
+            probability * np.maximum(each, -1e3), axis=0
+        )
     whole = -np.sum(mean * np.log(np.maximum(mean, 1e-300)), axis=0)
     return whole - entropy

@@ -1,4 +1,4 @@
-"""Pareto smoothed importance sampling: a Pareto law for the largest weights.
+"""Pareto smoothed importance sampling: a Pareto distribution for the largest weights.
 
 The algorithm and its constants are those of Vehtari et al. (2024), and the numbers
 those of ``arviz_stats``, which the tests hold it against. It is written down here
@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 _LEAST_TAIL = 5
-"""Weights without which no law is fitted."""
+"""Weights without which no distribution is fitted."""
 
 _PRIOR_WEIGHT, _PRIOR_SHAPE = 10.0, 0.5
 """The prior of k counts as so many weights with such a k (appendix G)."""
@@ -33,7 +33,7 @@ def tail_length(number: int) -> int:
 def smoothed_log_weights(
     log_weight: Float[np.ndarray, " draw"],
 ) -> tuple[Float[np.ndarray, " draw"], float]:
-    """Replace the largest weights by expected order statistics of a Pareto law.
+    """Replace the largest weights by Pareto-distributed order statistics.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def smoothed_log_weights(
     float (S,)
         Log weights; the weights add up to 1.
     float
-        Shape k of the law. Not finite where none can be fitted, and then nothing is
-        smoothed: nan where the lower quarter of the tail is equal.
+        Shape k of the distribution. Not finite where none can be fitted, and then
+        nothing is smoothed: nan where the lower quarter of the tail is equal.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def smoothed_log_weights(
     if tail[-1] - tail[0] < np.finfo(float).tiny:
         raise ValueError("log_weight: the largest entries must differ, but are equal")
     cutoff = np.exp(logs[order[-length - 1]])
-    k, scale = pareto_law(np.exp(tail) - cutoff)
+    k, scale = pareto_distribution(np.exp(tail) - cutoff)
     if np.isfinite(k):
         middle = (np.arange(length) + 0.5) / length
         smooth = np.log(cutoff + _quantiles(middle, k, scale))
@@ -73,12 +73,12 @@ def smoothed_log_weights(
     return logs - _log_sum(logs), k
 
 
-def pareto_law(excess: Float[np.ndarray, " n"]) -> tuple[float, float]:
-    """Return shape k and scale of the generalized Pareto law of sorted excesses.
+def pareto_distribution(excess: Float[np.ndarray, " n"]) -> tuple[float, float]:
+    """Fit a generalized Pareto distribution to sorted excesses: shape k and scale.
 
     Posterior means on a grid (Zhang and Stephens 2009), with k drawn towards 1/2. Both
-    nan where the first quartile is not above the least one: no such law has that. k is
-    inf where the fit is no number.
+    nan where the first quartile is not above the least one: no such distribution has
+    that. k is inf where the fit is no number.
     """
     number = len(excess)
     quartile = excess[int(number / 4 + 0.5) - 1]
@@ -100,12 +100,12 @@ def pareto_law(excess: Float[np.ndarray, " n"]) -> tuple[float, float]:
     return float(k), float(-own / rate)
 
 
-def _quantiles(chance: np.ndarray, k: float, scale: float) -> np.ndarray:
+def _quantiles(probability: np.ndarray, k: float, scale: float) -> np.ndarray:
     if scale <= 0.0:
-        return np.full_like(chance, np.nan)
+        return np.full_like(probability, np.nan)
     if k == 0.0:
-        return -scale * np.log1p(-chance)
-    return scale * np.expm1(-k * np.log1p(-chance)) / k
+        return -scale * np.log1p(-probability)
+    return scale * np.expm1(-k * np.log1p(-probability)) / k
 
 
 def _log_sum(logs: np.ndarray) -> float:

@@ -20,7 +20,6 @@ from bayesduel.inference.predictions import (
     ballots_drawn,
     cells_of,
     check_whole,
-    kept_log_probabilities,
     log_probabilities_of,
     log_probabilities_of_rows,
     pairs_of,
@@ -28,6 +27,7 @@ from bayesduel.inference.predictions import (
     row_constants,
     rows_in_order,
     rows_of,
+    thinned_log_probabilities,
     votes_drawn,
 )
 from bayesduel.inference.seeds import as_key, generator_of
@@ -43,7 +43,7 @@ from bayesduel.models.plackett_luce import Ballots
 from bayesduel.version import package_version
 
 if TYPE_CHECKING:
-    from bayesduel.inference.posterior import Posterior
+    from bayesduel.inference.fit_result import Fit
 
 _MOST_POINTWISE = 10**8
 """Pointwise log likelihoods that fit into one group."""
@@ -53,7 +53,7 @@ _MOST_PREDICTED = 10**7
 
 
 def to_datatree(
-    posterior: Posterior,
+    posterior: Fit,
     *,
     unit: str = "vote",
     log_likelihood: bool = True,
@@ -64,7 +64,7 @@ def to_datatree(
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Fit
     unit : {"vote", "row"}
         One entry of ``log_likelihood``: a single vote (as many entries as votes), or
         all votes of a row together. Leave-one-out cross-validation by importance
@@ -169,7 +169,7 @@ def to_datatree(
 
 
 def _dataset(
-    posterior: Posterior, values: dict[str, np.ndarray], step: int = 1
+    posterior: Fit, values: dict[str, np.ndarray], step: int = 1
 ) -> xr.Dataset:
     """Label values (chain, draw, ...) by the model's own names of axes."""
     model = posterior.model
@@ -184,7 +184,7 @@ def _dataset(
     return found.assign_coords(_used(found, coords))
 
 
-def _log_prior(posterior: Posterior) -> xr.Dataset:
+def _log_prior(posterior: Fit) -> xr.Dataset:
     """Return the log prior density of each sampled quantity, (chain, draw)."""
     shape = posterior.num_chains, posterior.num_draws // posterior.num_chains
     with jax.enable_x64(True):
@@ -219,7 +219,7 @@ def _used(dataset: xr.Dataset, coords: dict[str, Any]) -> dict[str, Any]:
     return {name: labels for name, labels in coords.items() if name in dataset.dims}
 
 
-def _row_coords(posterior: Posterior, name: str) -> dict[str, Any]:
+def _row_coords(posterior: Fit, name: str) -> dict[str, Any]:
     row, row_names = rows_of(posterior)
     if name == "places":
         return {row: row_names, "arm": list(posterior.arm_names)}
@@ -227,7 +227,7 @@ def _row_coords(posterior: Posterior, name: str) -> dict[str, Any]:
     return {row: row_names, "outcome": list(outcomes)}
 
 
-def _observed(posterior: Posterior) -> tuple[str, tuple[tuple[str, str], np.ndarray]]:
+def _observed(posterior: Fit) -> tuple[str, tuple[tuple[str, str], np.ndarray]]:
     row = rows_of(posterior).axis
     if isinstance(posterior.arrays, Ballots):
         return "places", ((row, "arm"), places_of(posterior.arrays))
@@ -235,12 +235,12 @@ def _observed(posterior: Posterior) -> tuple[str, tuple[tuple[str, str], np.ndar
     return "votes", ((row, "outcome"), counts)
 
 
-def _log_likelihood(posterior: Posterior, unit: str) -> xr.Dataset | None:
+def _log_likelihood(posterior: Fit, unit: str) -> xr.Dataset | None:
     counts = np.asarray(posterior.arrays.counts).astype(np.int64)
     entries = counts.sum() if unit == "vote" else len(counts)
     if posterior.num_draws * entries > _MOST_POINTWISE:
         return None
-    logs, step = kept_log_probabilities(posterior)
+    logs, step = thinned_log_probabilities(posterior)
     row, row_names = rows_of(posterior)
     coords: dict[str, Any] = {
         "chain": np.arange(logs.shape[0]),
@@ -267,7 +267,7 @@ def _log_likelihood(posterior: Posterior, unit: str) -> xr.Dataset | None:
 
 
 def _predictions(
-    posterior: Posterior, draws: dict[str, np.ndarray], rng: np.random.Generator
+    posterior: Fit, draws: dict[str, np.ndarray], rng: np.random.Generator
 ) -> xr.Dataset:
     """Draw votes anew, as many per row as there were."""
     name, (dims, observed) = _observed(posterior)

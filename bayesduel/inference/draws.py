@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bayesduel.types import RunKey
 
     Fresh = Callable[[RunKey | int, int], dict[str, np.ndarray]]
-    """Draws any number of times from the law that was fitted, given a seed."""
+    """Draws any number of times from the distribution that was fitted, given a seed."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Sampled:
     """What is known about each draw, (chain, draw)."""
 
     fresh: Fresh | None = None
-    """New draws, where the fitted law allows them."""
+    """New draws, where the fitted distribution allows them."""
 
     converged: bool = True
     remarks: tuple[str, ...] = ()

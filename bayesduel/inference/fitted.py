@@ -12,7 +12,7 @@ from jaxtyping import Float, Float64, Int64, Shaped
 from bayesduel.errors import FitError
 from bayesduel.inference import winners
 from bayesduel.models.argument_checks import check_probability
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from bayesduel.models.base import PreferenceModel
 
 
-class Fitted:
-    """Where the arms stand; :class:`~bayesduel.inference.Posterior` is one."""
+class FitBase:
+    """Where the arms stand; :class:`~bayesduel.inference.Fit` is one."""
 
     model: PreferenceModel
     data: Any
@@ -170,7 +170,8 @@ class Fitted:
             Always.
         """
         raise FitError(
-            "probability_better was taken for the chance of winning a vote, which is "
+            "probability_better was taken for the probability of winning a vote, which "
+            "is "
             "probability_of_beating(); what it returned, P(i is stronger than j), is "
             "probability_stronger()"
         )
@@ -184,9 +185,9 @@ def check_posterior(posterior: Any) -> Any:
     FitError
         For anything else.
     """
-    if not isinstance(posterior, Fitted):
+    if not isinstance(posterior, FitBase):
         raise FitError(
             "posterior must be a fit, as bayesduel.inference.fit returns it; got "
-            f"{shown(posterior)}"
+            f"{short_repr(posterior)}"
         )
     return posterior

@@ -10,14 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.errors import DisconnectedComparisonsWarning, FitError
-from bayesduel.inference.posterior import Posterior
+from bayesduel.inference.fit_result import Fit
 from bayesduel.inference.seeds import seed_words
 from bayesduel.limits import MOST_DRAWS, MOST_FITTED_ARMS, MOST_FITTED_NUMBERS
 from bayesduel.models.argument_checks import check_integer, check_options
 from bayesduel.models.base import PreferenceModel, check_model
 from bayesduel.models.utilities import UtilityModel
 from bayesduel.votes.checks import shortened
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from bayesduel.inference.draws import Sampled
@@ -50,7 +50,7 @@ def fit(
     num_draws: int = 1000,
     num_chains: int = 4,
     **options: Any,
-) -> Posterior:
+) -> Fit:
     """Compute the posterior of a model given data, as draws.
 
     Parameters
@@ -61,14 +61,14 @@ def fit(
         What the model is about. Data without a vote give the prior.
     method : {"auto", "exact", "laplace", "svi", "nuts"}
         exact: independent draws from the conjugate posterior. laplace: from the normal
-        law at the mode, found by Newton's method; where a scale is learned, from those
-        at the modes given many scales. svi: from the closest normal law, by
-        stochastic variational inference. Draws of both are resampled by importance,
-        which makes them draws from the posterior itself where Pareto k is good; see
-        ``extras["correction"]``. nuts: Hamiltonian Monte Carlo, the reference. auto:
-        exact where the model has it, else laplace, and nuts where laplace cannot be
-        made to fit (and there are up to 256 unknown numbers), or a scale is learned in
-        a model whose density has no closed form given the scale.
+        distribution at the mode, found by Newton's method; where a scale is learned,
+        from those at the modes given many scales. svi: from the closest normal
+        distribution, by stochastic variational inference. Draws of both are resampled
+        by importance, which makes them draws from the posterior itself where Pareto k
+        is good; see ``extras["correction"]``. nuts: Hamiltonian Monte Carlo, the
+        reference. auto: exact where the model has it, else laplace, and nuts where
+        laplace cannot be made to fit (and there are up to 256 unknown numbers), or a
+        scale is learned in a model whose density has no closed form given the scale.
     rng_key : int or typed key
         The same seed gives the same draws. An integer s from 0 to 2^63 - 1 stands for
         ``jax.random.key(s)``, without JAX where no method needs it.
@@ -77,13 +77,13 @@ def fit(
         10^7 in all, and 2^28 numbers.
     **options
         laplace: ``max_iterations=100``, ``resample=True``; ``resample=False`` keeps the
-        draws of the fitted law. svi: ``guide="multivariate-normal"`` or ``"normal"``,
-        ``num_steps=2000``, ``step_size=0.02``, ``resample=True``. nuts:
+        draws of the fitted distribution. svi: ``guide="multivariate-normal"`` or
+        ``"normal"``, ``num_steps=2000``, ``step_size=0.02``, ``resample=True``. nuts:
         ``num_warmup=1000``, ``target_acceptance=0.9``, ``dense_mass=False``.
 
     Returns
     -------
-    Posterior
+    Fit
         Draws, and answers computed from them. It never raises because a method did not
         converge: see ``converged``, ``remarks``, and ``diagnostics.report``.
 
@@ -116,7 +116,7 @@ def fit(
     >>> votes = Comparisons.from_wins([[0, 7, 9], [3, 0, 6], [1, 4, 0]])
     >>> posterior = fit(BradleyTerry(), votes, method="laplace")
     >>> posterior
-    Posterior(Bradley-Terry by laplace, resampled, 3 arms, 30 votes, 4 x 1000 draws)
+    Fit(Bradley-Terry by laplace, resampled, 3 arms, 30 votes, 4 x 1000 draws)
     """
     check_model(model)
     if not isinstance(method, str):
@@ -150,7 +150,7 @@ def fit(
             f"here (Pareto k {correction.pareto_k:.2f})"
         )
         remarks = (why, *remarks)
-    return Posterior(
+    return Fit(
         model=model,
         data=data,
         arrays=arrays,
@@ -194,7 +194,7 @@ def _check_size(method: str, data: Any, total: int) -> None:
     most = min(MOST_DRAWS, MOST_FITTED_NUMBERS // each)
     if total > most:
         raise FitError(
-            f"num_draws: {shown(total)} draws in all chains are too many for "
+            f"num_draws: {short_repr(total)} draws in all chains are too many for "
             f"{num_arms} arms; at most {most} are kept"
         )
 

@@ -14,25 +14,29 @@ from bayesduel.models.pairwise_curvature import PairwiseDensity
 from bayesduel.models.vote_arrays import Votes
 
 if TYPE_CHECKING:
-    from bayesduel.inference.posterior import Posterior
+    from bayesduel.inference.fit_result import Fit
 
 _BLOCK = 2**22
-"""Chances that are held at once."""
+"""Probabilities that are held at once."""
 
 
-def information_of_votes(posterior: Posterior) -> Float64[np.ndarray, "K K"]:
-    """Return ``Posterior.expected_information`` as an array; diagonal 0."""
+def information_of_votes(posterior: Fit) -> Float64[np.ndarray, "K K"]:
+    """Return ``Fit.expected_information`` as an array; diagonal 0."""
     votes, density = posterior.arrays, normal_density(posterior)
     exact = posterior.method == "exact"
-    law = posterior.model.exact_posterior(votes) if exact else None
-    if isinstance(law, BetaPosterior):
+    distribution = posterior.model.exact_posterior(votes) if exact else None
+    if isinstance(distribution, BetaPosterior):
         values = np.zeros((posterior.num_arms, posterior.num_arms))
-        values[np.triu_indices(posterior.num_arms, 1)] = law.expected_information()
+        values[np.triu_indices(posterior.num_arms, 1)] = (
+            distribution.expected_information()
+        )
         return values + values.T
     if density is not None:
-        from bayesduel.inference._normal_information import information_of_normal_law
+        from bayesduel.inference._normal_information import (
+            information_of_normal_distribution,
+        )
 
-        return information_of_normal_law(density, posterior.extras["laplace"])
+        return information_of_normal_distribution(density, posterior.extras["laplace"])
     if isinstance(votes, Votes):
         return _information_of_draws(posterior, votes)
     values = winners.information(
@@ -42,8 +46,8 @@ def information_of_votes(posterior: Posterior) -> Float64[np.ndarray, "K K"]:
     return values
 
 
-def normal_density(posterior: Posterior) -> PairwiseDensity | None:
-    """Return the density whose normal law the draws are from, where it is known."""
+def normal_density(posterior: Fit) -> PairwiseDensity | None:
+    """Return the density that a normal distribution stands for, where it is known."""
     resampled = posterior.correction is not None and posterior.correction.resampled
     plain = not resampled and posterior.converged
     shown = getattr(posterior.model, "order_effect", True)
@@ -53,9 +57,7 @@ def normal_density(posterior: Posterior) -> PairwiseDensity | None:
     return found if isinstance(found, PairwiseDensity) else None
 
 
-def _information_of_draws(
-    posterior: Posterior, votes: Votes
-) -> Float64[np.ndarray, "K K"]:
+def _information_of_draws(posterior: Fit, votes: Votes) -> Float64[np.ndarray, "K K"]:
     from bayesduel.inference.numpyro_models import log_probabilities_of
 
     num_arms = posterior.num_arms

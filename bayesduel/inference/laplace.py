@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Float
 
-from bayesduel.inference.normal_law import log_normal_density, points_of
+from bayesduel.inference.normal_distribution import log_normal_density, points_of
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.newton import LaplaceState, Search, Status, Surface, advance
 from bayesduel.types import RunKey
@@ -39,7 +39,7 @@ def laplace(
     max_iterations: int = 100,
     tolerance: float = 1e-14,
 ) -> LaplaceState:
-    """Approximate the posterior of a model by a normal law.
+    """Approximate the posterior of a model by a normal distribution.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def newton_mode(
 def draw_points(
     rng_key: RunKey, state: LaplaceState, num_draws: int
 ) -> Float[Array, "draw D"]:
-    """Draw from the normal law; consumes ``rng_key``."""
+    """Draw from the normal distribution; consumes ``rng_key``."""
     shape = (num_draws, state.mode.shape[0])
     normal = jax.random.normal(rng_key, shape, dtype=state.mode.dtype)
     return points_of(state, normal)

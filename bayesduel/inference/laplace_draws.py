@@ -1,4 +1,4 @@
-"""Draws from a normal law near the posterior, resampled by importance.
+"""Draws from a normal distribution near the posterior, resampled by importance.
 
 Random numbers are NumPy's and what is done with them is NumPy's too. A model in closed
 form (:meth:`PreferenceModel.closed_form`) is fitted without importing JAX or NumPyro;
@@ -35,7 +35,7 @@ _REMARKS = {
     Status.NOT_CONVERGED: "Newton's method ran out of steps before it reached the mode;"
     " raise max_iterations, or use method='nuts'",
     Status.NOT_CONCAVE: "the posterior is not concave where Newton's method ended, so"
-    " no normal law fits there; use method='nuts'",
+    " no normal distribution fits there; use method='nuts'",
     Status.NOT_FINITE: "the log density is not finite; look at the prior scales",
 }
 
@@ -60,7 +60,7 @@ def sample_laplace(
     max_iterations: int = 100,
     resample: bool = True,
 ) -> Sampled:
-    """Draw from the normal law around the mode; resample by importance.
+    """Draw from the normal distribution around the mode; resample by importance.
 
     Where a scale is learned, from those of the utilities given many scales.
     """
@@ -71,11 +71,11 @@ def sample_laplace(
         extras: dict[str, Any] = {"num_unknown": by_scale.num_unknown}
     else:
         target = density_of(model, arrays)
-        law = target.laplace(max_iterations)
-        status = Status(int(law.status))
-        extras = {"laplace": law, "num_unknown": len(law.mode)}
+        distribution = target.laplace(max_iterations)
+        status = Status(int(distribution.status))
+        extras = {"laplace": distribution, "num_unknown": len(distribution.mode)}
         at_mode = status is Status.CONVERGED
-        proposer = NormalProposer(target, law, at_mode=at_mode)
+        proposer = NormalProposer(target, distribution, at_mode=at_mode)
     converged = status is Status.CONVERGED
     return from_approximation(
         proposer,
@@ -98,19 +98,20 @@ def from_approximation(
     extras: dict[str, Any],
     **rest: Any,
 ) -> Sampled:
-    """Draw from a fitted law; resample by importance where weights can be trusted.
+    """Draw from a fitted distribution; resample where the weights can be trusted.
 
     Parameters
     ----------
     proposer : Proposer
-        The law, and others that reach further.
+        The distribution, and others that reach further.
     rng : numpy.random.Generator
         Used up.
     size : (int, int)
         Chains, and draws of each.
     resample : bool
         Otherwise, and where Pareto k is above its bound, the draws are those of the
-        fitted law itself, and ``log_weight`` among the ``sample_stats`` weighs them.
+        fitted distribution itself, and ``log_weight`` among the ``sample_stats`` weighs
+        them.
     remarks : tuple of str
         What is known already; a doubt about the draws is added.
     """

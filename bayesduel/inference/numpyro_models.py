@@ -23,7 +23,7 @@ from bayesduel.inference.laplace import LaplaceState, laplace
 from bayesduel.inference.latent import latent_of, log_probabilities
 from bayesduel.inference.seeds import as_key
 from bayesduel.models.base import PreferenceModel
-from bayesduel.program_cache import keep_programs
+from bayesduel.program_cache import enable_program_cache
 from bayesduel.types import RunKey
 
 
@@ -40,7 +40,7 @@ def in_64_bits(sampler: Callable[..., Sampled]) -> Callable[..., Sampled]:
         model: PreferenceModel, arrays: Any, rng_key: RunKey | int, *size: int,
         **options: Any,
     ) -> Sampled:  # fmt: skip
-        keep_programs()
+        enable_program_cache()
         with jax.enable_x64(True):
             return sampler(model, as_jax(arrays), as_key(rng_key), *size, **options)
 
@@ -50,7 +50,7 @@ def in_64_bits(sampler: Callable[..., Sampled]) -> Callable[..., Sampled]:
 @cache
 def laplace_program() -> Callable[..., LaplaceState]:
     """Return ``laplace`` as a program, kept for data of the same shapes."""
-    keep_programs()
+    enable_program_cache()
     return jax.jit(
         laplace, static_argnums=0, static_argnames=("max_iterations", "tolerance")
     )
@@ -74,11 +74,13 @@ class NumPyroDensity:
     arrays: Any
 
     def laplace(self, max_iterations: int = 100) -> LaplaceState:
-        """Return the normal law at the mode."""
+        """Return the normal distribution at the mode."""
         with jax.enable_x64(True):
             arrays = as_jax(self.arrays)
-            law = laplace_program()(self.model, arrays, max_iterations=max_iterations)
-            return jax.tree.map(np.asarray, law)
+            distribution = laplace_program()(
+                self.model, arrays, max_iterations=max_iterations
+            )
+            return jax.tree.map(np.asarray, distribution)
 
     def named(
         self, points: Float[np.ndarray, "draw D"]
@@ -166,13 +168,13 @@ def sample_nuts(
     found = {
         name: np.asarray(values) for name, values in samples.items() if name != "votes"
     }
-    chains_said = check_chains(found, stats)
-    doubts = chains_said.doubts if chains_said else ()
+    chain_check = check_chains(found, stats)
+    doubts = chain_check.doubts if chain_check else ()
     return Sampled(
         draws=found,
         sample_stats=stats,
         remarks=tuple(f"{each}; see diagnostics.report" for each in doubts),
-        extras={"num_warmup": num_warmup, "chains": chains_said},
+        extras={"num_warmup": num_warmup, "chains": chain_check},
     )
 
 

@@ -17,7 +17,7 @@ from bayesduel.models.vote_arrays import is_whole, with_counts
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
-    from bayesduel.inference.posterior import Posterior
+    from bayesduel.inference.fit_result import Fit
 
 _MOST_LOGS = 4 * 10**7
 """Log probabilities held at once; beyond, every n-th draw is used."""
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     names: list[str]
 
 
-def rows_of(posterior: Posterior) -> Rows:
+def rows_of(posterior: Fit) -> Rows:
     """Return what the axis of rows is called, and what its rows are.
 
     A model says so by ``dims()["votes"]``, of which the first name is that of the axis,
@@ -98,8 +98,8 @@ def pairs_of(model: PreferenceModel, data: Any, arrays: Any) -> Pairs | None:
     return Pairs(*(each.astype(np.int64) for each in sides)) if known else None
 
 
-def kept_log_probabilities(
-    posterior: Posterior,
+def thinned_log_probabilities(
+    posterior: Fit,
 ) -> tuple[Float[np.ndarray, "chain draw row outcome"], int]:
     """Return log P(outcome) for the kept draws, or every n-th of them; and n."""
     counts = np.asarray(posterior.arrays.counts)
@@ -149,7 +149,7 @@ class Cells(NamedTuple):
         return np.array(ids, dtype=np.str_)
 
 
-def cells_of(posterior: Posterior) -> Cells:
+def cells_of(posterior: Fit) -> Cells:
     """Return the cells of the data that have votes, in the order of their votes.
 
     By pair, by what is said of it, and only then by which arm was shown first: models
@@ -182,7 +182,7 @@ def _words(names: tuple[str, ...], pair: int, said: int) -> str:
     return (f"{low} beats {high}", f"{high} beats {low}", f"{low} ties {high}")[said]
 
 
-def rows_in_order(posterior: Posterior) -> Int[np.ndarray, " row"]:
+def rows_in_order(posterior: Fit) -> Int[np.ndarray, " row"]:
     """Return the rows with votes by pair, then by which arm was shown first."""
     voted = np.asarray(posterior.arrays.counts).sum(axis=1) > 0
     pairs = pairs_of(posterior.model, posterior.data, posterior.arrays)
@@ -206,10 +206,12 @@ def votes_drawn(
     logs: Float[np.ndarray, "draw row outcome"],
 ) -> Int[np.ndarray, "draw row outcome"]:
     """Draw as many votes per row as there were, for each draw of probabilities."""
-    chances = np.exp(logs)
-    chances = chances / chances.sum(axis=-1, keepdims=True)
+    probabilities = np.exp(logs)
+    probabilities = probabilities / probabilities.sum(axis=-1, keepdims=True)
     totals = counts.sum(axis=1).astype(np.int64)
-    return rng.multinomial(np.broadcast_to(totals, chances.shape[:2]), chances)
+    return rng.multinomial(
+        np.broadcast_to(totals, probabilities.shape[:2]), probabilities
+    )
 
 
 def places_of(ballots: Ballots) -> Int[np.ndarray, "row K"]:
@@ -230,12 +232,13 @@ def ballots_drawn(
 ) -> Int[np.ndarray, "draw row K"]:
     """Draw the places of one ballot per row and draw, with as many places filled.
 
-    The order of utility + Gumbel noise has the law of Plackett and Luce, and no other:
-    a subclass with another one is refused.
+    The order of utility + Gumbel noise has the distribution of Plackett and Luce, and
+    no other: a subclass with another one is refused.
     """
     if type(model).__call__ is not PlackettLuce.__call__:
         raise FitError(
-            f"{type(model).__name__} has a law of ballots of its own, from which no "
+            f"{type(model).__name__} has a distribution of ballots of its own, from "
+            "which no "
             "ballots can be drawn here; only PlackettLuce's can"
         )
     present = places_of(ballots) > 0
@@ -267,7 +270,7 @@ def simulate_arrays(
     return with_counts(arrays, counts.astype(np.float64))
 
 
-def row_constants(posterior: Posterior) -> dict[str, tuple[tuple[str, ...], Any]]:
+def row_constants(posterior: Fit) -> dict[str, tuple[tuple[str, ...], Any]]:
     """Return what was given in each row, with the names of the axes.
 
     Whatever the arrays of the model hold beside the counts: one number per row, or one

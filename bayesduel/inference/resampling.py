@@ -1,11 +1,11 @@
 """Importance resampling: draws from an approximation become draws from the posterior.
 
-Proposals come from a normal law near the posterior p, and a quarter of them from
-Student's law of the same mean and shape, so that the tails of p are reached where they
-are heavier than normal ones (Hesterberg 1995). With q the mixture of both, weights
-p / q, their largest ones smoothed by a generalized Pareto law, say how often each
-proposal is to be kept, and the shape k of that law whether they can be trusted (Vehtari
-et al. 2024).
+Proposals come from a normal distribution near the posterior p, and a quarter of them
+from Student's distribution of the same mean and shape, so that the tails of p are
+reached where they are heavier than normal ones (Hesterberg 1995). With q the mixture of
+both, weights p / q, their largest ones smoothed by a generalized Pareto distribution,
+say how often each proposal is to be kept, and the shape k of that distribution whether
+they can be trusted (Vehtari et al. 2024).
 
 Kept draws are found by systematic resampling (Kitagawa 1996) out of four times as many
 proposals: the expected number of copies of a proposal is exactly proportional to its
@@ -54,17 +54,17 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Correction:
-    """How far the law that was fitted is from the posterior, and what was done of it.
+    """How far the fitted distribution is from the posterior, and what was done then.
 
     Attributes
     ----------
     wanted : bool
         Whether the draws were to be resampled by importance.
     resampled : bool
-        Whether they were. If not they are draws from the fitted law itself.
+        Whether they were. If not they are draws from the fitted distribution itself.
     proposals : str
-        Out of what: "normal", a mixture of the fitted law and one with heavier tails,
-        or "radial", points along rays from the mode.
+        Out of what: "normal", a mixture of the fitted distribution and one with heavier
+        tails, or "radial", points along rays from the mode.
     pareto_k : float
         Shape of the tail of the weights; inf where there are none to speak of.
     num_proposals : int
@@ -77,7 +77,8 @@ class Correction:
         Different points among the draws.
     shift : float
         Largest difference of a mean, weighted minus plain, in weighted standard
-        deviations: how far the fitted law itself is off. Says little where k is large.
+        deviations: how far the fitted distribution itself is off. Says little where k
+        is large.
     shifted : str
         The quantity whose mean that is.
     spread : float
@@ -108,7 +109,7 @@ class Correction:
 
     @property
     def fits(self) -> bool:
-        """Whether the fitted law is so close that draws from it need no weights."""
+        """Whether what was fitted is so close that draws from it need no weights."""
         near = 1.0 / LARGEST_SPREAD <= self.spread <= LARGEST_SPREAD
         return self.has_good_weights and self.shift <= LARGEST_SHIFT and near
 
@@ -119,13 +120,15 @@ class Correction:
             if self.fits:
                 return ()
             return (
-                "the draws are those of a normal law that does not fit the posterior "
+                "the draws are those of a normal distribution that does not fit the "
+                "posterior "
                 f"(Pareto k {self.pareto_k:.2f}; means are off by up to "
                 f"{self.shift:.2f} standard deviations), and were not to be resampled",
             )
         if not self.trusted:
             return (
-                "the draws are those of a normal law that does not fit the posterior "
+                "the draws are those of a normal distribution that does not fit the "
+                "posterior "
                 f"(Pareto k {self.pareto_k:.2f}; means are off by {self.shift:.2f} "
                 "standard deviations or more), and no weights could correct them: "
                 "intervals and probabilities may be far off",
@@ -155,8 +158,8 @@ def good_k(number: int) -> float:
 def can_trust(k: float, number: int, largest_weight: float) -> bool:
     """Whether Pareto k is good, or no weight is above that of four mean proposals.
 
-    Where a law fits so well that its weights are all about equal, k only describes how
-    the last few of them differ, and may be anything.
+    Where a distribution fits so well that its weights are all about equal, k only
+    describes how the last few of them differ, and may be anything.
     """
     return k <= good_k(number) or largest_weight <= BLOCKS
 
@@ -210,8 +213,8 @@ def largest_shift(
 ) -> tuple[float, str, float]:
     """Return the largest shift of a mean by the weights, its name, and the spread.
 
-    As in :class:`Correction`. ``fitted`` was drawn from the fitted law, the weights are
-    those of ``values``. Quantities that do not vary are left out.
+    As in :class:`Correction`. ``fitted`` was drawn from the fitted distribution, the
+    weights are those of ``values``. Quantities that do not vary are left out.
     """
     worst, name, spread = 0.0, "", 1.0
     for key, each in values.items():

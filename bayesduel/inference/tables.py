@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     import xarray as xr
     from jaxtyping import Shaped
 
-    from bayesduel.inference.posterior import Posterior
+    from bayesduel.inference.fit_result import Fit
 
 
-def standings(posterior: Posterior, probability: float = 0.9) -> xr.Dataset:
+def standings(posterior: Fit, probability: float = 0.9) -> xr.Dataset:
     """Return the table that one wants of a fit, the best arm first.
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Fit
     probability : float
         Of the central intervals, in (0, 1).
 
@@ -65,7 +65,7 @@ def standings(posterior: Posterior, probability: float = 0.9) -> xr.Dataset:
 
 
 def standing_columns(
-    posterior: Posterior, probability: float
+    posterior: Fit, probability: float
 ) -> tuple[list[str], dict[str, Shaped[np.ndarray, " K"]], dict[str, Any]]:
     """Return :func:`standings` as plain values: names of arms, columns, attributes."""
     check_posterior(posterior)
@@ -74,11 +74,11 @@ def standing_columns(
     best = posterior.winner_shares()
     if utilities is None:
         scores = posterior.scores["borda"]
-        score, chances = "probability of beating another arm", best["condorcet"]
+        score, probabilities = "probability of beating another arm", best["condorcet"]
         chosen, order = "beats every other arm", "borda"
     else:
         scores = winners.centered(posterior.part_of, utilities)
-        score, chances = "utility", best["best_utility"]
+        score, probabilities = "utility", best["best_utility"]
         chosen, order = "largest utility", "utility"
     _, ranks = posterior.ranks(probability, by=order)
     low, high = _interval(scores, probability)
@@ -90,7 +90,7 @@ def standing_columns(
         "score": mean,
         "score_lower": low,
         "score_upper": high,
-        "p_best": chances,
+        "p_best": probabilities,
     }
     if isinstance(posterior.data, Comparisons):
         wins, ties = posterior.data.wins, posterior.data.ties
@@ -123,7 +123,7 @@ PARAMETERS = {
 """What the quantities of stock models that belong to no arm mean."""
 
 
-def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str, Any]]:
+def parameter_summary(posterior: Fit, probability: float = 0.9) -> list[dict[str, Any]]:
     """Return the quantities of a fit that the table of arms does not show.
 
     The advantage of the arm shown first, the tie parameter, a learned scale,
@@ -133,7 +133,7 @@ def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str,
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Fit
     probability : float
         Of the central intervals, in (0, 1).
 
@@ -149,10 +149,10 @@ def parameters(posterior: Posterior, probability: float = 0.9) -> list[dict[str,
     --------
     >>> from bayesduel.models import BradleyTerry
     >>> from bayesduel.votes import Comparisons
-    >>> from bayesduel.inference import fit, parameters
+    >>> from bayesduel.inference import fit, parameter_summary
     >>> votes = Comparisons.from_votes(["a", "b"], ["b", "a"], ["left", "tie"])
     >>> model = BradleyTerry(ties=True, order_effect=True)
-    >>> found = parameters(fit(model, votes, method="laplace"))
+    >>> found = parameter_summary(fit(model, votes, method="laplace"))
     >>> [row["parameter"] for row in found]
     ['first_advantage', 'log_tie']
     """

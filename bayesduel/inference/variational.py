@@ -1,4 +1,4 @@
-"""Variational inference: the normal law closest to a posterior, by NumPyro's SVI."""
+"""Variational inference: the closest normal distribution, by NumPyro's SVI."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,14 +34,14 @@ GUIDES = {
     "multivariate-normal": autoguide.AutoMultivariateNormal,
     "normal": autoguide.AutoDiagonalNormal,
 }
-"""Families of laws for "svi"."""
+"""Families of distributions for "svi"."""
 
 
 def _whitened(model: PreferenceModel, arrays: Any, state: LaplaceState) -> Callable:
     """Return the NumPyro model of z, where the unknown point is mode + L^-T z.
 
-    There the Laplace approximation is a standard normal law, so that a guide starts
-    close to its goal however differently the quantities are scaled.
+    There the Laplace approximation is a standard normal distribution, so that a guide
+    starts close to its goal however differently the quantities are scaled.
     """
     density = latent_of(model, arrays).log_density
     size = state.mode.shape[0]
@@ -64,14 +64,14 @@ class _Variational(NamedTuple):
     num_steps: int
     step_size: float
 
-    def law(self, white: Callable, size: int) -> autoguide.AutoContinuous:
-        """Return the guide, at first a standard normal law."""
+    def distribution(self, white: Callable, size: int) -> autoguide.AutoContinuous:
+        """Return the guide, at first a standard normal distribution."""
         start = init_to_value(values={"white_point": jnp.zeros(size)})
         return GUIDES[self.guide](white, init_loc_fn=start, init_scale=1.0)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _fit_law(
+def _fit_distribution(
     model: PreferenceModel,
     settings: _Variational,
     arrays: Any,
@@ -86,7 +86,7 @@ def _fit_law(
     white = _whitened(model, arrays, state)
     svi = SVI(
         white,
-        settings.law(white, state.mode.shape[0]),
+        settings.distribution(white, state.mode.shape[0]),
         Adam(rate),
         Trace_ELBO(num_particles=8),
     )
@@ -95,19 +95,19 @@ def _fit_law(
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _normal_law(
+def _normal_distribution(
     model: PreferenceModel,
     settings: _Variational,
     arrays: Any,
     state: LaplaceState,
     params: dict[str, Array],
 ) -> LaplaceState:
-    """Return the fitted law in the coordinates of the model: its mean and precision."""
+    """Return mean and precision of the fit in the coordinates of the model."""
     white = _whitened(model, arrays, state)
-    law = settings.law(white, state.mode.shape[0])
+    distribution = settings.distribution(white, state.mode.shape[0])
     # A guide knows its shapes only after it was run once.
-    jax.eval_shape(handlers.seed(law, rng_seed=jax.random.key(0)))
-    posterior = law.get_posterior(params)
+    jax.eval_shape(handlers.seed(distribution, rng_seed=jax.random.key(0)))
+    posterior = distribution.get_posterior(params)
     if settings.guide == "normal":
         scale = jnp.diag(posterior.scale)
     else:
@@ -120,14 +120,14 @@ def _normal_law(
     )
 
 
-def fitted_normal_law(
+def fitted_normal_distribution(
     model: PreferenceModel, arrays: Any, rng_key: RunKey, num_steps: int = 2000
 ) -> LaplaceState:
-    """Return the normal law closest to a posterior, with the defaults of "svi"."""
+    """Return the closest normal distribution, with the defaults of "svi"."""
     settings = _Variational("multivariate-normal", num_steps, 0.02)
     state = laplace_program()(model, arrays)
-    params, _ = _fit_law(model, settings, arrays, state, rng_key)
-    return _normal_law(model, settings, arrays, state, params)
+    params, _ = _fit_distribution(model, settings, arrays, state, rng_key)
+    return _normal_distribution(model, settings, arrays, state, params)
 
 
 @in_64_bits
@@ -143,20 +143,21 @@ def sample_svi(
     step_size: float = 0.02,
     resample: bool = True,
 ) -> Sampled:
-    """Draw from the closest law of a family (stochastic variational inference).
+    """Draw from the closest member of a family (stochastic variational inference).
 
     The draws are then resampled by importance.
 
-    "Normal" is a diagonal normal law in coordinates in which the Laplace approximation
-    is a standard normal one. The step size falls to a hundredth over the run.
+    "Normal" is a diagonal normal distribution in coordinates in which the Laplace
+    approximation is a standard normal one. The step size falls to a hundredth over the
+    run.
     """
     if guide not in GUIDES:
         raise FitError(f"guide must be one of {', '.join(GUIDES)}, got {guide!r}")
     settings = _Variational(guide, num_steps, step_size)
     key_fit, key_draw = jax.random.split(rng_key)
     state = laplace_program()(model, arrays)
-    params, losses = _fit_law(model, settings, arrays, state, key_fit)
-    law = _normal_law(model, settings, arrays, state, params)
+    params, losses = _fit_distribution(model, settings, arrays, state, key_fit)
+    distribution = _normal_distribution(model, settings, arrays, state, params)
     losses = np.asarray(losses)
     settled = _has_settled(losses)
     remark = (
@@ -166,7 +167,7 @@ def sample_svi(
     return from_approximation(
         NormalProposer(
             NumPyroDensity(model, arrays),
-            jax.tree.map(np.asarray, law),
+            jax.tree.map(np.asarray, distribution),
             at_mode=False,
         ),
         generator_of(key_draw),

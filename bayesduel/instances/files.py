@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from bayesduel.folders import as_path
 from bayesduel.instances.text_tables import parse_table
 from bayesduel.user_files import LARGEST_FILE, decoded, read_bytes
-from theory.errors import InvalidPreferenceError, said_of
+from theory.errors import InvalidPreferenceError, error_for_argument
 from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix
 from theory.validation import (
@@ -99,7 +99,7 @@ def read_matrix(
             source=f"file {path}{'; ' if note else ''}{note}",
         )
     except InvalidPreferenceError as error:
-        raise said_of(error, str(path), path) from error
+        raise error_for_argument(error, str(path), path) from error
     if note:
         _LOGGER.warning("%s: %s", path, note)
     return matrix
@@ -144,7 +144,7 @@ def read_prices(path: str | os.PathLike[str]) -> "pd.DataFrame":
         values, names = _decode(content, None, prices=True)
         values = symmetric_prices(values, len(values), "the table")
     except InvalidPreferenceError as error:
-        raise said_of(error, str(path), path) from error
+        raise error_for_argument(error, str(path), path) from error
     labels = list(names) or None
     return pd.DataFrame(values, index=labels, columns=labels)
 

@@ -141,7 +141,7 @@ def random_submatrix(
     Appendix D.1.3, below 0.003. Neither says how the subsets were drawn. Here the arms
     are visited in a random order, and an arm joins when it is at least `min_gap` away
     from 1/2 against all that have joined; this is repeated until the subset is large
-    enough and its winner as wanted. The law is not uniform over the admissible
+    enough and its winner as wanted. The distribution is not uniform over the admissible
     subsets.
 
     Parameters

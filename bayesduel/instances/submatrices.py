@@ -40,10 +40,10 @@ class SubmatrixDraw(NamedTuple):
 class SubmatrixSampler:
     """Draw random submatrices in which no pair is nearly tied.
 
-    The law is that of rejection: subsets of `size` arms, uniform over all of them, are
-    drawn until one has abs(P(i beats j) - 1/2) >= `min_gap` for all of its pairs.
-    Komiyama, Honda and Nakagawa (2016), Section 5, exclude such submatrices of the
-    MSLR matrix with 0.005 for 16 arms and do not say how they draw.
+    The distribution is that of rejection: subsets of `size` arms, uniform over all of
+    them, are drawn until one has abs(P(i beats j) - 1/2) >= `min_gap` for all of its
+    pairs. Komiyama, Honda and Nakagawa (2016), Section 5, exclude such submatrices of
+    the MSLR matrix with 0.005 for 16 arms and do not say how they draw.
 
     Attributes
     ----------
@@ -60,9 +60,9 @@ class SubmatrixSampler:
     -----
     A tied pair is never admissible, also for ``min_gap=0``: bounds are not defined
     there. Arms that are too close to too many others to be in any such submatrix are
-    left out of the drawing, which changes the number of draws and not the law.
+    left out of the drawing, which changes the number of draws and not the distribution.
     `bayesduel.instances.random_submatrix` grows its subset instead and so needs fewer
-    draws; its law is another one.
+    draws; its distribution is another one.
 
     Examples
     --------

@@ -5,7 +5,7 @@ Nothing heavy is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazily
+from bayesduel.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.models.base import (
@@ -50,4 +50,4 @@ __all__ = [
     "sample",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazy_attributes(__name__, _HOMES)

@@ -1,4 +1,4 @@
-"""Preference matrices of many draws at once, by a model's law of a vote."""
+"""Preference matrices of many draws at once, by a model's distribution of a vote."""
 
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from bayesduel.models.array_modules import Values, namespace
 
 
 def pairwise_preferences(model: Any, utility: Values, tie: Values) -> Values:
-    """Return P(i beats j in a vote that is no tie) by a model's law of a vote.
+    """Return P(i beats j in a vote that is no tie) by a model's distribution of a vote.
 
     The diagonal is 1/2 exactly. Inside a program the arrays are traced ones.
     """

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import FitError, checked_as
+from bayesduel.errors import FitError, reraise_as
 from bayesduel.limits import MOST_FITTED_NUMBERS, MOST_STEPS
 from theory.arguments import (
     LARGEST_SEED,
@@ -27,7 +27,7 @@ def check_integer(
     argument: str, value: Any, least: int = 1, most: int = MOST_FITTED_NUMBERS
 ) -> int:
     """Return an integer within bounds."""
-    return checked_as(FitError, integer_from, value, least, argument, most)
+    return reraise_as(FitError, integer_from, value, least, argument, most)
 
 
 def check_numbers(argument: str, value: Any, each: int, least: int = 1) -> int:
@@ -37,12 +37,12 @@ def check_numbers(argument: str, value: Any, each: int, least: int = 1) -> int:
 
 def check_flag(argument: str, value: Any) -> bool:
     """Return True or False; a text such as "no" would be true."""
-    return checked_as(FitError, true_or_false, value, argument)
+    return reraise_as(FitError, true_or_false, value, argument)
 
 
 def check_word(argument: str, value: Any, allowed: Iterable[str]) -> str:
     """Return one of some words."""
-    return checked_as(FitError, one_of, value, allowed, argument)
+    return reraise_as(FitError, one_of, value, allowed, argument)
 
 
 def check_probability(value: Any, argument: str = "probability") -> float:
@@ -51,12 +51,12 @@ def check_probability(value: Any, argument: str = "probability") -> float:
     def inside(number: float) -> bool:
         return 0.0 < number < 1.0 and 1.0 - number < 1.0
 
-    return checked_as(FitError, number_that, value, argument, "in (0, 1)", inside)
+    return reraise_as(FitError, number_that, value, argument, "in (0, 1)", inside)
 
 
 def check_seed(value: Any, argument: str = "rng_key") -> int:
     """Return the seed of a key."""
-    return checked_as(FitError, seed_of, value, argument)
+    return reraise_as(FitError, seed_of, value, argument)
 
 
 def next_seed(seed: int, steps: int = 1) -> int:

@@ -13,7 +13,7 @@ from jaxtyping import Float, Float64, Shaped
 
 from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_real
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from jax import Array
@@ -41,12 +41,12 @@ class Density(Protocol):
         ...
 
     def laplace(self, max_iterations: int = 100) -> LaplaceState:
-        """Return the normal law at the mode."""
+        """Return the normal distribution at the mode."""
         ...
 
 
 class PreferenceModel:
-    """A joint law of votes and of what they depend on.
+    """A joint distribution of votes and of what they depend on.
 
     Subclasses are frozen dataclasses. Calling one with the arrays of a data set *is*
     the NumPyro model: it samples the unknown quantities from their prior, adds the log
@@ -84,8 +84,8 @@ class PreferenceModel:
         those of the data, such as one per judge and pair: :meth:`dims` and
         :meth:`coords` then name them. For ``Comparisons`` fields ``first`` and
         ``second``, numbers of arms by row, let
-        :func:`~bayesduel.diagnostics.compare` put the votes of several models side by
-        side.
+        :func:`~bayesduel.diagnostics.compare_models` put the votes of several models
+        side by side.
 
         Raises
         ------
@@ -178,12 +178,12 @@ def count_votes(
     return log_probability
 
 
-def sample(name: str, law: Any) -> Shaped[Array, "*shape"]:
+def sample(name: str, distribution: Any) -> Shaped[Array, "*shape"]:
     """Sample an unknown quantity from its prior, as ``numpyro.sample`` does."""
     import jax.numpy as jnp
     import numpyro
 
-    return jnp.asarray(numpyro.sample(name, law))
+    return jnp.asarray(numpyro.sample(name, distribution))
 
 
 def derived(
@@ -239,6 +239,6 @@ def check_model(model: Any) -> None:
     """Raise unless something is a model, and not the class of one."""
     if not isinstance(model, PreferenceModel):
         raise FitError(
-            f"model must be a model such as BradleyTerry(), got {shown(model)}"
+            f"model must be a model such as BradleyTerry(), got {short_repr(model)}"
             + (" (a class: add parentheses)" if isinstance(model, type) else "")
         )

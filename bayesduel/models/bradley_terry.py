@@ -96,13 +96,13 @@ class BradleyTerry(PairwiseUtilityModel):
                 tie_tie=zero,
             )
         number = xp.sum(counts, axis=1)
-        chance = xp.exp(self.outcome_logs(difference, tie))
-        first, second = chance[0], chance[1]
+        probability = xp.exp(self.outcome_logs(difference, tie))
+        first, second = probability[0], probability[1]
         lead, decided = (first - second) / 2.0, first + second
         return RowDerivatives(
             gap=(counts[:, 0] - counts[:, 1]) / 2.0 - number * lead,
-            tie=counts[:, 2] - number * chance[2],
-            gap_gap=-number * (first * second + decided * chance[2] / 4.0),
-            gap_tie=number * lead * chance[2],
-            tie_tie=-number * decided * chance[2],
+            tie=counts[:, 2] - number * probability[2],
+            gap_gap=-number * (first * second + decided * probability[2] / 4.0),
+            gap_tie=number * lead * probability[2],
+            tie_tie=-number * decided * probability[2],
         )

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class ChoiceDensity(ClosedDensity):
     """The log joint density of choices in proportion to the worth exp(u).
 
-    With counts c_ri of row r, their sum n_r and chances p_ri of the offered arms, the
-    gradient of the log likelihood is sum_r (c_r - n_r p_r), and its Hessian
+    With counts c_ri of row r, their sum n_r and probabilities p_ri of the offered arms,
+    the gradient of the log likelihood is sum_r (c_r - n_r p_r), and its Hessian
     -sum_r n_r (diag(p_r) - p_r p_r^T) (McFadden 1974). Natural logarithms; the utility
     of the outside option is 0. What never happened may be impossible.
 
@@ -56,7 +56,9 @@ class ChoiceDensity(ClosedDensity):
         """Return the gradient (D,)."""
         xp = namespace(point)
         coordinates, counts = self.coordinates, self.choices.counts
-        surplus = counts - xp.sum(counts, axis=1, keepdims=True) * self._chances(point)
+        surplus = counts - xp.sum(counts, axis=1, keepdims=True) * self._probabilities(
+            point
+        )
         own = xp.sum(surplus, axis=0)[: self.choices.num_arms]
         return coordinates.pulled(own) - point / coordinates.scales**2
 
@@ -64,14 +66,14 @@ class ChoiceDensity(ClosedDensity):
         """Return the Hessian (D, D)."""
         xp = namespace(point)
         coordinates = self.coordinates
-        chances = self._chances(point)[:, : self.choices.num_arms]
-        each = xp.sum(self.choices.counts, axis=1, keepdims=True) * chances
+        probabilities = self._probabilities(point)[:, : self.choices.num_arms]
+        each = xp.sum(self.choices.counts, axis=1, keepdims=True) * probabilities
         identity = xp.eye(self.choices.num_arms, dtype=point.dtype)
-        square = each.T @ chances - identity * xp.sum(each, axis=0)[None, :]
+        square = each.T @ probabilities - identity * xp.sum(each, axis=0)[None, :]
         inner = coordinates.pulled(coordinates.pulled(square).T)
         return inner - coordinates.precision(point)
 
-    def _chances(self, point: Values) -> Values:
+    def _probabilities(self, point: Values) -> Values:
         return namespace(point).exp(self._logs(point))
 
     def _logs(self, points: Values) -> Values:

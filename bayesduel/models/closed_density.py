@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Float64
 
 from bayesduel.models.array_modules import Values, namespace
-from bayesduel.models.newton import LaplaceState, Surface, climb
+from bayesduel.models.newton import LaplaceState, Surface, maximize
 
 _BLOCK = 2**17
 """Rows, of all draws together, that are looked at at once: they stay in the cache."""
@@ -138,7 +138,8 @@ class ClosedDensity(ABC):
         """Return the named quantities of points (draw, D)."""
         return self.coordinates.named(points)
 
-    # Far from the mode chances round to 0, and their logarithms to minus infinity.
+    # Far from the mode probabilities round to 0, and their logarithms to minus
+    # infinity.
     @np.errstate(all="ignore")
     def log_densities(
         self, points: Float[np.ndarray, "draw D"]
@@ -165,7 +166,7 @@ class ClosedDensity(ABC):
     def laplace(
         self, max_iterations: int = 100, start: Float[np.ndarray, " D"] | None = None
     ) -> LaplaceState:
-        """Return the normal law at the mode, found from 0 or another point."""
+        """Return the normal distribution at the mode, found from 0 or another point."""
         surface = Surface(self.slope, self.hessian, self.log_densities)
         begin = np.zeros(self.size) if start is None else start
-        return climb(surface, begin, max_iterations=max_iterations)
+        return maximize(surface, begin, max_iterations=max_iterations)

@@ -1,7 +1,7 @@
 """Newton's method on a log density, for NumPy arrays and inside JAX programs.
 
 One step is written down once, in what both kinds of arrays have in common; only the
-loop around it differs: :func:`climb` here, ``newton_mode`` in
+loop around it differs: :func:`maximize` here, ``newton_mode`` in
 :mod:`bayesduel.inference.laplace`.
 """
 
@@ -34,14 +34,14 @@ class Status(IntEnum):
     """Out of iterations: the point is the best one so far."""
 
     NOT_CONCAVE = 2
-    """The log density is not concave there: no maximum, and no normal law fits."""
+    """The log density is not concave there: no maximum, nor a normal distribution."""
 
     NOT_FINITE = 3
     """The log density is not finite where the search started."""
 
 
 class LaplaceState(NamedTuple):
-    """A normal law in unconstrained coordinates: mode and curvature."""
+    """A normal distribution in unconstrained coordinates: mode and curvature."""
 
     mode: Float[Array | np.ndarray, " D"]
     factor: Float[Array | np.ndarray, "D D"]
@@ -94,7 +94,7 @@ class Search(NamedTuple):
         )
 
     def found(self) -> LaplaceState:
-        """Return the normal law at its end."""
+        """Return the normal distribution at its end."""
         return LaplaceState(
             mode=self.point,
             factor=self.factor,
@@ -161,14 +161,14 @@ def damped_factor(negative: Values, identity: Values) -> Values:
     return cholesky(negative + shift * identity)
 
 
-def climb(
+def maximize(
     surface: Surface,
     start: Float[np.ndarray, " D"],
     *,
     max_iterations: int = 100,
     tolerance: float = 1e-14,
 ) -> LaplaceState:
-    """Return the normal law at the maximum of a function of NumPy arrays.
+    """Return the normal distribution at the maximum of a function of NumPy arrays.
 
     As :func:`bayesduel.inference.laplace.newton_mode`, which says what the numbers are.
     """

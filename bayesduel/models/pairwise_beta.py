@@ -29,7 +29,7 @@ Prior = float | tuple[tuple[float, ...], ...]
 
 
 class BetaPosterior(NamedTuple):
-    """Parameters of the Beta laws, one entry per unordered pair (i < j, row by row)."""
+    """Parameters of the Beta distributions, one entry per pair (i < j, row by row)."""
 
     for_first: NDArray[np.float64]
     for_second: NDArray[np.float64]
@@ -68,7 +68,7 @@ def _betas(
     other: NDArray[np.float64],
     num_draws: int,
 ) -> NDArray[np.float64]:
-    """Draw from Beta laws, (draw, pair).
+    """Draw from Beta distributions, (draw, pair).
 
     Uniform ones, as of pairs without a vote, many times as fast as NumPy's general
     sampler draws them: of many arms most pairs have none.
@@ -90,7 +90,7 @@ def information_of_betas(one: Any, other: Any, special: Any) -> Any:
     Parameters
     ----------
     one, other : array
-        Parameters of the laws, of one shape.
+        Parameters of the distributions, of one shape.
     special : module
         ``scipy.special`` for NumPy arrays, ``jax.scipy.special`` for those of JAX.
     """
@@ -163,8 +163,10 @@ class PairwiseBeta(PreferenceModel):
         theta = jnp.where(votes.first < votes.second, theta, 1.0 - theta)
         log_probability = jnp.log(jnp.stack([theta, 1.0 - theta], axis=1))
         if self.ties:
-            law = dist.Beta(*(np.full(len(for_first), each) for each in self.tie_prior))
-            share = sample("tie_share", law.to_event(1))[pair][:, None]
+            distribution = dist.Beta(
+                *(np.full(len(for_first), each) for each in self.tie_prior)
+            )
+            share = sample("tie_share", distribution.to_event(1))[pair][:, None]
             log_probability = jnp.concatenate(
                 [jnp.log1p(-share) + log_probability, jnp.log(share)], axis=1
             )

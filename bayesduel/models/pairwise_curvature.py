@@ -123,7 +123,7 @@ class PairwiseDensity(ClosedDensity):
     votes : Votes or PairTables
         Its data.
     derivatives : callable
-        Those of its law of a vote.
+        Those of its distribution of a vote.
     """
 
     model: _Model
@@ -162,7 +162,7 @@ class PairwiseDensity(ClosedDensity):
         """Return the Hessian (D, D)."""
         return _hessian_at(self.coordinates, self.votes, self.derivatives, point)
 
-    def bend(self, point: Values) -> tuple[Values, Values]:
+    def gradient_and_hessian(self, point: Values) -> tuple[Values, Values]:
         """Return gradient and Hessian, the rows looked at once."""
         by = self._by_row(point)
         curvature = _hessian_of(self.coordinates, self.votes, by, point)
@@ -182,18 +182,18 @@ class PairwiseDensity(ClosedDensity):
         counts = self.votes.counts
         top = self.model.outcome_logs(*here)
         scaled = way / self.coordinates.scales**2
-        bend, tilt = xp.sum(way * scaled), xp.sum(point * scaled)
+        gradient_and_hessian, tilt = xp.sum(way * scaled), xp.sum(point * scaled)
 
         def fall(share: Values) -> tuple[Values, Values]:
             moved = [start + share * by for start, by in zip(here, ways, strict=True)]
             logs = self.model.outcome_logs(*moved)
-            total = share * (tilt + 0.5 * share * bend)
+            total = share * (tilt + 0.5 * share * gradient_and_hessian)
             for number, high, low in zip(counts.T, top, logs, strict=True):
                 # What never happened may be impossible: 0 times infinity is nan.
                 each = xp.where(number > 0, high - low, 0.0)
                 total = total + xp.sum(each * number)
             by = self.derivatives(counts, *moved)
-            slope = tilt + share * bend - xp.sum(by.gap * ways[0])
+            slope = tilt + share * gradient_and_hessian - xp.sum(by.gap * ways[0])
             if self.model.ties:
                 slope = slope - xp.sum(by.tie * ways[1])
             return total, slope
@@ -227,7 +227,7 @@ def pairwise_hessian(
     votes : Votes
         Its data, as arrays.
     derivatives : callable or None
-        Those of its law of a vote in closed form; None lets JAX find them.
+        Those of its distribution of a vote in closed form; None lets JAX find them.
 
     Returns
     -------

@@ -95,7 +95,10 @@ class Thurstone(PairwiseUtilityModel):
         gap_gap = (win[1] + loss[1]) / 2.0
         if not self.ties:
             return RowDerivatives(gap, zero, gap_gap, zero, zero)
-        slope, bend = -(win[0] + loss[0]) / _SQRT2, (win[1] + loss[1]) / 2.0
+        slope, gradient_and_hessian = (
+            -(win[0] + loss[0]) / _SQRT2,
+            (win[1] + loss[1]) / 2.0,
+        )
         log_tied = self.outcome_logs(difference, tie)[2]
         tied = _of_ties(counts[:, 2], difference, threshold, log_tied)
         by_threshold = slope + tied.tie
@@ -104,7 +107,8 @@ class Thurstone(PairwiseUtilityModel):
             tie=threshold * by_threshold,
             gap_gap=gap_gap + tied.gap_gap,
             gap_tie=threshold * (tied.gap_tie - (win[1] - loss[1]) / 2.0),
-            tie_tie=threshold * (threshold * (bend + tied.tie_tie) + by_threshold),
+            tie_tie=threshold
+            * (threshold * (gradient_and_hessian + tied.tie_tie) + by_threshold),
         )
 
 
@@ -125,8 +129,8 @@ def _sign(difference: Values) -> Values:
 def _hazard(values: Values) -> tuple[Values, Values]:
     """Return the first and the second derivative of log Phi."""
     xp = namespace(values)
-    log_chance = scipy_module(values, "special").log_ndtr(values)
-    slope = xp.exp(-0.5 * values**2 - _HALF_LOG_2_PI - log_chance)
+    log_probability = scipy_module(values, "special").log_ndtr(values)
+    slope = xp.exp(-0.5 * values**2 - _HALF_LOG_2_PI - log_probability)
     return slope, -slope * (slope + values)
 
 

@@ -293,8 +293,8 @@ class PairwiseUtilityModel(UtilityModel):
 
         Notes
         -----
-        A law that comes with :meth:`vote_derivatives` takes arrays of any one shape as
-        well, of NumPy or JAX, and returns (outcome, ...).
+        A distribution that comes with :meth:`vote_derivatives` takes arrays of any one
+        shape as well, of NumPy or JAX, and returns (outcome, ...).
         """
         raise NotImplementedError
 
@@ -307,7 +307,8 @@ class PairwiseUtilityModel(UtilityModel):
         """Return the derivatives of the log likelihood of each row in closed form.
 
         Used where the class that has it also has :meth:`outcome_logs`: a subclass with
-        another law gets the derivatives of its own by automatic differentiation.
+        another distribution gets the derivatives of its own by automatic
+        differentiation.
         """
         raise NotImplementedError
 
@@ -339,8 +340,8 @@ class PairwiseUtilityModel(UtilityModel):
     def closed_form(self, arrays: Votes | PairTables) -> PairwiseDensity | None:
         """Return the log joint density with its derivatives in closed form, or None.
 
-        None where :meth:`hessian` is, and where the law of a vote comes without
-        :meth:`vote_derivatives`.
+        None where :meth:`hessian` is, and where the distribution of a vote comes
+        without :meth:`vote_derivatives`.
         """
         derivatives = self._derivatives()
         if derivatives is None or not self._has_normal_prior():
@@ -356,7 +357,7 @@ class PairwiseUtilityModel(UtilityModel):
         return plain and in_order and self._keeps(_CLOSED_FORM_OF)
 
     def _derivatives(self) -> Derivatives | None:
-        """Return the derivatives that belong to the law of a vote, or None."""
+        """Return the derivatives that belong to the distribution of a vote, or None."""
         home = _home(self, "vote_derivatives")
         if home is PairwiseUtilityModel or home is not _home(self, "outcome_logs"):
             return None
@@ -370,7 +371,7 @@ class PairwiseUtilityModel(UtilityModel):
     def utility_decides(self) -> bool:
         """Whether i beats j exactly where its utility is larger.
 
-        So it is for the laws here that come with their derivatives.
+        So it is for the distributions here that come with their derivatives.
         """
         own = ("preference_matrices", "utilities", "logs_of_rows")
         return self._derivatives() is not None and self._keeps(own)
@@ -389,7 +390,7 @@ _CLOSED_FORM_OF = ("__call__", "sample_difference", "sample_utilities", "_normal
 beside them it only uses ``outcome_logs``, whatever that is."""
 
 _OF_ROWS = ("logs_of_rows",)
-"""What says that all rows have the law of a vote."""
+"""What says that all rows have the distribution of a vote."""
 
 
 def come_from(

@@ -1,4 +1,4 @@
-"""Divergences between Bernoulli laws, of numbers: what ``theory`` has of arrays.
+"""Divergences of Bernoulli distributions, of numbers: ``theory`` has them of arrays.
 
 Plain functions for rules of one run, which Numba can compile too.
 """

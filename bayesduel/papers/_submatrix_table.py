@@ -12,7 +12,8 @@ from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.instances.submatrices import SubmatrixSampler
 from bayesduel.version import package_version
-from theory import ProgramError, ccb_order, copeland_lower_bound, ecw_rmed_constant
+from theory import ProgramError, copeland_lower_bound, ecw_rmed_constant
+from theory.theorems import ccb_order
 
 __all__ = ["SubmatrixJob", "SubmatrixRow", "SubmatrixTable"]
 
@@ -85,7 +86,7 @@ class SubmatrixTable(Sweep):
 
     kind: ClassVar[str] = "submatrices"
     ending: ClassVar[str] = "csv"
-    # A mean over the rest would be of another law.
+    # A mean over the rest would be of another distribution.
     ends_with_failure: ClassVar[bool] = True
 
     @property

@@ -20,7 +20,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
     if not isinstance(found, Reproduction):
         raise ValueError(
             "found: must be what papers.reproducing.reproduce returned, but is "
-            f"{shown(found)}"
+            f"{short_repr(found)}"
         )
     inches = width_in_inches(width)
     recipe = found.recipe
@@ -94,7 +94,7 @@ def reproduction(found: Reproduction, *, width: str | float = "full") -> StyledF
 def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...]]:
     """Return what to draw of theory: of worlds, the bounds of their tables."""
     from bayesduel.instances.choice import load_world
-    from theory import choice_table_bounds
+    from theory.theorems import choice_table_bounds
 
     worlds = {
         each.panel.label: load_world(each.panel.environment["world"])
@@ -106,7 +106,7 @@ def _bounds(panels: list[PanelResult]) -> str | dict[str, tuple[RegretBound, ...
 
 
 def _tree(panels: list[PanelResult]) -> xr.DataTree:
-    """Return one tree, in which the panels are the environments."""
+    """Return one tree, in which the panels are the instances."""
     nodes: dict[str, xr.Dataset] = {"/": xr.Dataset()}
     for each in panels:
         label = each.panel.label
@@ -291,6 +291,6 @@ def _undelayed(text: str, label: str) -> tuple[str, int]:
 
     if "every=" not in text:
         return label, 1
-    policy = policies.parse(text)
+    policy = policies.parse_policy(text)
     assert isinstance(policy, policies.DelayedFeedback)
     return policy.policy.label, policy.every

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesduel.analysis.measurements import standard_error
-from bayesduel.experiments.store import carry_out
+from bayesduel.experiments.store import execute_sweep
 from bayesduel.instances.submatrices import SubmatrixSampler
 from bayesduel.limits import MOST_SUBMATRICES
 from bayesduel.papers._submatrix_table import SubmatrixRow, SubmatrixTable
@@ -80,7 +80,7 @@ def submatrix_constants(
     num_submatrices : int
         How many, from 1 to 10^7.
     size, min_gap, seed
-        As for `bayesduel.instances.SubmatrixSampler`, which states the law.
+        As for `bayesduel.instances.SubmatrixSampler`, which states the distribution.
     jobs : int or None
         Worker processes; None takes one per core. They change no result. They import
         the main module anew, so a script that asks for more than one needs
@@ -115,10 +115,10 @@ def submatrix_constants(
     -----
     The constant of CCB is K (C + L + 1) / Delta^2 with C winners that lose to L arms
     each, Delta the smallest gap, and the unknown constant factor set to 1 (eq. 10 of
-    the paper, `theory.ccb_order`). This form gives 9.2e5 for the table's setting, where
-    the paper prints 8.8e5. The paper says that its number uses the original, somewhat
-    larger Delta of Zoghi et al. (2015) and does not restate it, so the two cannot be
-    equal digit by digit. It is an order of growth and no bound.
+    the paper, `theory.theorems.ccb_order`). This form gives 9.2e5 for the table's
+    setting, where the paper prints 8.8e5. The paper says that its number uses the
+    original, somewhat larger Delta of Zoghi et al. (2015) and does not restate it, so
+    the two cannot be equal digit by digit. It is an order of growth and no bound.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def submatrix_constants(
     # Says at once if none can be found, before any folder is made or worker started.
     sampler.draw(0)
     try:
-        rows = carry_out(
+        rows = execute_sweep(
             SubmatrixTable(sampler, total),
             jobs=jobs,
             out=out,

@@ -352,7 +352,7 @@ def _measure(
         for text in (*panel.policies, *panel.optional)
         if text.partition(":")[0] in (*policies.names(), *policies.subset_names())
     ]
-    labels = {text: policies.parse(text).label for text in texts}
+    labels = {text: policies.parse_policy(text).label for text in texts}
     tree = experiments.compare(matrices, texts, out=folder, **options)
     failures: list[str] = []
     measured = {text: _of(tree, labels[text], failures) for text in texts}
@@ -361,7 +361,7 @@ def _measure(
         fixed = experiments.compare(
             matrices, [text], out=beside, shuffle=False, **options
         )
-        label = policies.parse(text).label
+        label = policies.parse_policy(text).label
         measured[text + FIXED_ORDER] = tuple(
             replace(each, policy=label + FIXED_ORDER)
             for each in _of(fixed, label, failures)

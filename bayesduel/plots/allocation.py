@@ -108,13 +108,13 @@ def allocation(
     if not isinstance(optima, Mapping | None):
         raise ValueError(
             "optima: must be a mapping of titles to optima, but is "
-            f"{arguments.shown(optima)}"
+            f"{arguments.short_repr(optima)}"
         )
     drawn = _optima(checked) if optima is None else dict(optima)
     for name, optimum in drawn.items():
         if not isinstance(name, str):
             raise ValueError(
-                f"optima: titles must be texts, but one is {arguments.shown(name)}"
+                f"optima: titles must be texts, but one is {arguments.short_repr(name)}"
             )
         arguments.instance_of(optimum, Optimum, f"optima[{name!r}]")
         if optimum.evidence.shape[0] != checked.num_arms:

@@ -252,7 +252,7 @@ def shade_slopes(axes: Axes, bounds: Sequence[DrawnBound]) -> None:
 
 
 def head_panel(axes: Axes, name: str, handles: list[Line2D], inches: float) -> None:
-    """Write the environment and its bounds above the panel, where no line can be."""
+    """Write the instance and its bounds above the panel, where no line can be."""
     for handle in handles:
         handle.set_label(wrap_label(str(handle.get_label()), inches))
     legend = axes.legend(

@@ -19,7 +19,7 @@ from bayesduel.analysis.measurements import checkpoint_index
 from bayesduel.analysis.slopes import last_decades
 from bayesduel.analysis.text import format_number
 from bayesduel.plots.lines import Line, Panel
-from theory.arguments import items_of, shown
+from theory.arguments import items_of, short_repr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,7 +127,7 @@ def bounds_of_panel(
         if bounds != "auto":
             raise ValueError(
                 f"bounds: must be 'auto', None, a bound, a list of bounds or a mapping "
-                f"from environment to these, but is {shown(bounds)}"
+                f"from instance to these, but is {short_repr(bounds)}"
             )
         return _automatic(panel, notion, anchor)
     many = items_of(bounds, "bounds") if isinstance(bounds, Iterable) else [bounds]

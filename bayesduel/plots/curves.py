@@ -30,7 +30,7 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import integer_from, shown, true_or_false
+from theory.arguments import integer_from, short_repr, true_or_false
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +57,7 @@ def regret(
     height: float | None = None,
     labels: str = "auto",
 ) -> StyledFigure:
-    """Draw mean cumulative regret over rounds, one panel per environment.
+    """Draw mean cumulative regret over rounds, one panel per instance.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def regret(
         Mean ± 1 standard error over runs, or quantiles of runs. The figure says which,
         and how many runs.
     bounds : "auto", None, bound, list of bounds or mapping, default "auto"
-        ``theory.RegretBound`` or ``theory.Optimum``, or per environment. "auto" is the
+        ``theory.RegretBound`` or ``theory.Optimum``, or per instance. "auto" is the
         lower bound on this regret, of the stored matrix, and of the theorems on the
         policies shown (`theory.all_bounds`, with the parameters of each) those that
         speak of this regret and fit on the axes. Asymptotic bounds, lower and upper,
@@ -122,7 +122,7 @@ def regret(
     groups = panels(result, notion, band)
     if not isinstance(labels, str) or labels not in ("auto", "direct", "legend"):
         raise ValueError(
-            f"labels: must be 'auto', 'direct' or 'legend', but is {shown(labels)}"
+            f"labels: must be 'auto', 'direct' or 'legend', but is {short_repr(labels)}"
         )
     log_x, log_y = true_or_false(log_x, "log_x"), true_or_false(log_y, "log_y")
     height = check_height(height)

@@ -37,8 +37,8 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory import SUBSET_REGRET_NOTIONS
-from theory.arguments import shown
+from theory.arguments import short_repr
+from theory.choice import SUBSET_REGRET_NOTIONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,7 @@ def slopes(
     Parameters
     ----------
     result : xarray.DataTree or xarray.Dataset
-        Policies on one environment.
+        Policies on one instance.
     from_round, to_round : int, optional
         Checkpoints between which the slopes are measured. By default the last two
         decades, as in :func:`bayesduel.analysis.summary`: from the checkpoint nearest
@@ -93,7 +93,7 @@ def slopes(
     Raises
     ------
     ValueError
-        When there are several environments, a round is no checkpoint, a policy has
+        When there are several instances, a round is no checkpoint, a policy has
         fewer than two checkpoints, or the bound is not asymptotic, speaks of another
         regret, or grows in another way than log t.
 
@@ -115,7 +115,7 @@ def slopes(
     if len(groups) != 1:
         names = ", ".join(panel.environment for panel in groups)
         raise ValueError(
-            f"result: slopes are drawn for one environment, but there are "
+            f"result: slopes are drawn for one instance, but there are "
             f"{len(groups)} ({names}); pick one, e.g. result[{groups[0].environment!r}]"
         )
     panel, inches = groups[0], width_in_inches(width)
@@ -155,7 +155,7 @@ def _bound(
     if isinstance(bound, str):
         if bound != "auto":
             raise ValueError(
-                f"bound: must be 'auto', a bound or None, but is {shown(bound)}"
+                f"bound: must be 'auto', a bound or None, but is {short_repr(bound)}"
             )
         if panel.first.preference is None or notion in SUBSET_REGRET_NOTIONS:
             return None, ""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-    from bayesduel.inference import Posterior
+    from bayesduel.inference import Fit
 
 __all__ = ["heat_map"]
 
@@ -35,7 +35,7 @@ _SMALLEST = 7.5
 
 
 def heat_map(
-    posterior: Posterior | PreferenceMatrix | ArrayLike,
+    posterior: Fit | PreferenceMatrix | ArrayLike,
     *,
     max_arms: int = 136,
     width: str | float = "full",
@@ -46,7 +46,7 @@ def heat_map(
 
     Parameters
     ----------
-    posterior : Posterior, PreferenceMatrix or array-like (K, K)
+    posterior : Fit, PreferenceMatrix or array-like (K, K)
         A fit to ``Comparisons``, or the matrix itself: its arms are ordered by Copeland
         score, then by Borda score, then by number.
     max_arms : int
@@ -70,10 +70,10 @@ def heat_map(
     max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
     fit: Any = posterior
     if isinstance(posterior, PreferenceMatrix | np.ndarray | list | tuple):
-        fit, (names, chance, votes) = None, _of_matrix(posterior, max_arms)
+        fit, (names, probability, votes) = None, _of_matrix(posterior, max_arms)
     else:
-        names, chance, votes = _of_fit(fit, max_arms)
-    np.fill_diagonal(chance, np.nan)
+        names, probability, votes = _of_fit(fit, max_arms)
+    np.fill_diagonal(probability, np.nan)
     style = font_style(inches) | {"axes.spines.right": True, "axes.spines.top": True}
     count = len(names)
     # A few arms need no whole page.
@@ -83,7 +83,7 @@ def heat_map(
         # A few arms fill the width, many are square.
         aspect = "auto" if count <= _WITH_NUMBERS else "equal"
         image = axes.imshow(
-            chance, cmap="PuOr", norm=Normalize(0.0, 1.0), aspect=aspect
+            probability, cmap="PuOr", norm=Normalize(0.0, 1.0), aspect=aspect
         )
         room = 0.7 * 72.0 * inches  # Points for all labels together.
         step = -(-count // min(_MOST_LABELS, int(room / _SMALLEST)))
@@ -99,13 +99,13 @@ def heat_map(
         axes.set_ylabel("row")
         axes.set_xlabel("column")
         unseen = (
-            np.zeros_like(chance, dtype=bool)
+            np.zeros_like(probability, dtype=bool)
             if votes is None
             else (votes == 0) & ~np.eye(count, dtype=bool)
         )
         _pale(axes, unseen, aspect)
         if count <= _WITH_NUMBERS:
-            _write(axes, chance, votes, style["font.size"] - 1.5)
+            _write(axes, probability, votes, style["font.size"] - 1.5)
         figure.colorbar(image, ax=axes, label="P(row beats column)", pad=0.02)
         if votes is None:
             return figure
@@ -121,7 +121,7 @@ def heat_map(
 
 
 def _of_fit(
-    posterior: Posterior, max_arms: int
+    posterior: Fit, max_arms: int
 ) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
     """Return names, P(row beats column) and votes, the best arm first."""
     from bayesduel.inference import standings
@@ -131,8 +131,8 @@ def _of_fit(
     order = [posterior.arm_names.index(name) for name in names]
     square = np.ix_(order, order)
     wins, ties = posterior.data.wins, posterior.data.ties
-    chance = posterior.probability_of_beating().values[square]
-    return names, chance, (wins + wins.T + ties)[square]
+    probability = posterior.probability_of_beating().values[square]
+    return names, probability, (wins + wins.T + ties)[square]
 
 
 def _of_matrix(
@@ -142,8 +142,8 @@ def _of_matrix(
     matrix = as_preference_matrix(given)
     order = best_first(matrix)[:max_arms]
     labels = matrix.arm_names or [str(arm) for arm in range(matrix.num_arms)]
-    chance = np.array(matrix.values[np.ix_(order, order)])
-    return [labels[arm] for arm in order], chance, None
+    probability = np.array(matrix.values[np.ix_(order, order)])
+    return [labels[arm] for arm in order], probability, None
 
 
 def _pale(
@@ -156,10 +156,10 @@ def _pale(
 
 
 def _write(
-    axes: Axes, chance: NDArray[Any], votes: NDArray[Any] | None, size: float
+    axes: Axes, probability: NDArray[Any], votes: NDArray[Any] | None, size: float
 ) -> None:
     """Write probability and number of votes into every cell."""
-    for (i, j), value in np.ndenumerate(chance):
+    for (i, j), value in np.ndenumerate(probability):
         if np.isnan(value):  # An arm and itself, or two that no votes connect.
             continue
         seen = votes is None or votes[i, j]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.analysis.measurements import Measurement, measurements
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int64
@@ -74,7 +74,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """The policies measured on one environment."""
+    """The policies measured on one instance."""
 
     environment: str
     lines: tuple[Line, ...]
@@ -107,7 +107,7 @@ class Panel:
 
 
 def panels(result: Result, notion: str, band: str) -> list[Panel]:
-    """Group the policies of a result by environment, without the failed ones.
+    """Group the policies of a result by instance, without the failed ones.
 
     Raises
     ------
@@ -127,12 +127,13 @@ def check_band(band: Any) -> None:  # noqa: ANN401
     """Refuse what is no name of a band."""
     if not isinstance(band, str) or band not in BANDS:
         raise ValueError(
-            f"band: must be one of {', '.join(map(repr, BANDS))}, but is {shown(band)}"
+            f"band: must be one of {', '.join(map(repr, BANDS))}, but is "
+            f"{short_repr(band)}"
         )
 
 
 def by_environment(result: Result) -> dict[str, list[Measurement]]:
-    """Group the policies that did not fail by environment, in the order of the result.
+    """Group the policies that did not fail by instance, in the order of the result.
 
     Raises
     ------

@@ -22,13 +22,13 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from bayesduel.inference import Posterior
+    from bayesduel.inference import Fit
 
 __all__ = ["pair", "predictive_check"]
 
@@ -39,7 +39,7 @@ _POINT = 4.0
 
 
 def pair(
-    posterior: Posterior,
+    posterior: Fit,
     one: str,
     other: str,
     *,
@@ -54,13 +54,13 @@ def pair(
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Fit
         A fit to ``Comparisons``.
     one, other : str
         Names of two arms.
     probability : float
-        Of the central interval that is written above, beside the chance of winning a
-        vote and the chance that ``one`` is the stronger.
+        Of the central interval that is written above, beside the probability of winning
+        a vote and the probability that ``one`` is the stronger.
     width : "full" (7 in), "column" (3.4 in) or float
 
     Raises
@@ -73,7 +73,9 @@ def pair(
     check_pairs(posterior, "pair")
     for name in (one, other):
         if not isinstance(name, str) or name not in posterior.arm_names:
-            raise FitError(f"there is no arm {shown(name)} among {posterior.num_arms}")
+            raise FitError(
+                f"there is no arm {short_repr(name)} among {posterior.num_arms}"
+            )
     if one == other:
         raise FitError(f"a pair needs two different arms, got {one!r} twice")
     probability, inches = check_probability(probability), width_in_inches(width)
@@ -106,9 +108,9 @@ def pair(
         names = short_names((one, other))
         axes.set_xlabel(f"P({names[0]} beats {names[1]})")
         title = (
-            f"chance of winning {draws.mean():.3f}, {probability:.0%} in "
+            f"probability of winning {draws.mean():.3f}, {probability:.0%} in "
             f"[{low:.3f}, {high:.3f}]\n"
-            f"chance of being the stronger (above 1/2) {np.mean(draws > 0.5):.3f}"
+            f"probability of being the stronger (above 1/2) {np.mean(draws > 0.5):.3f}"
         )
         if posterior.part_of[row] != posterior.part_of[column]:
             title = "no votes connect the two: what the prior says"
@@ -122,7 +124,7 @@ def pair(
 
 
 def predictive_check(
-    posterior: Posterior,
+    posterior: Fit,
     *,
     rng_key: int = 0,
     num_draws: int = 400,
@@ -136,7 +138,7 @@ def predictive_check(
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Fit
         A fit to ``Comparisons``.
     rng_key : int
     num_draws : int
@@ -164,9 +166,9 @@ def predictive_check(
     chosen = np.linspace(0, posterior.num_draws - 1, number).astype(np.int64)
     draws = {name: each[chosen] for name, each in posterior.flat_draws().items()}
     matrices = posterior.model.preference_matrices(draws)
-    chance = matrices[:, votes.first, votes.second]
+    probability = matrices[:, votes.first, votes.second]
     with np.errstate(divide="ignore"):
-        logs = np.log(np.stack([chance, 1.0 - chance], axis=-1))
+        logs = np.log(np.stack([probability, 1.0 - probability], axis=-1))
     counts = votes.counts[:, :2]
     total = counts.sum(axis=1)
     shares = votes_drawn(rng, counts, logs)[..., 0] / total

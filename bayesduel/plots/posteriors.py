@@ -20,14 +20,14 @@ from bayesduel.plots.style import (
     new_figure,
     width_in_inches,
 )
-from theory.arguments import integer_from, shown
+from theory.arguments import integer_from, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import xarray as xr
 
-    from bayesduel.inference import Posterior
+    from bayesduel.inference import Fit
 
 __all__ = ["forest", "winners"]
 
@@ -47,7 +47,7 @@ _SENSES = {
 
 
 def forest(
-    posterior: Posterior,
+    posterior: Fit,
     *,
     by: str = "score",
     probability: float = 0.9,
@@ -58,7 +58,7 @@ def forest(
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Fit
     by : {"score", "rank"}
         Utilities relative to their mean (or, without utilities, the mean probability of
         beating another arm), or ranks.
@@ -86,7 +86,7 @@ def forest(
     from bayesduel.inference import standings
 
     if not isinstance(by, str) or by not in ("score", "rank"):
-        raise ValueError(f"by: must be score or rank, but is {shown(by)}")
+        raise ValueError(f"by: must be score or rank, but is {short_repr(by)}")
     max_arms, inches = integer_from(max_arms, 1, "max_arms"), width_in_inches(width)
     table = standings(posterior, probability)
     half = standings(posterior, 0.5)
@@ -125,7 +125,7 @@ def forest(
 
 
 def winners(
-    posterior: Posterior,
+    posterior: Fit,
     *,
     max_arms: int = _MOST_BARS,
     width: str | float = "full",
@@ -134,7 +134,7 @@ def winners(
 
     Parameters
     ----------
-    posterior : Posterior
+    posterior : Fit
     max_arms : int
         At most so many arms; those below one percent in every sense are left out, and
         counted in the caption.
@@ -229,7 +229,7 @@ def _cut(text: str, room: int) -> str:
     return f"{text[: room - last - 1]}…{text[-last:]}"
 
 
-def across_parts(posterior: Posterior, what: str) -> str:
+def across_parts(posterior: Fit, what: str) -> str:
     """Say that something is about the arms of one part each, where there are several.
 
     Ends as the beginning of a caption does.
@@ -238,19 +238,19 @@ def across_parts(posterior: Posterior, what: str) -> str:
     return f"{what} within {parts} parts that no votes connect; " if parts > 1 else ""
 
 
-def _caption(figure: StyledFigure, posterior: Posterior, words: str) -> None:
+def _caption(figure: StyledFigure, posterior: Fit, words: str) -> None:
     """Say below the figure what was fitted to what."""
     votes = f"{posterior.data.num_votes:,g}"
     if posterior.data.num_votes == int(posterior.data.num_votes):
         votes = f"{int(posterior.data.num_votes):,}"
     text = f"{posterior.model.title} by {posterior.method}, {votes} votes; {words}"
     if posterior.doubts:
-        text = f"DOUBTFUL, intervals and chances may be wrong. {text}"
+        text = f"DOUBTFUL, intervals and probabilities may be wrong. {text}"
     wrapped = textwrap.fill(text, int(19 * figure.get_figwidth()))
     figure.supxlabel(wrapped, fontsize=7, color=FAINT)
 
 
-def check_pairs(posterior: Posterior, purpose: str) -> None:
+def check_pairs(posterior: Fit, purpose: str) -> None:
     from bayesduel.votes import Comparisons
 
     check_posterior(posterior)

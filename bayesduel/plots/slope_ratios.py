@@ -53,20 +53,20 @@ def slope_ratios(
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
-    """Draw the slope of each policy over C* against C_E / C*, a point per environment.
+    """Draw the slope of each policy over C* against C_E / C*, a point per instance.
 
     C* is the constant of the lower bound and C_E that of the efficient program, which
     ECW-RMED reaches. A policy that reaches the lower bound stays on the level line 1,
-    wherever the environment lies; one that reaches C_E rises along the diagonal. One
-    environment, or several of nearly one C_E / C*, have a column each instead, with
+    wherever the instance lies; one that reaches C_E rises along the diagonal. One
+    instance, or several of nearly one C_E / C*, have a column each instead, with
     C_E / C* as a dashed level in it: points of an axis that means something are not
     moved apart.
 
     Parameters
     ----------
     result : xarray.DataTree
-        Policies on several environments, which must hold their matrices. An
-        environment with a tie has no constant and is left out; the caption says so.
+        Policies on several instances, which must hold their matrices. An
+        instance with a tie has no constant and is left out; the caption says so.
     from_round, to_round : int, optional
         Checkpoints between which slopes are measured; see :func:`slopes`.
     notion : {"copeland", "copeland_losses"}
@@ -82,7 +82,7 @@ def slope_ratios(
     Raises
     ------
     ValueError
-        When no environment has both constants, a round is no checkpoint, or the
+        When no instance has both constants, a round is no checkpoint, or the
         constants do not speak of the regret.
 
     Examples
@@ -143,7 +143,7 @@ class _Point(NamedTuple):
 
 
 def _columns(points: list[_Point]) -> dict[str, int]:
-    """Return the column of each environment; nothing if they have an axis instead."""
+    """Return the column of each instance; nothing if they have an axis instead."""
     ratios = [each.hardness for each in points]
     names = dict.fromkeys(each.environment for each in points)
     if max(ratios) > _SPREAD * min(ratios):
@@ -157,7 +157,7 @@ def _points(
     to_round: int | None,
     notion: str,
 ) -> tuple[list[_Point], list[str]]:
-    """Return all points, and the environments without constants."""
+    """Return all points, and the instances without constants."""
     constants: dict[str, tuple[float, float] | None] = {}
     points = []
     for measured in found:
@@ -173,8 +173,8 @@ def _points(
     if not points:
         names = ", ".join(left_out) or "none"
         raise ValueError(
-            "result: no environment in it has a lower bound (a tie, or no matrix: "
-            f"{names}); give environments without ties"
+            "result: no instance in it has a lower bound (a tie, or no matrix: "
+            f"{names}); give instances without ties"
         )
     return points, left_out
 
@@ -263,7 +263,7 @@ def _caption(points: list[_Point], left_out: list[str]) -> str:
     plural = "" if environments == 1 else "s"
     span = f"{power_text(first.from_round)} to {power_text(first.to_round)}"
     text = (
-        f"{environments} environment{plural}, slopes from {span} rounds, "
+        f"{environments} instance{plural}, slopes from {span} rounds, "
         f"mean of {count} ± 1 standard error"
     )
     if left_out:

@@ -23,7 +23,7 @@ from matplotlib.text import Text
 from bayesduel.errors import ArgumentError, MissingGlyphWarning
 from bayesduel.folders import as_path
 from bayesduel.plots.fonts import USUAL_FONT, give_fonts
-from theory.arguments import as_number, items_of, one_of, shown
+from theory.arguments import as_number, items_of, one_of, short_repr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -241,7 +241,7 @@ def width_in_inches(width: str | float) -> float:
         return WIDTHS[width]
     number = as_number(width)
     if not 1.5 <= number <= 40.0:
-        raise ValueError(f"width: must be 1.5 to 40 inches, but is {shown(width)}")
+        raise ValueError(f"width: must be 1.5 to 40 inches, but is {short_repr(width)}")
     return number
 
 
@@ -257,7 +257,9 @@ def check_height(height: float | None) -> float | None:
         return None
     number = as_number(height)
     if not 0.5 <= number <= 200.0:
-        raise ValueError(f"height: must be 0.5 to 200 inches, but is {shown(height)}")
+        raise ValueError(
+            f"height: must be 0.5 to 200 inches, but is {short_repr(height)}"
+        )
     return number
 
 
@@ -272,7 +274,9 @@ def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
         For something else than a figure, no name, or a format that is not known.
     """
     if not isinstance(figure, Figure):
-        raise ValueError(f"figure: must be a matplotlib figure, but is {shown(figure)}")
+        raise ValueError(
+            f"figure: must be a matplotlib figure, but is {short_repr(figure)}"
+        )
     stem = as_path("stem", stem, ArgumentError)
     if not stem.name:
         raise ValueError(f"stem: must end with the name of a file, but is {stem}")

@@ -47,7 +47,7 @@ def survival(
     width: str | float = "full",
     height: float | None = None,
 ) -> StyledFigure:
-    """Draw the share of runs whose regret is at least x, one panel per environment.
+    """Draw the share of runs whose regret is at least x, one panel per instance.
 
     Both axes are logarithmic, so that the rare runs that a mean rests on are seen. The
     dashed line falls like 1/x. Every policy whose regret grows with the constant of the

@@ -13,7 +13,7 @@ from bayesduel.analysis.measurements import checkpoint_index
 from bayesduel.literals import literal
 from bayesduel.plots.bound_curves import power_text
 from bayesduel.plots.lines import Line, Panel, by_environment, line_of
-from theory.arguments import items_of, shown
+from theory.arguments import items_of, short_repr
 
 if TYPE_CHECKING:
     from bayesduel.analysis.measurements import Measurement, Result
@@ -30,7 +30,7 @@ class Sweep:
     parameter : str
         Its name.
     panels : tuple of Panel
-        One for each environment and round. The ``rounds`` of their lines are the values
+        One for each instance and round. The ``rounds`` of their lines are the values
         of the parameter; a policy without it has one level from the least to the
         largest value.
     moved : tuple of str
@@ -38,7 +38,7 @@ class Sweep:
     defaults : mapping
         Its default by the label of a line, where it has one.
     left_out : tuple of str
-        Environments without the parameter.
+        Instances without the parameter.
     rounds : tuple of int
         At which regret is read.
     """
@@ -59,7 +59,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class _Point:
-    """One policy on one environment, as a point of a line of a panel."""
+    """One policy on one instance, as a point of a line of a panel."""
 
     measured: Measurement
     line: Line
@@ -68,7 +68,7 @@ class _Point:
     """What its line is called, without parameters that tell it from others."""
 
     parameters: Mapping[str, Any]
-    """Of the policy, or of the environment."""
+    """Of the policy, or of the instance."""
 
     @property
     def place(self) -> tuple[str, str]:
@@ -174,7 +174,7 @@ def _chosen(parameter: str | None, *kinds: list[_Point]) -> tuple[str, list[_Poi
     if not isinstance(parameter, str) or parameter not in found:
         raise ValueError(
             f"parameter: must be one that takes several values here, "
-            f"{', '.join(found)}, but is {shown(parameter)}"
+            f"{', '.join(found)}, but is {short_repr(parameter)}"
         )
     return parameter, found[parameter][1]
 
@@ -222,7 +222,7 @@ def _panels(
     *,
     several: bool,
 ) -> list[Panel]:
-    """Return a panel per environment, at one round."""
+    """Return a panel per instance, at one round."""
     panels = []
     for panel in dict.fromkeys(each.panel for each in swept):
         own = [each for each in swept if each.panel == panel]

@@ -82,7 +82,7 @@ def sweep(
     parameter : str, optional
         A number among the parameters of policies, or of matrices such as
         ``"equal-gap:gap=0.05|0.1|0.2,num_arms=5"``; by default the one that takes the
-        most values. Of policies, each environment has a panel, and a policy without the
+        most values. Of policies, each instance has a panel, and a policy without the
         parameter is a level line; of matrices, each family has one. Another parameter
         that takes several values beside has a line for each; one that moves along, as
         when both were zipped, stands on the axis.

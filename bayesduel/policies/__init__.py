@@ -27,7 +27,7 @@ from bayesduel.policies.lookup import (
     label_of,
     name_of,
     names,
-    parse,
+    parse_policy,
     subset_names,
 )
 from bayesduel.policies.parameters import parameters
@@ -118,7 +118,7 @@ __all__ = [
     "names",
     "over_models",
     "parameters",
-    "parse",
+    "parse_policy",
     "register",
     "subset_names",
 ]

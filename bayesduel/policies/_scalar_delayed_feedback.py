@@ -47,7 +47,9 @@ class DelayedFeedbackKernel(NamedTuple):
 def kernel(inner: ScalarKernel, *, every: int) -> ScalarKernel:
     """Return the kernel around that of a policy which is stepped round by round."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> DelayedFeedbackKernel:
+    def initial_state(
+        order: Int[np.ndarray, " K"], horizon: int
+    ) -> DelayedFeedbackKernel:
         state = DelayedFeedbackKernel(
             inner.new_state(order, horizon),
             now=np.zeros(1, dtype=_NOW),
@@ -60,10 +62,10 @@ def kernel(inner: ScalarKernel, *, every: int) -> ScalarKernel:
     def info(state: DelayedFeedbackKernel) -> dict[str, Any]:
         return inner.info(state.inner)
 
-    def serve(state: DelayedFeedbackKernel) -> bool:
-        return inner.serve(state.inner)
+    def solve_on_host(state: DelayedFeedbackKernel) -> bool:
+        return inner.solve_on_host(state.inner)
 
-    return ScalarKernel(f"{inner.name}_delayed", of_run, info, serve)
+    return ScalarKernel(f"{inner.name}_delayed", initial_state, info, solve_on_host)
 
 
 @inlined

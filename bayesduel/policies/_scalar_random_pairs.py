@@ -25,11 +25,11 @@ class RandomPairsKernel(NamedTuple):
 def kernel(*, distinct: bool) -> ScalarKernel:
     """Return the kernel."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RandomPairsKernel:
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> RandomPairsKernel:
         pairs = np.zeros((len(order), len(order)), dtype=_PAIR)
         return RandomPairsKernel(pairs, np.full(1, distinct, dtype=np.int64))
 
-    return ScalarKernel("random_pairs", of_run)
+    return ScalarKernel("random_pairs", initial_state)
 
 
 @inlined

@@ -27,7 +27,9 @@ def kernel(
 ) -> ScalarKernel:
     """Return the kernel around that of a policy, which has lived through ``rounds``."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> WithoutSelfDuelsKernel:
+    def initial_state(
+        order: Int[np.ndarray, " K"], horizon: int
+    ) -> WithoutSelfDuelsKernel:
         return WithoutSelfDuelsKernel(
             inner.new_state(order, horizon),
             clock=np.full(1, rounds, dtype=np.int64),
@@ -37,10 +39,12 @@ def kernel(
     def info(state: WithoutSelfDuelsKernel) -> dict[str, Any]:
         return inner.info(state.inner)
 
-    def serve(state: WithoutSelfDuelsKernel) -> bool:
-        return inner.serve(state.inner)
+    def solve_on_host(state: WithoutSelfDuelsKernel) -> bool:
+        return inner.solve_on_host(state.inner)
 
-    return ScalarKernel(f"{inner.name}_without_self_duels", of_run, info, serve)
+    return ScalarKernel(
+        f"{inner.name}_without_self_duels", initial_state, info, solve_on_host
+    )
 
 
 @inlined

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import PolicyParameterError, checked_as
+from bayesduel.errors import PolicyParameterError, reraise_as
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
@@ -80,26 +80,26 @@ def check_at_least(name: str, value: float, bound: float, *, why: str = "") -> N
 def _check_bound(name: str, value: float, holds: bool, rule: str, why: str) -> None:
     if not (np.isfinite(as_number(value)) and holds):
         reason = f" ({why})" if why else ""
-        law = f"must be a finite number {rule}{reason}"
-        raise PolicyParameterError.of(name, law, value)
+        requirement = f"must be a finite number {rule}{reason}"
+        raise PolicyParameterError.of(name, requirement, value)
 
 
 def check_beta_pairs(posterior: Any, num_arms: int) -> None:
-    """Raise unless ``posterior`` is a Beta law per pair that fits ``num_arms``."""
+    """Raise unless ``posterior`` is one Beta per pair that fits ``num_arms``."""
     if not isinstance(posterior, BetaPairs):
-        rule = "must be a Beta law per pair, such as BetaPairs(prior=2)"
+        rule = "must be a Beta distribution per pair, such as BetaPairs(prior=2)"
         raise PolicyParameterError.of("posterior", rule, posterior)
     posterior.check(num_arms)
 
 
 def check_beta_arms(posterior: Any) -> None:
-    """Raise unless ``posterior`` is a Beta law per arm."""
+    """Raise unless ``posterior`` is a Beta distribution per arm."""
     if not isinstance(posterior, BetaArms):
-        rule = "must be a Beta law per arm, such as BetaArms(prior=2)"
+        rule = "must be a Beta distribution per arm, such as BetaArms(prior=2)"
         raise PolicyParameterError.of("posterior", rule, posterior)
     posterior.check()
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
-    checked_as(PolicyParameterError, one_of, value, choices, name)
+    reraise_as(PolicyParameterError, one_of, value, choices, name)

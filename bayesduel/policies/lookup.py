@@ -14,7 +14,7 @@ from bayesduel.policies.registry import entries
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
 from bayesduel.posteriors.names import is_posterior, numbers_of, with_numbers
-from theory.arguments import as_number, shown
+from theory.arguments import as_number, short_repr
 
 
 def names() -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def get(name: str, **parameters: Any) -> PolicyBase:
         near = near_names(str(name).lower(), known)
         raise UnknownNameError.of(
             "",
-            f"there is no policy {shown(name)}",
+            f"there is no policy {short_repr(name)}",
             name,
             remedy=f"{near}all: {', '.join(known)}",
         )
@@ -137,7 +137,7 @@ def _with_posterior(
     return policy
 
 
-def parse(text: str) -> PolicyBase:
+def parse_policy(text: str) -> PolicyBase:
     """Read a policy with parameters, as the command line writes it.
 
     Parameters
@@ -149,14 +149,14 @@ def parse(text: str) -> PolicyBase:
     Examples
     --------
     >>> from bayesduel import policies
-    >>> policies.parse("d-ts:alpha=0.6,look_ahead=false").alpha
+    >>> policies.parse_policy("d-ts:alpha=0.6,look_ahead=false").alpha
     0.6
-    >>> policies.parse("ecw-rmed:every=300").label
+    >>> policies.parse_policy("ecw-rmed:every=300").label
     'ECW-RMED, told every 300 rounds'
     """
     if not isinstance(text, str):
         raise UnknownNameError(
-            f"a policy must be named by a text such as 'd-ts', got {shown(text)}"
+            f"a policy must be named by a text such as 'd-ts', got {short_repr(text)}"
         )
     name, _, rest = text.strip().partition(":")
     name = name.strip().lower()
@@ -188,8 +188,8 @@ def _parameters(text: str, rest: str, default: PolicyBase | None) -> dict[str, A
     return parameters
 
 
-def spelled(policy: PolicyBase) -> str:
-    """Return the text that :func:`parse` reads as the same policy.
+def policy_text(policy: PolicyBase) -> str:
+    """Return the text that :func:`parse_policy` reads as the same policy.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def spelled(policy: PolicyBase) -> str:
     Examples
     --------
     >>> from bayesduel import policies
-    >>> spelled(policies.get("d-ts", alpha=0.6, every=10))
+    >>> policy_text(policies.get("d-ts", alpha=0.6, every=10))
     'd-ts:alpha=0.6,every=10'
     """
     inner, around = check_policy(policy), {}
@@ -217,7 +217,7 @@ def spelled(policy: PolicyBase) -> str:
         text = _with_changes(text, inner, words=False)
         text = _extended(text, around)
         # A script is another module in the process that reads this.
-        same = kind.__module__ != "__main__" and _same(parse(text), policy)
+        same = kind.__module__ != "__main__" and _same(parse_policy(text), policy)
     except ValueError:
         same = False
     if not same:
@@ -225,7 +225,8 @@ def spelled(policy: PolicyBase) -> str:
             "",
             f"no text names the policy {policy.label}",
             policy,
-            remedy="make it by name, as policies.parse does, from numbers and words; a "
+            remedy="make it by name, as policies.parse_policy does, from numbers and "
+            "words; a "
             "policy of your own needs a module and a default for each parameter",
         )
     return text
@@ -233,7 +234,7 @@ def spelled(policy: PolicyBase) -> str:
 
 def _with_changes(text: str, policy: PolicyBase, *, words: bool) -> str:
     """Add the parameters in which a policy differs from what a text stands for."""
-    usual = settable(parse(text))
+    usual = settable(parse_policy(text))
     changes = {
         name: value
         for name, value in settable(policy).items()
@@ -308,5 +309,5 @@ def _as_kind(policy: str, parameter: str, value: Any, default: Any) -> Any:
     words = {bool: "true or false", float: "a number", int: "an integer", str: "a word"}
     raise PolicyParameterError(
         f"{policy}: {parameter} must be {words.get(kind, kind.__name__)}, got "
-        f"{shown(value)}"
+        f"{short_repr(value)}"
     )

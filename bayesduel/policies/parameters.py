@@ -47,6 +47,6 @@ def parameters_json(policy: PolicyBase) -> str:
     """
     found = parameters(policy)
     for each in fields(policy):  # pyright: ignore[reportArgumentType]
-        if not each.metadata.get("law", True):
+        if not each.metadata.get("distribution", True):
             del found[each.name]
     return json.dumps(found, sort_keys=True)

@@ -90,7 +90,7 @@ class FrozenPolicy(PolicyBase):
 
 
 def _compiled(default: bool) -> Any:
-    return field(default=default, kw_only=True, metadata={"law": False})
+    return field(default=default, kw_only=True, metadata={"distribution": False})
 
 
 class KernelPolicy(FrozenPolicy):
@@ -196,7 +196,9 @@ class Policy(FrozenPolicy):
     >>> result = bayesduel.simulate("cyclic", Greedy(), num_runs=4, horizon=1000)
     """
 
-    compiled: bool = field(default=False, kw_only=True, metadata={"law": False})
+    compiled: bool = field(
+        default=False, kw_only=True, metadata={"distribution": False}
+    )
 
     def start(self, num_arms: int, horizon: int, rng: Generator, /) -> Any:
         """Return the state before the first round; never compiled."""

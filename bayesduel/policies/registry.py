@@ -173,7 +173,7 @@ def registered_label(policy: Any) -> str | None:
     changed = [
         text
         for field in fields(policy)
-        if field.metadata.get("law", True)
+        if field.metadata.get("distribution", True)
         for text in _change(
             field.name, getattr(policy, field.name), getattr(entry.default, field.name)
         )
@@ -236,7 +236,7 @@ def own_label(policy: Any) -> str:
     changed = [
         f"{field.name}={_text(getattr(policy, field.name))}"
         for field in fields(policy)
-        if field.metadata.get("law", True)
+        if field.metadata.get("distribution", True)
         and not _is_default(getattr(policy, field.name), field)
     ]
     # A title that is inherited is the one of another policy.

@@ -32,7 +32,7 @@ class ScalarDuel(NamedTuple):
 
     ``champion`` duels itself for ``idle_rounds`` rounds, then, if ``explores``,
     ``first`` meets ``second`` once. With ``SEVERAL`` champions each of the idle rounds
-    has one of its own, drawn from the same law.
+    has one of its own, drawn from the same distribution.
     """
 
     champion: int
@@ -46,7 +46,7 @@ def _nothing(state: Any) -> dict[str, Any]:
     return {}
 
 
-def _serves_nothing(state: Any) -> bool:
+def _solves_nothing(state: Any) -> bool:
     return False
 
 
@@ -71,7 +71,7 @@ class ScalarKernel:
     name: str
     new_state: Callable[[Int[np.ndarray, " K"], int], Any]
     info: Callable[[Any], dict[str, Any]] = _nothing
-    serve: Callable[[Any], bool] = _serves_nothing
+    solve_on_host: Callable[[Any], bool] = _solves_nothing
 
 
 @by_state

@@ -132,7 +132,9 @@ class SubsetPolicy(OfferingPolicy, FrozenPolicy):
         Let Numba compile ``choose``, ``update`` and ``recommend``, as there.
     """
 
-    compiled: bool = field(default=False, kw_only=True, metadata={"law": False})
+    compiled: bool = field(
+        default=False, kw_only=True, metadata={"distribution": False}
+    )
 
     def start(
         self,

@@ -12,9 +12,9 @@ class WithoutSelfDuels(PolicyAround):
 
     Policies that minimize regret let their champion meet itself nearly always. That
     teaches nothing; who pays for duels and wants a name, not regret, leaves it out. The
-    policy counts its own rounds, self-duels included, so the law of its duels is the
-    same; a run counts those that are played. Once a policy would explore no more within
-    2^62 rounds of its own, its choice meets itself to the end.
+    policy counts its own rounds, self-duels included, so the distribution of its duels
+    is the same; a run counts those that are played. Once a policy would explore no more
+    within 2^62 rounds of its own, its choice meets itself to the end.
 
     Regret, ties and the recommendation are those of the policy.
 
@@ -29,7 +29,7 @@ class WithoutSelfDuels(PolicyAround):
     >>> from bayesduel import policies
     >>> policies.WithoutSelfDuels(policies.get("d-ts")).label
     'D-TS, no self-duels'
-    >>> policies.parse("d-ts:self_duels=false").name
+    >>> policies.parse_policy("d-ts:self_duels=false").name
     'd-ts, no self-duels'
     """
 

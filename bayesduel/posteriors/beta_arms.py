@@ -8,7 +8,7 @@ from bayesduel.posteriors.priors import check_prior, normalized
 
 @dataclass(frozen=True)
 class BetaArms:
-    """A Beta law per arm, Beta(prior + gains, prior + losses), independent of others.
+    """A Beta distribution per arm, Beta(prior + gains, prior + losses), independently.
 
     The posterior of a rate of wins, where every arm meets the same opponents. That is
     what reductions to ordinary bandits assume; it holds for no preference matrix once

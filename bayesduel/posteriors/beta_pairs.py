@@ -17,8 +17,8 @@ class BetaPairs:
     j: the exact posterior of :class:`bayesduel.models.PairwiseBeta`. Policies keep it
     in scalar code (:mod:`bayesduel.posteriors.scalar_betas`).
 
-    Chances P(theta_ij > 1/2) keep their relative accuracy down to 1e-30, whatever the
-    prior. Integers shift the counts, and are the fastest.
+    Probabilities P(theta_ij > 1/2) keep their relative accuracy down to 1e-30, whatever
+    the prior. Integers shift the counts, and are the fastest.
 
     Parameters
     ----------

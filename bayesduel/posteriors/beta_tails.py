@@ -1,4 +1,4 @@
-"""Tables and series for P(theta > 1/2) of a Beta law, accurate far into the tail.
+"""Tables and series for P(theta > 1/2), theta of Beta, accurate far into the tail.
 
 With w wins and l losses, theta ~ Beta(w + 1, l + 1) and
 

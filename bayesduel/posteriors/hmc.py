@@ -15,7 +15,7 @@ from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors.laplace import (
     Laplace,
     LaplaceBeliefs,
-    NormalLaw,
+    NormalApproximation,
     draw_points,
 )
 from bayesduel.posteriors.pair_models import Covariates, PointDensity, check_count
@@ -26,15 +26,16 @@ _LEAPS = 3
 
 _SHORTEST_LEAP = 0.4
 _LONGEST_LEAP = 0.6
-"""Three leaps of about 1/2 take a quarter of a period of a standard normal law, after
-which nothing is left of the start; the length varies, so that no law is met in step."""
+"""Three leaps of about 1/2 take a quarter of a period of a standard normal
+distribution, after which nothing is left of the start; the length varies, so that no
+distribution is met in step."""
 
 _WARM_UP = 64
-"""Trajectories before the first vote, where the prior is no normal law."""
+"""Trajectories before the first vote, where the prior is no normal distribution."""
 
 
 class ChainBeliefs(NamedTuple):
-    """Where the chains are, and the normal law by which their steps are scaled."""
+    """Where the chains are, and the normal distribution that scales their steps."""
 
     laplace: LaplaceBeliefs
     walkers: Float[Array, "chain D"]
@@ -45,9 +46,10 @@ class HMC:
     """The exact posterior of a model, by Hamiltonian Monte Carlo: the slow truth.
 
     Independent chains follow the posterior. At every update, whether there was a vote
-    or not, each moves a few trajectories, in coordinates in which Laplace's normal law
-    is a standard one: that law decides how fast the chains mix, not where they go.
-    Draws of one state are where the chains are, and there are as many as chains.
+    or not, each moves a few trajectories, in coordinates in which Laplace's normal
+    distribution is a standard one: that distribution decides how fast the chains mix,
+    not where they go. Draws of one state are where the chains are, and there are as
+    many as chains.
 
     Parameters
     ----------
@@ -92,7 +94,7 @@ class HMC:
 
     @property
     def laplace(self) -> Laplace:
-        """The normal law of the same posterior."""
+        """The normal distribution of the same posterior."""
         return Laplace(self.model, self.newton_steps, self.covariates, self.order)
 
     @property
@@ -113,15 +115,15 @@ class HMC:
     def init(self, rng_key: RunKey, num_arms: int) -> ChainBeliefs:
         """Return the state before any vote; consumes ``rng_key``."""
         laplace = self.laplace.init(rng_key, num_arms)
-        if laplace.order is None:  # The prior is that normal law.
+        if laplace.order is None:  # The prior is that normal distribution.
             return ChainBeliefs(
                 laplace=laplace,
-                walkers=draw_points(rng_key, laplace.law, self.chains),
+                walkers=draw_points(rng_key, laplace.distribution, self.chains),
             )
         key_start, key_walk = jax.random.split(rng_key)
-        walkers = draw_points(key_start, laplace.law, self.chains)
+        walkers = draw_points(key_start, laplace.distribution, self.chains)
         density = self._density(laplace)
-        walkers = walk(key_walk, density, walkers, laplace.law, _WARM_UP)
+        walkers = walk(key_walk, density, walkers, laplace.distribution, _WARM_UP)
         return ChainBeliefs(laplace=laplace, walkers=walkers)
 
     def update(
@@ -138,7 +140,7 @@ class HMC:
             rng_key,
             self._density(laplace),
             state.walkers,
-            laplace.law,
+            laplace.distribution,
             self.mcmc_steps,
         )
         return ChainBeliefs(laplace=laplace, walkers=walkers)
@@ -182,13 +184,13 @@ def walk(
     rng_key: RunKey,
     density: PointDensity,
     points: Float[Array, "chain D"],
-    law: NormalLaw,
+    distribution: NormalApproximation,
     steps: int,
 ) -> Float[Array, "chain D"]:
     """Move Markov chains that leave the exact posterior as it is.
 
-    By NumPyro's kernel, in coordinates z in which ``law`` is a standard normal one,
-    x = mode + L^-T z. Chains are independent of one another.
+    By NumPyro's kernel, in coordinates z in which ``distribution`` is a standard normal
+    one, x = mode + L^-T z. Chains are independent of one another.
 
     Parameters
     ----------
@@ -198,7 +200,7 @@ def walk(
         The log density of the posterior.
     points : float64 (chain, D)
         Where the chains are.
-    law : NormalLaw
+    distribution : NormalApproximation
         Close to the posterior, and independent of ``points``.
     steps : int
         Trajectories.
@@ -210,13 +212,16 @@ def walk(
     # NumPyro takes long to import, and Laplace's method does without.
     from numpyro.infer.hmc import hmc
 
-    size = law.mode.shape[0]
+    size = distribution.mode.shape[0]
     inverse = lax.linalg.triangular_solve(
-        law.factor, jnp.eye(size, dtype=jnp.float64), left_side=True, lower=True
+        distribution.factor,
+        jnp.eye(size, dtype=jnp.float64),
+        left_side=True,
+        lower=True,
     )
 
     def point_of(white: Float[Array, " D"]) -> Float[Array, " D"]:
-        return law.mode + white @ inverse
+        return distribution.mode + white @ inverse
 
     start, move = hmc(lambda white: -density.log_density(point_of(white)), algo="HMC")
 
@@ -226,7 +231,7 @@ def walk(
     def chain(rng_key: RunKey, point: Float[Array, " D"]) -> Float[Array, " D"]:
         key_start, key_leaps = jax.random.split(rng_key)
         state = start(
-            (point - law.mode) @ law.factor,
+            (point - distribution.mode) @ distribution.factor,
             num_warmup=0,
             num_steps=_LEAPS,
             adapt_step_size=False,

@@ -40,8 +40,8 @@ _NODES = 128
 """Points, and as many mirrored ones, by which a mean is computed."""
 
 
-class NormalLaw(NamedTuple):
-    """A normal law in unconstrained coordinates: a mode, and the curvature there."""
+class NormalApproximation(NamedTuple):
+    """A normal distribution in unconstrained coordinates: mode and curvature there."""
 
     mode: Float[Array, " D"]
     factor: Float[Array, "D D"]
@@ -49,13 +49,13 @@ class NormalLaw(NamedTuple):
 
 
 class LaplaceBeliefs(NamedTuple):
-    """Votes, and the normal law close to their posterior."""
+    """Votes, and the normal distribution close to their posterior."""
 
     votes: VoteTables
-    law: NormalLaw
+    distribution: NormalApproximation
     order: Int[Array, " K"] | None
     """What the model calls the arms of the policy; None where it makes no difference
-    between arms. Votes and law are in the model's order."""
+    between arms. Votes and distribution are in the model's order."""
 
 
 @frozen_pytree
@@ -63,16 +63,16 @@ class Laplace:
     """The posterior of a model by Laplace's method, with the tails of the posterior.
 
     After every vote the mode is followed by Newton steps from where it was, and the
-    normal law there is that of :func:`bayesduel.inference.fit` with
+    normal distribution there is that of :func:`bayesduel.inference.fit` with
     ``method="laplace"``. A proper prior keeps it finite, also for an arm that never
     lost. Bradley-Terry and Thurstone with independent normal utilities have gradient
     and Hessian in closed form; any other model, one's own included, is differentiated
     automatically, and its steps are halved until they rise.
 
-    A draw of that law is moved along its ray from the mode to where the posterior holds
-    as much beyond. Of wide gaps the tails of the normal law are far too fat: a policy
-    that draws from it explores up to six times too often. ``docs/theory/posteriors.md``
-    compares both with the exact posterior.
+    A draw of that distribution is moved along its ray from the mode to where the
+    posterior holds as much beyond. Of wide gaps the tails of the normal distribution
+    are far too fat: a policy that draws from it explores up to six times too often.
+    ``docs/theory/posteriors.md`` compares both with the exact posterior.
 
     Votes count with the order in which the two arms were shown, for models with an
     order effect; P(i beats j) is the one with nobody shown first.
@@ -160,17 +160,19 @@ class Laplace:
         """Return the state before any vote; ``rng_key`` is not used."""
         pairs = self.pairs(num_arms)
         votes = VoteTables.empty(num_arms)
-        start = NormalLaw(
+        start = NormalApproximation(
             mode=jnp.zeros(pairs.size, dtype=jnp.float64),
             factor=jnp.eye(pairs.size, dtype=jnp.float64),
         )
         # Not every prior has its mode at 0.
-        law = follow(pairs.density(votes), start, 1 if pairs.in_closed_form else 16)
+        distribution = follow(
+            pairs.density(votes), start, 1 if pairs.in_closed_form else 16
+        )
         order = None
         if not pairs.in_closed_form:
             order = jnp.arange(num_arms) if self.order is None else self.order
             order = order.astype(jnp.int32)
-        return LaplaceBeliefs(votes=votes, law=law, order=order)
+        return LaplaceBeliefs(votes=votes, distribution=distribution, order=order)
 
     def update(
         self,
@@ -185,8 +187,10 @@ class Laplace:
             first, second = (state.order[arm] for arm in (first, second))
         tables = state.votes.add(first, second, votes)
         density = self.pairs(tables.won.shape[0]).density(tables)
-        law = follow(density, state.law, self.newton_steps)
-        return LaplaceBeliefs(votes=tables, law=law, order=state.order)
+        distribution = follow(density, state.distribution, self.newton_steps)
+        return LaplaceBeliefs(
+            votes=tables, distribution=distribution, order=state.order
+        )
 
     def sample(
         self, rng_key: RunKey, state: LaplaceBeliefs, num_draws: int
@@ -205,24 +209,24 @@ class Laplace:
     ) -> Float[Array, "draw D"]:
         """Draw points along rays from the mode; consumes ``rng_key``."""
         density = self.pairs(state.votes.won.shape[0]).falling(state.votes)
-        return draw_on_rays(rng_key, density, state.law, num_draws)
+        return draw_on_rays(rng_key, density, state.distribution, num_draws)
 
     def utilities(self, state: LaplaceBeliefs) -> Float[Array, " K"]:
         """Return the utilities at the mode, if ``on_a_scale``."""
-        return self.utilities_at(state, state.law.mode[None, :])[0]
+        return self.utilities_at(state, state.distribution.mode[None, :])[0]
 
     def mean(self, state: LaplaceBeliefs) -> Float[Array, "K K"]:
-        """Return the mean of the preference matrix under the normal law.
+        """Return the mean of the preference matrix under the normal distribution.
 
         By 256 points, in pairs on either side of the mode, that fill the space evenly
         (Sobol' points): a mean of 1/2 by symmetry is exact. Others were off by 0.0006
         in root mean square over 576 sets of votes on 2 to 7 arms, and by 0.014 at most,
         where utilities are far apart and unsure.
         """
-        size = state.law.mode.shape[0]
+        size = state.distribution.mode.shape[0]
 
         def add(total: Array, white: Array) -> tuple[Array, None]:
-            points = points_at(state.law, jnp.stack([white, -white], axis=1))
+            points = points_at(state.distribution, jnp.stack([white, -white], axis=1))
             return total + jnp.mean(self.matrices_at(state, points), axis=0), None
 
         num_arms = state.votes.won.shape[0]
@@ -247,10 +251,12 @@ class Laplace:
         return found if state.order is None else found[:, state.order]
 
 
-def follow(density: PointDensity, law: NormalLaw, newton_steps: int) -> NormalLaw:
-    """Take Newton steps from the last mode; return the law where they end."""
+def follow(
+    density: PointDensity, distribution: NormalApproximation, newton_steps: int
+) -> NormalApproximation:
+    """Take Newton steps from the last mode; return the distribution where they end."""
     if isinstance(density, AutomaticDensity):
-        return _follow_rising(density, law, newton_steps)
+        return _follow_rising(density, distribution, newton_steps)
 
     def going(search: _Way) -> Array:
         return (search.steps < newton_steps) & (search.change > _SETTLED)
@@ -259,11 +265,13 @@ def follow(density: PointDensity, law: NormalLaw, newton_steps: int) -> NormalLa
         mode, change = _step(density, search.mode)
         return _Way(mode, change, search.steps + 1)
 
-    start = _Way(law.mode, jnp.full((), jnp.inf, dtype=jnp.float64), jnp.int32(0))
+    start = _Way(
+        distribution.mode, jnp.full((), jnp.inf, dtype=jnp.float64), jnp.int32(0)
+    )
     mode = lax.while_loop(going, step, start).mode
-    _, hessian = density.bend(mode)
+    _, hessian = density.gradient_and_hessian(mode)
     factor = lax.linalg.cholesky(-hessian, symmetrize_input=False)
-    return NormalLaw(mode=mode, factor=factor)
+    return NormalApproximation(mode=mode, factor=factor)
 
 
 class _Way(NamedTuple):
@@ -278,7 +286,7 @@ class _Way(NamedTuple):
 
 def _step(density: PointDensity, mode: Array) -> tuple[Array, Array]:
     """Take a Newton step; return where it ends and the largest change."""
-    gradient, hessian = density.bend(mode)
+    gradient, hessian = density.gradient_and_hessian(mode)
     factor = lax.linalg.cholesky(-hessian, symmetrize_input=False)
     step = _solve(factor, gradient)
     longest = jnp.max(jnp.abs(step))
@@ -287,8 +295,8 @@ def _step(density: PointDensity, mode: Array) -> tuple[Array, Array]:
 
 
 def _follow_rising(
-    density: AutomaticDensity, law: NormalLaw, newton_steps: int
-) -> NormalLaw:
+    density: AutomaticDensity, distribution: NormalApproximation, newton_steps: int
+) -> NormalApproximation:
     """Take steps that are halved until they rise: nothing is known of the density."""
     surface = Surface(
         slope=jax.value_and_grad(density.log_density),
@@ -300,39 +308,43 @@ def _follow_rising(
         return jnp.asarray(search.going & (search.iterations < newton_steps))
 
     step = partial(advance, surface, tolerance=1e-14)
-    search = lax.while_loop(going, step, Search.at(law.mode))
+    search = lax.while_loop(going, step, Search.at(distribution.mode))
     mode = jnp.asarray(search.point)
     negative = -density.hessian(mode)
     factor = lax.linalg.cholesky(negative, symmetrize_input=False)
     concave = jnp.all(jnp.isfinite(factor))
-    identity = jnp.eye(law.mode.shape[0], dtype=law.mode.dtype)
+    identity = jnp.eye(distribution.mode.shape[0], dtype=distribution.mode.dtype)
     factor = jnp.where(concave, factor, damped_factor(negative, identity))
-    return NormalLaw(mode=mode, factor=factor)
+    return NormalApproximation(mode=mode, factor=factor)
 
 
 def draw_points(
-    rng_key: RunKey, law: NormalLaw, num_draws: int
+    rng_key: RunKey, distribution: NormalApproximation, num_draws: int
 ) -> Float[Array, "draw D"]:
-    """Draw from a normal law; consumes ``rng_key``."""
-    shape = (law.mode.shape[0], num_draws)
-    return points_at(law, jax.random.normal(rng_key, shape, dtype=jnp.float64))
+    """Draw from a normal distribution; consumes ``rng_key``."""
+    shape = (distribution.mode.shape[0], num_draws)
+    return points_at(distribution, jax.random.normal(rng_key, shape, dtype=jnp.float64))
 
 
 def draw_on_rays(
-    rng_key: RunKey, density: Falling, law: NormalLaw, num_draws: int
+    rng_key: RunKey, density: Falling, distribution: NormalApproximation, num_draws: int
 ) -> Float[Array, "draw D"]:
-    """Draw from a normal law and move its draws along rays; consumes ``rng_key``."""
-    shape = (law.mode.shape[0], num_draws)
+    """Draw from a normal distribution, then along its rays; consumes ``rng_key``."""
+    shape = (distribution.mode.shape[0], num_draws)
     white = jax.random.normal(rng_key, shape, dtype=jnp.float64)
     depth = jnp.sqrt(jnp.sum(jnp.square(white), axis=0))
-    return points_on_rays(density, law.mode, points_at(law, white), depth)
+    return points_on_rays(
+        density, distribution.mode, points_at(distribution, white), depth
+    )
 
 
-def points_at(law: NormalLaw, white: Float[Array, "D draw"]) -> Float[Array, "draw D"]:
+def points_at(
+    distribution: NormalApproximation, white: Float[Array, "D draw"]
+) -> Float[Array, "draw D"]:
     """Return mode + L^-T z for columns z."""
     options = {"left_side": True, "lower": True, "transpose_a": True}
-    moved = lax.linalg.triangular_solve(law.factor, white, **options)
-    return (law.mode[:, None] + moved).T
+    moved = lax.linalg.triangular_solve(distribution.factor, white, **options)
+    return (distribution.mode[:, None] + moved).T
 
 
 def _solve(factor: Float[Array, "D D"], right: Float[Array, " D"]) -> Array:
@@ -344,7 +356,7 @@ def _solve(factor: Float[Array, "D D"], right: Float[Array, " D"]) -> Array:
 
 
 def _even_points(size: int) -> Float[np.ndarray, "node D"]:
-    """Return points that fill a standard normal law evenly, the same every time."""
+    """Return points that fill a standard normal evenly, the same every time."""
     from scipy.special import ndtri
     from scipy.stats import qmc
 

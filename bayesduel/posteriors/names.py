@@ -11,7 +11,7 @@ from bayesduel.models.base import PreferenceModel
 from bayesduel.posteriors.base import PairPosterior, SetPosterior
 from bayesduel.posteriors.beta_arms import BetaArms
 from bayesduel.posteriors.beta_pairs import BetaPairs
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 NAMES = ("beta", "bradley-terry", "thurstone", "bradley-terry-hmc", "thurstone-hmc")
 """Names of posteriors, as the command line has them."""
@@ -68,7 +68,7 @@ def check_pair_posterior(posterior: Any, num_arms: int | None = None) -> Any:
     if not isinstance(posterior, BetaPairs | PairPosterior):
         raise PolicyParameterError(
             f"posterior must be one of {', '.join(NAMES)}, or a posterior such as "
-            f"Laplace(Thurstone()); got {shown(posterior)}"
+            f"Laplace(Thurstone()); got {short_repr(posterior)}"
         )
     posterior.check(num_arms)
     return posterior

@@ -65,7 +65,7 @@ class PointDensity(Protocol):
         """Return its value at a point (D,)."""
         ...
 
-    def bend(
+    def gradient_and_hessian(
         self, point: Float[Array, " D"], /
     ) -> tuple[Float[Array, " D"], Float[Array, "D D"]]:
         """Return its gradient and its Hessian (D, D)."""
@@ -94,7 +94,7 @@ class AutomaticDensity:
         """Return the Hessian."""
         return (self.own_hessian or jax.hessian(self.log_density))(point)
 
-    def bend(
+    def gradient_and_hessian(
         self, point: Float[Array, " D"]
     ) -> tuple[Float[Array, " D"], Float[Array, "D D"]]:
         """Return gradient and Hessian."""

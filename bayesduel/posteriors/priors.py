@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesduel.errors import PolicyParameterError
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 LARGEST = 1e8
 """Largest pseudo-count: with those of the duels they must fit into 32 bits."""
@@ -64,10 +64,10 @@ def check_prior(prior: Any, num_arms: int | None = None, *, table: bool = True) 
     rule = f"prior must be a number above 0 and at most {LARGEST:.0e}"
     rule += f", or a {size} table of such numbers" if table else ""
     if isinstance(prior, bool) or not isinstance(prior, int | float | np.ndarray):
-        raise PolicyParameterError(f"{rule}, got {shown(prior)}")
+        raise PolicyParameterError(f"{rule}, got {short_repr(prior)}")
     values = np.asarray(prior)
     if values.dtype.kind not in "iuf":
-        raise PolicyParameterError(f"{rule}, got {shown(prior)}")
+        raise PolicyParameterError(f"{rule}, got {short_repr(prior)}")
     if values.ndim == 0:
         if not 0 < values <= LARGEST:
             raise PolicyParameterError(f"{rule}, got {values.item()!r}")

@@ -2,13 +2,13 @@
 
 Let U be minus the log posterior and m its minimum. A standard normal z points into the
 direction w = L^-T z, and is moved to the share s of the way at which the posterior
-holds as much beyond as the normal law would. With the fall F(s) = U(m + s w) - U(m) and
-R = sqrt(2 F), the draw at which the fall is |z|^2 / 2 would weigh
+holds as much beyond as the normal distribution would. With the fall F(s) = U(m + s w) -
+U(m) and R = sqrt(2 F), the draw at which the fall is |z|^2 / 2 would weigh
 
     v(s) = (s |z| / R)^(D - 1) / (dR / d(s |z|)),
 
 posterior over density, and where the tail of a posterior begins it holds exp(-F) v, but
-for factors that it shares with a normal law. So s solves
+for factors that it shares with a normal distribution. So s solves
 
     F(s) = |z|^2 / 2 + log v(s).
 
@@ -61,7 +61,7 @@ def points_on_rays(
     normal: Float[Array, "draw D"],
     depth: Float[Array, " draw"],
 ) -> Float[Array, "draw D"]:
-    """Move draws of the normal law on their rays from the mode.
+    """Move draws of the normal distribution on their rays from the mode.
 
     Parameters
     ----------

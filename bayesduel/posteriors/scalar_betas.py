@@ -1,4 +1,4 @@
-"""Tails of Beta laws and draws above 1/2, one pair at a time.
+"""Tails of Beta distributions and draws above 1/2, one pair at a time.
 
 The scalar form of ``beta_tails``, with its table and its expansion, and of
 ``beta_above_half``, with its bounds and, where fewer wins than losses leave a
@@ -125,7 +125,7 @@ def rates_above_half(first: float, second: float, small: float) -> tuple[float, 
 def offset_above_half(first: float, second: float, rng: Generator) -> float:
     """Draw theta - 1/2 given theta > 1/2, theta ~ Beta(first, second).
 
-    By rejection, so that the law is exact but for rounding. With theta =
+    By rejection, so that the distribution is exact but for rounding. With theta =
     (1 + sin u) / 2 and a, b the parameters less 1/2, the log density of u
     lies below its tangent parabola at its peak (``beta_above_half``). Where the peak
     is outside, at u < 0, proposals are half normal; where the density at 1/2 is steep

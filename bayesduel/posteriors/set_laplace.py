@@ -1,4 +1,4 @@
-"""The normal law at the mode of a model of choices, followed choice by choice.
+"""The normal distribution at the mode of a model of choices, followed choice by choice.
 
 NumPyro is imported where a model without a closed form is played: the registry imports
 this.
@@ -27,7 +27,7 @@ from bayesduel.models.newton import LaplaceState
 from bayesduel.models.vote_arrays import with_counts
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors._held_models import check_counts, check_held, hyphenated
-from bayesduel.posteriors.laplace import NormalLaw, draw_on_rays
+from bayesduel.posteriors.laplace import NormalApproximation, draw_on_rays
 from bayesduel.posteriors.pair_models import AutomaticDensity
 from bayesduel.types import RunKey
 from bayesduel.votes.choices import Choices
@@ -37,7 +37,7 @@ _STEPS = 50
 
 
 class SetBeliefs(NamedTuple):
-    """Choices of every set, and the normal law close to their posterior."""
+    """Choices of every set, and the normal distribution close to their posterior."""
 
     counts: Float[Array, "S outcome"]
     """How often each arm was chosen in each set; in a last column nobody."""
@@ -132,20 +132,22 @@ class SetModel:
         sets = all_sets(self.num_arms, self.subset_size)
         here = jnp.all(sets == subset[None, :], axis=1)
         counts = state.counts + jnp.where(here[:, None], outcome[None, :], 0.0)
-        law = self._follow(counts, state.mode)
+        distribution = self._follow(counts, state.mode)
         return SetBeliefs(
             counts=counts,
-            mode=jnp.asarray(law.mode),
-            factor=jnp.asarray(law.factor),
+            mode=jnp.asarray(distribution.mode),
+            factor=jnp.asarray(distribution.factor),
         )
 
     def sample_utilities(
         self, rng_key: RunKey, state: SetBeliefs, num_draws: int
     ) -> Float[Array, "draw n"]:
         """Draw utilities along rays from the mode; consumes ``rng_key``."""
-        law = NormalLaw(mode=state.mode, factor=state.factor)
+        distribution = NormalApproximation(mode=state.mode, factor=state.factor)
         density = AutomaticDensity(self._log_density(state.counts))
-        return self._utilities_at(draw_on_rays(rng_key, density, law, num_draws))
+        return self._utilities_at(
+            draw_on_rays(rng_key, density, distribution, num_draws)
+        )
 
     def utilities(self, state: SetBeliefs) -> Float[Array, " n"]:
         """Return the utilities at the mode."""
@@ -158,7 +160,7 @@ class SetModel:
     def _follow(
         self, counts: Float[Array, "S outcome"], mode: Float[Array, " D"]
     ) -> LaplaceState:
-        """Return the normal law of so many choices, from the last mode."""
+        """Return the normal distribution of so many choices, from the last mode."""
         from bayesduel.inference.laplace import laplace, newton_mode
 
         arrays = with_counts(_template(*self._key), counts)
@@ -227,8 +229,8 @@ def _prior(
     empty = with_counts(arrays, np.zeros_like(arrays.counts))
     # While a program is traced, this thread would compile every operation by itself.
     with ThreadPoolExecutor(1) as other:
-        law = other.submit(density_of(model, empty).laplace).result()
-    return np.asarray(law.mode), np.asarray(law.factor)
+        distribution = other.submit(density_of(model, empty).laplace).result()
+    return np.asarray(distribution.mode), np.asarray(distribution.factor)
 
 
 def all_sets(num_arms: int, size: int) -> Bool[np.ndarray, "S n"]:

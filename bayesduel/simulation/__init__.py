@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazily
+from bayesduel.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.simulation.pairwise import PairwiseEnvironment
@@ -12,4 +12,4 @@ _HOMES = {"PairwiseEnvironment": ".pairwise", "SubsetEnvironment": ".subsets"}
 
 __all__ = ["PairwiseEnvironment", "SubsetEnvironment"]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazy_attributes(__name__, _HOMES)

@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float, Int, Shaped, UInt32
 
-from bayesduel.simulation.beginnings import INIT
+from bayesduel.simulation.run_orders import INIT
 from bayesduel.types import (
     Action,
     Arm,
@@ -34,7 +34,7 @@ _MOST_IDLE = 2**32
 """Self-duels that only a rule's own clock counts, in one event."""
 
 
-class Told(NamedTuple):
+class Feedback(NamedTuple):
     """What a policy is told before it is asked again."""
 
     counts: Bool[Any, ""]
@@ -75,7 +75,7 @@ def _begin(
 
 
 def _ask(
-    policy: Any, words: Array, event: Array, state: State, told: Told
+    policy: Any, words: Array, event: Array, state: State, told: Feedback
 ) -> tuple[Action, State]:
     key_update, key_choose = jax.random.split(key_of(words, event))
     new = policy.update(key_update, state, told.round, told.request, told.outcome)
@@ -162,8 +162,8 @@ def _play(
     rounds = jnp.minimum(asked.explore_rounds, rest)
     duel = asked._replace(exploit_rounds=idle, explore_rounds=rounds)
     # Of a self-duel a fair coin decides: the diagonal is 1/2.
-    chance = preference[order[duel.first], order[duel.second]]
-    won = jax.random.uniform(key_answer, dtype=jnp.float64) < chance
+    probability = preference[order[duel.first], order[duel.second]]
+    won = jax.random.uniform(key_answer, dtype=jnp.float64) < probability
     clock = seat.clock + idle + rounds
     report = Report(clock, duel, Outcome(idle, rounds, jnp.where(won, rounds, 0)))
     if not manner.self_duels:
@@ -242,7 +242,7 @@ def ask(
     words: UInt32[Array, "run 2"],
     events: UInt32[Array, " run"],
     states: State,
-    told: Batch[Told],
+    told: Batch[Feedback],
 ) -> tuple[Batch[Action], State]:
     """Tell a policy what came of its last requests, and let it choose the next ones.
 

@@ -149,7 +149,7 @@ def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
 def program_of(environment: Environment, policy: PolicyBase) -> str:
     """Return the name of what plays a policy here: "kernel-1", "jax-3" or "numpy-1".
 
-    The same runs of two programs differ, though they have one law.
+    The same runs of two programs differ, though they have one distribution.
     """
     if rule_of(policy) is not None:
         return PROGRAMS["numpy"]

@@ -9,10 +9,10 @@ from jaxtyping import Bool, Int, Shaped, UInt32
 from bayesduel.errors import SimulationError
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.simulation import asked_models
-from bayesduel.simulation.asked_models import Manner, Told
+from bayesduel.simulation.asked_models import Feedback, Manner
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.rounds import new_progress
-from bayesduel.simulation.segments import begin_anew, new_generator, out_of_events
+from bayesduel.simulation.segments import new_generator, out_of_events, reseed
 from bayesduel.simulation.set_rounds import add_offer
 from bayesduel.simulation.set_runs import SetRuns
 from bayesduel.simulation.set_worlds import answer, put_forward
@@ -37,7 +37,7 @@ class _Lanes:
     runs : range
         The numbers of all runs.
     orders, words
-        Of every run; see :func:`bayesduel.simulation.beginnings.orders_and_words`.
+        Of every run; see :func:`bayesduel.simulation.run_orders.orders_and_words`.
     checkpoints : int64 (C,)
         Rounds at which the plays are written down; the last one is the horizon.
     num_lanes : int
@@ -208,7 +208,7 @@ class SetLanes(_Lanes):
         super().begin(lanes)
         for lane in lanes:
             run = int(self.run[lane])
-            begin_anew(self._generators[lane], self._words[run])
+            reseed(self._generators[lane], self._words[run])
             progress = new_progress(1)[0]
             self._seats[lane] = self._answers.tables(run, self._orders[run], progress)
             self._places[lane] = 0
@@ -248,7 +248,7 @@ class SetLanes(_Lanes):
         if self._last is None:
             blank = asked_models.blank_request(self._policy, self._states)
             self._last = blank, Rewards(*self._nothing())
-        told = Told(
+        told = Feedback(
             self.events > 0, self.played < self._horizon, self.played, *self._last
         )
         words = self._words[self.run]

@@ -59,11 +59,11 @@ def is_in_bulk(policy: Any) -> bool:
     return declared(policy, "explores_in_bulk")
 
 
-def count_wins(policy: Any, rng: Generator, chance: float, rounds: int) -> int:
+def count_wins(policy: Any, rng: Generator, probability: float, rounds: int) -> int:
     """Play rounds of a pair, and count those that its first arm wins."""
     if is_in_bulk(policy):
-        return rng.binomial(rounds, chance)
-    return int(rng.random() < chance)
+        return rng.binomial(rounds, probability)
+    return int(rng.random() < probability)
 
 
 def recommend(policy: Any, state: Any, rng: Generator) -> Any:

@@ -12,11 +12,11 @@ from jaxtyping import Int, Shaped
 from bayesduel.errors import BayesduelError, SimulationError
 from bayesduel.policies.policy import check_rule, declared
 from bayesduel.simulation import rounds
-from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.environment import Environment
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
-from bayesduel.simulation.segments import Segments, begin_anew, new_generator
+from bayesduel.simulation.run_orders import orders_and_words
+from bayesduel.simulation.segments import Segments, new_generator, reseed
 from bayesduel.simulation.set_runs import SetRuns
 from bayesduel.simulation.subsets import SubsetEnvironment
 
@@ -178,7 +178,7 @@ def run_chunk(
     )
     infos: list[dict[str, float]] = []
     for run, order, seeds, row in zip(runs, orders, words, progress, strict=True):
-        begin_anew(rng, seeds)
+        reseed(rng, seeds)
         with _about(policy, row, run):
             state = all_runs.start(policy, order, rng)
             given = (own, state, rng, *all_runs.tables(len(infos), order, row))

@@ -14,7 +14,7 @@ _FIRST_SEGMENT = 64
 
 
 def new_generator() -> np.random.Generator:
-    """Return a generator that :func:`begin_anew` seeds run after run.
+    """Return a generator that :func:`reseed` seeds run after run.
 
     NumPy's SFC64, as the fastest. To make another one known to compiled code takes as
     long as 50 duels.
@@ -22,7 +22,7 @@ def new_generator() -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(0))
 
 
-def begin_anew(rng: np.random.Generator, seed: UInt32[np.ndarray, " W"]) -> None:
+def reseed(rng: np.random.Generator, seed: UInt32[np.ndarray, " W"]) -> None:
     """Seed the generator for a run."""
     rng.bit_generator.state = np.random.SFC64(np.random.SeedSequence(seed)).state
 

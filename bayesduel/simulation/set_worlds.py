@@ -27,10 +27,15 @@ WINNER, RANKING, REWARDS = range(3)
 
 _FEEDBACKS = {"winner": WINNER, "ranking": RANKING, "independent": REWARDS}
 
-SUM_OF_CHANCES, SUM, MEAN, PREFERRED = range(4)
+SUM_OF_PROBABILITIES, SUM, MEAN, PREFERRED = range(4)
 """Forms of a notion of regret: "rewards", "sum", "mean" and "preferred"."""
 
-_FORMS = {"rewards": SUM_OF_CHANCES, "sum": SUM, "mean": MEAN, "preferred": PREFERRED}
+_FORMS = {
+    "rewards": SUM_OF_PROBABILITIES,
+    "sum": SUM,
+    "mean": MEAN,
+    "preferred": PREFERRED,
+}
 
 _MOST_DRAWS = 2**62
 """Draws that are counted at once."""
@@ -75,7 +80,7 @@ class SetLane(NamedTuple):
     offered: Bool[np.ndarray, " n"]
     """The last set, by arms."""
 
-    chances: Float[np.ndarray, " n"]
+    probabilities: Float[np.ndarray, " n"]
     """P(i|s) of it."""
 
     nobody: Float[np.ndarray, " 1"]
@@ -158,7 +163,7 @@ def new_lane(world: SetWorld, order: Int[np.ndarray, " n"]) -> SetLane:
     return SetLane(
         order=np.array(order, dtype=np.int64),
         offered=np.zeros(num_arms, dtype=bool),
-        chances=np.zeros(num_arms),
+        probabilities=np.zeros(num_arms),
         nobody=np.zeros(1),
         costs=np.zeros(len(world.forms)),
         rewards=np.zeros(num_arms),
@@ -167,7 +172,7 @@ def new_lane(world: SetWorld, order: Int[np.ndarray, " n"]) -> SetLane:
 
 
 def put_forward(world: SetWorld, lane: SetLane, subset: Bool[np.ndarray, " n"]) -> None:
-    """Note a set of positions as the one that is offered, with its chances and costs.
+    """Note a set of positions as the offered one, with its probabilities and costs.
 
     It must not be empty: so no set is there before the first one.
     """
@@ -178,29 +183,31 @@ def put_forward(world: SetWorld, lane: SetLane, subset: Bool[np.ndarray, " n"]) 
             lane.offered[arm] = subset[position]
             is_new = True
     if is_new:
-        chances_of(world, lane.offered, lane.chances)
-        lane.nobody[0] = no_choice_chance(world, lane.offered, lane.chances)
+        probabilities_of(world, lane.offered, lane.probabilities)
+        lane.nobody[0] = no_choice_probability(world, lane.offered, lane.probabilities)
         for notion in range(len(world.forms)):
             lane.costs[notion] = cost_of(world, lane, notion)
 
 
-def chances_of(
-    world: SetWorld, offered: Bool[np.ndarray, " n"], chances: Float[np.ndarray, " n"]
+def probabilities_of(
+    world: SetWorld,
+    offered: Bool[np.ndarray, " n"],
+    probabilities: Float[np.ndarray, " n"],
 ) -> None:
     """Fill in P(i|s), 0 for arms outside the set."""
     if world.rule == LOGIT:
         total = world.no_choice_weight + sum_over(offered, world.numbers)
         for arm in range(len(offered)):
-            chances[arm] = world.numbers[arm] / total if offered[arm] else 0.0
+            probabilities[arm] = world.numbers[arm] / total if offered[arm] else 0.0
     elif world.rule == GAUSSIAN:
-        gaussian_chances(world, offered, chances)
+        gaussian_probabilities(world, offered, probabilities)
     elif world.rule == TABLE:
         rank = rank_of(world, offered)
         for arm in range(len(offered)):
-            chances[arm] = world.by_rank[rank, arm]
+            probabilities[arm] = world.by_rank[rank, arm]
     else:
         for arm in range(len(offered)):
-            chances[arm] = world.numbers[arm] if offered[arm] else 0.0
+            probabilities[arm] = world.numbers[arm] if offered[arm] else 0.0
 
 
 def sum_over(offered: Bool[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -> float:
@@ -212,12 +219,14 @@ def sum_over(offered: Bool[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -
     return total
 
 
-def gaussian_chances(
-    world: SetWorld, offered: Bool[np.ndarray, " n"], chances: Float[np.ndarray, " n"]
+def gaussian_probabilities(
+    world: SetWorld,
+    offered: Bool[np.ndarray, " n"],
+    probabilities: Float[np.ndarray, " n"],
 ) -> None:
-    """Fill in the chances of Gaussian utilities: ``theory.choice.rules``, by a sum."""
+    """Fill in P(i|s) of Gaussian utilities: ``theory.choice.rules``, by a sum."""
     for arm in range(len(offered)):
-        chances[arm] = 0.0
+        probabilities[arm] = 0.0
     for node in range(len(world.outside)):
         below = world.outside[node]
         for arm in range(len(offered)):
@@ -226,7 +235,7 @@ def gaussian_chances(
         density = math.exp(below)
         for arm in range(len(offered)):
             if offered[arm]:
-                chances[arm] += density * world.node_weights[arm, node]
+                probabilities[arm] += density * world.node_weights[arm, node]
 
 
 def rank_of(world: SetWorld, offered: Bool[np.ndarray, " n"]) -> int:
@@ -239,8 +248,10 @@ def rank_of(world: SetWorld, offered: Bool[np.ndarray, " n"]) -> int:
     return rank
 
 
-def no_choice_chance(
-    world: SetWorld, offered: Bool[np.ndarray, " n"], chances: Float[np.ndarray, " n"]
+def no_choice_probability(
+    world: SetWorld,
+    offered: Bool[np.ndarray, " n"],
+    probabilities: Float[np.ndarray, " n"],
 ) -> float:
     """Return P(nobody is chosen|s), of a logit rule also where 1 - it rounds to 1."""
     if not world.has_no_choice:
@@ -248,11 +259,11 @@ def no_choice_chance(
     if world.rule == LOGIT:
         weight = world.no_choice_weight
         return weight / (weight + sum_over(offered, world.numbers))
-    return min(max(1.0 - sum_over(offered, chances), 0.0), 1.0)
+    return min(max(1.0 - sum_over(offered, probabilities), 0.0), 1.0)
 
 
 def cost_of(world: SetWorld, lane: SetLane, notion: int) -> float:
-    """Return the regret of offering the set once: ``theory.subset_cost``."""
+    """Return the regret of offering the set once: ``theory.choice.subset_cost``."""
     form, best, values = world.forms[notion], world.best[notion], world.values[notion]
     if form == PREFERRED:
         return preferred_cost(world, lane, values)
@@ -260,7 +271,7 @@ def cost_of(world: SetWorld, lane: SetLane, notion: int) -> float:
     for arm in range(len(values)):
         if lane.offered[arm]:
             size += 1.0
-            share = lane.chances[arm] if form == SUM_OF_CHANCES else 1.0
+            share = lane.probabilities[arm] if form == SUM_OF_PROBABILITIES else 1.0
             total += values[arm] * share
     return best - total / size if form == MEAN else best - total
 
@@ -275,7 +286,7 @@ def preferred_cost(
             leader = arm
     was_offered = lane.offered[leader]
     lane.offered[leader] = True
-    chances_of(world, lane.offered, lane.scratch)
+    probabilities_of(world, lane.offered, lane.scratch)
     lane.offered[leader] = was_offered
     total = 0.0
     for arm in range(len(values)):
@@ -325,17 +336,17 @@ def rounds_with_choice(waits: float, nobody: float, most: int) -> int:
 
 
 def draw_winner(lane: SetLane, rng: Generator, nobody: float) -> None:
-    """Draw who is chosen in a round, in proportion to the chances.
+    """Draw who is chosen in a round, in proportion to the probabilities.
 
     ``nobody`` is that of no arm.
     """
-    left = rng.random() * (nobody + sum_over(lane.offered, lane.chances))
+    left = rng.random() * (nobody + sum_over(lane.offered, lane.probabilities))
     last = -1
     for position in range(len(lane.order)):
-        chance = lane.chances[lane.order[position]]
-        if chance > 0.0:
+        probability = lane.probabilities[lane.order[position]]
+        if probability > 0.0:
             last = position
-            left -= chance
+            left -= probability
             if left < 0.0:
                 break
     if last >= 0 and (left < 0.0 or nobody == 0.0):
@@ -347,11 +358,11 @@ def draw_winners(lane: SetLane, rng: Generator, rounds: int, nobody: float) -> N
     later, beyond = lane.scratch, nobody
     for position in range(len(lane.order) - 1, -1, -1):
         later[position] = beyond
-        beyond += lane.chances[lane.order[position]]
+        beyond += lane.probabilities[lane.order[position]]
     for position in range(len(lane.order)):
-        chance = lane.chances[lane.order[position]]
-        if rounds > 0 and chance > 0.0:
-            hits = rng.binomial(rounds, chance / (chance + later[position]))
+        probability = lane.probabilities[lane.order[position]]
+        if rounds > 0 and probability > 0.0:
+            hits = rng.binomial(rounds, probability / (probability + later[position]))
             lane.rewards[position] = hits
             rounds -= hits
 
@@ -364,7 +375,9 @@ def draw_rewards(world: SetWorld, lane: SetLane, rng: Generator, rounds: int) ->
         if lane.offered[arm]:
             hits = 0.0
             for _ in range(world.levels // at_once):
-                hits += rng.binomial(at_once * rounds, min(lane.chances[arm], 1.0))
+                hits += rng.binomial(
+                    at_once * rounds, min(lane.probabilities[arm], 1.0)
+                )
             lane.rewards[position] = hits * world.step
 
 

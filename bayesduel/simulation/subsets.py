@@ -10,7 +10,7 @@ from bayesduel.instances.choice import ChoiceRule, ChoiceWorld
 
 
 class SubsetCosts(NamedTuple):
-    """The numbers of every notion of regret; see ``theory.subset_cost``."""
+    """The numbers of every notion of regret; see ``theory.choice.subset_cost``."""
 
     best: Float[np.ndarray, " N"]
     values: Float[np.ndarray, "N n"]

@@ -5,15 +5,15 @@ stop. `AnytimeEvidence` names each wrong arm with probability at most
 delta, whoever chooses the duels and however often one looks (and any of them, too,
 without exact ties); `PosteriorProbability` is what Bayesians look at, and has no such
 guarantee; `Budget` gives up. ``one | other`` stops with the first of them.
-`FixedNumber`, `SeparateIntervals` and `LeaderTest` are habits, here to be measured.
+`FixedNumber`, `SeparateIntervals` and `LeaderTest` are heuristics, here to be measured.
 """
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazily
+from bayesduel.lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from bayesduel.stopping.habits import (
+    from bayesduel.stopping.heuristics import (
         FixedNumber,
         LeaderTest,
         SeparateIntervals,
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
         StoppingRule,
         StoppingState,
     )
-    from bayesduel.stopping.words import parse
+    from bayesduel.stopping.words import parse_rule
 
 _HOMES = {
     "AnytimeEvidence": ".rules",
     "Budget": ".rules",
     "FirstOf": ".rules",
-    "FixedNumber": ".habits",
-    "LeaderTest": ".habits",
+    "FixedNumber": ".heuristics",
+    "LeaderTest": ".heuristics",
     "LookEvery": ".rules",
     "PosteriorProbability": ".rules",
-    "SeparateIntervals": ".habits",
+    "SeparateIntervals": ".heuristics",
     "StoppingRule": ".rules",
     "StoppingState": ".rules",
-    "parse": ".words",
+    "parse_rule": ".words",
 }
 
 _GONE = {"parse": "parse_rule"}
@@ -56,7 +56,7 @@ __all__ = [
     "SeparateIntervals",
     "StoppingRule",
     "StoppingState",
-    "parse",
+    "parse_rule",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES, _GONE)
+__getattr__, __dir__ = lazy_attributes(__name__, _HOMES, _GONE)

@@ -49,7 +49,7 @@ def log_bets(
 
 @inlined
 def lower_half(won: int, lost: int) -> float:
-    """Return P(p < 1/2) of the law Beta(won, lost), won above lost."""
+    """Return P(p < 1/2) of the distribution Beta(won, lost), won above lost."""
     both = math.lgamma(won) + math.lgamma(lost) - math.lgamma(won + lost)
     edge = -(won + lost) * math.log(2.0) - both
     return math.exp(edge + math.log(_fraction(won, lost, 0.5) / won))

@@ -57,7 +57,7 @@ def stopping(
 ) -> ScalarStopping:
     """Return what stops by anytime-valid evidence; parameters of `AnytimeEvidence`."""
 
-    def of_run(num_arms: int) -> EvidenceKernel:
+    def initial_state(num_arms: int) -> EvidenceKernel:
         now = np.zeros(1, dtype=_NOW)
         now["threshold"], now["width"], now["prior"] = -math.log(delta), width, prior
         now["stake"] = 1.0 / num_arms if weight is None else weight
@@ -70,7 +70,7 @@ def stopping(
             smallest=np.zeros(num_arms + 1),
         )
 
-    return ScalarStopping("evidence", of_run)
+    return ScalarStopping("evidence", initial_state)
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""The kernel of `PosteriorProbability`: ``posterior_chances`` after every duel."""
+"""The kernel of `PosteriorProbability`: `posterior_probabilities` after every duel."""
 
 import math
 from typing import NamedTuple
@@ -15,7 +15,7 @@ _NOW = np.dtype([("delta", np.float64), ("prior", np.float64), ("whole", np.floa
 _PAIR = np.dtype(
     [
         ("wins", np.int64),  # [i, j]: duels of the pair that i won.
-        ("chance", np.float64),  # [i, j]: P(theta_ij > 1/2); 0 on the diagonal.
+        ("probability", np.float64),  # [i, j]: P(theta_ij > 1/2); 0 on the diagonal.
     ]
 )
 
@@ -35,15 +35,15 @@ class PosteriorKernel(NamedTuple):
 def stopping(*, delta: float, prior: float) -> ScalarStopping:
     """Return what stops by posterior probability."""
 
-    def of_run(num_arms: int) -> PosteriorKernel:
+    def initial_state(num_arms: int) -> PosteriorKernel:
         now = np.zeros(1, dtype=_NOW)
         now["delta"], now["prior"], now["whole"] = delta, prior, log_whole(prior, 0.5)
         pairs = np.zeros((num_arms, num_arms), dtype=_PAIR)
-        pairs["chance"] = 0.5 * (1.0 - np.eye(num_arms))
+        pairs["probability"] = 0.5 * (1.0 - np.eye(num_arms))
         score = np.full(num_arms, 0.5 * (num_arms - 1))
         return PosteriorKernel(now, pairs, score, np.zeros(num_arms + 1))
 
-    return ScalarStopping("posterior", of_run)
+    return ScalarStopping("posterior", initial_state)
 
 
 @inlined
@@ -56,7 +56,7 @@ def _observe(state: PosteriorKernel, first: int, second: int, won: bool) -> int:
     for arm in range(len(state.pairs)):
         if state.score[arm] > state.score[leader]:
             leader = arm
-    return leader if _chance_wrong(state, leader) <= state.now[0].delta else GO_ON
+    return leader if _probability_wrong(state, leader) <= state.now[0].delta else GO_ON
 
 
 @compiled
@@ -65,18 +65,18 @@ def _refresh(state: PosteriorKernel, one: int, other: int) -> None:
     forward, backward = state.pairs[one, other], state.pairs[other, one]
     bets = log_bets(forward.wins, backward.wins, now.prior, 0.5, now.whole, now.whole)
     # Both sides of 1/2 in proportion to what bets on them are worth.
-    forward.chance = 1.0 / (1.0 + math.exp(min(bets[1] - bets[0], 709.0)))
-    backward.chance = 1.0 / (1.0 + math.exp(min(bets[0] - bets[1], 709.0)))
+    forward.probability = 1.0 / (1.0 + math.exp(min(bets[1] - bets[0], 709.0)))
+    backward.probability = 1.0 / (1.0 + math.exp(min(bets[0] - bets[1], 709.0)))
     for arm in (one, other):
         total = 0.0
         for j in range(len(state.pairs)):
-            total += state.pairs[arm, j].chance
+            total += state.pairs[arm, j].probability
         state.score[arm] = total
 
 
 @compiled
-def _chance_wrong(state: PosteriorKernel, leader: int) -> float:
-    """Add up the chances of all rivals to have more wins than the leader."""
+def _probability_wrong(state: PosteriorKernel, leader: int) -> float:
+    """Add up the probabilities of all rivals to have more wins than the leader."""
     num_arms, tail, total = len(state.pairs), state.tail, 0.0
     for rival in range(num_arms):
         if rival == leader:
@@ -86,9 +86,9 @@ def _chance_wrong(state: PosteriorKernel, leader: int) -> float:
         tail[0] = 1.0
         for other in range(num_arms):
             if other != rival and other != leader:
-                _add(tail, state.pairs[rival, other].chance)
-                _add(tail, state.pairs[other, leader].chance)
-        direct = state.pairs[rival, leader].chance
+                _add(tail, state.pairs[rival, other].probability)
+                _add(tail, state.pairs[other, leader].probability)
+        direct = state.pairs[rival, leader].probability
         total += direct * tail[num_arms - 2] + (1.0 - direct) * tail[num_arms]
         if total > state.now[0].delta:
             break
@@ -96,9 +96,11 @@ def _chance_wrong(state: PosteriorKernel, leader: int) -> float:
 
 
 @inlined
-def _add(tail: Float[np.ndarray, " N"], chance: float) -> None:
+def _add(tail: Float[np.ndarray, " N"], probability: float) -> None:
     for needed in range(tail.size - 1, 0, -1):
-        tail[needed] = chance * tail[needed - 1] + (1.0 - chance) * tail[needed]
+        tail[needed] = (
+            probability * tail[needed - 1] + (1.0 - probability) * tail[needed]
+        )
 
 
 implement_one(observe, PosteriorKernel, _observe)

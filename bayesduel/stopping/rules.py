@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayesduel.errors import StoppingRuleError, checked_as
-from bayesduel.stopping.posterior_chances import log_chance_wrong
+from bayesduel.errors import StoppingRuleError, reraise_as
+from bayesduel.stopping.posterior_probabilities import log_probability_wrong
 from theory import anytime_evidence
 from theory.arguments import as_number, whole_number
 from theory.copeland_program.evidence import checked_wins
@@ -110,7 +110,7 @@ class AnytimeEvidence(StoppingRule):
         """Check the parameters."""
         _check_delta(self.delta)
         # The evidence of nothing checks the rest.
-        checked_as(StoppingRuleError, self._evidence, np.zeros((2, 2)))
+        reraise_as(StoppingRuleError, self._evidence, np.zeros((2, 2)))
 
     def evaluate(
         self, wins: ArrayLike, unknown: ArrayLike | None = None
@@ -156,10 +156,10 @@ class AnytimeEvidence(StoppingRule):
 class PosteriorProbability(StoppingRule):
     """Stop when the leader is a Copeland winner with posterior probability 1 - delta.
 
-    Every pair has an independent law Beta(prior, prior) before the duels. The leader
-    has the largest expected number of wins. Its probability to be beaten is bounded by
-    the sum over the rivals of their probabilities to have more wins, each of which is
-    exact; the evidence is minus the logarithm of that sum.
+    Every pair has an independent distribution Beta(prior, prior) before the duels. The
+    leader has the largest expected number of wins. Its probability to be beaten is
+    bounded by the sum over the rivals of their probabilities to have more wins, each of
+    which is exact; the evidence is minus the logarithm of that sum.
 
     Looked at once, after a number of duels that was fixed before, this is a sensible
     rule. Looked at after every duel it is *no* rate of errors: on some matrices many
@@ -192,7 +192,7 @@ class PosteriorProbability(StoppingRule):
 
     def evaluate(self, wins: ArrayLike) -> StoppingState:
         """Say whether the leader is probable enough."""
-        leader, wrong = log_chance_wrong(checked_wins(wins), float(self.prior))
+        leader, wrong = log_probability_wrong(checked_wins(wins), float(self.prior))
         return _state(leader, -wrong, -math.log(self.delta))
 
     def scalar_stopping(self) -> Any:

@@ -80,19 +80,19 @@ def budget(duels: int) -> ScalarStopping:
 def first_of(one: ScalarStopping, other: ScalarStopping) -> ScalarStopping:
     """Return what stops with the first of two rules."""
 
-    def of_run(num_arms: int) -> OneOrOther:
+    def initial_state(num_arms: int) -> OneOrOther:
         return OneOrOther(one.new_state(num_arms), other.new_state(num_arms))
 
-    return ScalarStopping(f"{one.name}-or-{other.name}", of_run)
+    return ScalarStopping(f"{one.name}-or-{other.name}", initial_state)
 
 
 def look_every(rule: ScalarStopping, duels: int) -> ScalarStopping:
     """Return what stops with a rule, after every so many duels only."""
 
-    def of_run(num_arms: int) -> LooksLeft:
+    def initial_state(num_arms: int) -> LooksLeft:
         return LooksLeft(rule.new_state(num_arms), np.full(2, duels, np.int64))
 
-    return ScalarStopping(f"{rule.name}-sometimes", of_run)
+    return ScalarStopping(f"{rule.name}-sometimes", initial_state)
 
 
 @inlined

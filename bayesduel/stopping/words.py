@@ -4,7 +4,7 @@ from dataclasses import fields
 
 from bayesduel.errors import StoppingRuleError, near_names
 from bayesduel.literals import literal
-from bayesduel.stopping.habits import FixedNumber, LeaderTest, SeparateIntervals
+from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (
     AnytimeEvidence,
     Budget,
@@ -24,7 +24,7 @@ RULES: dict[str, type[StoppingRule]] = {
 """Rules by the names that are typed."""
 
 
-def parse(text: str) -> StoppingRule:
+def parse_rule(text: str) -> StoppingRule:
     """Read a rule: a name, its parameters, and others after ``|``.
 
     Parameters
@@ -43,7 +43,7 @@ def parse(text: str) -> StoppingRule:
 
     Examples
     --------
-    >>> parse("anytime:delta=0.05|budget:duels=1000")
+    >>> parse_rule("anytime:delta=0.05|budget:duels=1000")
     FirstOf(rules=(AnytimeEvidence(delta=0.05, width=0.0, prior=0.5, weight=None), \
 Budget(duels=1000)))
     """
@@ -54,8 +54,8 @@ Budget(duels=1000)))
     return whole
 
 
-def spelled(rule: StoppingRule) -> str:
-    """Return the text that :func:`parse` reads as the same rule.
+def rule_text(rule: StoppingRule) -> str:
+    """Return the text that :func:`parse_rule` reads as the same rule.
 
     Raises
     ------
@@ -64,14 +64,14 @@ def spelled(rule: StoppingRule) -> str:
 
     Examples
     --------
-    >>> spelled(AnytimeEvidence(0.05) | Budget(1000))
+    >>> rule_text(AnytimeEvidence(0.05) | Budget(1000))
     'anytime:delta=0.05|budget:duels=1000'
     """
     rules = rule.rules if isinstance(rule, FirstOf) else (rule,)
     names = {kind: name for name, kind in RULES.items()}
-    text = "|".join(_spelled(names.get(type(each), ""), each) for each in rules)
+    text = "|".join(_one_rule_text(names.get(type(each), ""), each) for each in rules)
     try:
-        same = parse(text) == rule
+        same = parse_rule(text) == rule
     except ValueError:
         same = False
     if not same:
@@ -81,7 +81,7 @@ def spelled(rule: StoppingRule) -> str:
     return text
 
 
-def _spelled(name: str, rule: StoppingRule) -> str:
+def _one_rule_text(name: str, rule: StoppingRule) -> str:
     if not name:
         return ""
     changed = [

@@ -5,33 +5,33 @@ Nothing heavy is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazily
+from bayesduel.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.studies.forecast import Forecast
-    from bayesduel.studies.soundness import Soundness, check_study
+    from bayesduel.studies.integrity import IntegrityReport, check_study
     from bayesduel.studies.status import StudyStatus
     from bayesduel.studies.study import Study
     from bayesduel.studies.tickets import Ticket
 
 _HOMES = {
     "Forecast": ".forecast",
-    "Soundness": ".soundness",
+    "IntegrityReport": ".integrity",
     "Study": ".study",
     "StudyStatus": ".status",
     "Ticket": ".tickets",
-    "check_study": ".soundness",
+    "check_study": ".integrity",
 }
 
 _GONE = {"Soundness": "IntegrityReport"}
 
 __all__ = [
     "Forecast",
-    "Soundness",
+    "IntegrityReport",
     "Study",
     "StudyStatus",
     "Ticket",
     "check_study",
 ]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES, _GONE)
+__getattr__, __dir__ = lazy_attributes(__name__, _HOMES, _GONE)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from bayesduel.errors import StudyError, checked_as
-from bayesduel.studies._foresight import Foresight
+from bayesduel.errors import StudyError, reraise_as
 from bayesduel.studies._state import ANSWERS, Question, StudyState
+from bayesduel.studies._study_analysis import StudyAnalysis
 from bayesduel.studies.tickets import Ticket, check_own, checked_judge, question_of
 from theory.arguments import one_of
 
 __all__ = ["Answering"]
 
 
-class Answering(Foresight):
+class Answering(StudyAnalysis):
     """Answers to questions: by whom they may be given, undone and withdrawn."""
 
     @property
@@ -47,7 +47,7 @@ class Answering(Foresight):
         OutputWriteError
             If it cannot be stored; then it is not.
         """
-        answer = checked_as(StudyError, one_of, answer, ANSWERS, "answer")
+        answer = reraise_as(StudyError, one_of, answer, ANSWERS, "answer")
         judge = checked_judge(judge)
         with self._writing() as state:
             self._remark = ""
@@ -57,7 +57,7 @@ class Answering(Foresight):
                 rule = "must not have been withdrawn"
                 raise StudyError.of("ticket", rule, question.number)
             if question.answer == answer:
-                self._remark = _said_of(question, state)
+                self._remark = _remark_on(question, state)
                 return False
             if question.answer is not None:
                 rule = f"must be {question.answer!r}, as it was told before"
@@ -65,7 +65,7 @@ class Answering(Foresight):
                 raise StudyError.of("answer", rule, answer, remedy=remedy)
             body = {"question": question.number, "answer": answer}
             self._append("answered", body | _named("judge", judge))
-            self._remark = _said_of(question, state)
+            self._remark = _remark_on(question, state)
         return True
 
     def skip(self, ticket: Ticket | int, *, judge: str | None = None) -> bool:
@@ -134,7 +134,7 @@ def _named(field: str, judge: str | None) -> dict[str, str]:
     return {} if judge is None else {field: judge}
 
 
-def _said_of(question: Question, state: StudyState) -> str:
+def _remark_on(question: Question, state: StudyState) -> str:
     """Return what there is to say of an answer."""
     if not question.beyond:
         return ""

@@ -14,7 +14,7 @@ from bayesduel.studies._state import StudyState
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
-    from bayesduel.inference.posterior import Posterior
+    from bayesduel.inference.fit_result import Fit
 
 __all__ = ["Standing", "fit_votes", "known", "standings_of", "votes_between"]
 
@@ -33,7 +33,7 @@ def votes_between(state: StudyState) -> Comparisons:
 
 def fit_votes(
     state: StudyState, numbers: float, least: int, most: int, **options: Any
-) -> Posterior:
+) -> Fit:
     """Fit the model of the study, with as many draws as make that many numbers.
 
     By its quickest method: chains would take seconds for every look.
@@ -128,7 +128,7 @@ def _rank(value: float) -> int | None:
 
 
 def standings_of(
-    posterior: Posterior, probability: float
+    posterior: Fit, probability: float
 ) -> tuple[tuple[Standing, ...], dict[str, Any]]:
     """Return the arms, the best first, and what the numbers mean, as a fit has it."""
     from bayesduel.inference.tables import standing_columns

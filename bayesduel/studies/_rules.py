@@ -14,9 +14,9 @@ from bayesduel.studies._settings import RULES, Settings
 from bayesduel.studies._state import StudyState
 
 if TYPE_CHECKING:
-    from bayesduel.inference.posterior import Posterior
+    from bayesduel.inference.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
-    from bayesduel.studies.players.played import Played
+    from bayesduel.studies.players.played import Player
 
 __all__ = ["Nothing", "Proposal", "Rule", "check_policy_text", "least_of", "rule_of"]
 
@@ -67,13 +67,13 @@ def generator(state: StudyState, number: int) -> random.Random:
 def least_of(
     values: Num[np.ndarray, "K K"],
     allowed: Bool[np.ndarray, "K K"],
-    chance: random.Random,
+    rng: random.Random,
 ) -> tuple[int, int]:
     """Return the allowed pair with the smallest value; ties at random."""
     upper = np.triu(allowed, 1)
     least = values.min(where=upper, initial=_largest(values))
     places = np.flatnonzero(upper & (values == least))
-    first, second = divmod(int(places[chance.randrange(len(places))]), len(values))
+    first, second = divmod(int(places[rng.randrange(len(places))]), len(values))
     return first, second
 
 
@@ -114,7 +114,7 @@ class Information:
         """Fit the model."""
         self._table(state)
 
-    def _fitted(self, state: StudyState) -> Posterior:
+    def _fitted(self, state: StudyState) -> Fit:
         """Fit quickly: what is compared are pairs, by the same draws."""
         if state.settings.model.methods[0] == "exact":  # Draws are not used.
             return fit_votes(state, 0, 4, 4)
@@ -153,7 +153,7 @@ class PolicyRule:
 
     def __init__(self, settings: Settings) -> None:
         self._policy = check_policy_text(settings)
-        self._played: Played | None = None
+        self._played: Player | None = None
         self._pending: tuple[Any, int] | None = None
 
     def prepare(self, state: StudyState) -> None:
@@ -163,7 +163,7 @@ class PolicyRule:
         if followed is not known:
             followed.next_duel(state.last + 1)
 
-    def _followed(self, state: StudyState) -> Played:
+    def _followed(self, state: StudyState) -> Player:
         if self._played is None or not self._played.is_of(state):
             self._played = _player(self._policy, state)
         self._played.follow(state)
@@ -206,24 +206,24 @@ class PolicyRule:
         self._pending = None
 
 
-def _player(policy: PolicyBase, state: StudyState) -> Played:
+def _player(policy: PolicyBase, state: StudyState) -> Player:
     """Return what follows the events of a study with a policy of any kind."""
     from bayesduel.policies.policy import kernel_of, over_model
     from bayesduel.policies.policy_around import rule_of as numpy_rule_of
 
     if (found := numpy_rule_of(policy)) is not None:
-        from bayesduel.studies.players.rules import PlayedRule
+        from bayesduel.studies.players.rules import RulePlayer
 
         # People are asked of different arms alone, whatever the manner of playing it.
-        return PlayedRule(found[0], state)  # pyright: ignore[reportArgumentType]
+        return RulePlayer(found[0], state)  # pyright: ignore[reportArgumentType]
     if (kernel := kernel_of(policy)) is not None:
         # Only what asks is imported.
-        from bayesduel.studies.players.kernels import PlayedKernel
+        from bayesduel.studies.players.kernels import KernelPlayer
 
-        return PlayedKernel(policy, kernel, state)
-    from bayesduel.studies.players.models import PlayedModel
+        return KernelPlayer(policy, kernel, state)
+    from bayesduel.studies.players.models import ModelPlayer
 
-    return PlayedModel(over_model(policy), state)
+    return ModelPlayer(over_model(policy), state)
 
 
 def rule_of(settings: Settings) -> Rule:
@@ -247,7 +247,7 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 
-    policy: PolicyBase = policies.parse(settings.policy)
+    policy: PolicyBase = policies.parse_policy(settings.policy)
     if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from bayesduel.errors import ArgumentError, StudyError, checked_as, near_names
+from bayesduel.errors import ArgumentError, StudyError, near_names, reraise_as
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.pairwise_beta import PairwiseBeta
@@ -17,7 +17,7 @@ from theory.arguments import (
     number_that,
     seed_of,
     share_of,
-    shown,
+    short_repr,
     width_of,
 )
 
@@ -81,18 +81,18 @@ class Settings:
             return 0.0 < value <= _MOST_SECONDS
 
         if budget is not None:
-            budget = checked_as(StudyError, integer_from, budget, 1, "budget")
+            budget = reraise_as(StudyError, integer_from, budget, 1, "budget")
         seconds = f"a number of seconds above 0, at most {_MOST_SECONDS:g}"
         return cls(
             arms=names,
             policy=policy,
             model=_checked_model(model),
-            delta=checked_as(StudyError, share_of, delta, "delta"),
-            width=checked_as(StudyError, width_of, width, "width"),
+            delta=reraise_as(StudyError, share_of, delta, "delta"),
+            width=reraise_as(StudyError, width_of, width, "width"),
             budget=budget,
-            seed=checked_as(StudyError, seed_of, seed, "seed"),
-            floor=checked_as(StudyError, integer_from, floor, 0, "floor", 10**6),
-            lease=checked_as(StudyError, number_that, lease, "lease", seconds, is_time),
+            seed=reraise_as(StudyError, seed_of, seed, "seed"),
+            floor=reraise_as(StudyError, integer_from, floor, 0, "floor", 10**6),
+            lease=reraise_as(StudyError, number_that, lease, "lease", seconds, is_time),
             blocked=_checked_pairs(blocked, names),
         )
 
@@ -142,7 +142,7 @@ def checked_arm(name: Any, known: Iterable[str], argument: str = "name") -> int:
     if name not in names:
         rule = "must be an arm of the study"
         near = near_names(str(name), names).removesuffix(" ")
-        remedy = near or f"name one of {shown(names)}, or add it first"
+        remedy = near or f"name one of {short_repr(names)}, or add it first"
         raise StudyError.of(argument, rule, name, remedy=remedy)
     return names.index(name)
 

@@ -15,7 +15,7 @@ from bayesduel.studies._settings import Settings
 from bayesduel.studies.stored.event_checks import broken, check_event
 from bayesduel.studies.stored.events import ANSWERS, Event
 
-__all__ = ["ANSWERS", "Request", "StudyState", "Told", "Question", "coin"]
+__all__ = ["ANSWERS", "Request", "StudyState", "PolicyEvent", "Question", "coin"]
 
 
 _MISFITS = (LookupError, TypeError, ValueError, OverflowError)
@@ -68,7 +68,7 @@ class Request:
     """Of ``first``."""
 
 
-class Told(NamedTuple):
+class PolicyEvent(NamedTuple):
     """What the policy has to go through, in this order.
 
     With ``duel`` None it is asked, as ``program`` asked it.
@@ -119,7 +119,7 @@ class StudyState:
     unissued: dict[int, Request] = field(default_factory=dict)
     """Those of them of which not every vote was asked for."""
 
-    told: list[Told] = field(default_factory=list)
+    told: list[PolicyEvent] = field(default_factory=list)
     epoch: int = 0
     """How often the policy began anew from counts alone."""
 
@@ -233,14 +233,14 @@ class StudyState:
         self._count_out(question, +1)
 
     def _policy_asks(self, number: int, duel: dict[str, Any], *, serves: bool) -> None:
-        self.told.append(Told(number, None, program=duel.get("program")))
+        self.told.append(PolicyEvent(number, None, program=duel.get("program")))
         self.idle_rounds += duel["idle"]
         pair = duel["first"], duel["second"]
         if serves:
             request = self.requests[number] = Request(number, duel, *pair)
             self.unissued[number] = request
         else:  # It may not be put to this judge.
-            self.told.append(Told(number, duel, *pair))
+            self.told.append(PolicyEvent(number, duel, *pair))
 
     def _answered(self, number: int, body: dict[str, Any]) -> None:
         question = self.questions[body["question"]]
@@ -276,7 +276,9 @@ class StudyState:
         if request is None:
             if left is not None:
                 pair = question.left, question.right
-                self.told.append(Told(number, {}, *pair, 1, int(left), asked_for=False))
+                self.told.append(
+                    PolicyEvent(number, {}, *pair, 1, int(left), asked_for=False)
+                )
             return
         request.resolved += 1
         if left is not None:
@@ -286,7 +288,7 @@ class StudyState:
             del self.requests[request.number]
             self.unissued.pop(request.number, None)
             self.told.append(
-                Told(
+                PolicyEvent(
                     number,
                     request.duel,
                     request.first,

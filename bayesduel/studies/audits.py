@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from bayesduel.errors import SimulationArgumentError, checked_as
+from bayesduel.errors import SimulationArgumentError, reraise_as
 from bayesduel.studies._fits import fit_votes
 from theory.arguments import integer_from
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
     from bayesduel.studies._state import StudyState
 
-__all__ = ["KeptAudit", "MeasuredRate", "audit_of", "kept_audit"]
+__all__ = ["StoredAudit", "MeasuredRate", "audit_of", "stored_audit"]
 
 _BUDGET = 2000
 """Votes of an audited study without a budget."""
@@ -47,7 +47,7 @@ class MeasuredRate:
 
 
 @dataclass(frozen=True)
-class KeptAudit:
+class StoredAudit:
     """The last audit of a study, and the design that it was made for.
 
     Attributes
@@ -165,7 +165,7 @@ class KeptAudit:
         )
 
 
-def kept_audit(state: StudyState) -> KeptAudit | None:
+def stored_audit(state: StudyState) -> StoredAudit | None:
     """Return the last audit among the events, None where there is none."""
     if state.audit is None:
         return None
@@ -174,7 +174,7 @@ def kept_audit(state: StudyState) -> KeptAudit | None:
         body[name] = tuple(body[name])
     body["rates"] = tuple(MeasuredRate(**each) for each in body["rates"])
     then, now = body["arms"], _arms(state)
-    return KeptAudit(
+    return StoredAudit(
         **body,
         added=tuple(name for name in now if name not in then),
         retired=tuple(name for name in then if name not in now),
@@ -200,18 +200,18 @@ def audit_of(
     if budget is None:
         budget = settings.budget or _BUDGET
     error = SimulationArgumentError
-    budget = checked_as(error, integer_from, budget, 1, "budget", 10**9)
+    budget = reraise_as(error, integer_from, budget, 1, "budget", 10**9)
     rules = usual_rules(settings.delta, settings.width, budget)
     own = simulated_rules(settings, posterior)
     if "posterior" not in own:
         own["posterior by pair"] = rules["posterior"]
     others = ("anytime", "posterior")
-    habits = {name: rule for name, rule in rules.items() if name not in others}
+    heuristics = {name: rule for name, rule in rules.items() if name not in others}
     asked = who_is_simulated(settings)
     found = audit_stopping(
         posterior,
         asked.policy,
-        rules=own | habits,
+        rules=own | heuristics,
         delta=settings.delta,
         width=settings.width,
         budget=budget,

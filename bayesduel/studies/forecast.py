@@ -20,7 +20,7 @@ from bayesduel.studies._state import StudyState
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int
 
-    from bayesduel.inference.posterior import Posterior
+    from bayesduel.inference.fit_result import Fit
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.stopping.rules import StoppingRule
     from bayesduel.studies._settings import Settings
@@ -170,9 +170,7 @@ def votes_needed(
     return np.where(runs.votes < 0, np.inf, np.ceil(runs.votes / share))
 
 
-def simulated_rules(
-    settings: Settings, posterior: Posterior
-) -> dict[str, StoppingRule]:
+def simulated_rules(settings: Settings, posterior: Fit) -> dict[str, StoppingRule]:
     """Return the rules of ``status`` that a simulation can look at.
 
     Without "posterior" where that is no closed form.
@@ -219,9 +217,9 @@ class Simulated(NamedTuple):
 def who_is_simulated(settings: Settings) -> Simulated:
     """Return who asks as the study does, or nearly.
 
-    Expected information is played by its kernel where the model is a Beta law per pair,
-    with the prior of the study. On a scale there is no kernel, and the pair with the
-    fewest votes stands in.
+    Expected information is played by its kernel where the model is a Beta distribution
+    per pair, with the prior of the study. On a scale there is no kernel, and the pair
+    with the fewest votes stands in.
     """
     if settings.policy != "information":
         return Simulated(settings.policy, "")
@@ -233,8 +231,8 @@ def who_is_simulated(settings: Settings) -> Simulated:
     )
     from bayesduel.posteriors.beta_pairs import BetaPairs
 
-    laws = BetaPairs(np.asarray(settings.model.prior, dtype=np.float64))
-    return Simulated(ExpectedInformation(posterior=laws), "")
+    distributions = BetaPairs(np.asarray(settings.model.prior, dtype=np.float64))
+    return Simulated(ExpectedInformation(posterior=distributions), "")
 
 
 def _who_asks(settings: Settings) -> Simulated:

@@ -15,10 +15,10 @@ from bayesduel.stopping.rules import NOBODY, StoppingState
 from bayesduel.studies._asked_order import InOrder, evidence_in_order
 from bayesduel.studies._fits import Standing, fit_votes, known, standings_of
 from bayesduel.studies._state import StudyState
-from bayesduel.studies.audits import KeptAudit, MeasuredRate, kept_audit
+from bayesduel.studies.audits import MeasuredRate, StoredAudit, stored_audit
 
 if TYPE_CHECKING:
-    from bayesduel.inference.posterior import Posterior
+    from bayesduel.inference.fit_result import Fit
     from bayesduel.studies.forecast import Forecast
 
 __all__ = ["Standing", "StoppingLine", "StudyStatus", "status_of", "stopping_of"]
@@ -95,7 +95,7 @@ class StudyStatus:
     delta : float
         Error that was accepted.
     stopping : tuple of StoppingLine
-    audit : KeptAudit or None
+    audit : StoredAudit or None
         How often the rules stop wrongly, as ``Study.audit_stopping`` measured it last;
         None where it never did.
     forecast : Forecast or None
@@ -124,7 +124,7 @@ class StudyStatus:
     condorcet_exists: float | None
     delta: float
     stopping: tuple[StoppingLine, ...]
-    audit: KeptAudit | None = None
+    audit: StoredAudit | None = None
     forecast: Forecast | None = None
     doubts: tuple[str, ...] = ()
     parts: int = 1
@@ -182,7 +182,7 @@ def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
     """Return the status at a time of day."""
     posterior = fit_votes(state, _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS)
     rows, words = standings_of(posterior, probability)
-    audit = kept_audit(state)
+    audit = stored_audit(state)
     clock = state.clock_at(now)
     stale = [q for q in state.open.values() if clock - q.asked >= q.lease]
     ties = posterior.data.ties
@@ -220,7 +220,7 @@ def status_of(state: StudyState, probability: float, now: float) -> StudyStatus:
     )
 
 
-def stopping_of(state: StudyState, posterior: Posterior) -> tuple[StoppingLine, ...]:
+def stopping_of(state: StudyState, posterior: Fit) -> tuple[StoppingLine, ...]:
     """Return what the rules say of the votes that are no ties.
 
     The anytime rule counts them in the order of asking. The stake of its bets is that
@@ -292,11 +292,11 @@ def _promise(delta: float, width: float, counted: InOrder) -> str:
     return "; ".join(parts)
 
 
-def _posterior_state(posterior: Posterior, delta: float) -> StoppingState:
+def _posterior_state(posterior: Fit, delta: float) -> StoppingState:
     """Return whether some arm is a Copeland winner with probability 1 - delta.
 
-    In closed form for one Beta law per pair, else by the share of draws; never before
-    votes connect all arms.
+    In closed form for one Beta distribution per pair, else by the share of draws; never
+    before votes connect all arms.
     """
     model = posterior.model
     if isinstance(model, PairwiseBeta) and isinstance(model.prior, int | float):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
-from bayesduel.errors import OutputWriteError, StudyError, checked_as
+from bayesduel.errors import OutputWriteError, StudyError, reraise_as
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._answering import Answering
 from bayesduel.studies._asking import next_question
@@ -94,9 +94,9 @@ class Study(Answering):
         arms : sequence of K str
             What is compared, at least two, at most 4096.
         policy : str
-            Who asks: a policy with parameters, as in ``policies.parse``; "information",
-            the pair whose vote is expected to teach most; or "balanced", the pair with
-            the fewest votes.
+            Who asks: a policy with parameters, as in ``policies.parse_policy``;
+            "information", the pair whose vote is expected to teach most; or "balanced",
+            the pair with the fewest votes.
         model : {"beta", "bradley-terry", "thurstone"} or PreferenceModel
             What standings and expected information assume of the votes; ties are added
             to it when there are any.
@@ -167,7 +167,7 @@ class Study(Answering):
         OutputWriteError
             If none can be stored.
         """
-        count = checked_as(StudyError, integer_from, n, 1, "n", 10**4)
+        count = reraise_as(StudyError, integer_from, n, 1, "n", 10**4)
         judge = checked_judge(judge)
         context = checked_context(context)
         with self._turn:

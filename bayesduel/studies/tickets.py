@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from bayesduel.errors import StudyError, checked_as
+from bayesduel.errors import StudyError, reraise_as
 from bayesduel.studies._state import Question, StudyState
 from bayesduel.votes.checks import labels_of
 from theory.arguments import whole_number
@@ -96,7 +96,7 @@ def checked_judge(judge: Any) -> str | None:
     if judge is not None and (not isinstance(judge, str) or not judge):
         raise StudyError.of("judge", "must be a name, or None", judge)
     if judge is not None:
-        checked_as(StudyError, labels_of, "judge", [judge])
+        reraise_as(StudyError, labels_of, "judge", [judge])
     return judge
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64, Shaped
 from numpy.typing import ArrayLike, NDArray
 
-from bayesduel.errors import ComparisonDataError, checked_as, near_names
+from bayesduel.errors import ComparisonDataError, near_names, reraise_as
 from theory.arguments import items_of, true_or_false
 from theory.labels import aligned_table
 from theory.validation import MOST_NUMBERS, holds_more_than
@@ -101,7 +101,7 @@ def rows_of(name: str, values: Any) -> tuple[Any, ...]:
     if holds_more_than(values, MOST_LABELS):
         rule = f"must hold at most {MOST_LABELS:,} names"
         raise ComparisonDataError.of(name, rule, getattr(values, "shape", values))
-    return checked_as(ComparisonDataError, items_of, values, name)
+    return reraise_as(ComparisonDataError, items_of, values, name)
 
 
 _UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
@@ -110,7 +110,7 @@ _UNWRITABLE = frozenset(["\0", *map(chr, range(0xD800, 0xE000))])
 
 def flag_of(name: str, value: Any) -> bool:
     """Return True or False; a text such as "no" would be true."""
-    return checked_as(ComparisonDataError, true_or_false, value, name)
+    return reraise_as(ComparisonDataError, true_or_false, value, name)
 
 
 def numbers_of(name: str, values: ArrayLike) -> Float64[np.ndarray, "..."]:
@@ -186,7 +186,7 @@ def labelled_counts(
     Columns are brought into the order of the rows, and both into `order`.
     """
     _check_crosstab(name, values)
-    table, labels = checked_as(ComparisonDataError, aligned_table, values, name)
+    table, labels = reraise_as(ComparisonDataError, aligned_table, values, name)
     counts = vote_counts(name, table)
     labels = None if labels is None else tuple(map(composed, labels))
     if order is None or labels is None or tuple(order) == labels:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesduel.errors import ComparisonDataError, checked_as
+from bayesduel.errors import ComparisonDataError, reraise_as
 from bayesduel.votes._columns import ColumnTable
 from bayesduel.votes.checks import (
     MOST_VOTES,
@@ -24,7 +24,7 @@ __all__ = ["read_choices", "read_long_choices"]
 def _index(argument: str, value: Any) -> int:
     """Return the number that stands for an arm, or for none of them, in a file."""
     most = int(MOST_VOTES)
-    return checked_as(ComparisonDataError, integer_from, value, -most, argument, most)
+    return reraise_as(ComparisonDataError, integer_from, value, -most, argument, most)
 
 
 def read_choices(

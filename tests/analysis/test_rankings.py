@@ -1,4 +1,4 @@
-"""Paired bootstrap against known laws, and the rankings that stand on it."""
+"""Paired bootstrap against known distributions, and the rankings that stand on it."""
 
 import math
 
@@ -13,8 +13,8 @@ from tests import fake_results as fake
 FALSE_ALARM = 1e-5
 
 
-@pytest.mark.parametrize("law", ["normal", "skewed"])
-def test_all_intervals_hold_at_once_as_often_as_they_say(law):
+@pytest.mark.parametrize("distribution", ["normal", "skewed"])
+def test_all_intervals_hold_at_once_as_often_as_they_say(distribution):
     """95 % asymptotically: at 30 runs, not too skewed, at least 93 %."""
     rng = np.random.default_rng(3)
     scale = np.array([1.0, 2.0, 1.0, 3.0])
@@ -22,7 +22,7 @@ def test_all_intervals_hold_at_once_as_often_as_they_say(law):
     hits = 0
     for repetition in range(300):
         shared = 5.0 * rng.gamma(1.0, 1.0, (30, 1))
-        if law == "normal":
+        if distribution == "normal":
             noise = rng.normal(0.0, scale, (30, 4))
         else:
             noise = rng.exponential(scale, (30, 4)) - scale

@@ -1,6 +1,7 @@
 """How often a ranking is certain in the wrong direction where rare runs go very wrong.
 
-Every law has a policy A that costs more on average than B, and less in most runs.
+Every distribution has a policy A that costs more on average than B, and less in most
+runs.
 """
 
 import io
@@ -20,7 +21,8 @@ REPETITIONS = 200
 
 
 def disasters(share, size, usual=60.0):
-    """Return a law: mostly `usual`, with some runs that cost `size` times as much."""
+    """Return a distribution: mostly `usual`, with some runs that cost `size` times as
+    much."""
     return lambda rng, n: np.where(rng.random(n) < share, size * usual, usual)
 
 
@@ -35,8 +37,8 @@ def like_ecw_rmed(rng, n):
     return np.where(rng.random(n) < 0.056, long, usual)
 
 
-# Law of A, mean and standard deviation of the normal B.
-LAWS = {
+# Distribution of A, mean and standard deviation of the normal B.
+DISTRIBUTIONS = {
     "6 % at 3000, else 60": (disasters(0.06, 50), 100.0, 10.0),
     "1 % at 6000, else 60": (disasters(0.01, 100), 100.0, 10.0),
     "1 % at 300, else 60": (disasters(0.01, 5), 61.5, 0.5),
@@ -61,9 +63,9 @@ def tree(columns, horizon=1000, preference=None):
     return xr.DataTree.from_dict(nodes)
 
 
-def wrong_and_right(law, num_runs, repetitions, told="is_certain", seed=0):
+def wrong_and_right(distribution, num_runs, repetitions, told="is_certain", seed=0):
     """Return how often A is told to be better than B, and how often the reverse."""
-    draw, mean, deviation = LAWS[law]
+    draw, mean, deviation = DISTRIBUTIONS[distribution]
     rng = np.random.default_rng([seed, num_runs])
     wrong = right = 0
     for _ in range(repetitions):
@@ -80,9 +82,9 @@ def wrong_and_right(law, num_runs, repetitions, told="is_certain", seed=0):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("num_runs", [10, 30, 100, 300])
-@pytest.mark.parametrize("law", LAWS)
-def test_a_wrong_order_is_certain_at_most_as_rarely_as_declared(law, num_runs):
-    wrong, _ = wrong_and_right(law, num_runs, REPETITIONS)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_a_wrong_order_is_certain_at_most_as_rarely_as_declared(distribution, num_runs):
+    wrong, _ = wrong_and_right(distribution, num_runs, REPETITIONS)
     assert wrong <= stats.binom.ppf(1 - FALSE_ALARM, REPETITIONS, DECLARED)
 
 

@@ -76,8 +76,8 @@ def test_an_anytime_rule_keeps_its_promise_and_a_habit_does_not():
     assert list(shares) == list(usual_rules(0.05, 0.0, 600))
     # One false alarm in 100,000, were false stops as frequent as was accepted.
     assert shares["anytime"].false_stops <= binom.isf(FALSE_ALARM, 400, 0.05)
-    for habit in ("posterior", "intervals", "p-value", "fixed"):
-        assert shares[habit].false_stops > binom.isf(FALSE_ALARM, 400, 0.05)
+    for heuristic in ("posterior", "intervals", "p-value", "fixed"):
+        assert shares[heuristic].false_stops > binom.isf(FALSE_ALARM, 400, 0.05)
     assert shares["anytime"].median_votes is None
     text = str(found).splitlines()
     assert len(text) == 6 and text[1].split()[:2] == ["strong-borda", "anytime"]

@@ -103,7 +103,7 @@ def assert_below(bound, rounds, mean, error, z):
 def test_rucb_stays_below_its_bound(name):
     matrix = MATRICES[name]
     loaded = bayesduel.load(matrix) if isinstance(matrix, str) else matrix
-    bound = theory.rucb_bound(loaded, alpha=2.0)
+    bound = theory.theorems.rucb_bound(loaded, alpha=2.0)
     mean, error = mean_and_error(loaded, "rucb:alpha=2", ROUNDS, bound.regret)
     assert_below(bound, ROUNDS, mean, error, quantile(len(MATRICES) * len(ROUNDS)))
 
@@ -119,7 +119,9 @@ def test_pcomp_stays_below_its_bound(name):
         # The sizes of the batches depend on T: only the end of a run counts.
         mean, error = mean_and_error(loaded, policy, (horizon,), "condorcet_mean")
         for worst_case in (False, True):
-            bound = theory.pcomp_bound(loaded, num_batches, worst_case=worst_case)
+            bound = theory.theorems.pcomp_bound(
+                loaded, num_batches, worst_case=worst_case
+            )
             assert bound.regret == "condorcet_mean"
             z = quantile(len(MATRICES) * len(cases) * 2)
             assert_below(bound, (horizon,), mean, error, z)
@@ -131,13 +133,15 @@ def test_ucb_without_order_stays_below_its_bounds(name):
     world = WORLDS[name]
     forms = ("lemmas", "printed") if world.subset_size <= 6 else ("lemmas",)
     table = world.table()
-    assert theory.find_inconsistency(table) is None
+    assert theory.choice.find_inconsistency(table) is None
     bounds = [
-        theory.subset_gap_bound(table.num_arms, table.set_size, table.gap, form=form)
+        theory.theorems.subset_gap_bound(
+            table.num_arms, table.set_size, table.gap, form=form
+        )
         for form in forms
         if table.gap
     ]
-    bounds.append(theory.subset_gap_free_bound(table.num_arms, table.set_size))
+    bounds.append(theory.theorems.subset_gap_free_bound(table.num_arms, table.set_size))
     for horizon in (150, 10**4):
         # The horizon is in the index: only the end of a run counts.
         mean, error = mean_and_error(
@@ -151,7 +155,7 @@ def test_ucb_without_order_stays_below_its_bounds(name):
 @pytest.mark.slow
 def test_an_asymptotic_upper_bound_is_no_bound_at_finite_horizons():
     matrix = pair(0.6)
-    bound = theory.rmed1_bound(matrix)
+    bound = theory.theorems.rmed1_bound(matrix)
     assert bound.kind == "asymptotic upper"
     mean, error = mean_and_error(matrix, "rmed1", (10**4,), bound.regret, 6000)
     assert mean - quantile(1) * error > bound(10**4)

@@ -170,7 +170,7 @@ def test_bound_that_grows_with_a_power_of_t_says_so(run, monkeypatch):
     monkeypatch.setattr(
         "theory.theorems.catalog._CATALOG",
         {
-            "steep": theory.Theorem(
+            "steep": theory.theorems.Theorem(
                 "steep", "", lambda matrix: steep, {}, theory.PreferenceMatrix
             )
         },

@@ -53,7 +53,7 @@ def test_plot_options(run, saved, tmp_path):
         (["--width", "huge"], "width"),
         (["-e", "arxiw"], "did you mean arxiv"),
         (["--from", "12345"], "no checkpoint"),
-        (["--kind", "slopes"], "for one environment"),
+        (["--kind", "slopes"], "for one instance"),
         (["--from", "x"], "--from"),
     ],
 )

@@ -104,7 +104,7 @@ def test_list_knows_every_policy(run):
     for row in listed:
         assert row["about"]
         text = ",".join(f"{key}={value}" for key, value in row["parameters"].items())
-        policy = bayesduel.policies.parse(f"{row['name']}:{text}")
+        policy = bayesduel.policies.parse_policy(f"{row['name']}:{text}")
         assert policy.label == row["label"]
 
 

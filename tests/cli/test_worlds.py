@@ -129,7 +129,7 @@ def test_worlds_are_listed(run):
     assert [row["name"] for row in rows] == list(bayesduel.policies.subset_names())
     for row in rows:
         text = ",".join(f"{key}={value}" for key, value in row["parameters"].items())
-        policy = bayesduel.policies.parse(f"{row['name']}:{text}")
+        policy = bayesduel.policies.parse_policy(f"{row['name']}:{text}")
         assert (policy.label, list(policy.feedbacks)) == (row["label"], row["feedback"])
 
 

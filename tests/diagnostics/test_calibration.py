@@ -49,8 +49,10 @@ def test_a_wrong_posterior_is_noticed(monkeypatch):
     exact = PairwiseBeta.exact_posterior
 
     def swapped(self, arrays):
-        law = exact(self, arrays)
-        return law._replace(for_first=law.for_second, for_second=law.for_first)
+        distribution = exact(self, arrays)
+        return distribution._replace(
+            for_first=distribution.for_second, for_second=distribution.for_first
+        )
 
     def doubled(self, arrays):
         return exact(self, replace(arrays, counts=2.0 * arrays.counts))
@@ -129,7 +131,7 @@ LEAGUE = BradleyTerry(prior_scale=2.0, zero_sum=True, order_effect=True)
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "simulations"), [("laplace", 400), ("svi", 80)])
 def test_resampled_approximations_are_calibrated(method, simulations):
-    """Eight votes in all, where the normal law itself is far off."""
+    """Eight votes in all, where the normal distribution itself is far off."""
     found = calibrate(LEAGUE, FEW, method=method, num_simulations=simulations)
     assert found.smallest_p_value(bins=5) > FALSE_ALARM
     # Of 4 simulated utilities of a data set; they add up to 0, so count 3 of them.
@@ -138,7 +140,7 @@ def test_resampled_approximations_are_calibrated(method, simulations):
 
 
 @pytest.mark.slow
-def test_a_normal_law_that_is_far_off_is_noticed():
+def test_a_normal_distribution_that_is_far_off_is_noticed():
     found = calibrate(
         LEAGUE, FEW, method="laplace", num_simulations=1500, resample=False
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import betaln, expit
 
-from bayesduel.diagnostics import compare, leave_pairs_out, loo, to_datatree
+from bayesduel.diagnostics import compare_models, leave_pairs_out, loo, to_datatree
 from bayesduel.errors import FitError
 from bayesduel.inference import fit
 from bayesduel.models import BradleyTerry, PairwiseBeta
@@ -115,7 +115,7 @@ def test_counts_per_pair_mislead_and_single_votes_do_not():
     one, other = loo(scale), loo(pairs)
     assert one.elpd > other.elpd
     assert not one.warning and not other.warning
-    assert compare({"pairs": pairs, "scale": scale}).index[0] == "scale"
+    assert compare_models({"pairs": pairs, "scale": scale}).index[0] == "scale"
 
     out = [leave_pairs_out(each.model, votes) for each in (scale, pairs)]
     assert out[0].elpd - out[1].elpd > 5.0
@@ -130,8 +130,8 @@ def test_pairs_left_out_in_closed_form_and_by_the_grid():
     utility, weight = grid_posterior(WINS)
     scale = leave_pairs_out(BradleyTerry(), VOTES, num_draws=8000)
     for index, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
-        chance = expit(utility[:, i] - utility[:, j])
-        votes = chance ** WINS[i, j] * (1 - chance) ** WINS[j, i]
+        probability = expit(utility[:, i] - utility[:, j])
+        votes = probability ** WINS[i, j] * (1 - probability) ** WINS[j, i]
         exact = -np.log(weight @ (1.0 / votes))
         assert float(scale.elpd_i[index]) == pytest.approx(exact, abs=0.1)
 
@@ -149,7 +149,7 @@ def test_what_loo_cannot_do_is_said():
         leave_pairs_out(BradleyTerry(), single)
     other = fit(PairwiseBeta(), Comparisons.from_wins(WINS.T))
     with pytest.raises(FitError, match="different votes"):
-        compare({"one": fitted(), "other": other})
+        compare_models({"one": fitted(), "other": other})
 
 
 def shown_both_ways():
@@ -205,11 +205,11 @@ def test_models_with_and_without_order_are_compared_vote_by_vote():
     theirs = arviz_stats.compare(pair, round_to="none")
     assert theirs.index[0] == "order"
     assert theirs.loc["plain", "dse"] == pytest.approx(expected, rel=1e-6)
-    ours = compare({name: fits[name] for name in pair}, round_to="none")
+    ours = compare_models({name: fits[name] for name in pair}, round_to="none")
     assert ours.loc["plain", "dse"] == pytest.approx(expected, rel=0.02)
-    assert np.isfinite(compare(fits).loc["beta", "dse"])
+    assert np.isfinite(compare_models(fits).loc["beta", "dse"])
     with pytest.raises(FitError, match="different votes"):
-        compare(fits, unit="row")
+        compare_models(fits, unit="row")
     with warnings.catch_warnings():
         # Of Pareto k, which is bad for whole rows.
         warnings.simplefilter("ignore", UserWarning)

@@ -91,7 +91,7 @@ def test_an_approximation_says_how_good_it_is():
 def test_separable_votes_are_not_normal():
     """One arm won everything: the posterior is skewed, and the report says so.
 
-    Draws of the normal law are refused; those resampled by importance are not.
+    Draws of the normal distribution are refused; those resampled by importance are not.
     """
     votes = Comparisons.from_wins(np.triu(np.full((6, 6), 1.0), 1))
     model = BradleyTerry(prior_scale=6.0)
@@ -100,7 +100,7 @@ def test_separable_votes_are_not_normal():
     assert not said.good
     assert "no maximum-likelihood estimate" in str(said)
     mended = report(fit(model, votes, method="laplace"), with_loo=False)
-    assert mended.good and "Weights corrected the normal law" in str(mended)
+    assert mended.good and "Weights corrected the normal distribution" in str(mended)
 
 
 def test_a_posterior_far_from_normal_is_refused():

@@ -58,23 +58,23 @@ MATRICES = [
 def test_matrices(nothing_runs, values, words):
     with pytest.raises(InvalidPreferenceError) as raised:
         bayesduel.simulate(values, "d-ts")
-    assert str(raised.value).startswith("environment: ")
+    assert str(raised.value).startswith("instance: ")
     assert [word for word in words if word not in str(raised.value)] == []
     with pytest.raises(InvalidPreferenceError) as raised:
         bayesduel.compare(["cyclic", values], "d-ts")
-    assert str(raised.value).startswith("environments[1]: ")
+    assert str(raised.value).startswith("instances[1]: ")
 
 
 @pytest.mark.parametrize(
     ("values", "error", "words"),
     [
-        ([], SimulationArgumentError, "environments must hold at least one, got []"),
-        (None, SimulationArgumentError, "environments must be one or several"),
-        (5, SimulationArgumentError, "environments must be one or several, got 5"),
+        ([], SimulationArgumentError, "instances must hold at least one, got []"),
+        (None, SimulationArgumentError, "instances must be one or several"),
+        (5, SimulationArgumentError, "instances must be one or several, got 5"),
         ("cyclik", ValueError, "did you mean cyclic"),
         ("./nowhere.csv", FileNotFoundError, "nowhere.csv"),
-        ([["a", "b"], ["c", "d"]], TypeError, "environments[0]: values must hold real"),
-        ([GOOD, [[0.5, None], [0.4, 0.5]]], TypeError, "environments[1]: values must"),
+        ([["a", "b"], ["c", "d"]], TypeError, "instances[0]: values must hold real"),
+        ([GOOD, [[0.5, None], [0.4, 0.5]]], TypeError, "instances[1]: values must"),
         (["gap", "gap"], SimulationArgumentError, "'gap' is given twice"),
         ([GOOD, GOOD], SimulationArgumentError, "'2-arms' is given twice"),
     ],

@@ -9,12 +9,12 @@ import pytest
 
 import bayesduel
 from bayesduel import Experiment, policies
-from bayesduel.errors import ArgumentError, PolicyParameterError, said_of
+from bayesduel.errors import ArgumentError, PolicyParameterError, error_for_argument
 from bayesduel.experiments.problems import PairProblem, SubsetProblem, problem_of
 from bayesduel.simulation import driver
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
 from theory import PreferenceMatrix
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 GOOD = {"instances": "cyclic", "policies": "d-ts"}
 
@@ -64,7 +64,7 @@ def test_every_argument_has_an_error_with_all_fields(name):
     assert error.rule and error.remedy
     place = name if index is None else f"{name}[{index}]"
     assert str(error).startswith(place)
-    for part in (error.rule, shown(value), error.remedy):
+    for part in (error.rule, short_repr(value), error.remedy):
         assert part in str(error)
 
 
@@ -115,7 +115,7 @@ def test_an_array_of_no_axis_is_not_several():
 
 def test_an_error_within_an_argument_keeps_its_own_words():
     inner = ArgumentError.of("size", "must be even", 3, remedy="add {other=True}")
-    outer = said_of(inner, "table", "a file", 2)
+    outer = error_for_argument(inner, "table", "a file", 2)
     assert str(outer) == "table[2]: size must be even, got 3; add other=True"
     assert outer.sentence("--table:", {"other": "--other"}.get) == (
         "--table: size must be even, got 3; add --other"

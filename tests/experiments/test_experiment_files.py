@@ -10,10 +10,10 @@ from bayesduel import Experiment, policies, stopping
 from bayesduel.errors import UnknownNameError
 from bayesduel.experiments.problems import problem_of
 from bayesduel.instances import choice
-from bayesduel.policies.lookup import spelled
+from bayesduel.policies.lookup import policy_text
 from bayesduel.policies.registry import entries
 from bayesduel.simulation import driver
-from bayesduel.stopping.words import spelled as rule_spelled
+from bayesduel.stopping.words import rule_text as rule_spelled
 from tests.fake_policies import Scripted, Wanderer, instant_run_chunk
 from tests.folders import REQUEST
 from theory import PreferenceMatrix
@@ -30,7 +30,9 @@ SAID = {
             "regret": ["borda", "copeland"],
             "shuffle": False,
             "record": "regret",
-            "stopping": stopping.parse("anytime:delta=0.05,prior=1.5|budget:duels=9"),
+            "stopping": stopping.parse_rule(
+                "anytime:delta=0.05,prior=1.5|budget:duels=9"
+            ),
         },
     ),
     "families": (
@@ -244,7 +246,7 @@ def test_what_no_text_can_say_is_refused():
 
 
 def test_every_policy_by_name_is_spelled():
-    assert {name: spelled(entry.default) for name, entry in entries().items()} == {
+    assert {name: policy_text(entry.default) for name, entry in entries().items()} == {
         name: name for name in entries()
     }
     for text in (
@@ -252,7 +254,7 @@ def test_every_policy_by_name_is_spelled():
         "ecw-rmed:every=300",
         "tests.fake_policies:Scripted",
     ):
-        assert spelled(policies.parse(text)) == text
+        assert policy_text(policies.parse_policy(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -260,7 +262,7 @@ def test_every_policy_by_name_is_spelled():
     ["anytime:delta=1e-09,weight=0.3", "fixed:duels=7|p-value:alpha=0.05"],
 )
 def test_rules_in_words_are_spelled(text):
-    assert rule_spelled(stopping.parse(text)) == text
+    assert rule_spelled(stopping.parse_rule(text)) == text
 
 
 # Folders

@@ -13,7 +13,7 @@ from bayesduel.experiments import comparison, run_summaries
 from bayesduel.experiments.experiment import Experiment
 from bayesduel.experiments.run_summaries import complete_group, is_node
 from bayesduel.experiments.stored import run_sweep
-from bayesduel.stopping import parse
+from bayesduel.stopping import parse_rule
 
 POLICIES = ["d-ts", "rucb"]
 REQUEST = {"num_runs": 11, "horizon": 3000, "seed": 3}
@@ -187,7 +187,7 @@ def test_an_unknown_record_is_refused(record):
 
 
 def test_the_end_of_runs_is_not_summarized():
-    rule = parse("budget:duels=10")
+    rule = parse_rule("budget:duels=10")
     with pytest.raises(SimulationArgumentError, match="record regret"):
         Experiment("cyclic", "d-ts", record="quantiles", stopping=rule)
 

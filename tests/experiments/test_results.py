@@ -319,7 +319,7 @@ def test_a_simulation_holds_its_matrix_and_what_was_asked(simulated, tmp_path):
 
 def test_whether_a_policy_looks_ahead_is_recorded():
     for text, expected in (("true", 1), ("false", 0)):
-        policy = bayesduel.policies.parse(f"d-ts:look_ahead={text}")
+        policy = bayesduel.policies.parse_policy(f"d-ts:look_ahead={text}")
         own = configuration(parameters=parameters_json(policy))
         assert nodes.node_attributes(own)["look_ahead"] == expected
 

@@ -8,7 +8,7 @@ import pytest
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
-from bayesduel.experiments.store import carry_out
+from bayesduel.experiments.store import execute_sweep
 from tests.folders import visible
 
 PLAIN = {
@@ -97,20 +97,20 @@ WHOLE = {exponent: 10**exponent for exponent in range(5)}
 
 
 def test_without_a_folder():
-    assert carry_out(Powers(10, 5), **PLAIN) == WHOLE
+    assert execute_sweep(Powers(10, 5), **PLAIN) == WHOLE
 
 
 def test_interrupted_and_resumed(tmp_path):
     options = PLAIN | {"out": tmp_path}
     with pytest.raises(KeyboardInterrupt) as raised:
-        carry_out(Powers(10, 5, stops_at(3)), **options)
+        execute_sweep(Powers(10, 5, stops_at(3)), **options)
     assert raised.value.partial == {0: 1, 1: 10, 2: 100}
     assert visible(tmp_path) == set()
     with pytest.raises(OutputFolderError, match="another base \\(10, not 7\\)"):
-        carry_out(Powers(7, 5), **options | {"resume": True})
+        execute_sweep(Powers(7, 5), **options | {"resume": True})
     # What is there is not computed again.
     resumed = Powers(10, 5, stops_at(0, 1, 2))
-    assert carry_out(resumed, **options | {"resume": True}) == WHOLE
+    assert execute_sweep(resumed, **options | {"resume": True}) == WHOLE
     assert visible(tmp_path) == {"powers.json"}
     assert not [*tmp_path.rglob("parts/*")]
     marker = json.loads((tmp_path / ".bayesduel/marker.json").read_text())
@@ -120,11 +120,11 @@ def test_interrupted_and_resumed(tmp_path):
 def test_a_failure_is_part_of_the_result_and_tried_again(tmp_path):
     options = PLAIN | {"out": tmp_path}
     failing = Powers(10, 5, stops_at(3, error=ValueError))
-    found = carry_out(failing, **options)
+    found = execute_sweep(failing, **options)
     assert str(found.pop(3)) == "at 3"
     assert found == {0: 1, 1: 10, 2: 100, 4: 10**4}
     assert len([*tmp_path.rglob("parts/*")]) == 4
-    assert carry_out(Powers(10, 5), **options | {"resume": True}) == WHOLE
+    assert execute_sweep(Powers(10, 5), **options | {"resume": True}) == WHOLE
 
 
 def test_a_failure_that_ends_the_sweep_keeps_what_was_finished(tmp_path):
@@ -132,7 +132,7 @@ def test_a_failure_that_ends_the_sweep_keeps_what_was_finished(tmp_path):
         ends_with_failure = True
 
     with pytest.raises(ValueError, match="at 2"):
-        carry_out(
+        execute_sweep(
             Strict(10, 5, stops_at(2, error=ValueError)), **PLAIN | {"out": tmp_path}
         )
     assert len([*tmp_path.rglob("parts/*")]) == 2

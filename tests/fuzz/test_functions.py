@@ -50,14 +50,13 @@ RIGHT: dict[str, list[Any]] = {
     "candidate": [0, 1],
     "checkpoints": [None, [1, 5]],
     "clip": [False, True],
-    "chances": [np.array([0.5, 0.0, 0.25])],
+    "choice_probabilities": [np.array([0.5, 0.0, 0.25])],
     "coefficient": [1.0, 2],
     "condition": ["", "x"],
     "constant": [0.0, 3],
     "counts": [np.ones((3, 3)), [[0, 5, 5], [5, 0, 5], [5, 5, 0]]],
     "epsilon": [0.1, 1],
-    "environment": ["cyclic", ORDER, "camera", "zoghi500:num_arms=5"],
-    "environments": ["cyclic", ["cyclic", "gap"], [ORDER], "mnl"],
+    "instance": ["cyclic", ORDER, "camera", "zoghi500:num_arms=5"],
     "every": [1, 100],
     "evidence": [np.ones((3, 3)), np.full((3, 3), 0.4)],
     "form": ["order", "printed", "explicit", "lemmas", "instance", "rewards", "sum"],
@@ -167,15 +166,15 @@ def of_theory() -> dict[str, Callable[..., Any]]:
         if not (isinstance(each, type) and issubclass(each, Exception))
     }
     matrix = PreferenceMatrix(CYCLE)
-    bound = theory.ccb_order(ORDER)
+    bound = theory.theorems.ccb_order(ORDER)
     found |= {
         "PreferenceMatrix.superiors": lambda candidate: matrix.superiors(candidate),
         "PreferenceMatrix.submatrix": lambda pairs: matrix.submatrix(pairs),
         "PreferenceMatrix.regret_per_pair": matrix.regret_per_pair,
         "RegretBound.call": lambda rounds: bound(rounds),
-        "ComparisonCounts.call": lambda horizon: theory.double_thompson_counts(ORDER)(
-            horizon
-        ),
+        "ComparisonCounts.call": lambda horizon: theory.theorems.double_thompson_counts(
+            ORDER
+        )(horizon),
         "ChoiceTable.from_rule": lambda num_arms, set_size: (
             theory.ChoiceTable.from_rule(num_arms, set_size, lambda sets: 0 * sets)
         ),

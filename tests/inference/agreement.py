@@ -50,9 +50,9 @@ def grid_posterior(
     """
     axis = np.linspace(-reach, reach, 601)
     b, c = (each.ravel() for each in np.meshgrid(axis, axis, indexing="ij"))
-    law = stats.multivariate_normal(cov=scale**2 * (np.eye(2) + 1.0))
+    distribution = stats.multivariate_normal(cov=scale**2 * (np.eye(2) + 1.0))
     utility = np.stack([np.zeros_like(b), b, c], axis=1)
-    log_weight = law.logpdf(utility[:, 1:])
+    log_weight = distribution.logpdf(utility[:, 1:])
     for i in range(3):
         for j in range(3):
             log_weight += wins[i, j] * log_expit(utility[:, i] - utility[:, j])

@@ -8,7 +8,7 @@ import pytest
 from bayesduel.diagnostics import (
     Calibration,
     calibrate,
-    compare,
+    compare_models,
     leave_pairs_out,
     loo,
     report,
@@ -16,7 +16,7 @@ from bayesduel.diagnostics import (
     transitivity,
 )
 from bayesduel.errors import ComparisonDataError, FitError
-from bayesduel.inference import Posterior, fit, parameters, standings
+from bayesduel.inference import Fit, fit, parameter_summary, standings
 from bayesduel.models import BradleyTerry, PairwiseBeta
 from bayesduel.votes import (
     Choices,
@@ -32,7 +32,7 @@ ROWS = np.array([0, 1]), np.array([1, 2]), np.array([[1.0, 0, 0], [0, 2, 0]])
 
 
 @pytest.fixture(scope="module")
-def posterior() -> Posterior:
+def posterior() -> Fit:
     return fit(PairwiseBeta(), VOTES, num_draws=25)
 
 
@@ -93,20 +93,23 @@ def test_a_table_of_pseudo_votes_need_not_have_a_diagonal():
         (lambda p: p.ranks(by=["borda"]), "by must be borda, copeland, or"),
         (lambda p: p.ranks(by=""), "by must be borda, copeland"),
         (lambda p: standings("fit"), "posterior must be a fit"),
-        (lambda p: parameters(Posterior), "posterior must be a fit"),
+        (lambda p: parameter_summary(Fit), "posterior must be a fit"),
         (lambda p: loo(VOTES), "posterior must be a fit"),
         (lambda p: loo(p, unit=np.zeros(2)), "unit must be one of vote, row"),
         (lambda p: report(p, with_loo="no"), "with_loo must be True or False"),
         (lambda p: to_datatree(p, num_prior_draws=10**9), "num_prior_draws must be at"),
         (lambda p: to_datatree(p, rng_key=2**63), "from 0 to 2^63 - 1"),
-        (lambda p: compare({"a": p}), "at least two fits"),
-        (lambda p: compare({"a": p, "b": None}), "posterior must be a fit"),
-        (lambda p: compare({"a": p, "b": p}, method="x"), "method must be one of"),
+        (lambda p: compare_models({"a": p}), "at least two fits"),
+        (lambda p: compare_models({"a": p, "b": None}), "posterior must be a fit"),
         (
-            lambda p: compare({"a": p, "b": p}, nonsense="x"),
+            lambda p: compare_models({"a": p, "b": p}, method="x"),
+            "method must be one of",
+        ),
+        (
+            lambda p: compare_models({"a": p, "b": p}, nonsense="x"),
             "options of compare must be",
         ),
-        (lambda p: compare({"a": p, "b": p}, round_to=-1), "round_to must be"),
+        (lambda p: compare_models({"a": p, "b": p}, round_to=-1), "round_to must be"),
     ],
 )
 def test_questions_to_a_fit(posterior, ask, words):

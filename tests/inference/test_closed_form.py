@@ -24,7 +24,7 @@ from bayesduel.models import (
     PairwiseBeta,
     Thurstone,
 )
-from bayesduel.models.newton import Status, Surface, climb
+from bayesduel.models.newton import Status, Surface, maximize
 from bayesduel.votes import Choices, Comparisons
 from tests.compiling import quick_jit
 from tests.inference.agreement import worst_disagreement
@@ -139,11 +139,13 @@ def test_density_of_choices_is_that_of_the_numpyro_model(model, none):
     nobody = None if none is None else [*none, 0]
     arrays = model.arrays(Choices.from_counts(offered, counts, none=nobody))
     check_density(model, arrays)
-    law = model.closed_form(arrays).laplace()
+    distribution = model.closed_form(arrays).laplace()
     expected = NumPyroDensity(model, arrays).laplace()
-    assert law.status == Status.CONVERGED
-    np.testing.assert_allclose(law.mode, expected.mode, rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(law.log_density, expected.log_density, rtol=1e-12)
+    assert distribution.status == Status.CONVERGED
+    np.testing.assert_allclose(distribution.mode, expected.mode, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(
+        distribution.log_density, expected.log_density, rtol=1e-12
+    )
 
 
 @with_slow(kept=FULL[:1])
@@ -154,25 +156,31 @@ def test_mode_and_covariance_are_those_of_automatic_differentiation(model):
     start = jnp.zeros(model.closed_form(arrays).size)
     expected = quick_jit(partial(newton_mode, density))(start)
     found = fit(model, VOTES if model.ties else VOTES.without_ties(), method="laplace")
-    law = found.extras["laplace"]
-    assert isinstance(law.mode, np.ndarray) and law.status == Status.CONVERGED
-    np.testing.assert_allclose(law.mode, expected.mode, rtol=1e-8, atol=1e-10)
+    distribution = found.extras["laplace"]
+    assert (
+        isinstance(distribution.mode, np.ndarray)
+        and distribution.status == Status.CONVERGED
+    )
+    np.testing.assert_allclose(distribution.mode, expected.mode, rtol=1e-8, atol=1e-10)
     covariance, other = (
         np.linalg.inv(np.asarray(each) @ np.asarray(each).T)
-        for each in (law.factor, expected.factor)
+        for each in (distribution.factor, expected.factor)
     )
     np.testing.assert_allclose(covariance, other, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(law.log_density, expected.log_density, rtol=1e-12)
+    np.testing.assert_allclose(
+        distribution.log_density, expected.log_density, rtol=1e-12
+    )
 
 
 @with_slow(kept=FULL[:1])
 def test_draws_agree_with_those_of_the_numpyro_density(model):
-    """The same law, targets by NumPy and by JAX: one set of proposals, one answer."""
+    """The same distribution, targets by NumPy and by JAX: one set of proposals, one
+    answer."""
     arrays = arrays_of(model)
     found = {}
     for target in (model.closed_form(arrays), NumPyroDensity(model, arrays)):
-        law = NumPyroDensity(model, arrays).laplace()
-        proposer = NormalProposer(target, law, at_mode=False)
+        distribution = NumPyroDensity(model, arrays).laplace()
+        proposer = NormalProposer(target, distribution, at_mode=False)
         sampled = from_approximation(
             proposer, generator_of(5), (2, 200), resample=True, extras={}
         )
@@ -204,11 +212,12 @@ def test_posterior_agrees_with_nuts():
 
 @dataclass(frozen=True, kw_only=True)
 class Lapsing(BradleyTerry):
-    """Another law of a vote: the derivatives of Bradley-Terry are not its own."""
+    """Another distribution of a vote: the derivatives of Bradley-Terry are not its
+    own."""
 
     def outcome_logs(self, difference, tie):
-        chance = jax.nn.sigmoid(jnp.stack([difference, -difference]))
-        return jnp.log(0.9 * chance + 0.05)
+        probability = jax.nn.sigmoid(jnp.stack([difference, -difference]))
+        return jnp.log(0.9 * probability + 0.05)
 
 
 class Reversed(BradleyTerry):
@@ -283,11 +292,11 @@ def test_ties_that_are_next_to_impossible():
     value, slope = rare.slope(point)
     utility = point[1:]
     gap = utility[none.first] - utility[none.second]
-    chance = ndtr(np.stack([gap, -gap], axis=1) / np.sqrt(2.0))
+    probability = ndtr(np.stack([gap, -gap], axis=1) / np.sqrt(2.0))
     scales = np.array([10.0, 2.0, 2.0, 2.0, 2.0])
     prior = -0.5 * np.sum((point / scales) ** 2) - np.sum(np.log(scales))
     prior -= 2.5 * np.log(2.0 * np.pi)
-    expected = np.sum(none.counts[:, :2] * np.log(chance)) + prior
+    expected = np.sum(none.counts[:, :2] * np.log(probability)) + prior
     assert value == pytest.approx(expected, rel=1e-10)
     assert np.all(np.isfinite(slope)) and np.all(np.isfinite(rare.hessian(point)))
     far = np.array([0.0, 60.0, -60.0, 60.0, -60.0])
@@ -313,20 +322,20 @@ def test_the_search_says_how_it_ended():
         lambda x: np.array([-2.0 * x[0], 2.0 * x[1]]),
         lambda x: np.diag([-2.0, 2.0]),
     )
-    state = climb(saddle, start, max_iterations=10)
+    state = maximize(saddle, start, max_iterations=10)
     assert state.status == Status.NOT_CONCAVE and state.iterations == 10
     far = on(
         lambda x: -np.sum((x - 1e4) ** 2),
         lambda x: -2.0 * (x - 1e4),
         lambda x: -2.0 * np.eye(2),
     )
-    assert climb(far, start, max_iterations=5).status == Status.NOT_CONVERGED
+    assert maximize(far, start, max_iterations=5).status == Status.NOT_CONVERGED
     nowhere = on(
         lambda x: np.log(-np.sum(x**2)),
         lambda x: np.full(2, np.nan),
         lambda x: np.full((2, 2), np.nan),
     )
-    state = climb(nowhere, start)
+    state = maximize(nowhere, start)
     assert state.status == Status.NOT_FINITE
     assert np.all(state.factor == np.eye(2)) and np.all(state.mode == start)
 

@@ -9,7 +9,7 @@ from scipy.special import expit, log_expit
 from scipy.stats import norm
 
 from bayesduel.errors import FitError
-from bayesduel.inference import fit, parameters, standings
+from bayesduel.inference import fit, parameter_summary, standings
 from bayesduel.models import BradleyTerry, Thurstone
 from bayesduel.votes import Comparisons
 
@@ -39,11 +39,13 @@ def regression(link="logit"):
     steps = data.covariates[data.first] - data.covariates[data.second]
     won, lost = data.counts[:, 0], data.counts[:, 1]
     # Two judgments of unit variance differ by one of variance 2.
-    scale, log_chance = (1.0, log_expit) if link == "logit" else (2**0.5, norm.logcdf)
+    scale, log_probability = (
+        (1.0, log_expit) if link == "logit" else (2**0.5, norm.logcdf)
+    )
 
     def minus_log_likelihood(slope):
         gap = steps @ slope / scale
-        return -np.sum(won * log_chance(gap) + lost * log_chance(-gap))
+        return -np.sum(won * log_probability(gap) + lost * log_probability(-gap))
 
     found = minimize(minus_log_likelihood, np.zeros(2), method="BFGS", tol=1e-10)
     step, grid = 1e-4, np.eye(2)
@@ -74,7 +76,7 @@ def regression(link="logit"):
 def test_coefficients_are_those_of_a_regression(model, link):
     expected, errors = regression(link)
     found = fit(model, votes(), method="laplace", num_draws=2000)
-    rows = parameters(found)
+    rows = parameter_summary(found)
     assert [row["parameter"] for row in rows] == [
         f"coefficient[{name}]" for name in NAMES
     ]

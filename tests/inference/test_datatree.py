@@ -193,11 +193,13 @@ def test_arviz_checks_predictions_and_priors():
 
 def test_log_prior_is_that_of_each_quantity():
     found = tree()
-    law = stats.norm(0.0, 2.0)
+    distribution = stats.norm(0.0, 2.0)
     utility, prior = found["posterior"]["utility"], found["log_prior"]
-    np.testing.assert_allclose(prior["utility"], law.logpdf(utility).sum(axis=-1))
     np.testing.assert_allclose(
-        prior["log_tie"], law.logpdf(found["posterior"]["log_tie"])
+        prior["utility"], distribution.logpdf(utility).sum(axis=-1)
+    )
+    np.testing.assert_allclose(
+        prior["log_tie"], distribution.logpdf(found["posterior"]["log_tie"])
     )
     # Together with the votes it is the posterior, up to a constant: the parameters
     # are unconstrained, and have no Jacobian.

@@ -111,18 +111,21 @@ def test_beta_posteriors_are_the_conjugate_ones(method):
 
 def test_prior_of_pairs_may_be_anything():
     prior = ((1.0, 2.0, 3.0), (0.5, 1.0, 0.25), (4.0, 5.0, 1.0))
-    law = fit(PairwiseBeta(prior=prior), VOTES).extras["posterior"]
-    assert law.for_first.tolist() == [9.0, 12.0, 2.25]
-    assert law.for_second.tolist() == [3.5, 5.0, 11.0]
+    distribution = fit(PairwiseBeta(prior=prior), VOTES).extras["posterior"]
+    assert distribution.for_first.tolist() == [9.0, 12.0, 2.25]
+    assert distribution.for_second.tolist() == [3.5, 5.0, 11.0]
 
 
 def test_beta_counts_both_orders_and_ties():
     votes = Comparisons.from_votes(
         ["b", "a", "a", "b"], ["a", "b", "b", "a"], ["b", "b", "tie", "a"]
     )
-    law = fit(PairwiseBeta(ties=True), votes).extras["posterior"]
-    assert (law.for_first.tolist(), law.for_second.tolist()) == ([2.0], [3.0])
-    assert (law.tie.tolist(), law.no_tie.tolist()) == ([2.0], [5.0])
+    distribution = fit(PairwiseBeta(ties=True), votes).extras["posterior"]
+    assert (distribution.for_first.tolist(), distribution.for_second.tolist()) == (
+        [2.0],
+        [3.0],
+    )
+    assert (distribution.tie.tolist(), distribution.no_tie.tolist()) == ([2.0], [5.0])
 
 
 # What is asked of a posterior

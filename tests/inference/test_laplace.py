@@ -150,7 +150,7 @@ def test_programs_allow_no_mixed_dtypes(strict_jax):
     jax.jit(partial(laplace, BradleyTerry())).lower(votes)
 
 
-def test_normal_law():
+def test_normal_distribution():
     """Draws have the mode as mean and the inverse curvature as covariance, and the
     density integrates to 1."""
     state = find(BradleyTerry(), arrays_of(BradleyTerry(), WINS))
@@ -168,14 +168,15 @@ def test_normal_law():
     )
     from scipy.stats import multivariate_normal
 
-    law = multivariate_normal(np.asarray(state.mode), covariance)
+    distribution = multivariate_normal(np.asarray(state.mode), covariance)
     np.testing.assert_allclose(
-        log_normal_density(state, jnp.asarray(points[:9])), law.logpdf(points[:9])
+        log_normal_density(state, jnp.asarray(points[:9])),
+        distribution.logpdf(points[:9]),
     )
 
 
 def test_statuses():
-    """What no normal law fits is said, never nan."""
+    """What no normal distribution fits is said, never nan."""
     start = jnp.asarray([0.5, -0.25])
     saddle = newton_mode(lambda x: x[1] ** 2 - x[0] ** 2, start, max_iterations=10)
     assert int(saddle.status) == Status.NOT_CONCAVE

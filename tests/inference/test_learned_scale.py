@@ -22,8 +22,8 @@ def alike(num_arms=12, votes=40, spread=0.18):
     rng = np.random.default_rng(4)
     utility = rng.normal(0.0, spread, num_arms)
     utility *= spread / utility.std()
-    chance = 1 / (1 + np.exp(utility[None] - utility[:, None]))
-    upper = rng.binomial(votes, np.triu(chance, 1))
+    probability = 1 / (1 + np.exp(utility[None] - utility[:, None]))
+    upper = rng.binomial(votes, np.triu(probability, 1))
     return Comparisons.from_wins(np.triu(upper, 1) + np.tril(votes - upper.T, -1))
 
 
@@ -115,7 +115,7 @@ def test_scales_are_those_of_long_chains(model, data):
     )
 
 
-def test_auto_runs_chains_where_no_law_fits_or_none_is_known(monkeypatch):
+def test_auto_runs_chains_where_no_distribution_fits_or_none_is_known(monkeypatch):
     called = chains_in_their_place(monkeypatch)
     fit(BradleyTerry(learn_scale=True), alike(4), num_draws=100)
     assert called == ["laplace"]

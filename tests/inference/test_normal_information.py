@@ -25,15 +25,17 @@ def fitted(model, ties=None, **options):
 def test_against_adaptive_integrals(scale):
     """Two arms without a vote: the difference is normal, by its prior."""
     votes = Comparisons.from_wins(np.zeros((2, 2)))
-    for kind, law in (
+    for kind, distribution in (
         (BradleyTerry, expit),
         (Thurstone, lambda gap: ndtr(gap / np.sqrt(2.0))),
     ):
         found = fit(kind(prior_scale=scale), votes, num_draws=1, resample=False)
         deviation = scale * np.sqrt(2.0)
 
-        def unsure(gap, law=law, deviation=deviation):
-            return (entr(law(gap)) + entr(law(-gap))) * norm.pdf(gap, scale=deviation)
+        def unsure(gap, distribution=distribution, deviation=deviation):
+            return (entr(distribution(gap)) + entr(distribution(-gap))) * norm.pdf(
+                gap, scale=deviation
+            )
 
         reach = min(60.0, 12.0 * deviation)
         expected = np.log(2.0) - 2.0 * quad(unsure, 0.0, reach, limit=500)[0]

@@ -12,9 +12,9 @@ import pytest
 from numpyro import distributions as dist
 from scipy.special import log_expit
 
-from bayesduel.diagnostics import compare, leave_pairs_out, loo, report
+from bayesduel.diagnostics import compare_models, leave_pairs_out, loo, report
 from bayesduel.errors import FitError
-from bayesduel.inference import fit, parameters
+from bayesduel.inference import fit, parameter_summary
 from bayesduel.models import BradleyTerry
 from bayesduel.models.base import PreferenceModel, count_votes
 from bayesduel.votes import Comparisons
@@ -51,10 +51,10 @@ class Judges(PreferenceModel):
     title = "Judges"
 
     def __call__(self, votes):
-        law = dist.Normal(0.0, 1.0).expand([len(ARMS)]).to_event(1)
-        strength = numpyro.sample("strength", law)
-        law = dist.Normal(0.0, 0.5).expand([NUM_JUDGES]).to_event(1)
-        bias = numpyro.sample("bias", law)
+        distribution = dist.Normal(0.0, 1.0).expand([len(ARMS)]).to_event(1)
+        strength = numpyro.sample("strength", distribution)
+        distribution = dist.Normal(0.0, 0.5).expand([NUM_JUDGES]).to_event(1)
+        bias = numpyro.sample("bias", distribution)
         _, first, second, counts = votes
         odds = strength[first] - strength[second] + bias[votes.judge]
         logs = jax.nn.log_sigmoid(jnp.stack([odds, -odds], axis=1))
@@ -145,8 +145,10 @@ def test_leave_one_out_and_comparisons():
     for unit in ("vote", "row"):
         assert loo(found, unit=unit).n_data_points == len(BALLOTS)
     with pytest.raises(FitError, match="row"):
-        compare({"judges": found, "pairs": fit(BradleyTerry(), VOTES)}, unit="row")
-    table = compare({"judges": found, "one scale": fit(BradleyTerry(), VOTES)})
+        compare_models(
+            {"judges": found, "pairs": fit(BradleyTerry(), VOTES)}, unit="row"
+        )
+    table = compare_models({"judges": found, "one scale": fit(BradleyTerry(), VOTES)})
     assert set(table.index) == {"judges", "one scale"}
     assert "leave-one-out" in str(report(found))
 
@@ -163,13 +165,13 @@ def test_rows_that_the_package_cannot_pair(named):
     assert judges == ("judge" if named else "bias_dim_0")
     other = fit(BradleyTerry(), VOTES)
     with pytest.raises(FitError, match="fields first and second"):
-        compare({"judges": found, "pairs": other})
+        compare_models({"judges": found, "pairs": other})
     with pytest.raises(FitError, match="fields first and second"):
         leave_pairs_out(found.model, VOTES)
 
 
 def test_parameters_have_the_labels_of_their_entries():
-    rows = parameters(fitted())
+    rows = parameter_summary(fitted())
     # No table has the strengths of a model without utilities.
     assert [row["parameter"] for row in rows] == [
         *(f"bias[judge {each}]" for each in range(NUM_JUDGES)),
@@ -178,7 +180,7 @@ def test_parameters_have_the_labels_of_their_entries():
     draws = fitted().draws["bias"].reshape(-1, NUM_JUDGES)
     assert rows[5]["mean"] == pytest.approx(draws[:, 5].mean())
     assert rows[5]["upper"] == pytest.approx(np.quantile(draws[:, 5], 0.95))
-    plain = parameters(fitted(named=False))
+    plain = parameter_summary(fitted(named=False))
     assert plain[3]["parameter"] == "bias[3]" and len(plain) == NUM_JUDGES + 3
 
 

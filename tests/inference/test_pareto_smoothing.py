@@ -8,13 +8,14 @@ from arviz_stats.base import array_stats
 from scipy import stats
 
 from bayesduel.inference._pareto_smoothing import (
-    pareto_law,
+    pareto_distribution,
     smoothed_log_weights,
     tail_length,
 )
 
 FITS_EVERY_TAIL = version("arviz-stats").startswith("1.0.")
-"""Even one whose lower quarter is equal, as one of five draws is: no law has that."""
+"""Even one whose lower quarter is equal, as one of five draws is: no distribution has
+that."""
 
 
 def random_logs(rng, kind, number):
@@ -58,7 +59,8 @@ def test_weights_and_k_are_those_of_arviz(kind):
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(own, k, rtol=1e-10, atol=1e-10)
         finite += bool(np.isfinite(own))
-    # Five values: the tail is constant, or its lower quarter is, and has no law.
+    # Five values: the tail is constant, or its lower quarter is, and has no
+    # distribution.
     assert finite > 40 or kind == "many ties"
 
 
@@ -73,11 +75,12 @@ def test_too_few_weights_are_refused():
 
 
 @pytest.mark.parametrize("shape", [-0.4, 0.0, 0.3, 0.9])
-def test_the_shape_of_a_pareto_law_is_found(shape):
-    """20,000 draws of the law itself; its standard error is below (1 + k) / 100."""
-    law = stats.genpareto(shape, scale=2.0)
-    draws = np.sort(law.rvs(20_000, random_state=np.random.default_rng(4)))
-    k, scale = pareto_law(draws)
+def test_the_shape_of_a_pareto_distribution_is_found(shape):
+    """20,000 draws of the distribution itself; its standard error is below (1 + k) /
+    100."""
+    distribution = stats.genpareto(shape, scale=2.0)
+    draws = np.sort(distribution.rvs(20_000, random_state=np.random.default_rng(4)))
+    k, scale = pareto_distribution(draws)
     # Five standard errors: a false alarm in 10^6.
     assert abs(k - shape) < 5.0 * (1.0 + shape) / np.sqrt(20_000)
     assert abs(scale / 2.0 - 1.0) < 0.06

@@ -107,7 +107,7 @@ def test_three_arms_are_those_of_the_integral(wins):
             assert abs(np.mean(own < point) - share) < limit * error + 2e-3
 
 
-def test_of_a_normal_law_points_along_rays_are_its_own():
+def test_of_a_normal_distribution_points_along_rays_are_its_own():
     class Normal:
         """A normal log density of precision L L^T, with its mode at 1."""
 
@@ -115,8 +115,12 @@ def test_of_a_normal_law_points_along_rays_are_its_own():
             return 3.0 - 0.5 * np.sum(np.square((points - 1.0) @ factor), axis=1)
 
     factor = np.array([[2.0, 0, 0], [1.0, 0.5, 0], [-3.0, 1.0, 4.0]])
-    law = LaplaceState(np.ones(3), factor, np.float64(3.0), np.int32(0), np.int32(1))
-    points, log_weight = radial_points(np.random.default_rng(0), Normal(), law, 500)
+    distribution = LaplaceState(
+        np.ones(3), factor, np.float64(3.0), np.int32(0), np.int32(1)
+    )
+    points, log_weight = radial_points(
+        np.random.default_rng(0), Normal(), distribution, 500
+    )
     white = np.random.default_rng(0).standard_normal((500, 3))
     np.testing.assert_allclose((points - 1.0) @ factor, white, atol=1e-8)
     np.testing.assert_allclose(log_weight, 0.0, atol=1e-6)
@@ -127,10 +131,12 @@ def test_a_fall_that_never_comes_has_no_weight():
         def log_densities(self, points):
             return np.where(points[:, 0] > 0, -0.0 * points[:, 0], -1.0 - points[:, 0])
 
-    law = LaplaceState(
+    distribution = LaplaceState(
         np.zeros(1), np.eye(1), np.float64(0.0), np.int32(0), np.int32(1)
     )
-    points, log_weight = radial_points(np.random.default_rng(1), Flat(), law, 200)
+    points, log_weight = radial_points(
+        np.random.default_rng(1), Flat(), distribution, 200
+    )
     assert np.all(np.isneginf(log_weight[points[:, 0] > 0]))
 
 
@@ -139,7 +145,7 @@ def test_a_second_bump_along_a_ray_is_not_passed_over(share):
     """Rays meet such a height several times, and their weights know of one place."""
 
     class Bumps:
-        """A standard normal law, and a narrow one at 5."""
+        """A standard normal distribution, and a narrow one at 5."""
 
         def named(self, points):
             return {"x": points[:, 0]}
@@ -150,11 +156,11 @@ def test_a_second_bump_along_a_ray_is_not_passed_over(share):
                 np.log1p(-share) - 0.5 * low**2, np.log(2.0 * share) - 0.5 * high**2
             )
 
-    law = LaplaceState(
+    distribution = LaplaceState(
         np.zeros(1), np.eye(1), np.float64(np.log1p(-share)), np.int32(0), np.int32(1)
     )
     found = from_approximation(
-        NormalProposer(Bumps(), law, at_mode=True),
+        NormalProposer(Bumps(), distribution, at_mode=True),
         np.random.default_rng(1),
         (4, 1000),
         resample=True,
@@ -168,9 +174,9 @@ def test_the_mode_is_found_from_few_lopsided_votes():
     for scale in (10.0, 100.0):
         model = BradleyTerry(prior_scale=scale)
         arrays = model.arrays(Comparisons.from_wins([[0, 5], [0, 0]]))
-        law = density_of(model, arrays).laplace()
+        distribution = density_of(model, arrays).laplace()
         # 5 / (1 + exp(d)) = u / scale^2 at the mode, with d = 2 u.
-        u = law.mode[0]
+        u = distribution.mode[0]
         assert 5 / (1 + np.exp(2 * u)) == pytest.approx(u / scale**2, rel=1e-4)
 
 
@@ -220,7 +226,7 @@ def test_the_command_says_a_doubt_in_table_and_json(tmp_path):
     rows = "\n".join(f"a{i},a{j}" for i, j in np.argwhere(wins))
     file.write_text(f"winner,loser\n{rows}\n")
     words = ["fit", str(file), "--prior-scale", "20", "--method", "laplace"]
-    assert "DOUBTFUL: the draws are those of a normal law" in " ".join(
+    assert "DOUBTFUL: the draws are those of a normal distribution" in " ".join(
         invoke(words).stdout.split()
     )
     record = json.loads(invoke([*words, "--json"]).stdout)

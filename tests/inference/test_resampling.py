@@ -39,7 +39,7 @@ def exact_logits():
 def test_resampled_draws_have_the_moments_of_the_posterior(method):
     found = fit(PairwiseBeta(), LOPSIDED, method=method, num_draws=2000)
     assert found.correction is not None and found.correction.resampled
-    assert repr(found).startswith(f"Posterior(Beta per pair by {method}, resampled, ")
+    assert repr(found).startswith(f"Fit(Beta per pair by {method}, resampled, ")
     assert "log_weight" not in found.sample_stats
     mean, spread = exact_logits()
     # Weights have an error of their own, as that of the effective proposals.
@@ -74,7 +74,8 @@ def test_plain_draws_are_called_what_they_are():
 
 
 def test_bad_weights_are_not_used():
-    """Far from normal in 32 dimensions: the draws stay those of the normal law."""
+    """Far from normal in 32 dimensions: the draws stay those of the normal
+    distribution."""
     wins = np.zeros((32, 32))
     for step in (1, 2, 4, 8, 16):
         wins[np.arange(0, 32, 2 * step), np.arange(step, 32, 2 * step)] = 1
@@ -87,7 +88,7 @@ def test_bad_weights_are_not_used():
     assert "no weights can mend the draws" in str(report(found, with_loo=False))
 
 
-def test_without_votes_the_normal_law_is_exact():
+def test_without_votes_the_normal_distribution_is_exact():
     """Weights are equal but for rounding, whose tail means nothing."""
     empty = Comparisons.from_rows("abc", [], [], np.zeros((0, 3)))
     with pytest.warns(UserWarning, match="never compared"):
@@ -110,7 +111,8 @@ def test_weights_where_the_posterior_has_no_density():
     # Weights that are bounded have no tail.
     weights, k = smoothed_weights(np.where(rng.random(500) < 0.5, 0.0, -1.0))
     assert k == 0.0 and set(np.round(weights / weights.max(), 6)) == {1.0, 0.367879}
-    # The law of a normal proposal whose target is narrower: weights are bounded.
+    # The distribution of a normal proposal whose target is narrower: weights are
+    # bounded.
     points = rng.normal(size=4000)
     weights, k = smoothed_weights(-1.5 * points**2)
     assert k < 0.5

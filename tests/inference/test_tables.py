@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bayesduel.errors import FitError
-from bayesduel.inference import fit, parameters, standings
+from bayesduel.inference import fit, parameter_summary, standings
 from bayesduel.models import BradleyTerry, PairwiseBeta, Thurstone
 from bayesduel.votes import Comparisons
 
@@ -57,31 +57,33 @@ def test_the_mode_is_asked_of_laplace_only():
 
 def test_quantities_of_no_arm():
     found = fit(BradleyTerry(ties=True, order_effect=True), SHOWN, method="laplace")
-    rows = parameters(found, 0.5)
+    rows = parameter_summary(found, 0.5)
     assert [row["parameter"] for row in rows] == ["first_advantage", "log_tie"]
     draws = found.draws["first_advantage"].reshape(-1)
     assert rows[0]["mean"] == pytest.approx(draws.mean())
     assert rows[0]["lower"] == pytest.approx(np.quantile(draws, 0.25))
     assert rows[0]["upper"] == pytest.approx(np.quantile(draws, 0.75))
     assert "shown first" in rows[0]["meaning"]
-    assert parameters(fit(PairwiseBeta(ties=True), SHOWN)) == []
+    assert parameter_summary(fit(PairwiseBeta(ties=True), SHOWN)) == []
     tied = fit(Thurstone(ties=True), SHOWN, method="laplace")
-    assert [row["parameter"] for row in parameters(tied)] == ["log_threshold"]
+    assert [row["parameter"] for row in parameter_summary(tied)] == ["log_threshold"]
     votes = SHOWN.without_ties().with_covariates([[1.0], [0.0], [-1.0]], ["price"])
     slopes = fit(BradleyTerry(covariates=True), votes, method="laplace")
-    assert [row["parameter"] for row in parameters(slopes)] == ["coefficient[price]"]
+    assert [row["parameter"] for row in parameter_summary(slopes)] == [
+        "coefficient[price]"
+    ]
     with pytest.raises(FitError, match="probability"):
-        parameters(found, 1.0)
+        parameter_summary(found, 1.0)
 
 
 def test_the_table_is_that_of_its_parts():
     found = fit(PairwiseBeta(ties=True), SHOWN)
     table = standings(found, 0.8)
-    chances = found.winner_probabilities()
+    probabilities = found.winner_probabilities()
     ranks = found.rank_intervals(0.8)
-    assert table.attrs["condorcet_exists"] == float(chances["condorcet_exists"])
+    assert table.attrs["condorcet_exists"] == float(probabilities["condorcet_exists"])
     for arm in table["arm"].values:
         row = table.sel(arm=arm)
-        assert row["p_best"] == chances["condorcet"].sel(arm=arm)
+        assert row["p_best"] == probabilities["condorcet"].sel(arm=arm)
         assert row["rank_lower"] == ranks["lower"].sel(arm=arm)
         assert row["rank_upper"] == ranks["upper"].sel(arm=arm)

@@ -28,15 +28,15 @@ PUBLISHED = {
 
 
 def no_choice(world, arms):
-    return 1.0 - float(world.chances(arms).sum())
+    return 1.0 - float(world.probabilities(arms).sum())
 
 
 def regret(world, notion, arms):
     cost = world.cost(notion)
     offered = world.mask(arms)
     asked = offered | (cost.values == 1) if cost.form == "preferred" else offered
-    chances = world.rule.chances(asked)
-    return float(subset_cost(cost.form, offered, chances, cost.best, cost.values))
+    probabilities = world.rule.probabilities(asked)
+    return float(subset_cost(cost.form, offered, probabilities, cost.best, cost.values))
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -51,7 +51,7 @@ def test_every_set_has_probabilities_and_the_best_is_the_declared_one(name):
         assert table.totals.max() <= 1 + 1e-12
     # Ties aside, the set with the largest expected reward.
     assert table.totals[table.best_row] == pytest.approx(table.totals.max())
-    declared = world.chances(world.best_set).sum()
+    declared = world.probabilities(world.best_set).sum()
     assert float(declared) == pytest.approx(table.totals.max(), abs=1e-12)
     assert world.best_set == table.best_set
 
@@ -76,9 +76,9 @@ def test_camera():
     np.testing.assert_allclose(table.totals[with_dc], 0.85)
     assert np.sort(table.totals[~with_dc])[-2:] == pytest.approx([0.66, 0.90])
     assert table.gap == pytest.approx(0.05)
-    chances = table.by_arm()[:, 3]
-    assert np.nanmin(chances) == pytest.approx(0.20)
-    assert np.nanmax(chances) == pytest.approx(0.83)
+    probabilities = table.by_arm()[:, 3]
+    assert np.nanmin(probabilities) == pytest.approx(0.20)
+    assert np.nanmax(probabilities) == pytest.approx(0.83)
     assert regret(world, "expected_reward", (0, 1, 3)) == pytest.approx(0.05)
     assert regret(world, "no_choice", (0, 4, 5)) == pytest.approx(0.90 - 0.37)
 
@@ -99,11 +99,11 @@ def test_random_utility():
     world = choice.random_utility()
     best, worst = tuple(range(5)), tuple(range(15, 20))
     assert world.best_set == best
-    assert world.chances(best)[:5] == pytest.approx(
+    assert world.probabilities(best)[:5] == pytest.approx(
         [0.11617, 0.10887, 0.10196, 0.09540, 0.08919], abs=6e-6
     )
     assert no_choice(world, best) == pytest.approx(0.488405, abs=6e-7)
-    assert world.chances(worst)[15:] == pytest.approx(
+    assert world.probabilities(worst)[15:] == pytest.approx(
         [0.07317, 0.06828, 0.06368, 0.05933, 0.05524], abs=6e-6
     )
     assert no_choice(world, worst) == pytest.approx(0.680308, abs=6e-7)
@@ -118,7 +118,7 @@ def test_gaussian_choice_against_adaptive_quadrature(outside):
     world = choice.gaussian_utility(means, 3, no_choice_mean=outside)
     assert world.has_no_choice == (outside is not None)
     for arms in ((0, 1, 3), (0, 2), (3,), (0, 2, 3)):
-        found = world.chances(arms)
+        found = world.probabilities(arms)
         for arm in arms:
             others = [means[j] for j in arms if j != arm]
             others += [] if outside is None else [outside]
@@ -141,13 +141,13 @@ def test_preference_pairs():
     for arms in combinations(range(10), 2):
         expected = 0.0 if arms == (0, 1) else 0.02
         assert regret(world, "no_choice", arms) == pytest.approx(expected, abs=1e-12)
-    assert world.chances((0, 1))[:2] == pytest.approx([0.47, 0.45])
+    assert world.probabilities((0, 1))[:2] == pytest.approx([0.47, 0.45])
     for arm in range(3, 10):
-        assert world.chances((2, arm))[2] == pytest.approx(0.675)
+        assert world.probabilities((2, arm))[2] == pytest.approx(0.675)
     # 5 over 4 over 3 over ... in zero-based arms: 4 over 3, 5 over 4, 3 over 5.
     for winner, loser in ((4, 3), (5, 4), (3, 5)):
-        chances = world.chances((winner, loser))
-        assert chances[winner] - chances[loser] == pytest.approx(0.30)
+        probabilities = world.probabilities((winner, loser))
+        assert probabilities[winner] - probabilities[loser] == pytest.approx(0.30)
     by_arm = table.by_arm()
     assert np.nanmin(by_arm[1:, 0]) == pytest.approx(0.475)
     assert np.nanmin(by_arm[:, 1][1:]) == pytest.approx(0.475)
@@ -156,7 +156,9 @@ def test_preference_pairs():
 def test_lower_bound_worlds():
     exclusive = choice.exclusive_gap(7, 3, 0.1, special=2)
     assert exclusive.best_set == (2, 5, 6)
-    assert exclusive.chances((0, 2, 6))[[0, 2, 6]] == pytest.approx([0.15, 0.25, 0.25])
+    assert exclusive.probabilities((0, 2, 6))[[0, 2, 6]] == pytest.approx(
+        [0.15, 0.25, 0.25]
+    )
     independent = choice.independent_gap(7, 3, 0.1, special=2)
     assert independent.best_set == (2, 5, 6)
     for world in (exclusive, independent):
@@ -177,7 +179,7 @@ def test_random_table_draws_the_best_set_first():
 
 
 @pytest.mark.parametrize("total", [0.25, 0.9])
-def test_points_of_the_random_table_have_the_law_of_plain_rejection(total):
+def test_points_of_the_random_table_have_the_distribution_of_plain_rejection(total):
     """Below 0.25 the simplex is the smaller proposal, below 0.9 the box is."""
     widths = np.array([0.2, 0.5, 0.35])
     rng = np.random.default_rng(70)
@@ -220,7 +222,7 @@ def test_largest_revenue_by_enumeration():
         weights, revenues = rng.uniform(0.05, 1, 6), rng.uniform(0, 1, 6)
         world = choice.multinomial_logit(weights, 3, revenues=revenues.tolist())
         values = [
-            np.sum(world.chances(arms) * revenues)
+            np.sum(world.probabilities(arms) * revenues)
             for size in (1, 2, 3)
             for arms in combinations(range(6), size)
         ]
@@ -264,7 +266,7 @@ def test_the_worst_round_is_unknown_where_the_rule_is():
     class Own(choice.ChoiceRule):
         num_arms, has_no_choice, values = 3, False, None
 
-        def chances(self, offered):
+        def probabilities(self, offered):
             return np.where(offered, 1 / 3, 0.0)
 
     class Sets(choice.ChoiceWorld):
@@ -359,7 +361,7 @@ def test_probabilities_above_one_are_fine_for_independent_rewards():
 )
 def test_sets_that_cannot_be_offered(arms, words):
     with pytest.raises(ChoiceWorldError, match=words):
-        choice.choice_table(TABLE).chances(arms)
+        choice.choice_table(TABLE).probabilities(arms)
 
 
 def test_unknown_names_and_notions():

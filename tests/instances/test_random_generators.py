@@ -1,4 +1,4 @@
-"""The laws of random matrices, and the instances of the batched papers.
+"""The distributions of random matrices, and the instances of the batched papers.
 
 Every statistical test has a fixed seed and raises a false alarm with probability
 FALSE_ALARM for a fresh one.
@@ -137,7 +137,7 @@ def test_uniform_random_sizes_with_a_minimum() -> None:
     assert stats.kstest(sizes, stats.uniform(0.1, 0.4).cdf).pvalue > FALSE_ALARM
 
 
-def test_syn_btl_law() -> None:
+def test_syn_btl_distribution() -> None:
     """For two arms, w_0 / (w_0 + w_1) with independent uniform weights."""
 
     def distribution(x: np.ndarray) -> np.ndarray:
@@ -152,7 +152,7 @@ def test_syn_btl_law() -> None:
     assert matrix.satisfies_sti()
 
 
-def test_syn_cd_law() -> None:
+def test_syn_cd_distribution() -> None:
     rng = np.random.default_rng(107)
     winners, margins = Counter(), []
     for _ in range(2000):

@@ -1,4 +1,4 @@
-"""Random submatrices: the law of rejection, and one stream per number."""
+"""Random submatrices: the distribution of rejection, and one stream per number."""
 
 from itertools import combinations, permutations
 
@@ -52,7 +52,7 @@ def test_every_ordered_admissible_subset_is_equally_likely() -> None:
     assert abs(z) < stats.norm.isf(FALSE_ALARM / 2)
 
 
-def test_the_law_is_that_of_naive_rejection() -> None:
+def test_the_distribution_is_that_of_naive_rejection() -> None:
     """Growing subsets is rejected: it makes some of them four times as likely."""
     matrix = _uneven()
     sampler = SubmatrixSampler.of(matrix, 4, min_gap=0.1, seed=2)

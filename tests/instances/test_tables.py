@@ -48,7 +48,7 @@ def test_results_carry_the_names_of_a_frame(tmp_path):
     plain = bayesduel.simulate(FRAME.to_numpy(), "d-ts", **options)
     for found in (alone, node):
         np.testing.assert_array_equal(found["plays"].values, plain["plays"].values)
-    with pytest.raises(ValueError, match="environment: values must name the same arms"):
+    with pytest.raises(ValueError, match="instance: values must name the same arms"):
         bayesduel.simulate(FRAME.rename(index={"tea": "mate"}), "d-ts", **options)
 
 

@@ -123,9 +123,9 @@ def test_thurstone():
 def test_thurstone_with_ties_and_order():
     expected = []
     for i, j in rows_of(VOTES):
-        law = stats.norm(UTILITY[i] - UTILITY[j] + 0.3, np.sqrt(2.0))
-        tie = law.cdf(0.6) - law.cdf(-0.6)
-        expected.append([law.sf(0.6), law.cdf(-0.6), tie])
+        distribution = stats.norm(UTILITY[i] - UTILITY[j] + 0.3, np.sqrt(2.0))
+        tie = distribution.cdf(0.6) - distribution.cdf(-0.6)
+        expected.append([distribution.sf(0.6), distribution.cdf(-0.6), tie])
     found = logs(
         Thurstone(ties=True, order_effect=True),
         VOTES,
@@ -153,7 +153,7 @@ def test_plackett_luce():
     """Ballots as products of choices; ties at the end were passed over."""
     worth = dict(zip("abcd", np.exp(UTILITY), strict=True))
 
-    def chance(chosen, pool):
+    def probability(chosen, pool):
         product = 1.0
         for arm in chosen:
             product *= worth[arm] / sum(worth[each] for each in pool)
@@ -161,9 +161,9 @@ def test_plackett_luce():
         return product
 
     expected = {
-        (1, 3, 2, 4): chance("acb", "abcd"),
-        (2, 0, 1, 0): chance("c", "ac"),
-        (3, 2, 3, 1): chance("db", "abcd"),
+        (1, 3, 2, 4): probability("acb", "abcd"),
+        (2, 0, 1, 0): probability("c", "ac"),
+        (3, 2, 3, 1): probability("db", "abcd"),
         (1, 1, 1, 0): 1.0,
     }
     found = np.exp(logs(PlackettLuce(), BALLOTS, utility=UTILITY))[:, 0]
@@ -183,9 +183,14 @@ def test_beta_per_pair():
     model = PairwiseBeta(ties=True)
     found = np.exp(logs(model, VOTES, preference=theta, tie_share=share))
     # Rows: a b, b d, c a, d c.
-    chances, ties = np.array([0.7, 0.6, 0.8, 0.65]), np.array([0.1, 0.5, 0.2, 0.25])
-    np.testing.assert_allclose(found[:, 0], (1 - ties) * chances, rtol=1e-12)
-    np.testing.assert_allclose(found[:, 1], (1 - ties) * (1 - chances), rtol=1e-12)
+    probabilities, ties = (
+        np.array([0.7, 0.6, 0.8, 0.65]),
+        np.array([0.1, 0.5, 0.2, 0.25]),
+    )
+    np.testing.assert_allclose(found[:, 0], (1 - ties) * probabilities, rtol=1e-12)
+    np.testing.assert_allclose(
+        found[:, 1], (1 - ties) * (1 - probabilities), rtol=1e-12
+    )
     np.testing.assert_allclose(found[:, 2], ties, rtol=1e-12)
 
 
@@ -243,7 +248,7 @@ def test_joint_density_is_prior_times_likelihood(name):
 
 
 def test_zero_sum_utilities_have_the_conditional_prior():
-    """Density on the plane of a normal law given that the sum is 0: covariance
+    """Density on the plane of a normal distribution given that the sum is 0: covariance
     scale^2 (I - 1/K), whatever coordinates are used for it."""
     model = BradleyTerry(prior_scale=1.5, zero_sum=True)
     empty = Comparisons.from_rows("abcd", [0], [1], [[1, 0, 0]])
@@ -291,10 +296,15 @@ def test_log_sigmoids_in_programs_are_those_of_numpy():
         for log, exact, sign in zip(logs, log_sigmoids(points), (1, -1), strict=True):
             given = jnp.asarray(points)
             np.testing.assert_allclose(jax.vmap(log)(given), exact, rtol=1e-14)
-            slope, bend = jax.vmap(jax.grad(log)), jax.vmap(jax.grad(jax.grad(log)))
-            chance = expit(-sign * points)
-            np.testing.assert_allclose(slope(given), sign * chance, rtol=1e-12)
-            spread = -chance * expit(sign * points)
-            np.testing.assert_allclose(bend(given), spread, rtol=1e-12, atol=1e-16)
+            slope, gradient_and_hessian = (
+                jax.vmap(jax.grad(log)),
+                jax.vmap(jax.grad(jax.grad(log))),
+            )
+            probability = expit(-sign * points)
+            np.testing.assert_allclose(slope(given), sign * probability, rtol=1e-12)
+            spread = -probability * expit(sign * points)
+            np.testing.assert_allclose(
+                gradient_and_hessian(given), spread, rtol=1e-12, atol=1e-16
+            )
     reference = log_expit(points)
     np.testing.assert_allclose(log_sigmoids(points)[0], reference, rtol=1e-13)

@@ -49,7 +49,7 @@ class HeavyThurstone(HeavyTails, Thurstone):
 
 
 class Tight(BradleyTerry):
-    """The law of ``_normal`` instead of its caller."""
+    """The distribution of ``_normal`` instead of its caller."""
 
     def _normal(self, num_arms, scale):
         return dist.Laplace(0.0, 0.3).expand([num_arms]).to_event(1)
@@ -67,8 +67,8 @@ class Lapsing(BradleyTerry):
     """One vote in ten is cast at random: another likelihood."""
 
     def outcome_logs(self, difference, tie):
-        chance = jax.nn.sigmoid(jnp.stack([difference, -difference]))
-        return jnp.log((1.0 - LAPSE) * chance + LAPSE / 2.0)
+        probability = jax.nn.sigmoid(jnp.stack([difference, -difference]))
+        return jnp.log((1.0 - LAPSE) * probability + LAPSE / 2.0)
 
 
 OVERRIDES = [Wide(), HeavyTerry(), HeavyThurstone(), Tight(), Nudged(), Lapsing()]
@@ -113,8 +113,8 @@ def test_draws_have_the_spread_of_the_user_s_prior():
     utility = found.flat_draws()["utility"]
     axis = np.linspace(-30.0, 31.0, 801)
     one, other = np.meshgrid(axis, axis, indexing="ij")
-    law = stats.norm(0.5, 6.0)
-    log_weight = law.logpdf(one) + law.logpdf(other)
+    distribution = stats.norm(0.5, 6.0)
+    log_weight = distribution.logpdf(one) + distribution.logpdf(other)
     log_weight += 9 * log_expit(one - other) + 4 * log_expit(other - one)
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
@@ -172,7 +172,7 @@ def test_the_beta_posterior_belongs_to_its_density():
     assert closed.elpd - leave_pairs_out(PairwiseBeta(), VOTES).elpd < -0.3
 
 
-def test_ballots_are_drawn_by_the_law_of_the_model_only():
+def test_ballots_are_drawn_by_the_distribution_of_the_model_only():
     class Reversed(PlackettLuce):
         def __call__(self, ballots):
             return -1.0 * super().__call__(ballots)
@@ -181,5 +181,7 @@ def test_ballots_are_drawn_by_the_law_of_the_model_only():
     draw = {"utility": np.zeros(3)}
     rng = generator_of(jax.random.key(0))
     simulate_arrays(rng, PlackettLuce(), PlackettLuce().arrays(data), draw)
-    with pytest.raises(FitError, match="Reversed has a law of ballots of its own"):
+    with pytest.raises(
+        FitError, match="Reversed has a distribution of ballots of its own"
+    ):
         simulate_arrays(rng, Reversed(), Reversed().arrays(data), draw)

@@ -31,8 +31,8 @@ LEVELS = 20_000
 def test_level_is_exponential_below_the_hazard_and_says_nothing_of_the_wait(hazard):
     """Waits of up to 300,000 rounds, of which the longer ones draw it anew.
 
-    The joint law of four parts of the waiting time and ten of the level is that of two
-    independent variables.
+    The joint distribution of four parts of the waiting time and ten of the level is
+    that of two independent variables.
     """
 
     draw = standalone(waiting_time_and_level)
@@ -40,7 +40,7 @@ def test_level_is_exponential_below_the_hazard_and_says_nothing_of_the_wait(haza
     draws = [draw(rng, hazard, rounds) for _ in range(LEVELS)]
     idle, level = np.array([(wait, at) for wait, happens, at in draws if happens]).T
     assert np.all((level >= 0.0) & (level <= hazard))
-    # Uniform if the level has its law.
+    # Uniform if the level has its distribution.
     share = np.expm1(-level) / np.expm1(-hazard)
     assert stats.kstest(share, "uniform").pvalue > FALSE_ALARM
     ends = np.unique(np.quantile(idle, [0.25, 0.5, 0.75]))
@@ -56,14 +56,14 @@ def test_level_is_exponential_below_the_hazard_and_says_nothing_of_the_wait(haza
     ("first", "second"),
     [(1.0, 1.0), (0.5, 0.5), (0.3, 1.0), (0.5, 7.5), (7.5, 0.5), (3.0, 40.0)],
 )
-def test_betas_have_their_law(first, second):
+def test_betas_have_their_distribution(first, second):
     rng, draw = (
         np.random.default_rng([8, int(first), int(second)]),
         standalone(draw_beta),
     )
     found = [draw(rng, first, second) for _ in range(4000)]
-    law = stats.beta(first, second)
-    assert stats.kstest(found, law.cdf).pvalue > FALSE_ALARM
+    distribution = stats.beta(first, second)
+    assert stats.kstest(found, distribution.cdf).pvalue > FALSE_ALARM
 
 
 def test_betas_of_tiny_parameters_are_numbers():

@@ -6,7 +6,7 @@ from scipy import stats
 
 from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.splits import binomial, take_first
-from tests.policies.laws import chi_square
+from tests.policies.distributions import chi_square
 
 FALSE_ALARM = 1e-5
 """Of all p-values of one test together."""
@@ -41,19 +41,21 @@ def test_first_rounds_are_hypergeometric(take, shares, share):
         if not 0 < marked < total:
             continue
         if total > 10**9 and marked > 100:
-            continue  # It follows from the others, and SciPy's law has lost its digits.
-        law = stats.hypergeom(total, marked, wanted)
+            continue  # It follows from the others, and SciPy has lost its digits.
+        distribution = stats.hypergeom(total, marked, wanted)
         if total > 10**9:  # Of a handful among so many the order is next to free.
-            law = stats.binom(marked, wanted / total)
-        if law.std() < 30:
+            distribution = stats.binom(marked, wanted / total)
+        if distribution.std() < 30:
             low, high = sample.min(), sample.max()
             cells = np.arange(low, high + 1)
-            chances = law.pmf(cells)
-            chances = np.append(chances, max(0.0, 1.0 - chances.sum()))
+            probabilities = distribution.pmf(cells)
+            probabilities = np.append(
+                probabilities, max(0.0, 1.0 - probabilities.sum())
+            )
             counts = np.append(np.bincount(sample - low, minlength=len(cells)), 0)
-            p_values.append(chi_square(counts, chances))
+            p_values.append(chi_square(counts, probabilities))
         else:
-            scaled = (sample - law.mean()) / law.std()
+            scaled = (sample - distribution.mean()) / distribution.std()
             p_values.append(stats.kstest(scaled, "norm").pvalue)
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
 
@@ -70,11 +72,11 @@ def test_parts_of_one_order_fit_together(take):
     assert not np.array_equal(parts, other)
 
 
-def test_binomial_draws_have_their_law():
+def test_binomial_draws_have_their_distribution():
     draw, rng = standalone(binomial), np.random.default_rng(8)
-    for rounds, chance in ((5, 0.3), (32, 0.9), (33, 0.02), (5000, 0.4)):
-        found = np.array([draw(rng, rounds, chance) for _ in range(4000)])
+    for rounds, probability in ((5, 0.3), (32, 0.9), (33, 0.02), (5000, 0.4)):
+        found = np.array([draw(rng, rounds, probability) for _ in range(4000)])
         cells = np.bincount(found, minlength=rounds + 1)
-        law = stats.binom(rounds, chance).pmf(np.arange(rounds + 1))
-        assert chi_square(cells, law) > FALSE_ALARM / 4
+        distribution = stats.binom(rounds, probability).pmf(np.arange(rounds + 1))
+        assert chi_square(cells, distribution) > FALSE_ALARM / 4
     assert draw(rng, 2**62, 1.0) == 2**62 and draw(rng, 40, 0.0) == 0

@@ -9,7 +9,8 @@ from bayesduel.papers import recipes
 from bayesduel.papers.claims import check_claim
 from bayesduel.papers.figures import _bounds
 from bayesduel.papers.reproducing import FIXED_ORDER, PanelResult
-from theory import REGRET_NOTIONS, SUBSET_REGRET_NOTIONS
+from theory import REGRET_NOTIONS
+from theory.choice import SUBSET_REGRET_NOTIONS
 
 ALL = recipes.all_names()
 KINDS = ("regret", "spread", "exploitation", "games", "games-by-arms", "delays")
@@ -39,7 +40,7 @@ def test_environments_exist(name):
             world = instances.choice.load_world(what)
             world.check_notion(recipe.notion)
             for text in panel.policies:
-                policies.parse(text).check_world(world, panel.horizon)
+                policies.parse_policy(text).check_world(world, panel.horizon)
         elif kind == "mslr":
             assert what in instances.MSLR_SELECTIONS
         elif kind == "mslr_random":
@@ -56,7 +57,7 @@ def test_policies_exist_or_are_said_to_be_optional(name):
     recipe = recipes.load(name)
     assert not recipe.missing
     for panel in recipe.panels:
-        labels = [policies.parse(text).label for text in panel.policies]
+        labels = [policies.parse_policy(text).label for text in panel.policies]
         assert len(set(labels)) == len(labels)
         assert set(panel.unshuffled) <= set(panel.policies)
         assert not set(panel.optional) & set(panel.policies)

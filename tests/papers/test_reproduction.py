@@ -33,7 +33,7 @@ class FakeSimulator:
             call.out.mkdir(parents=True)
         return fake.comparison(
             {matrix.name: matrix.values for matrix in matrices},
-            [policies.parse(text).label for text in texts],
+            [policies.parse_policy(text).label for text in texts],
             failed=self.failed,
             rounds=options["checkpoints"],
             num_runs=options["num_runs"],

@@ -8,7 +8,8 @@ import pytest
 from bayesduel.errors import OutputFolderError, ProgramError
 from bayesduel.instances import SubmatrixSampler, load
 from bayesduel.papers import _submatrix_table, submatrix_constants
-from theory import ccb_order, copeland_lower_bound, ecw_rmed_constant
+from theory import copeland_lower_bound, ecw_rmed_constant
+from theory.theorems import ccb_order
 
 REQUEST = {"size": 5, "min_gap": 0.01, "seed": 8}
 
@@ -133,8 +134,8 @@ def test_a_constant_without_a_certificate_names_its_submatrix(monkeypatch):
 def test_table_1(shared_dir):
     """Komiyama et al. (2016), Table 1: 6.7e2, 7.3e2, 8.8e5 over 10^4 submatrices.
 
-    1200 of them suffice for five standard errors of the sampling law; CCB is an order
-    of growth, whose printed constant uses another Delta.
+    1200 of them suffice for five standard errors of the sampling distribution; CCB is
+    an order of growth, whose printed constant uses another Delta.
     """
     matrix = load(str(shared_dir / "data" / "mslr" / "MSLR_Informational_PMat.npz"))
     found = submatrix_constants(matrix, 1200, 16, min_gap=0.005, seed=0)

@@ -9,7 +9,8 @@ from bayesduel import plots
 from bayesduel.plots.style import INK
 from tests import fake_results as fake
 from tests.figures import all_text, dashed
-from theory import PowerTerm, RegretBound, copeland_lower_bound, rmed1_bound
+from theory import PowerTerm, RegretBound, copeland_lower_bound
+from theory.theorems import rmed1_bound
 
 
 def bound(kind="upper", coefficient=10.0, regret="copeland", name="a bound"):

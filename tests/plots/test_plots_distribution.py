@@ -95,9 +95,9 @@ def test_ratios_leave_out_environments_without_constants_and_say_so():
         {"mslr5-condorcet": fake.CONDORCET, "arxiv": fake.TIED}, labels=("D-TS",)
     )
     text = all_text(plots.slope_ratios(tree)).replace("\n", " ")
-    assert "1 environment," in text
+    assert "1 instance," in text
     assert "without arxiv (no lower bound)" in text
-    with pytest.raises(ValueError, match="no environment in it has a lower bound"):
+    with pytest.raises(ValueError, match="no instance in it has a lower bound"):
         plots.slope_ratios(tree["arxiv"])
     with pytest.raises(ValueError, match="notion"):
         plots.slope_ratios(tree, notion="borda")

@@ -93,9 +93,9 @@ def test_heat_map_is_ordered_and_counts():
     order = standings(found())["arm"].values.tolist()
     assert labels(axes.yaxis) == labels(axes.xaxis) == order
     image = axes.images[0].get_array()
-    chance = found().probability_of_beating().sel(arm=order, opponent=order).values
+    probability = found().probability_of_beating().sel(arm=order, opponent=order).values
     off = ~np.eye(4, dtype=bool)
-    np.testing.assert_allclose(np.asarray(image)[off], chance[off])
+    np.testing.assert_allclose(np.asarray(image)[off], probability[off])
     texts = [each.get_text() for each in axes.texts]
     # Ten votes on each of five pairs, in both halves of the square.
     assert texts.count("10") == 10 and texts.count("0") == 2
@@ -136,7 +136,7 @@ def test_one_pair_against_its_votes():
     assert axes.get_ylabel() == "density" and len(axes.get_yticks()) > 2
     draws = np.concatenate([block[:, 0, 1] for block in found().matrices()])
     title = legend.get_title().get_text()
-    assert f"chance of winning {draws.mean():.3f}" in title
+    assert f"probability of winning {draws.mean():.3f}" in title
     assert f"stronger (above 1/2) {np.mean(draws > 0.5):.3f}" in title
     figure.draw_without_rendering()
     # No line can cross it: it is above the axes.

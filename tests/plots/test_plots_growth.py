@@ -7,13 +7,8 @@ from bayesduel import plots
 from bayesduel.analysis import slope, summary
 from tests import fake_results as fake
 from tests.figures import all_text, dashed
-from theory import (
-    RegretBound,
-    ccb_order,
-    condorcet_lower_bound,
-    double_thompson_refined_bound,
-    rmed1_bound,
-)
+from theory import RegretBound, condorcet_lower_bound
+from theory.theorems import ccb_order, double_thompson_refined_bound, rmed1_bound
 
 
 def test_slopes_are_written_beside_the_lines():
@@ -49,7 +44,7 @@ def test_the_slope_of_the_figure_is_that_of_the_table():
 
 
 def test_slopes_refuse_several_environments():
-    with pytest.raises(ValueError, match="for one environment"):
+    with pytest.raises(ValueError, match="for one instance"):
         plots.slopes(fake.comparison(fake.TWO_MATRICES))
     plots.slopes(fake.comparison(fake.TWO_MATRICES)["mslr5-condorcet"])
 

@@ -15,10 +15,10 @@ from tests.compiling import quick_jit
 
 CHECKPOINTS = (40, 120, 300, 700)
 NUM_RUNS = 256
-"""Of the test of a law."""
+"""Of the test of a distribution."""
 
 FEW_RUNS = 32
-"""Where no law is tested."""
+"""Where no distribution is tested."""
 
 NUM_LANES = 16
 """Every lane takes a second run. Tests that agree on the last two, on the number of
@@ -75,7 +75,7 @@ class Event(NamedTuple):
     explore_rounds: Any
 
 
-class Played(NamedTuple):
+class Player(NamedTuple):
     """A run: its events (leading axis), and how it ended."""
 
     events: Event
@@ -85,7 +85,7 @@ class Played(NamedTuple):
 
 
 @partial(quick_jit, static_argnames=("num_events",))
-def play(rule, outcomes, key, horizon, *, num_events) -> Played:
+def play(rule, outcomes, key, horizon, *, num_events) -> Player:
     """Play one run by the protocol of rules over models, at most ``num_events`` events.
 
     The key of an event is folded from its number.
@@ -146,4 +146,4 @@ def play(rule, outcomes, key, horizon, *, num_events) -> Played:
 
     numbers = jnp.arange(num_events, dtype=jnp.uint32)
     (state, played, _), events = jax.lax.scan(advance, start, numbers)
-    return Played(events, played, state, rule.recommend(key_end, state))
+    return Player(events, played, state, rule.recommend(key_end, state))

@@ -39,7 +39,7 @@ def play_kernel(kernel, outcomes, horizon, seed=0) -> PlayedByKernel:
     rng = np.random.default_rng(seed)
     run = np.zeros(3, dtype=np.int64)
     _program()(state, rng, outcomes, counts, duels, run)
-    while kernel.serve(state):
+    while kernel.solve_on_host(state):
         _program()(state, rng, outcomes, counts, duels, run)
     _, longest, recommendation = run.tolist()
     return PlayedByKernel(

@@ -30,7 +30,7 @@ def exchange(rule, key):
 
 @pytest.mark.parametrize("text", RULES)
 def test_no_number_meets_itself(text):
-    rule = policies.parse(text).over_model()
+    rule = policies.parse_policy(text).over_model()
     with jax.enable_x64(True):
         found = jax.make_jaxpr(lambda key: exchange(rule, key))(jax.random.key(0))
     assert not compared_with_themselves(found.jaxpr)

@@ -1,8 +1,8 @@
 """What every registered policy must do, whatever its rule.
 
 A policy enters this suite by being registered. All simulations here share one program
-per policy where they can: what a program costs is its compilation. What no law is asked
-of is played a few runs long.
+per policy where they can: what a program costs is its compilation. What no distribution
+is asked of is played a few runs long.
 """
 
 from dataclasses import fields, replace
@@ -14,6 +14,12 @@ import pytest
 from bayesduel import policies
 from bayesduel.policies.policy import declared, over_model
 from bayesduel.simulation import asked_models, driver
+from tests.policies.distributions import (
+    features,
+    rejected,
+    same_distribution,
+    self_duels,
+)
 from tests.policies.driving import CHECKPOINTS, FEW_RUNS, NUM_RUNS, simulate_runs
 from tests.policies.instances import (
     CONDORCET,
@@ -22,13 +28,12 @@ from tests.policies.instances import (
     TWO_WINNERS,
     random_outcomes,
 )
-from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.policies.rule_driving import play_rule
 
 pytestmark = pytest.mark.usefixtures("hardly_optimized")
 
 FALSE_ALARM = 1e-5
-"""Of one test of a law."""
+"""Of one test of a distribution."""
 
 NAMES = policies.names()
 
@@ -302,7 +307,7 @@ def test_hyperparameters_reach_the_program(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_relabeled_arms_permute_the_law(name):
+def test_relabeled_arms_permute_the_distribution(name):
     """Arms are shuffled in each run, so their order must not matter."""
     # Few of what takes long: 64 runs already tell arms apart that are not put back.
     runs = range(NUM_RUNS if name in {*KERNELS, *RULES} else 2 * FEW_RUNS)
@@ -319,8 +324,8 @@ def test_relabeled_arms_permute_the_law(name):
     ours = plays_of(simulate_runs(policies.get(name), matrix, runs=runs))
     found = {**features(original, matrix), **self_duels(original)}
     expected = {**features(ours, matrix), **self_duels(ours)}
-    assert not rejected(same_law(found, expected), FALSE_ALARM)
+    assert not rejected(same_distribution(found, expected), FALSE_ALARM)
     if name not in BLIND:
         # The test would notice arms that are not put back.
-        left = same_law(features(own, matrix), features(ours, matrix))
+        left = same_distribution(features(own, matrix), features(ours, matrix))
         assert rejected(left, 1e-9)

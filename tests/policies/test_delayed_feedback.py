@@ -14,10 +14,15 @@ from bayesduel.policies import DelayedFeedback
 from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
 from bayesduel.policies.parameters import parameters_json
 from bayesduel.policies.policy import Duel, KernelPolicy, kernel_of
+from tests.policies.distributions import (
+    features,
+    rejected,
+    same_distribution,
+    self_duels,
+)
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CONDORCET, DECISIVE, TWO_WINNERS
 from tests.policies.kernel_driving import play_kernel
-from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.reference import DoubleThompson, RelativeUCB, simulate
 
 FALSE_ALARM = 1e-5
@@ -274,13 +279,14 @@ def disagreements(ours, theirs):
     one, other = (
         {**features(each, TWO_WINNERS), **self_duels(each)} for each in (ours, theirs)
     )
-    return rejected(same_law(one, other), FALSE_ALARM)
+    return rejected(same_distribution(one, other), FALSE_ALARM)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["rucb", "d-ts"])
-def test_late_runs_have_the_law_of_the_late_twin(name):
-    """And that of D-TS is not the law without a delay; RUCB hardly minds this one."""
+def test_late_runs_have_the_distribution_of_the_late_twin(name):
+    """And that of D-TS is not the distribution without a delay; RUCB hardly minds this
+    one."""
     policy = DelayedFeedback(policies.get(name), every=EVERY)
     ours = simulate_runs(
         policy, TWO_WINNERS, checkpoints=CHECKPOINTS, seed=102, num_lanes=32
@@ -315,7 +321,7 @@ def test_results_say_so():
 )
 def test_parameters_are_checked(policy, every, word):
     with pytest.raises(PolicyParameterError, match=word):
-        DelayedFeedback(policies.parse(policy), every=every).check(4, 100)
+        DelayedFeedback(policies.parse_policy(policy), every=every).check(4, 100)
 
 
 def test_delays_do_not_nest():
@@ -325,12 +331,12 @@ def test_delays_do_not_nest():
 
 
 def test_a_delay_is_spelled_as_a_parameter():
-    spelled = policies.parse("d-ts:alpha=0.6,every=100")
+    spelled = policies.parse_policy("d-ts:alpha=0.6,every=100")
     assert spelled == DelayedFeedback(policies.get("d-ts", alpha=0.6), every=100)
     assert policies.get("rucb", every=1) == DelayedFeedback(policies.get("rucb"), 1)
     with pytest.raises(PolicyParameterError, match="every must be an integer, got 1.5"):
-        policies.parse("d-ts:every=1.5")
+        policies.parse_policy("d-ts:every=1.5")
     with pytest.raises(PolicyParameterError, match="mnl-ts has no parameter 'every'"):
-        policies.parse("mnl-ts:every=2")
+        policies.parse_policy("mnl-ts:every=2")
     with pytest.raises(PolicyParameterError, match="at least 1; got 0"):
-        policies.parse("d-ts:every=0").check(4, 1000)
+        policies.parse_policy("d-ts:every=0").check(4, 1000)

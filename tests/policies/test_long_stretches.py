@@ -8,7 +8,7 @@ import pytest
 
 from bayesduel import policies
 from bayesduel.instances import choice
-from tests.policies.laws import rejected, same_law
+from tests.policies.distributions import rejected, same_distribution
 from tests.policies.subsets.subset_driving import NUM_RUNS, replay, simulate_offers
 from tests.policies.subsets.test_twins import features
 from tests.reference import subset_rivals as rivals
@@ -112,12 +112,12 @@ Stages are stepped: they leave one long stretch at the end.
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", CASES)
-def test_both_forms_have_one_law(text):
+def test_both_forms_have_one_distribution(text):
     world, length = CASES[text]
     prefix = text + ("," if ":" in text else ":")
     jump, step = (
         simulate_offers(
-            policies.parse(f"{prefix}look_ahead={look_ahead}"),
+            policies.parse_policy(f"{prefix}look_ahead={look_ahead}"),
             world,
             checkpoints=(200, 1500, HORIZON),
             notions=(world.regret,),
@@ -127,6 +127,6 @@ def test_both_forms_have_one_law(text):
     assert np.all(step.events == HORIZON)
     assert NUM_RUNS * HORIZON / jump.events.sum() > length
     found = [features(each.ledger["offers"]) for each in (jump, step)]
-    assert not rejected(same_law(*found), FALSE_ALARM)
+    assert not rejected(same_distribution(*found), FALSE_ALARM)
     for offers in (jump.ledger["offers"], step.ledger["offers"]):
         assert len(np.unique(offers[:, -1], axis=0)) > NUM_RUNS / 8

@@ -1,4 +1,4 @@
-"""Look-ahead has the law of the rounds it jumps over.
+"""Look-ahead has the distribution of the rounds it jumps over.
 
 Every form is compared with the slow twin, and with the step form of the same policy:
 regret and informative duels at checkpoints, rounds of each pair of different arms, and
@@ -21,16 +21,16 @@ from bayesduel.ops.scalar.compiled import inlined
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.policy import declared
 from bayesduel.policies.scalar_kernel import ScalarDuel, ScalarKernel
-from tests.policies.driving import NUM_RUNS, simulate_runs
-from tests.policies.instances import MATRICES
-from tests.policies.laws import (
+from tests.policies.distributions import (
     borda_regret,
     features,
     rejected,
-    same_law,
+    same_distribution,
     same_mean,
     self_duels,
 )
+from tests.policies.driving import NUM_RUNS, simulate_runs
+from tests.policies.instances import MATRICES
 from tests.reference import (
     RMED1,
     RMED2,
@@ -72,7 +72,8 @@ ONE_CHAMPION = {"d-ts+", "bt-ts"}
 """Policies that draw one champion per stretch."""
 
 STEPPED = {"self-sparring"}
-"""A policy that is always stepped; its law is that of the twin all the same."""
+"""A policy that is always stepped; its distribution is that of the twin all the
+same."""
 
 EARLY = (30, 100, 200, 300)
 LATE = (50, 200, 500, 1000)
@@ -111,11 +112,12 @@ def twin_plays(name, matrix, checkpoints, num_runs):
 
 
 def disagreements(name, matrix, ours, theirs):
-    """Return the features whose laws, or means where only those agree, differ."""
+    """Return the features whose distributions, or means where only those agree,
+    differ."""
     one, other = (features(each, MATRICES[matrix]) for each in (ours, theirs))
-    compare = same_mean if name in ONE_CHAMPION else same_law
+    compare = same_mean if name in ONE_CHAMPION else same_distribution
     p_values = {
-        **same_law(one, other),
+        **same_distribution(one, other),
         **compare(*(_who_met_itself(each, matrix) for each in (ours, theirs))),
     }
     return rejected(p_values, FALSE_ALARM)
@@ -144,7 +146,7 @@ ELSEWHERE = {
     "rmed2", "rmed2fh",
 }  # fmt: skip
 """Forms of another policy of the list, and those of which their own tests quickly hold
-single rounds to their law, or every duel to the twin."""
+single rounds to their distribution, or every duel to the twin."""
 
 
 def early_cases():
@@ -157,7 +159,7 @@ def early_cases():
 
 
 @pytest.mark.parametrize(("name", "matrix"), early_cases())
-def test_early_rounds_have_the_law_of_the_twin(name, matrix):
+def test_early_rounds_have_the_distribution_of_the_twin(name, matrix):
     ours = plays_of(policies.get(name), matrix, EARLY, 2, seed=61)
     theirs = twin_plays(name, matrix, EARLY, 100)
     assert not disagreements(name, matrix, ours, theirs)
@@ -165,7 +167,7 @@ def test_early_rounds_have_the_law_of_the_twin(name, matrix):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "matrix"), late_cases(TWINS))
-def test_late_rounds_have_the_law_of_the_twin(name, matrix):
+def test_late_rounds_have_the_distribution_of_the_twin(name, matrix):
     ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
     theirs = twin_plays(name, matrix, LATE, 120)
     assert not disagreements(name, matrix, ours, theirs)
@@ -173,8 +175,9 @@ def test_late_rounds_have_the_law_of_the_twin(name, matrix):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "matrix"), late_cases(sorted(TWINS.keys() - STEPPED)))
-def test_both_forms_have_the_same_law(name, matrix):
-    """Against 512 runs of the step form, or 1024 where whole laws are compared."""
+def test_both_forms_have_the_same_distribution(name, matrix):
+    """Against 512 runs of the step form, or 1024 where whole distributions are
+    compared."""
     ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
     step = policies.get(name, look_ahead=False)
     theirs = plays_of(step, matrix, LATE, 2 if name in ONE_CHAMPION else 4, seed=63)

@@ -97,12 +97,14 @@ def test_two_forms_of_one_class_are_compared():
 
 
 def test_by_name(module):
-    policy = policies.parse("mine_for_tests:ETC:factor=2,rounds=7")
+    policy = policies.parse_policy("mine_for_tests:ETC:factor=2,rounds=7")
     assert (type(policy).__name__, policy.factor, policy.rounds) == ("ETC", 2.0, 7)
     assert policy.label == "Explore, then commit:factor=2.0,rounds=7"
-    assert policies.parse("mine_for_tests:ETC").label == "Explore, then commit"
-    told = policies.parse("mine_for_tests:ETC:every=10")
-    assert told == policies.DelayedFeedback(policies.parse("mine_for_tests:ETC"), 10)
+    assert policies.parse_policy("mine_for_tests:ETC").label == "Explore, then commit"
+    told = policies.parse_policy("mine_for_tests:ETC:every=10")
+    assert told == policies.DelayedFeedback(
+        policies.parse_policy("mine_for_tests:ETC"), 10
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_by_name(module):
 )
 def test_names_that_lead_nowhere(module, text, error, words):
     with pytest.raises(error, match=words):
-        policies.parse(text)
+        policies.parse_policy(text)
 
 
 @pytest.mark.slow

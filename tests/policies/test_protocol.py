@@ -44,7 +44,7 @@ def slowly(quick, among=RULES):
 
 def rule_of(text):
     """Return what plays a policy over a model."""
-    return over_model(policies.parse(text))
+    return over_model(policies.parse_policy(text))
 
 
 def one_exchange(rule, key, num_arms=4):

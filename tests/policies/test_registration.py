@@ -28,7 +28,7 @@ def test_a_class_of_ones_own_registers_and_is_found(own_registry):
     )(kind)
     assert kind is ExploreFirst
     assert policies.names() == (*before, "explore-first", "explore-first-long")
-    assert policies.parse("explore-first:rounds=50") == ExploreFirst(rounds=50)
+    assert policies.parse_policy("explore-first:rounds=50") == ExploreFirst(rounds=50)
     assert policies.get("explore-first", rounds=50).label == "Explore first:rounds=50"
     assert policies.get("explore-first-long").label == "Explore first, long"
     assert policies.get("explore-first-long").name == "explore-first-long"

@@ -14,7 +14,7 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError, SimulationError
 from bayesduel.policies.parameters import parameters, parameters_json
 from bayesduel.studies import Study
-from bayesduel.studies.players.rules import PlayedRule
+from bayesduel.studies.players.rules import RulePlayer
 from tests.rules import ExploreFirst, Greedy
 
 SOURCE = Path(__file__).parents[1] / "rules.py"
@@ -103,19 +103,21 @@ def rule_file(tmp_path, monkeypatch):
 
 
 def test_a_rule_is_named_by_module_and_class(rule_file):
-    policy = policies.parse("my_rules:ExploreFirst:rounds=9,manner=ask again")
+    policy = policies.parse_policy("my_rules:ExploreFirst:rounds=9,manner=ask again")
     assert (policy.rounds, policy.manner) == (9, "ask again")
-    assert policies.parse("my_rules:ExploreFirst:compiled=true").compiled
+    assert policies.parse_policy("my_rules:ExploreFirst:compiled=true").compiled
 
 
 def test_a_rule_of_ones_own_is_told_late_by_name(rule_file):
     """And plays without its self-duels, as those of the package."""
     late, other = map(
-        policies.parse,
+        policies.parse_policy,
         ("my_rules:Greedy:every=10", "my_rules:Greedy:self_duels=false"),
     )
-    assert late == policies.DelayedFeedback(policies.parse("my_rules:Greedy"), 10)
-    assert other == policies.WithoutSelfDuels(policies.parse("my_rules:Greedy"))
+    assert late == policies.DelayedFeedback(
+        policies.parse_policy("my_rules:Greedy"), 10
+    )
+    assert other == policies.WithoutSelfDuels(policies.parse_policy("my_rules:Greedy"))
     plays = bayesduel.simulate("cyclic", other, num_runs=2, horizon=50)["plays"]
     alone = bayesduel.simulate("cyclic", late.policy, num_runs=2, horizon=50)["plays"]
     diagonal = np.arange(plays.shape[-1])
@@ -125,7 +127,7 @@ def test_a_rule_of_ones_own_is_told_late_by_name(rule_file):
 
 def test_results_go_on_whether_compiled_or_not(rule_file):
     def kept(num_runs, **options):
-        policy = policies.parse("my_rules:ExploreFirst")
+        policy = policies.parse_policy("my_rules:ExploreFirst")
         policy = type(policy)(**options)
         return bayesduel.compare(
             "cyclic", policy, num_runs=num_runs, horizon=100, out="kept", resume=True
@@ -191,7 +193,7 @@ def test_a_rule_begins_anew_with_the_votes_there_are(rule_file):
             ticket = study.ask(1)[0]
             study.tell(ticket, "left" if ticket.left == "a" else "right")
         study.add_arm("d")
-        PlayedRule(Listening(), study._current())
+        RulePlayer(Listening(), study._current())
     assert told == [(1, 0, 1, True), (2, 0, 1, True), (3, 0, 1, True)]
 
 
@@ -201,6 +203,6 @@ def test_a_rule_that_names_no_arm_is_said_to_a_study(rule_file):
             return 0, 3
 
     with Study.create(rule_file / "drinks.study", ["a", "b", "c"], "balanced") as study:
-        rule = PlayedRule(Astray(), study._current())
+        rule = RulePlayer(Astray(), study._current())
         with pytest.raises(SimulationError, match="named the arm 3 in its round 1"):
             rule.next_duel(1)

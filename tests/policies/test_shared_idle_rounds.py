@@ -12,7 +12,12 @@ import pytest
 from bayesduel import policies
 from bayesduel.simulation.driver import run_chunk
 from bayesduel.simulation.pairwise import PairwiseEnvironment
-from tests.policies.laws import borda_regret, rejected, same_law, self_duels
+from tests.policies.distributions import (
+    borda_regret,
+    rejected,
+    same_distribution,
+    self_duels,
+)
 from tests.reference import CopelandConfidenceBound, DoubleThompson, simulate
 
 FALSE_ALARM = 1e-5
@@ -47,13 +52,13 @@ def spreads(plays):
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_self_duels_have_the_law_of_the_twin(name):
+def test_self_duels_have_the_distribution_of_the_twin(name):
     ours = plays_of(name, GRID)
     theirs = []
     for run in range(200):
         rng = np.random.default_rng([81, run])
         theirs.append(simulate(TWINS[name](3, rng), CYCLE, GRID[-1], GRID, rng))
-    p_values = same_law(spreads(ours), spreads(np.stack(theirs)))
+    p_values = same_distribution(spreads(ours), spreads(np.stack(theirs)))
     assert not rejected(p_values, FALSE_ALARM)
 
 
@@ -62,7 +67,7 @@ def test_spread_of_borda_regret_is_that_of_the_step_form(name):
     """Were there one champion per stretch, it would be 2.5 to 4 times as large."""
     ours = plays_of(name, (1000, 3000))
     step = plays_of(name, (1000, 3000), seed=6, look_ahead=False)
-    p_values = same_law(spreads(ours), spreads(step))
+    p_values = same_distribution(spreads(ours), spreads(step))
     assert not rejected(p_values, FALSE_ALARM)
     # Quartiles, as single runs with a long wrong belief move a standard deviation.
     one, other = (

@@ -8,9 +8,9 @@ from bayesduel.errors import PolicyParameterError
 from bayesduel.simulation import driver
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.stopping import Budget
+from tests.policies.distributions import rejected, same_distribution
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import DECISIVE, MATRICES
-from tests.policies.laws import rejected, same_law
 
 FALSE_ALARM = 1e-5
 """Of one test, all features together."""
@@ -18,7 +18,7 @@ FALSE_ALARM = 1e-5
 
 def duels_of(policy, matrix, rounds, seed, **options):
     records = simulate_runs(
-        policies.parse(policy),
+        policies.parse_policy(policy),
         matrix,
         checkpoints=rounds,
         runs=range(400),
@@ -30,7 +30,8 @@ def duels_of(policy, matrix, rounds, seed, **options):
 
 @pytest.mark.slow
 def test_the_duels_are_those_of_the_policy():
-    """Play a policy; without self-duels as many duels as it made have the same law."""
+    """Play a policy; without self-duels as many duels as it made have the same
+    distribution."""
     matrix = MATRICES["condorcet"]
     with_them = duels_of("rucb", matrix, (10**6,), 3)[:, 0]
     upper = np.triu_indices(4, 1)
@@ -47,7 +48,7 @@ def test_the_duels_are_those_of_the_policy():
         seed=5,
         stopping=Budget(least),
     ).ledger["plays"][:, 0][:, *upper]
-    p_values = same_law(
+    p_values = same_distribution(
         {index: plain[:, index] for index in range(6)},
         {index: stopped[:, index] for index in range(6)},
     )
@@ -65,7 +66,7 @@ def test_a_policy_that_explores_no_more_meets_itself(name):
 
 
 def test_names_and_what_is_refused():
-    policy = policies.parse("d-ts:self_duels=false,alpha=0.6")
+    policy = policies.parse_policy("d-ts:self_duels=false,alpha=0.6")
     assert policy.label == "D-TS:alpha=0.6, no self-duels"
     assert policies.get("d-ts", self_duels=True) == policies.get("d-ts")
     assert policies.get("rcs", self_duels=False, every=10).label.endswith("10 rounds")

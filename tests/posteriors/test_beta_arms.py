@@ -1,4 +1,4 @@
-"""Beta laws per arm, in the policies that hold them."""
+"""Beta distributions per arm, in the policies that hold them."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ import pytest
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.posteriors import BetaArms
+from tests.policies.distributions import features, rejected, same_distribution
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
-from tests.policies.laws import features, rejected, same_law
 from tests.reference import simulate
 from tests.reference.self_sparring import SelfSparring
 
@@ -25,7 +25,7 @@ def plays_of(policy, matrix, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prior", [3, 0.5])
-def test_self_sparring_with_a_prior_has_the_law_of_the_twin(prior):
+def test_self_sparring_with_a_prior_has_the_distribution_of_the_twin(prior):
     """And not that of the twin with another prior."""
     matrix = MATRICES["condorcet"]
     ours = plays_of(policies.get("self-sparring", prior=prior), matrix, 3)
@@ -39,7 +39,7 @@ def test_self_sparring_with_a_prior_has_the_law_of_the_twin(prior):
         return np.stack(found)
 
     def disagree(theirs):
-        p_values = same_law(features(ours, matrix), features(theirs, matrix))
+        p_values = same_distribution(features(ours, matrix), features(theirs, matrix))
         return rejected(p_values, FALSE_ALARM)
 
     assert not disagree(twin_plays(prior))
@@ -53,15 +53,15 @@ def test_prior_of_sparring_reaches_its_machines():
     plain = plays_of(policies.get("sparring", inner="ts"), matrix, 4)
     stubborn = plays_of(policies.get("sparring", inner="ts", prior=100), matrix, 4)
     assert plain[:, -1, 0, 0].mean() > stubborn[:, -1, 0, 0].mean()
-    p_values = same_law(features(plain, matrix), features(stubborn, matrix))
+    p_values = same_distribution(features(plain, matrix), features(stubborn, matrix))
     assert rejected(p_values, FALSE_ALARM)
 
 
 def test_names_and_labels():
-    policy = policies.parse("self-sparring:prior=2,eta=1.5")
+    policy = policies.parse_policy("self-sparring:prior=2,eta=1.5")
     assert policy.posterior == BetaArms(2)
     assert policy.label == "Self-Sparring:eta=1.5,prior=2"
-    assert policies.parse("sparring:inner=ts,prior=0.5").posterior.prior == 0.5
+    assert policies.parse_policy("sparring:inner=ts,prior=0.5").posterior.prior == 0.5
 
 
 @pytest.mark.parametrize("name", ["self-sparring", "sparring"])
@@ -73,5 +73,5 @@ def test_bad_priors_are_refused(name, prior):
 
 @pytest.mark.parametrize("name", ["self-sparring", "sparring"])
 def test_other_posteriors_are_refused(name):
-    with pytest.raises(PolicyParameterError, match="a Beta law per arm"):
+    with pytest.raises(PolicyParameterError, match="a Beta distribution per arm"):
         policies.get(name, posterior=policies.get("d-ts").posterior).check(4, 100)

@@ -28,7 +28,7 @@ NAMES = ["1.0", "2", "0.5", "3.25", "table", "whole table"]
 
 @pytest.mark.parametrize("prior", PRIORS, ids=NAMES)
 def test_state_of_kernels_is_the_posterior_of_the_model(prior):
-    """After n votes: parameters, and the chances that a policy decides by."""
+    """After n votes: parameters, and the probabilities that a policy decides by."""
     posterior, order = BetaPairs(prior=prior), np.array([2, 0, 3, 1])
     pseudo = prior_in_order(np.asarray(posterior.prior), order)
     model = posterior.model
@@ -41,9 +41,9 @@ def test_state_of_kernels_is_the_posterior_of_the_model(prior):
         second = float(WINS[j, i] + pseudo[there, here])
         assert (first, second) == (exact.for_first[place], exact.for_second[place])
         found = rates(first, second, tail(first, second, table))
-        chance = special.betainc(second, first, 0.5)
-        np.testing.assert_allclose(np.exp(-found[0]), chance, rtol=1e-11)
-        np.testing.assert_allclose(np.exp(-found[1]), 1.0 - chance, atol=1e-12)
+        probability = special.betainc(second, first, 0.5)
+        np.testing.assert_allclose(np.exp(-found[0]), probability, rtol=1e-11)
+        np.testing.assert_allclose(np.exp(-found[1]), 1.0 - probability, atol=1e-12)
 
 
 def test_integers_stay_integers():

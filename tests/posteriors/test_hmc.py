@@ -19,7 +19,7 @@ CHAINS = 3000
 
 
 def p_values(draws, reference):
-    """Compare the law of every P(i beats j), i < j."""
+    """Compare the distribution of every P(i beats j), i < j."""
     row, column = np.triu_indices(draws.shape[1], 1)
     return [
         stats.ks_2samp(draws[:, i, j], reference[:, i, j]).pvalue
@@ -28,7 +28,8 @@ def p_values(draws, reference):
 
 
 def exact_draws(model, case):
-    """Draw from the posterior: by importance, from a normal law that is close."""
+    """Draw from the posterior: by importance, from a normal distribution that is
+    close."""
     found = fit(
         model, comparisons(*CASES[case]), method="laplace", rng_key=5, num_draws=2500
     )
@@ -62,7 +63,7 @@ def test_chains_of_a_model_of_ones_own():
     assert min(values) > FALSE_ALARM / len(values), values
 
 
-def test_the_normal_law_is_another_one():
+def test_the_normal_distribution_is_another_one():
     """Negative control: of an arm that never lost the posterior is skew."""
     model = BradleyTerry(order_effect=True)
     posterior = Laplace(model)

@@ -50,12 +50,12 @@ def test_state_is_that_of_a_fit(name, case):
     data = comparisons(*CASES[case])
     found = fit(MODELS[name], data, method="laplace", num_draws=10).extras["laplace"]
     state = told(posterior, *CASES[case])
-    np.testing.assert_allclose(state.law.mode, found.mode, atol=1e-3)
+    np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-3)
     state = told(posterior, *CASES[case], settle=1)
-    np.testing.assert_allclose(state.law.mode, found.mode, atol=1e-6)
+    np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-6)
     ours, theirs = (
         np.linalg.inv(np.asarray(x) @ np.asarray(x).T)
-        for x in (state.law.factor, found.factor)
+        for x in (state.distribution.factor, found.factor)
     )
     np.testing.assert_allclose(ours, theirs, rtol=2e-6, atol=1e-7)
 
@@ -70,8 +70,10 @@ def test_covariates_are_those_of_a_fit(residual):
     state = told(posterior, won, lost, settle=1)
     data = comparisons(won, lost).with_covariates(FEATURES)
     found = fit(model, data, method="laplace", num_draws=10).extras["laplace"]
-    np.testing.assert_allclose(state.law.mode, found.mode, atol=1e-6)
-    np.testing.assert_allclose(state.law.factor, found.factor, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(state.distribution.mode, found.mode, atol=1e-6)
+    np.testing.assert_allclose(
+        state.distribution.factor, found.factor, rtol=1e-5, atol=1e-7
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_closed_forms_are_the_derivatives_of_the_density(model):
         @quick_jit
         def both(point):
             return [
-                (each.log_density(point), *each.bend(point))
+                (each.log_density(point), *each.gradient_and_hessian(point))
                 for each in (
                     pairs.density(votes),
                     pairs.density(votes, automatic=True),
@@ -132,22 +134,24 @@ FEW = {
     ],
     ids=["lopsided", "never lost", "thurstone", "2 arms", "7 arms"],
 )
-def test_mean_is_that_of_the_normal_law(model, votes):
+def test_mean_is_that_of_the_normal_distribution(model, votes):
     """Closer than that of as many independent draws, by integration over each gap."""
     posterior = Laplace(model)
     state = told(posterior, *votes, at_once=40)
     with jax.enable_x64(True):
         found = np.asarray(mean(posterior, state))
-    covariance = np.linalg.inv(state.law.factor @ state.law.factor.T)
+    covariance = np.linalg.inv(state.distribution.factor @ state.distribution.factor.T)
     nodes, weights = np.polynomial.hermite_e.hermegauss(101)
-    law = stats.norm.cdf if isinstance(model, Thurstone) else special.expit
+    distribution = stats.norm.cdf if isinstance(model, Thurstone) else special.expit
     unit = np.sqrt(2.0) if isinstance(model, Thurstone) else 1.0
     errors, spreads = [], []
     for i, j in zip(*np.triu_indices(len(found), 1), strict=True):
         gap = np.eye(len(found))[i] - np.eye(len(found))[j]
         spread = np.sqrt(gap @ covariance @ gap)
-        chances = law((gap @ state.law.mode + spread * nodes) / unit)
-        first, second = (weights @ chances**k / weights.sum() for k in (1, 2))
+        probabilities = distribution(
+            (gap @ state.distribution.mode + spread * nodes) / unit
+        )
+        first, second = (weights @ probabilities**k / weights.sum() for k in (1, 2))
         errors.append(found[i, j] - first)
         spreads.append(second - first**2)
     assert np.mean(np.square(errors)) < np.mean(spreads) / 256
@@ -200,7 +204,9 @@ def test_a_self_duel_teaches_nothing():
         votes = Outcome(one, one, one)
         after = update(posterior, jax.random.key(0), state, arm, arm, votes)
     np.testing.assert_array_equal(after.votes.won, state.votes.won)
-    np.testing.assert_allclose(after.law.mode, state.law.mode, atol=1e-12)
+    np.testing.assert_allclose(
+        after.distribution.mode, state.distribution.mode, atol=1e-12
+    )
 
 
 def test_what_a_policy_cannot_hold_is_refused():

@@ -12,7 +12,7 @@ from bayesduel.inference import fit
 from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models import BradleyTerry, Thurstone
 from bayesduel.posteriors import Laplace
-from bayesduel.posteriors.laplace import NormalLaw, draw_on_rays
+from bayesduel.posteriors.laplace import NormalApproximation, draw_on_rays
 from bayesduel.posteriors.pair_models import AutomaticDensity, VoteTables
 from bayesduel.posteriors.rays import points_on_rays
 from tests.compiling import quick_jit
@@ -38,21 +38,21 @@ def test_draws_solve_the_equation(name, case):
     """That of the module, by bisection, for the same normal numbers."""
     posterior, number = Laplace(MODELS[name]), 200
     state = told(posterior, *CASES[case], at_once=40, settle=2)
-    key, law = jax.random.key(3), state.law
+    key, distribution = jax.random.key(3), state.distribution
     with jax.enable_x64(True):
         drawn = np.asarray(sample(posterior, key, state, number))
-        shape = len(law.mode), number
+        shape = len(distribution.mode), number
         white = np.asarray(jax.random.normal(key, shape, dtype=jnp.float64)).T
-    ways = np.linalg.solve(law.factor.T, white.T).T
+    ways = np.linalg.solve(distribution.factor.T, white.T).T
     data = comparisons(*CASES[case])
     target = density_of(MODELS[name], MODELS[name].arrays(data))
     depth = np.linalg.norm(white, axis=1)
-    points = by_bisection(target.log_densities, law.mode, ways, depth)
+    points = by_bisection(target.log_densities, distribution.mode, ways, depth)
     with jax.enable_x64(True):
         at = quick_jit(posterior.matrices_at)
         matrices, normal = (
             np.asarray(at(state, jnp.asarray(each)))
-            for each in (points, law.mode + ways)
+            for each in (points, distribution.mode + ways)
         )
     error = np.abs(np.log(drawn / matrices))
     assert np.quantile(error, 0.99) < 2e-3 and np.max(error) < 0.05
@@ -62,11 +62,11 @@ def test_draws_solve_the_equation(name, case):
 def test_of_a_normal_posterior_draws_are_its_own():
     factor = np.array([[2.0, 0, 0], [1.0, 0.5, 0], [-3.0, 1.0, 4.0]])
     with jax.enable_x64(True):
-        law = NormalLaw(jnp.ones(3), jnp.asarray(factor))
+        distribution = NormalApproximation(jnp.ones(3), jnp.asarray(factor))
         density = AutomaticDensity(
             lambda x: 3.0 - 0.5 * jnp.sum(jnp.square((x - 1.0) @ factor))
         )
-        found = draw_on_rays(jax.random.key(1), density, law, 500)
+        found = draw_on_rays(jax.random.key(1), density, distribution, 500)
         white = np.asarray(jax.random.normal(jax.random.key(1), (3, 500), jnp.float64))
     np.testing.assert_allclose((np.asarray(found) - 1.0) @ factor, white.T, atol=1e-9)
 
@@ -83,38 +83,40 @@ def test_of_a_normal_posterior_draws_are_its_own():
 )
 def test_draws_are_finite_whatever_the_density(height):
     with jax.enable_x64(True):
-        law = NormalLaw(jnp.zeros(1), jnp.eye(1))
-        found = draw_on_rays(jax.random.key(0), AutomaticDensity(height), law, 300)
+        distribution = NormalApproximation(jnp.zeros(1), jnp.eye(1))
+        found = draw_on_rays(
+            jax.random.key(0), AutomaticDensity(height), distribution, 300
+        )
     assert np.all(np.isfinite(found))
 
 
 def state_of(model, won):
     """Return mode, factor and density of a model of pairs after these wins."""
     found = fit(model, comparisons(won, 0 * won), method="laplace", num_draws=4)
-    law = found.extras["laplace"]
+    distribution = found.extras["laplace"]
     with jax.enable_x64(True):
         tables = VoteTables(*(jnp.asarray(each) for each in (won, 0 * won)))
-        return law, Laplace(model).pairs(len(won)).falling(tables)
+        return distribution, Laplace(model).pairs(len(won)).falling(tables)
 
 
-def chance_of_another(model, won, number=720):
+def probability_of_another(model, won, number=720):
     """P(draws have another best arm than the mode), by exact rays of two coordinates.
 
     On a ray that is so from some |z| on, beyond which lies exp(-|z|^2 / 2).
     """
-    law, density = state_of(model, won)
+    distribution, density = state_of(model, won)
     angle = (np.arange(number) + 0.5) * 2.0 * np.pi / number
     white = np.stack([np.cos(angle), np.sin(angle)])
-    ways = np.linalg.solve(np.asarray(law.factor).T, white).T
+    ways = np.linalg.solve(np.asarray(distribution.factor).T, white).T
     coordinates = density.coordinates
 
     @quick_jit
     def best(depth):
-        normal = law.mode[None] + depth[:, None] * ways
-        points = points_on_rays(density, jnp.asarray(law.mode), normal, depth)
+        normal = distribution.mode[None] + depth[:, None] * ways
+        points = points_on_rays(density, jnp.asarray(distribution.mode), normal, depth)
         return jnp.argmax(coordinates.utilities(points), axis=1)
 
-    top = int(np.argmax(coordinates.utilities(np.asarray(law.mode)[None])))
+    top = int(np.argmax(coordinates.utilities(np.asarray(distribution.mode)[None])))
     low, high = np.zeros(number), np.full(number, 12.0)
     with jax.enable_x64(True):
         for _ in range(40):
@@ -124,22 +126,22 @@ def chance_of_another(model, won, number=720):
     return float(np.mean(np.exp(-0.5 * high**2)))
 
 
-def exact_chance_of_another(model, won, reach, number=1201):
+def exact_probability_of_another(model, won, reach, number=1201):
     """Return the same of the posterior, by a grid of the gaps to the best arm."""
     scale, num_arms = model.prior_scale, len(won)
-    law, _ = state_of(model, won)
+    distribution, _ = state_of(model, won)
     shown = model.closed_form(model.arrays(comparisons(won, 0 * won))).coordinates
-    top = int(np.argmax(shown.utilities(np.asarray(law.mode)[None])))
+    top = int(np.argmax(shown.utilities(np.asarray(distribution.mode)[None])))
     line = np.linspace(-reach, reach, number)
     axes = np.meshgrid(*[line] * (num_arms - 1), indexing="ij")
     utility = np.insert(np.stack(axes), top, 0.0, axis=0)
     # The mean of all utilities is independent of their gaps, in the prior as after it.
     logs = -0.5 * np.sum((utility - utility.mean(axis=0)) ** 2, axis=0) / scale**2
-    chance = (
+    probability = (
         log_expit if isinstance(model, BradleyTerry) else lambda x: log_ndtr(x / 2**0.5)
     )
     for i, j in np.argwhere(won):
-        logs = logs + won[i, j] * chance(utility[i] - utility[j])
+        logs = logs + won[i, j] * probability(utility[i] - utility[j])
     weight = np.exp(logs - logs.max())
     other = np.max(utility, axis=0) > 0
     edge = np.max(utility, axis=0) == 0
@@ -161,13 +163,13 @@ TWO = [
 
 @pytest.mark.parametrize("scale", [1.28, 3.0])
 def test_tails_of_two_arms_are_those_of_the_integral(scale):
-    """Down to a millionth; the normal law is off by factors of up to 500."""
+    """Down to a millionth; the normal distribution is off by factors of up to 500."""
     model = BradleyTerry(prior_scale=scale)
     for number, share in TWO:
         won = two_arms(number, share)
-        exact = exact_chance_of_another(model, won, 60.0, 400_001)
+        exact = exact_probability_of_another(model, won, 60.0, 400_001)
         if exact > 1e-7:
-            ratio = chance_of_another(model, won) / exact
+            ratio = probability_of_another(model, won) / exact
             assert 0.95 < ratio < 1.15, (number, share, ratio)
 
 
@@ -184,7 +186,7 @@ def test_tails_of_three_arms_are_those_of_the_integral(kind):
     for won, scale in THREE:
         model = kind(prior_scale=scale, zero_sum=True)
         won = np.array(won)
-        ratio = chance_of_another(model, won) / exact_chance_of_another(
+        ratio = probability_of_another(model, won) / exact_probability_of_another(
             model, won, 25.0
         )
         assert 0.95 < ratio < 1.25, (won, ratio)
@@ -207,7 +209,10 @@ def test_the_mode_is_right_however_wide_the_prior(kind, scale):
         state = told(Laplace(model), won, 0 * won, at_once=1, settle=1)
         data = comparisons(won, 0 * won)
         # A concave function has one mode, where a Newton step leads nowhere.
-        density, mode = model.closed_form(model.arrays(data)), np.array(state.law.mode)
+        density, mode = (
+            model.closed_form(model.arrays(data)),
+            np.array(state.distribution.mode),
+        )
         step = np.linalg.solve(density.hessian(mode), density.gradient(mode))
         assert np.max(np.abs(step)) < 1e-6
 
@@ -241,7 +246,7 @@ def test_ten_arms_are_those_of_long_chains():
 def regret_of(matrix, name, runs, checkpoints, seed):
     found = bayesduel.simulate(
         matrix,
-        policies.parse(name),
+        policies.parse_policy(name),
         num_runs=runs,
         horizon=checkpoints[-1],
         checkpoints=checkpoints,
@@ -252,8 +257,9 @@ def regret_of(matrix, name, runs, checkpoints, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
-def test_two_arms_are_explored_as_by_a_beta_law(share):
-    """A logistic law is the uniform one of a share: its variance is pi^2 / 3."""
+def test_two_arms_are_explored_as_by_a_beta_distribution(share):
+    """A logistic distribution is the uniform one of a share: its variance is pi^2 /
+    3."""
     matrix = np.array([[0.5, share], [1 - share, 0.5]])
     scale = np.pi / np.sqrt(6.0)
     ours, theirs = (
@@ -267,7 +273,8 @@ def test_two_arms_are_explored_as_by_a_beta_law(share):
 
 @pytest.mark.slow
 def test_regret_grows_as_the_lower_bound_has_it():
-    """Two arms, p = 0.9: 1 / (2 kl(0.9, 1/2)) = 1.36; 2.25 with the normal law."""
+    """Two arms, p = 0.9: 1 / (2 kl(0.9, 1/2)) = 1.36; 2.25 with the normal
+    distribution."""
     matrix = np.array([[0.5, 0.9], [0.1, 0.5]])
     regret = regret_of(matrix, "bt-ts", 200, [10**3, 10**5], 3)
     slopes = (regret[:, 1] - regret[:, 0]) / np.log(100)

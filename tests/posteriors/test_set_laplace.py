@@ -44,8 +44,8 @@ class HeavyTails(PreferenceModel):
 
     def __call__(self, offers):
         number = offers.offered.shape[1]
-        law = dist.StudentT(5.0, 0.0, self.scale).expand([number])
-        worth = numpyro.sample("worth", law.to_event(1))
+        distribution = dist.StudentT(5.0, 0.0, self.scale).expand([number])
+        worth = numpyro.sample("worth", distribution.to_event(1))
         table = jnp.broadcast_to(worth[None, :], offers.offered.shape)
         offered = jnp.asarray(offers.offered)
         total = logsumexp(table, axis=1, where=offered, keepdims=True)
@@ -155,7 +155,7 @@ def test_a_model_of_ones_own_drives_the_policy():
 
 
 def test_the_prior_has_one_name():
-    policy = policies.parse("logit-ts:prior_scale=1")
+    policy = policies.parse_policy("logit-ts:prior_scale=1")
     assert policy.posterior == SetLaplace(MultinomialLogit(prior_scale=1.0))
     assert policy.label == "Logit-TS:prior_scale=1.0"
 

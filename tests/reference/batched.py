@@ -214,8 +214,8 @@ class SeededComparisons(PairwiseComparisons):
         seeds: Sequence[int] | None = None,
         **options: object,
     ) -> None:
-        chance = num_arms**-seed_power
-        drawn = [arm for arm in range(num_arms) if rng.random() < chance]
+        probability = num_arms**-seed_power
+        drawn = [arm for arm in range(num_arms) if rng.random() < probability]
         self.seeds = drawn if seeds is None else list(seeds)
         super().__init__(num_arms, rng, **options)  # pyright: ignore
 

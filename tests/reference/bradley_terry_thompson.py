@@ -10,7 +10,7 @@ class BayesianBradleyTerry:
     """Two utility vectors from around the posterior mode; their best arms meet.
 
     A design of this toolkit, not of a paper. The mode is found anew in every round, to
-    convergence, and draws of the normal law there are moved along rays.
+    convergence, and draws of the normal distribution there are moved along rays.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class BayesianBradleyTerry:
         """Return the mode of the posterior, and the covariance there."""
         utility = np.zeros(self.num_arms)
         for _ in range(100):
-            chance = 1.0 / (1.0 + np.exp(utility[None, :] - utility[:, None]))
+            probability = 1.0 / (1.0 + np.exp(utility[None, :] - utility[:, None]))
             number = self.wins + self.wins.T
-            gradient = (self.wins - number * chance).sum(axis=1)
+            gradient = (self.wins - number * probability).sum(axis=1)
             gradient = gradient - utility / self.prior_scale**2
-            weight = number * chance * (1.0 - chance)
+            weight = number * probability * (1.0 - probability)
             diagonal = 1.0 / self.prior_scale**2 + weight.sum(axis=1)
             precision = np.diag(diagonal) - weight
             step = np.linalg.solve(precision, gradient)

@@ -1,4 +1,5 @@
-"""Expected information with independent Beta laws, its integrals done numerically."""
+"""Expected information with independent Beta distributions, its integrals done
+numerically."""
 
 from functools import cache
 

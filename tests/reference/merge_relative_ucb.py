@@ -158,9 +158,9 @@ class MergeRUCB:
         self.worlds = [
             self.worlds[random_choice(self.rng, np.ones(len(self.worlds), dtype=bool))]
         ]
-        chances = self.worlds[0].pairs(self._upper())
-        pairs = sorted(chances)
-        index = self.rng.choice(len(pairs), p=[chances[pair] for pair in pairs])
+        probabilities = self.worlds[0].pairs(self._upper())
+        pairs = sorted(probabilities)
+        index = self.rng.choice(len(pairs), p=[probabilities[pair] for pair in pairs])
         return pairs[index]
 
     def update(self, first: int, second: int, first_won: bool) -> None:

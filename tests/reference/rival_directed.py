@@ -76,15 +76,15 @@ class RivalDirected:
     def derive(self) -> None:
         """Work out everything that the counts alone decide, and draw the leader."""
         won, lost = self.wins + self.prior, self.wins.T + self.prior
-        self.chance = stats.beta.sf(0.5, won, lost)
-        np.fill_diagonal(self.chance, 0.0)
+        self.probability = stats.beta.sf(0.5, won, lost)
+        np.fill_diagonal(self.probability, 0.0)
         total = won + lost
         self.divergence = (
             np.log(2)
             + won / total * (special.psi(won + 1) - special.psi(total + 1))
             + lost / total * (special.psi(lost + 1) - special.psi(total + 1))
         )
-        scores = self.chance.sum(axis=1)
+        scores = self.probability.sum(axis=1)
         mean = (scores[:, None] + scores[None, :]) / 2
         self.regret = (scores.max() - mean + self.floor) / (self.num_arms - 1)
         if self.cost == "duels":
@@ -114,10 +114,10 @@ class RivalDirected:
         return fewest & (costs <= costs.min() * (1 + TIE_TOLERANCE))
 
     def favor(self, rival: int, i: int, j: int) -> float:
-        """Return the chance of "i beats j", which speaks for the rival."""
+        """Return the probability of "i beats j", which speaks for the rival."""
         if self.flips_only and self.wins[i, j] > self.wins[j, i]:
             return 1.0
-        return float(self.chance[i, j])
+        return float(self.probability[i, j])
 
     def decisive_pairs(self, rival: int) -> list[Pair]:
         """List the pairs (i, j) of which "i beats j" speaks for the rival."""
@@ -133,7 +133,7 @@ class RivalDirected:
         pairs = self.decisive_pairs(rival)
         favors = [self.favor(rival, i, j) for i, j in pairs]
         others = [
-            float(self.chance[j, i]) if favor < 1 else 0.0
+            float(self.probability[j, i]) if favor < 1 else 0.0
             for (i, j), favor in zip(pairs, favors, strict=True)
         ]
         found = []
@@ -147,7 +147,7 @@ class RivalDirected:
         return found
 
     def explores(self) -> float:
-        """Return the chance that a round explores."""
+        """Return the probability that a round explores."""
         if self.cost == "duels":
             return 1.0
         total = sum(weight for worlds in self.worlds.values() for weight, _ in worlds)
@@ -168,7 +168,7 @@ class RivalDirected:
         _, rival, world = every[self.rng.choice(len(every), p=weights / weights.sum())]
         values = self.worths(rival, world)
         for pair in self.doubtful_pairs(rival):
-            if self.rng.random() < self.chance[pair[1], pair[0]]:
+            if self.rng.random() < self.probability[pair[1], pair[0]]:
                 values[pair] = self.doubts * self.per_cost(*pair)
         if not values:
             return rival, self.leader
@@ -198,23 +198,29 @@ class RivalDirected:
         return float(self.divergence[i, j] / self.regret[i, j])
 
     def steepest_pair(self) -> Pair:
-        """Return the pair with the largest derivative of all chances per cost."""
+        """Return the pair with the largest derivative of all probabilities per cost."""
         steepness = np.zeros((self.num_arms, self.num_arms))
         for rival, worlds in self.worlds.items():
             for place, (i, j) in enumerate(self.decisive_pairs(rival)):
-                chance = self.favor(rival, i, j)
-                if chance == 1:
+                probability = self.favor(rival, i, j)
+                if probability == 1:
                     continue
-                # The chance is linear in each factor: what it gains with the pair, less
-                # what it has without.
-                other = float(self.chance[j, i])
+                # The probability is linear in each factor: what it gains with the pair,
+                # less what it has without.
+                other = float(self.probability[j, i])
                 slope = sum(
-                    weight / chance if world[place] else -weight / other
+                    weight / probability if world[place] else -weight / other
                     for weight, world in worlds
                 )
                 steepness[i, j] += slope
                 steepness[j, i] += slope
-        score = self.divergence * self.chance * self.chance.T * steepness / self.regret
+        score = (
+            self.divergence
+            * self.probability
+            * self.probability.T
+            * steepness
+            / self.regret
+        )
         score[np.tril_indices(self.num_arms)] = -1.0
         best = score >= score.max() * (1 - TIE_TOLERANCE)
         first, second = divmod(random_choice(self.rng, best.ravel()), self.num_arms)

@@ -1,7 +1,7 @@
 """Slow twins of the policies that offer subsets.
 
 Where a rule is random only among equals, its twin says which sets it may offer; where
-it draws, the twin plays on its own and the laws of both are compared.
+it draws, the twin plays on its own and the distributions of both are compared.
 """
 
 import math
@@ -107,7 +107,7 @@ def play_alone(policy, world, horizon, checkpoints, rng):
         subset = policy.choose(rng)
         arms = tuple(np.flatnonzero(subset).tolist())
         if arms not in table:
-            table[arms] = np.cumsum(world.chances(arms))
+            table[arms] = np.cumsum(world.probabilities(arms))
         winner = int(np.searchsorted(table[arms], rng.random(), side="right"))
         rewards = np.zeros(world.num_arms)
         if winner < world.num_arms:

@@ -258,26 +258,31 @@ def test_votes_count_arms_outside_the_candidates():
     assert {twin.choose_first(theta) for _ in range(40)} == {1}
 
 
-def test_law_of_one_round():
+def test_distribution_of_one_round():
     """Frequencies of (first, second) against enumeration of all sign patterns."""
     wins = np.array([[0, 3, 2], [2, 0, 4], [2, 3, 0]])
     q = stats.binom.cdf(wins, wins + wins.T + 1, 0.5)  # P(theta > 1/2)
-    law = np.zeros((3, 2))  # First arm; second arm the same or another.
+    distribution = np.zeros((3, 2))  # First arm; second arm the same or another.
     for signs in np.ndindex(2, 2, 2):
-        chance, score = 1.0, np.zeros(3, dtype=int)
+        probability, score = 1.0, np.zeros(3, dtype=int)
         for (i, j), sign in zip(combinations(range(3), 2), signs, strict=True):
-            chance *= q[i, j] if sign else q[j, i]
+            probability *= q[i, j] if sign else q[j, i]
             score[i if sign else j] += 1
         best = np.flatnonzero(score == score.max())
         for first in best:
             alone = np.prod([1 - q[i, first] for i in range(3) if i != first])
-            law[first] += chance / len(best) * np.array([alone, 1 - alone])
+            distribution[first] += (
+                probability / len(best) * np.array([alone, 1 - alone])
+            )
     twin = thompson(wins, rounds=20)
     counts = np.zeros((3, 2))
     for _ in range(8000):
         first, second = twin.choose()
         counts[first, int(first != second)] += 1
-    assert stats.chisquare(counts.ravel(), 8000 * law.ravel()).pvalue > FALSE_ALARM
+    assert (
+        stats.chisquare(counts.ravel(), 8000 * distribution.ravel()).pvalue
+        > FALSE_ALARM
+    )
 
 
 def test_ties_of_the_plus_variant():

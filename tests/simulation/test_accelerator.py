@@ -1,4 +1,4 @@
-"""Policies over models on an accelerator: the law of the runs on a CPU.
+"""Policies over models on an accelerator: the distribution of the runs on a CPU.
 
 These tests need a device that JAX shows besides the CPU, and are skipped without one.
 """
@@ -25,7 +25,7 @@ def simulated(text, runs, seed):
     """Play on whatever device is the default one."""
     return run_chunk(
         PairwiseEnvironment(CONDORCET),
-        policies.parse(text),
+        policies.parse_policy(text),
         runs=runs,
         checkpoints=np.array([HORIZON // 4, HORIZON]),
         seed=seed,
@@ -33,7 +33,7 @@ def simulated(text, runs, seed):
 
 
 @pytest.mark.parametrize("text", ["bt-ts", "information:posterior=bradley-terry"])
-def test_runs_have_the_law_of_those_on_a_cpu(text):
+def test_runs_have_the_distribution_of_those_on_a_cpu(text):
     """Plays of all ordered pairs at two rounds, 400 runs each."""
     there = simulated(text, range(400), seed=1)
     with jax.default_device(jax.devices("cpu")[0]):

@@ -42,8 +42,8 @@ def columns(records):
 @pytest.mark.parametrize(
     ("policy", "rule"),
     [
-        (policies.parse("d-ts"), None),
-        (policies.parse("rucb"), stopping.parse("budget:duels=100")),
+        (policies.parse_policy("d-ts"), None),
+        (policies.parse_policy("rucb"), stopping.parse_rule("budget:duels=100")),
         (Greedy(), None),
         (Wandering(), None),
         (Scripted(), None),
@@ -90,4 +90,4 @@ def test_a_chunk_is_cut_where_the_rest_lasts_long(num_runs, enough, monkeypatch)
 
 
 def test_without_a_limit_nothing_is_cut():
-    assert len(played(policies.parse("d-ts"), RUNS).events) == len(RUNS)
+    assert len(played(policies.parse_policy("d-ts"), RUNS).events) == len(RUNS)

@@ -129,7 +129,7 @@ def test_policies_over_models(name, horizon):
 
     An event in lane 3 of 8 may be computed by other instructions than one alone.
     """
-    policy, part = policies.parse(name), range(2, 9)
+    policy, part = policies.parse_policy(name), range(2, 9)
     whole, other = (
         simulate_runs(policy, checkpoints=(20, horizon), runs=runs, num_lanes=num_lanes)
         for num_lanes, runs in ((16, range(16)), (3, part))

@@ -2,7 +2,7 @@
 
 Rules that draw nothing in the rounds that they jump over play the same duels in both
 forms, run by run: the generator is asked for the same numbers in the same order. CCB
-draws the length of a stretch, so its forms agree in law.
+draws the length of a stretch, so its forms agree in distribution.
 """
 
 from dataclasses import replace
@@ -15,8 +15,13 @@ from bayesduel import policies
 from bayesduel.simulation.driver import EVENT_LIMIT
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import PLAIN, Variations, run_chunk
+from tests.policies.distributions import (
+    features,
+    rejected,
+    same_distribution,
+    self_duels,
+)
 from tests.policies.instances import CYCLIC, MATRICES
-from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.reference import CopelandConfidenceBound, simulate
 
 FALSE_ALARM = 1e-5
@@ -38,18 +43,18 @@ SAME_DUELS = (
 """Rules whose forms agree duel by duel."""
 
 
-def ordered(num_arms, chance):
-    """Return a matrix in which every arm beats all later ones with this chance."""
-    matrix = np.full((num_arms, num_arms), chance)
-    matrix[np.tril_indices(num_arms, -1)] = 1.0 - chance
+def ordered(num_arms, probability):
+    """Return a matrix in which every arm beats all later ones with this probability."""
+    matrix = np.full((num_arms, num_arms), probability)
+    matrix[np.tril_indices(num_arms, -1)] = 1.0 - probability
     np.fill_diagonal(matrix, 0.5)
     return matrix
 
 
-def even_but_for_one(num_arms, chance):
+def even_but_for_one(num_arms, probability):
     """Return a matrix of ties, but for one arm that beats all others."""
     matrix = np.full((num_arms, num_arms), 0.5)
-    matrix[0, 1:], matrix[1:, 0] = chance, 1.0 - chance
+    matrix[0, 1:], matrix[1:, 0] = probability, 1.0 - probability
     return matrix
 
 
@@ -69,7 +74,7 @@ HORIZONS = 41, 1500
 
 def play(text, look_ahead, matrix, horizon, *, runs=4, seed=11, votes=None, grid=None):
     """Play runs by the kernel, by default with a checkpoint at every round."""
-    policy = replace(policies.parse(text), look_ahead=look_ahead)
+    policy = replace(policies.parse_policy(text), look_ahead=look_ahead)
     return run_chunk(
         PairwiseEnvironment(matrix),
         policy.scalar_kernel(),
@@ -132,24 +137,26 @@ def plays_of_ccb(world, look_ahead):
     return play("ccb", look_ahead, matrix, GRID[-1], **options).ledger["plays"]
 
 
-def law_of(plays, matrix):
+def distribution_of(plays, matrix):
     return {**features(plays, matrix), **self_duels(plays)}
 
 
 @pytest.mark.parametrize("world", [*MATRICES, "two arms", "sure", "ties"])
-def test_both_forms_of_ccb_have_one_law(world):
+def test_both_forms_of_ccb_have_one_distribution(world):
     matrix = {**MATRICES, **WORLDS}[world]
-    one, other = (law_of(plays_of_ccb(world, each), matrix) for each in (False, True))
-    assert not rejected(same_law(one, other), FALSE_ALARM)
+    one, other = (
+        distribution_of(plays_of_ccb(world, each), matrix) for each in (False, True)
+    )
+    assert not rejected(same_distribution(one, other), FALSE_ALARM)
 
 
-def test_steps_of_ccb_have_the_law_of_the_twin():
+def test_steps_of_ccb_have_the_distribution_of_the_twin():
     matrix = MATRICES["two winners"]
     theirs = []
     for run in range(150):
         rng = np.random.default_rng([82, run])
         twin = CopelandConfidenceBound(4, rng)
         theirs.append(simulate(twin, matrix, 200, GRID[:2], rng))
-    ours = law_of(plays_of_ccb("two winners", False)[:, :2], matrix)
-    p_values = same_law(ours, law_of(np.stack(theirs), matrix))
+    ours = distribution_of(plays_of_ccb("two winners", False)[:, :2], matrix)
+    p_values = same_distribution(ours, distribution_of(np.stack(theirs), matrix))
     assert not rejected(p_values, FALSE_ALARM)

@@ -110,15 +110,15 @@ def test_a_stretch_is_cut_at_checkpoints_and_at_the_horizon():
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_wins_have_the_law_of_duels_one_by_one(compiled):
+def test_wins_have_the_distribution_of_duels_one_by_one(compiled):
     policy = Once(longest=20, compiled=compiled)
     found = played(policy, checkpoints=(25,), runs=range(2000), shuffle=False)
     counts = np.bincount(found.info["won"], minlength=21)
-    law = stats.binom(20, MATRIX[0, 1]).pmf(np.arange(21))
-    few = law < 0.005
+    distribution = stats.binom(20, MATRIX[0, 1]).pmf(np.arange(21))
+    few = distribution < 0.005
     counts = np.array([*counts[~few], counts[few].sum()])
-    law = np.array([*law[~few], law[few].sum()])
-    assert stats.chisquare(counts, 2000 * law).pvalue > FALSE_ALARM
+    distribution = np.array([*distribution[~few], distribution[few].sum()])
+    assert stats.chisquare(counts, 2000 * distribution).pvalue > FALSE_ALARM
 
 
 def test_preferences_of_0_and_1_are_certain():

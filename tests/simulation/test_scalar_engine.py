@@ -41,7 +41,7 @@ def kernel_of(policy):
 
 @pytest.mark.parametrize("text", KERNELS)
 def test_who_has_a_kernel(text):
-    assert (kernel_of(policies.parse(text)) is not None) == KERNELS[text]
+    assert (kernel_of(policies.parse_policy(text)) is not None) == KERNELS[text]
 
 
 def test_the_kernel_plays_by_default(monkeypatch):
@@ -155,9 +155,9 @@ def test_tails_are_those_of_the_posterior():
     np.testing.assert_allclose(
         state.pairs["win_rate"][off], rate[off], rtol=1e-9, atol=1e-300
     )
-    chance = (state.threshold + state.pairs["remainder"]) / 2**16
+    probability = (state.threshold + state.pairs["remainder"]) / 2**16
     np.testing.assert_allclose(
-        chance[off], -np.expm1(-small[off]), rtol=1e-11, atol=1e-300
+        probability[off], -np.expm1(-small[off]), rtol=1e-11, atol=1e-300
     )
 
 

@@ -13,7 +13,7 @@ import bayesduel
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.instances import choice
 from bayesduel.simulation import SubsetEnvironment, set_worlds
-from tests.policies.laws import chi_square
+from tests.policies.distributions import chi_square
 from tests.policies.subsets.subset_driving import simulate_offers
 from tests.simulation.set_cases import (
     ALWAYS,
@@ -45,7 +45,7 @@ def draw(world, arms, rounds, number, *, until=False, seed=0):
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda each: each.name)
-def test_chances_and_costs_of_a_set_are_those_of_the_formulas(world):
+def test_probabilities_and_costs_of_a_set_are_those_of_the_formulas(world):
     """Of one set after the other: what is known of the last one must not stay."""
     environment = SubsetEnvironment.from_world(world, world.notions)
     given = set_worlds.set_world(environment)
@@ -58,9 +58,9 @@ def test_chances_and_costs_of_a_set_are_those_of_the_formulas(world):
     ]
     for offered in [*sets, sets[0], sets[0]]:
         set_worlds.put_forward(given, lane, offered[lane.order])
-        expected = world.rule.chances(offered)
-        np.testing.assert_allclose(lane.chances, expected, rtol=1e-12, atol=1e-15)
-        nobody = world.rule.no_choice_chance(offered)
+        expected = world.rule.probabilities(offered)
+        np.testing.assert_allclose(lane.probabilities, expected, rtol=1e-12, atol=1e-15)
+        nobody = world.rule.no_choice_probability(offered)
         assert lane.nobody[0] == pytest.approx(float(nobody), rel=1e-9, abs=1e-15)
         costs = [world.cost(each).of(world.rule, offered) for each in world.notions]
         np.testing.assert_allclose(lane.costs, costs, rtol=1e-9, atol=1e-12)
@@ -70,7 +70,7 @@ def test_a_rule_of_ones_own_is_refused():
     class Own(choice.ChoiceRule):
         num_arms, has_no_choice, values = 3, False, None
 
-        def chances(self, offered):
+        def probabilities(self, offered):
             return np.where(offered, 1 / 3, 0.0)
 
     class Sets(choice.ChoiceWorld):
@@ -87,10 +87,10 @@ def test_one_round_has_one_winner_at_most(world):
     arms = (0, 2, 3)
     played, rewards = draw(world, arms, 1, 20_000)
     assert np.all(played == 1) and np.all(rewards.sum(axis=1) <= 1)
-    chances = world.chances(arms)
+    probabilities = world.probabilities(arms)
     counts = np.append(rewards.sum(axis=0), np.sum(rewards.sum(axis=1) == 0))
-    law = np.append(chances, 1 - chances.sum())
-    assert chi_square(counts, law) > FALSE_ALARM
+    distribution = np.append(probabilities, 1 - probabilities.sum())
+    assert chi_square(counts, distribution) > FALSE_ALARM
 
 
 @pytest.mark.parametrize("rounds", [40, 700])
@@ -98,29 +98,35 @@ def test_many_rounds_at_once_are_multinomial(rounds):
     arms = (0, 1, 3)
     played, rewards = draw(WINNER, arms, rounds, 4000)
     assert np.all(played == rounds)
-    chances = WINNER.chances(arms)
+    probabilities = WINNER.probabilities(arms)
     counts = np.append(rewards.sum(axis=0), (rounds - rewards.sum(axis=1)).sum())
-    assert chi_square(counts, np.append(chances, 1 - chances.sum())) > FALSE_ALARM
+    assert (
+        chi_square(counts, np.append(probabilities, 1 - probabilities.sum()))
+        > FALSE_ALARM
+    )
     # Not only the means: variance and covariance of two arms.
     for arm in (0, 3):
-        p = chances[arm]
+        p = probabilities[arm]
         errors = (rewards[:, arm] - rounds * p) ** 2 / (rounds * p * (1 - p))
         deviation = (errors.mean() - 1) / (errors.std() / np.sqrt(len(errors)))
         assert abs(deviation) < stats.norm.isf(FALSE_ALARM / 2)
     found = np.cov(rewards[:, 0], rewards[:, 3])[0, 1]
-    expected = -rounds * chances[0] * chances[3]
-    assert found == pytest.approx(expected, abs=0.15 * rounds * chances[0])
+    expected = -rounds * probabilities[0] * probabilities[3]
+    assert found == pytest.approx(expected, abs=0.15 * rounds * probabilities[0])
 
 
 def test_an_offer_until_nobody_is_chosen():
     arms = (0, 2)
     played, rewards = draw(WINNER, arms, 10**5, 4000, until=True)
     assert np.all(rewards.sum(axis=1) == played - 1)
-    stop = 1 - WINNER.chances(arms).sum()
+    stop = 1 - WINNER.probabilities(arms).sum()
     longest = 12
-    law = stop * (1 - stop) ** np.arange(longest)
+    distribution = stop * (1 - stop) ** np.arange(longest)
     counts = np.bincount(np.minimum(played - 1, longest), minlength=longest + 1)
-    assert chi_square(counts, np.append(law, 1 - law.sum())) > FALSE_ALARM
+    assert (
+        chi_square(counts, np.append(distribution, 1 - distribution.sum()))
+        > FALSE_ALARM
+    )
     # Agrawal et al. 2019, Corollary A.1: geometric with mean v_i.
     mean = rewards.mean(axis=0)
     for arm, weight in ((0, 0.9), (2, 0.5)):
@@ -162,7 +168,7 @@ def test_rounds_until_nobody_is_chosen_stay_within_the_horizon(waits, nobody, mo
     elif nobody == 1:
         assert choices == 0
     if 0 < nobody < 1 and choices < most:
-        # The quantile of the geometric law, up to rounding at its steps.
+        # The quantile of the geometric distribution, up to rounding at its steps.
         quantile = waits / -math.log1p(-nobody)
         assert choices == pytest.approx(quantile, rel=1e-9, abs=1.000001)
 
@@ -192,22 +198,22 @@ def test_an_epoch_without_end_takes_the_rounds_that_are_left(name):
 
 def test_a_choice_of_nobody_may_be_rarer_than_rounding():
     """Total weight 1.2e17 beside 1: once in 1.2e17 rounds, and not never."""
-    assert ALMOST.chances((0, 1)).sum() == 1.0
+    assert ALMOST.probabilities((0, 1)).sum() == 1.0
     played, _ = draw(ALMOST, (0, 1), 2**62, 400, until=True)
     assert played.min() > 10**12
-    law = stats.expon(scale=1.2e17)
-    assert stats.kstest(played.astype(float), law.cdf).pvalue > FALSE_ALARM
+    distribution = stats.expon(scale=1.2e17)
+    assert stats.kstest(played.astype(float), distribution.cdf).pvalue > FALSE_ALARM
 
 
-def test_chances_of_nobody_complete_those_of_the_arms():
+def test_probabilities_of_nobody_complete_those_of_the_arms():
     masks = np.array([[True, True, False, False], [True, False, True, True]])
     for world in (WINNER, RANKED, choice.gaussian_utility([0.4, 0.0, 0.2, 0.1], 2)):
-        total = world.rule.chances(masks).sum(axis=1)
-        nobody = world.rule.no_choice_chance(masks)
+        total = world.rule.probabilities(masks).sum(axis=1)
+        nobody = world.rule.no_choice_probability(masks)
         np.testing.assert_allclose(total + nobody, 1.0, rtol=0, atol=1e-12)
-    assert np.all(ALWAYS.rule.no_choice_chance(masks[:, :3]) == 0)
+    assert np.all(ALWAYS.rule.no_choice_probability(masks[:, :3]) == 0)
     above = choice.choice_table(ChoiceTable([[0, 1]], [[0.5 + 5e-10, 0.5]]))
-    assert np.all(above.rule.no_choice_chance(np.array([[True, True]])) == 0)
+    assert np.all(above.rule.no_choice_probability(np.array([[True, True]])) == 0)
 
 
 def test_rankings_are_drawn_without_replacement():
@@ -217,9 +223,9 @@ def test_rankings_are_drawn_without_replacement():
     for first, second in combinations(arms, 2):
         for one, other in ((first, second), (second, first)):
             (last,) = set(arms) - {one, other}
-            law = weights[one] / 1.6 * weights[other] / (1.6 - weights[one])
+            distribution = weights[one] / 1.6 * weights[other] / (1.6 - weights[one])
             share = np.mean((rewards[:, one] == 2) & (rewards[:, other] == 1))
-            assert abs(share - law) < 5 * np.sqrt(law / len(rewards))
+            assert abs(share - distribution) < 5 * np.sqrt(distribution / len(rewards))
             assert np.all(rewards[rewards[:, one] == 2][:, last] < 2)
     assert np.all(rewards[:, 3] == 0)
 
@@ -231,9 +237,12 @@ def test_independent_rewards_are_shares_of_the_largest(rounds):
     np.testing.assert_array_equal(steps, np.round(steps))
     assert np.all(rewards[:, 2] == 0)
     for arm, share in ((0, 0.9), (1, 0.2), (3, 0.3)):
-        law = stats.binom(4 * rounds, share)
+        distribution = stats.binom(4 * rounds, share)
         counts = np.bincount(steps[:, arm].astype(int), minlength=4 * rounds + 1)
-        assert chi_square(counts, law.pmf(np.arange(4 * rounds + 1))) > FALSE_ALARM
+        assert (
+            chi_square(counts, distribution.pmf(np.arange(4 * rounds + 1)))
+            > FALSE_ALARM
+        )
 
 
 def test_large_counts_keep_their_total():

@@ -31,7 +31,7 @@ LOPSIDED = [(0, 1, 0, 0, 1, 40), (1, 0, 0, 0, 1, 3)]
 """Votes from before: 40 for one arm of a pair and 3 for the other."""
 
 
-def chances(num_arms):
+def probabilities(num_arms):
     """Return P(i gets a vote): cyclic beyond three arms, some pairs even, one sure."""
     table = np.full((num_arms, num_arms), 0.5)
     for i in range(num_arms):
@@ -56,7 +56,7 @@ class Asked:
         """Return what it asks for next."""
         found = np.zeros(1, dtype=FOUND)
         asker.ask(self.state, self.rng, self.round, LONG, found)
-        while self.kernel.serve(self.state):
+        while self.kernel.solve_on_host(self.state):
             asker.ask(self.state, self.rng, int(found[0]["round"]), LONG, found)
         self.round = int(found[0]["round"])
         return SimpleNamespace(**dict(zip(FOUND.names, found[0].tolist(), strict=True)))
@@ -66,7 +66,7 @@ class Asked:
         rows = np.array(votes, dtype=VOTE)
         given = self.state, self.rng
         self.round = asker.hear(*given, self.round, begins, rows)
-        while self.kernel.serve(self.state):
+        while self.kernel.solve_on_host(self.state):
             self.round = asker.hear(*given, self.round, False, rows)
         assert not rows["count"].any()
 
@@ -91,7 +91,7 @@ def questions(policy, num_arms, number, askers):
     takes_any = not isinstance(policy, policies.DelayedFeedback)
     before = LOPSIDED if takes_any and num_arms == 6 else []
     asked.tell(askers[0], before, begins=True)
-    table = chances(num_arms)
+    table = probabilities(num_arms)
     for place in range(number):
         asker = askers[place * len(askers) // number]
         found = asked.ask(asker)

@@ -52,12 +52,12 @@ def beaten_by_trial(wins, leader, prior):
     pairs = list(combinations(range(num_arms), 2))
     total = 0.0
     for signs in product((True, False), repeat=len(pairs)):
-        scores, chance = np.zeros(num_arms), 1.0
+        scores, probability = np.zeros(num_arms), 1.0
         for (i, j), first in zip(pairs, signs, strict=True):
-            law = beta(wins[i, j] + prior, wins[j, i] + prior)
-            chance *= law.sf(0.5) if first else law.cdf(0.5)
+            distribution = beta(wins[i, j] + prior, wins[j, i] + prior)
+            probability *= distribution.sf(0.5) if first else distribution.cdf(0.5)
             scores[i if first else j] += 1
-        total += chance * (scores > scores[leader]).sum()
+        total += probability * (scores > scores[leader]).sum()
     return total
 
 
@@ -72,7 +72,7 @@ def test_posterior_agrees_with_enumeration(num_arms, prior):
         assert state.stopped == (truth <= 0.1)
 
 
-def test_the_posterior_keeps_small_chances():
+def test_the_posterior_keeps_small_probabilities():
     wins = 20_000 * CONDORCET
     state = PosteriorProbability(1e-12).evaluate(np.floor(wins))
     assert state.stopped and 27 < state.evidence < 1000
@@ -144,7 +144,7 @@ def test_the_leader_is_tested_against_the_runner_up():
     assert 0 < stopped < 60
 
 
-def test_habits_without_a_duel_of_some_arm():
+def test_heuristics_without_a_duel_of_some_arm():
     wins = np.array([[0, 9, 0], [0, 0, 0], [0, 0, 0]])
     assert LeaderTest(0.05).evaluate(wins).answer == 0
     assert not SeparateIntervals(0.95).evaluate(wins).stopped

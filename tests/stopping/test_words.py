@@ -10,18 +10,18 @@ from bayesduel.stopping import (
     LeaderTest,
     PosteriorProbability,
     SeparateIntervals,
-    parse,
+    parse_rule,
 )
 
 
 def test_rules_are_read():
-    assert parse("anytime:delta=0.05,width=0.01") == AnytimeEvidence(0.05, 0.01)
-    assert parse("posterior:delta=1e-3") == PosteriorProbability(0.001)
-    both = parse("anytime:delta=0.1 | budget:duels=300")
+    assert parse_rule("anytime:delta=0.05,width=0.01") == AnytimeEvidence(0.05, 0.01)
+    assert parse_rule("posterior:delta=1e-3") == PosteriorProbability(0.001)
+    both = parse_rule("anytime:delta=0.1 | budget:duels=300")
     assert both == AnytimeEvidence(0.1) | Budget(300)
-    assert parse("fixed:duels=300") == FixedNumber(300)
-    assert parse("intervals:level=0.95") == SeparateIntervals(0.95)
-    assert parse("p-value:alpha=0.05") == LeaderTest(0.05)
+    assert parse_rule("fixed:duels=300") == FixedNumber(300)
+    assert parse_rule("intervals:level=0.95") == SeparateIntervals(0.95)
+    assert parse_rule("p-value:alpha=0.05") == LeaderTest(0.05)
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_rules_are_read():
 )
 def test_errors_name_what_is_wrong(text, words):
     with pytest.raises(StoppingRuleError, match=words):
-        parse(text)
+        parse_rule(text)

@@ -10,7 +10,7 @@ from bayesduel.studies._asked_order import evidence_in_order
 
 FALSE_ALARM = 1e-5
 STUDIES, VOTES, DELTA = 6, 60, 0.05
-CHANCE = 0.499
+PROBABILITY = 0.499
 """That the first arm, which is the wrong one, beats the other."""
 
 
@@ -75,7 +75,7 @@ def test_who_chooses_what_to_tell_names_no_wrong_arm_more_often(tmp_path, attack
         with Study.create(path, ["a", "b"], "balanced", delta=DELTA) as study:
             votes = []
             for ticket in study.ask(VOTES):
-                better = "a" if rng.random() < CHANCE else "b"
+                better = "a" if rng.random() < PROBABILITY else "b"
                 votes.append((ticket, "left" if ticket.left == better else "right"))
             wrong += attack(study, votes)
     assert binom.sf(wrong - 1, STUDIES, DELTA) > FALSE_ALARM

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.theory.brute_force import quantities
-from theory import candidate_slack, ecw_slack
+from theory.copeland_program import candidate_slack, ecw_slack
 
 
 def check_optimum(optimum, matrix, *, efficient=False):

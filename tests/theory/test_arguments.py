@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import theory
-from bayesduel.errors import FitError, checked_as
+from bayesduel.errors import FitError, reraise_as
 from theory.arguments import (
     as_number,
     integer_from,
@@ -19,7 +19,7 @@ from theory.arguments import (
     number_from,
     one_of,
     seed_of,
-    shown,
+    short_repr,
     true_or_false,
 )
 from theory.errors import ArgumentTypeError, InvalidPreferenceError
@@ -30,41 +30,78 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: theory.batch_sizes(1e300, 3), "horizon must be at most 2^62, got 1e"),
-        (lambda: theory.batch_sizes(10**400, 3), "horizon must be at most 2^62"),
         (
-            lambda: theory.batch_sizes(10**9, 10**8),
+            lambda: theory.theorems.batch_sizes(1e300, 3),
+            "horizon must be at most 2^62, got 1e",
+        ),
+        (
+            lambda: theory.theorems.batch_sizes(10**400, 3),
+            "horizon must be at most 2^62",
+        ),
+        (
+            lambda: theory.theorems.batch_sizes(10**9, 10**8),
             "num_batches must be at most 10000",
         ),
-        (lambda: theory.batched_lower_bound(1e300, 4), "num_arms must be at most 2^62"),
-        (lambda: theory.seed_rank_moments(10**9), "num_arms must be at most 1000000"),
-        (lambda: theory.pcomp_bound(ORDER, 2**31), "num_batches must be at most 62"),
-        (lambda: theory.hard_gap(3, "10", 4), "horizon must be a finite number of at"),
-        (lambda: theory.kl_to_half("0.1"), "gaps must hold real numbers"),
-        (lambda: theory.kl_upper(0.5, 10**400), "level must hold real numbers"),
-        (lambda: theory.bernoulli_kl(None, 0.5), "p must hold real numbers"),
-        (lambda: theory.bernoulli_kl([0.5, 0.4], [0.1] * 3), "must have shapes that"),
         (
-            lambda: theory.find_missing_set(None),
+            lambda: theory.theorems.batched_lower_bound(1e300, 4),
+            "num_arms must be at most 2^62",
+        ),
+        (
+            lambda: theory.theorems.seed_rank_moments(10**9),
+            "num_arms must be at most 1000000",
+        ),
+        (
+            lambda: theory.theorems.pcomp_bound(ORDER, 2**31),
+            "num_batches must be at most 62",
+        ),
+        (
+            lambda: theory.theorems.hard_gap(3, "10", 4),
+            "horizon must be a finite number of at",
+        ),
+        (lambda: theory.divergences.kl_to_half("0.1"), "gaps must hold real numbers"),
+        (
+            lambda: theory.divergences.kl_upper(0.5, 10**400),
+            "level must hold real numbers",
+        ),
+        (
+            lambda: theory.divergences.bernoulli_kl(None, 0.5),
+            "p must hold real numbers",
+        ),
+        (
+            lambda: theory.divergences.bernoulli_kl([0.5, 0.4], [0.1] * 3),
+            "must have shapes that",
+        ),
+        (
+            lambda: theory.choice.find_missing_set(None),
             "table must be a theory.ChoiceTable",
         ),
         (
-            lambda: theory.allocation_table(None, ORDER),
+            lambda: theory.copeland_program.allocation_table(None, ORDER),
             "must be a theory.Optimum",
         ),
-        (lambda: theory.ecw_costs(0.5), "gaps must be a square table"),
-        (lambda: theory.ecw_costs(ORDER), "gaps must be antisymmetric"),
-        (lambda: theory.ecw_costs(np.zeros((501, 501))), "at most 500 arms"),
+        (lambda: theory.copeland_program.ecw_costs(0.5), "gaps must be a square table"),
         (
-            lambda: theory.ecw_evidence(np.zeros((2, 2)), 2),
+            lambda: theory.copeland_program.ecw_costs(ORDER),
+            "gaps must be antisymmetric",
+        ),
+        (
+            lambda: theory.copeland_program.ecw_costs(np.zeros((501, 501))),
+            "at most 500 arms",
+        ),
+        (
+            lambda: theory.copeland_program.ecw_evidence(np.zeros((2, 2)), 2),
             "winner must be an integer from 0 to 1, got 2",
         ),
         (
-            lambda: theory.constraint_slack(np.ones((3, 3)), np.zeros((2, 2))),
+            lambda: theory.copeland_program.constraint_slack(
+                np.ones((3, 3)), np.zeros((2, 2))
+            ),
             "evidence must have the shape of the gaps, (2, 2); got (3, 3)",
         ),
         (
-            lambda: theory.find_violations(np.ones((3, 3)), ORDER, None),
+            lambda: theory.copeland_program.find_violations(
+                np.ones((3, 3)), ORDER, None
+            ),
             "winner must be an integer from 0 to 2, got None",
         ),
         (
@@ -72,11 +109,11 @@ ORDER = [[0.5, 0.6, 0.65], [0.4, 0.5, 0.6], [0.35, 0.4, 0.5]]
             "ties must be one of error, ignore, got ['error']",
         ),
         (
-            lambda: theory.pcomp_bound(ORDER, 4, worst_case="no"),
+            lambda: theory.theorems.pcomp_bound(ORDER, 4, worst_case="no"),
             "worst_case must be True or False, got 'no'",
         ),
         (
-            lambda: theory.kl_ucb_constant(np.broadcast_to(0.5, (10**9,))),
+            lambda: theory.theorems.kl_ucb_constant(np.broadcast_to(0.5, (10**9,))),
             "means must hold at most 25,000,000 numbers",
         ),
         (
@@ -98,9 +135,9 @@ def test_thresholds_of_any_size_are_finite():
     # The products T K^2 and 6 T K^2 B leave the range of floats.
     big = 6 * Fraction(2) ** 1020 * 2**124 * 1000
     expected = math.log(big.numerator)
-    found = theory.log_inverse_delta(2.0**1020, 2**62, 1000)
+    found = theory.theorems.log_inverse_delta(2.0**1020, 2**62, 1000)
     assert found == pytest.approx(expected, rel=1e-15)
-    threshold = theory.kl_threshold(2.0**1020, 2**62)
+    threshold = theory.theorems.kl_threshold(2.0**1020, 2**62)
     assert threshold == pytest.approx(1144 * math.log(2), rel=1e-15)
 
 
@@ -155,21 +192,21 @@ def test_words_switches_and_collections():
 
 
 def test_what_is_shown_is_short_and_one_line():
-    assert shown([1, 2]) == "[1, 2]"
-    assert shown(np.eye(2)) == "array([[1., 0.], [0., 1.]])"
-    assert len(shown("a" * 10**5)) == 100
-    assert shown(10**5000) == "a int that cannot be printed"
+    assert short_repr([1, 2]) == "[1, 2]"
+    assert short_repr(np.eye(2)) == "array([[1., 0.], [0., 1.]])"
+    assert len(short_repr("a" * 10**5)) == 100
+    assert short_repr(10**5000) == "a int that cannot be printed"
 
 
 def test_errors_hold_their_parts_whoever_raises_them():
     with pytest.raises(
         FitError, match="draws must be an integer of at least 1"
     ) as made:
-        checked_as(FitError, integer_from, 0, 1, "draws")
+        reraise_as(FitError, integer_from, 0, 1, "draws")
     error = made.value
     assert (error.argument, error.value, error.index) == ("draws", 0, None)
     assert error.rule == "must be an integer of at least 1"
     assert error.remedy == "give 1 or more"
     with pytest.raises(FitError, match="could not convert") as made:
-        checked_as(FitError, float, "x")
+        reraise_as(FitError, float, "x")
     assert not made.value.rule

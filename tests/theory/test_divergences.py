@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory import bernoulli_kl, kl_lower, kl_to_half, kl_upper, kl_upper_log
+from theory.divergences import (
+    bernoulli_kl,
+    kl_lower,
+    kl_to_half,
+    kl_upper,
+    kl_upper_log,
+)
 
 mpmath.mp.dps = 60
 

@@ -34,7 +34,7 @@ def test_programs_load_neither_jax_nor_bayesduel():
         "import sys, theory\n"
         "m = [[0.5, 0.6, 0.6], [0.4, 0.5, 0.9], [0.4, 0.1, 0.5]]\n"
         "print(theory.copeland_lower_bound(m).value > 0)\n"
-        "theory.ecw_rmed_constant(m), theory.rmed1_bound(m)\n"
+        "theory.ecw_rmed_constant(m), theory.theorems.rmed1_bound(m)\n"
         "print(*(x for x in ('jax', 'bayesduel', 'cvxpy') if x in sys.modules))\n"
     )
     assert run(code) == ["True"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from theory._arrays import AnyArrayLike, Array, floating, is_concrete
-from theory.arguments import as_number, one_of, shown
+from theory.arguments import as_number, one_of, short_repr
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -56,7 +56,7 @@ SUBSET_REGRET_FORMS: tuple[str, ...] = ("rewards", "sum", "mean", "preferred")
 def subset_cost(
     form: str,
     offered: AnyArrayLike,
-    chances: AnyArrayLike,
+    choice_probabilities: AnyArrayLike,
     best: AnyArrayLike,
     values: AnyArrayLike,
 ) -> Float[Any, "*sets"]:
@@ -69,10 +69,10 @@ def subset_cost(
         - "sum": best - sum of values_i.
         - "mean": best - mean of values_i.
         - "preferred": sum of P(b) - P(i) in the set with arm b added; `values` is 1 at
-          b and 0 elsewhere, `chances` are those of the enlarged set.
+          b and 0 elsewhere, `probabilities` are those of the enlarged set.
     offered : bool array (..., n)
         Which arms are offered.
-    chances : float array (..., n)
+    choice_probabilities : float array (..., n)
         Choice probabilities.
     best : float array ()
         The number that is subtracted from; not read by "preferred".
@@ -87,47 +87,56 @@ def subset_cost(
     --------
     >>> import numpy as np
     >>> offered = np.array([True, False, True])
-    >>> chances = np.array([0.5, 0.0, 0.25])
-    >>> round(float(subset_cost("rewards", offered, chances, 0.9, np.ones(3))), 6)
+    >>> probabilities = np.array([0.5, 0.0, 0.25])
+    >>> round(float(subset_cost("rewards", offered, probabilities, 0.9, np.ones(3))), 6)
     0.15
-    >>> float(subset_cost("sum", offered, chances, 2.0, np.array([1.0, 0.8, 0.5])))
+    >>> float(
+    ...     subset_cost("sum", offered, probabilities, 2.0, np.array([1.0, 0.8, 0.5]))
+    ... )
     0.5
     """
     one_of(form, SUBSET_REGRET_FORMS, "form")
     if is_concrete(offered) or not hasattr(offered, "__array_namespace__"):
-        chances, values = _checked(offered, chances, best, values)
+        choice_probabilities, values = _checked(
+            offered, choice_probabilities, best, values
+        )
     xp = offered.__array_namespace__()
     if form == "rewards":
-        return best - xp.sum(xp.where(offered, chances * values, 0.0), axis=-1)
+        return best - xp.sum(
+            xp.where(offered, choice_probabilities * values, 0.0), axis=-1
+        )
     total = xp.sum(xp.where(offered, values, 0.0), axis=-1)
     size = xp.sum(xp.astype(offered, values.dtype), axis=-1)
     if form == "sum":
         return best - total
     if form == "mean":
         return best - total / size
-    leader = xp.sum(chances * values, axis=-1)
-    return size * leader - xp.sum(xp.where(offered, chances, 0.0), axis=-1)
+    leader = xp.sum(choice_probabilities * values, axis=-1)
+    return size * leader - xp.sum(xp.where(offered, choice_probabilities, 0.0), axis=-1)
 
 
 def _checked(
-    offered: Array, chances: Array, best: Array, values: Array
+    offered: Array, choice_probabilities: Array, best: Array, values: Array
 ) -> tuple[Array, Array]:
     """Return the numbers of the arms, checked against the sets that NumPy holds."""
     is_mask = isinstance(offered, np.ndarray) and offered.dtype == np.bool_
     if not is_mask or not offered.ndim or not offered.any(axis=-1).all():
         raise ValueError(
             "offered must be an array of bool (..., n) with at least one arm per set; "
-            f"got {shown(offered)}."
+            f"got {short_repr(offered)}."
         )
-    tables = floating(chances, "chances")[1], floating(values, "values")[1]
-    for name, table in zip(("chances", "values"), tables, strict=True):
+    tables = (
+        floating(choice_probabilities, "choice_probabilities")[1],
+        floating(values, "values")[1],
+    )
+    for name, table in zip(("choice_probabilities", "values"), tables, strict=True):
         if tuple(table.shape) not in (offered.shape, offered.shape[-1:]):
             raise ValueError(
                 f"{name} must have one number per arm of offered, shape "
                 f"{offered.shape}; got {tuple(table.shape)}."
             )
         if is_concrete(table) and not np.isfinite(table).all():
-            raise ValueError(f"{name} must be finite; got {shown(table)}.")
+            raise ValueError(f"{name} must be finite; got {short_repr(table)}.")
     if not np.isfinite(as_number(best)):
-        raise ValueError(f"best must be a finite number; got {shown(best)}.")
+        raise ValueError(f"best must be a finite number; got {short_repr(best)}.")
     return tables

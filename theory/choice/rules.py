@@ -161,8 +161,8 @@ def gaussian_choice(
     """
     xp = offered.__array_namespace__()
     below = xp.sum(xp.where(offered[..., None], log_cdf, 0.0), axis=-2)
-    chances = xp.matmul(xp.exp(below + outside), xp.permute_dims(weights, (1, 0)))
-    return xp.where(offered, chances, 0.0)
+    probabilities = xp.matmul(xp.exp(below + outside), xp.permute_dims(weights, (1, 0)))
+    return xp.where(offered, probabilities, 0.0)
 
 
 def binomial_table(num_arms: int, set_size: int) -> Int64[np.ndarray, "n k"]:

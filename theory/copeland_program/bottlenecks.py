@@ -51,7 +51,8 @@ class Bottlenecks:
     winner : int
         The winner that is cheapest to certify.
     unique : bool
-        Whether the optimum is differentiable, see `theory.Sensitivity`.
+        Whether the optimum is differentiable, see
+        `theory.copeland_program.Sensitivity`.
     records : tuple of BottleneckRecord
         Pairs with evidence and regret; ready for JSON, CSV, or a data frame.
     names : tuple of str

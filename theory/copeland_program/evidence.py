@@ -100,12 +100,12 @@ def anytime_evidence(
 
         E_ij = integral over p of (2 p)^w (2 (1 - p))^l dpi(p),
 
-    for w wins and l losses of i, with pi the law Beta(prior, prior) on that half. Under
-    any p_ij <= 1/2 this is a supermartingale. Of the stake `weight` is bet and the rest
-    kept, A_ij = log(1 - weight + weight E_ij), so that a pair loses little where it
-    says nothing. The product of bets against the true tournament is a supermartingale
-    under every sampling rule; returned is the smallest product over all tournaments in
-    which the arm is no winner.
+    for w wins and l losses of i, with pi the distribution Beta(prior, prior) on that
+    half. Under any p_ij <= 1/2 this is a supermartingale. Of the stake `weight` is bet
+    and the rest kept, A_ij = log(1 - weight + weight E_ij), so that a pair loses little
+    where it says nothing. The product of bets against the true tournament is a
+    supermartingale under every sampling rule; returned is the smallest product over all
+    tournaments in which the arm is no winner.
 
     With a ``width`` arms that come close to a winner are right answers too. An arm is
     wrong then only if some rival is *clearly* better, by more than 1/2 + width, than
@@ -119,7 +119,8 @@ def anytime_evidence(
     wins : array-like (K, K)
         As for `likelihood_evidence`.
     prior : float
-        From 0.001 to 1000; 1/2 is the law of Jeffreys, 1 the uniform law.
+        From 0.001 to 1000; 1/2 is the distribution of Jeffreys, 1 the uniform
+        distribution.
     weight : float, optional
         Between 0 and 1; 1/K by default. A pair that needs no turning costs at most
         -log(1 - weight), one that does at most -log(weight): 2 m / K^2 is best if m

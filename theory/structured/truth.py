@@ -249,7 +249,7 @@ def _utilities(
             f"must lie strictly between 0 and 1 for {model!r}; entry ({i}, {j}) does "
             "not",
             float(matrix.values[i, j]),
-            remedy="finite utilities leave every arm a chance",
+            remedy="finite utilities leave every arm a probability",
         )
     # Both orientations are read, so that the one near 1 does not spoil the other.
     small = np.minimum(matrix.values, matrix.values.T)

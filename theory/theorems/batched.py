@@ -3,7 +3,8 @@
 All outcomes of a batch arrive together, and an algorithm may use a given number B of
 batches. Regret of a duel: (eps_i + eps_j) / 2, "condorcet_mean", where eps_j is the gap
 of the Condorcet winner to arm j. Natural logarithms. B is fixed while T varies; with B
-= log2 T the factor T^(1/B) is 2. Sizes of the batches are in `theory.batch_sizes`.
+= log2 T the factor T^(1/B) is 2. Sizes of the batches are in
+`theory.theorems.batch_sizes`.
 """
 
 from __future__ import annotations

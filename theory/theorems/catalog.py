@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from theory.arguments import shown
+from theory.arguments import short_repr
 from theory.choice.tables import ChoiceTable
 from theory.copeland_program.optimum import Optimum
 from theory.errors import ArgumentTypeError
@@ -226,7 +226,7 @@ def all_bounds(
     if parameters is not None and not isinstance(parameters, Mapping):
         raise ArgumentTypeError(
             "parameters must be a mapping from names to values; got "
-            f"{shown(parameters)}."
+            f"{short_repr(parameters)}."
         )
     if isinstance(instance, ChoiceTable):
         checked, about = instance, ChoiceTable
@@ -242,5 +242,6 @@ def all_bounds(
 def _check_policy(policy: object) -> None:
     if not isinstance(policy, str | None):
         raise ArgumentTypeError(
-            f"policy must be an acronym such as 'D-TS', or None; got {shown(policy)}."
+            "policy must be an acronym such as 'D-TS', or None; got "
+            f"{short_repr(policy)}."
         )

@@ -20,7 +20,7 @@ from theory.arguments import (
     integer_from,
     number_above,
     number_from,
-    shown,
+    short_repr,
     true_or_false,
 )
 from theory.copeland_program.program_data import matrix_without_ties
@@ -210,7 +210,8 @@ def double_thompson_counts(
     ----------
     matrix : PreferenceMatrix or array-like (K, K), no ties
     alpha, epsilon, beta
-        As in `theory.double_thompson_refined_bound`; beta for the refined form only.
+        As in `theory.theorems.double_thompson_refined_bound`; beta for the refined form
+        only.
     refined : bool
         For arms i that are no Copeland winner let s_i(1), s_i(2), ... be all arms by
         decreasing P(j beats i); from s_i(L(1) + 2) on the count is beta (1 + epsilon)^2
@@ -221,8 +222,8 @@ def double_thompson_counts(
     -------
     ComparisonCounts
         Callable on a horizon. The sum of all entries is the corresponding
-        `theory.double_thompson_bound`, but for the term of i itself that the refined
-        bound has in addition.
+        `theory.theorems.double_thompson_bound`, but for the term of i itself that the
+        refined bound has in addition.
 
     Raises
     ------
@@ -312,7 +313,7 @@ def lowest_index(
     chosen = np.asarray(offered) if isinstance(offered, list | tuple) else offered
     if not isinstance(chosen, np.ndarray):
         raise ArgumentTypeError(
-            f"offered must be an array of bool; got {shown(offered)}."
+            f"offered must be an array of bool; got {short_repr(offered)}."
         )
     if values.ndim != 2 or values.shape != chosen.shape or chosen.dtype != np.bool_:
         raise ValueError(

@@ -306,8 +306,8 @@ def choice_table_bounds(
     Returns
     -------
     (RegretBound, RegretBound)
-        `theory.subset_gap_bound` with the gap of the table, and
-        `theory.subset_gap_free_bound`.
+        `theory.theorems.subset_gap_bound` with the gap of the table, and
+        `theory.theorems.subset_gap_free_bound`.
 
     Raises
     ------

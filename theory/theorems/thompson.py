@@ -19,11 +19,11 @@ from theory.regret_bound import RegretBound
 from theory.theorems._assumptions import NO_TIES
 from theory.theorems.catalog import theorem
 
-_BETA_LAWS = {"posterior": "beta"}
+_BETA_DISTRIBUTIONS = {"posterior": "beta"}
 """What the samples are drawn from; of other posteriors the theorems say nothing."""
 
 
-@theorem("D-TS", policy="D-TS", only_if=_BETA_LAWS)
+@theorem("D-TS", policy="D-TS", only_if=_BETA_DISTRIBUTIONS)
 def double_thompson_bound(
     matrix: PreferenceMatrix | ArrayLike, *, alpha: float = 0.51, epsilon: float = 0.1
 ) -> RegretBound:
@@ -73,8 +73,8 @@ def double_thompson_bound(
     )
 
 
-@theorem("D-TS+, refined", policy="D-TS+", only_if=_BETA_LAWS)
-@theorem("D-TS, refined", policy="D-TS", only_if=_BETA_LAWS)
+@theorem("D-TS+, refined", policy="D-TS+", only_if=_BETA_DISTRIBUTIONS)
+@theorem("D-TS, refined", policy="D-TS", only_if=_BETA_DISTRIBUTIONS)
 def double_thompson_refined_bound(
     matrix: PreferenceMatrix | ArrayLike,
     *,

@@ -35,7 +35,7 @@ from bayesduel.cli.votes.options import (
 
 if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
-    from bayesduel.inference.posterior import Posterior
+    from bayesduel.inference.fit_result import Fit
 
 __all__ = ["audit_stopping"]
 
@@ -84,7 +84,7 @@ def audit_stopping(
         typer.Option(
             metavar="RULE",
             help="anytime:delta=0.05, p-value:alpha=0.05 ... Repeatable. Default: the "
-            "two rules of a study, and three habits.",
+            "two rules of a study, and three heuristics.",
         ),
     ] = None,
     runs: Annotated[
@@ -153,12 +153,12 @@ def audit_stopping(
         _save(found, out, quiet=quiet)
 
 
-def _posterior(file: Path, model: Model, columns: VoteColumns, seed: int) -> Posterior:
+def _posterior(file: Path, model: Model, columns: VoteColumns, seed: int) -> Fit:
     from bayesduel.inference import fit
 
     data = read_votes(file, columns)
-    law = preference_model(model, data, None, order_effect=False)
-    return fit(law, data, rng_key=seed, num_draws=100)
+    chosen_model = preference_model(model, data, None, order_effect=False)
+    return fit(chosen_model, data, rng_key=seed, num_draws=100)
 
 
 def _audited(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bayesduel.cli.figures import fonts_said
+from bayesduel.cli.figures import font_warnings
 from bayesduel.cli.options import flag, number_option, quiet_flag
 from bayesduel.cli.output import say
 from bayesduel.cli.study.options import File, Forecasts, opened
@@ -35,7 +35,7 @@ def report(
         page = file.with_name(f"{file.name}.html") if out is None else out
         if page.exists() and not overwrite:
             raise ValueError(f"--out: {page} exists; name another file, or --overwrite")
-        with fonts_said(quiet=quiet):
+        with font_warnings(quiet=quiet):
             text = study.report(probability, forecast=forecast)
     write_whole(page, text.encode())
     say(f"saved {page}", quiet=quiet)

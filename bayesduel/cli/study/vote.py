@@ -12,7 +12,7 @@ from bayesduel.cli.study.options import File, Judge, Texts, opened
 if TYPE_CHECKING:
     from bayesduel.studies import Ticket
     from bayesduel.studies.judges.arm_files import ArmFiles
-    from bayesduel.studies.judges.sitting import Sitting
+    from bayesduel.studies.judges.judge_session import JudgeSession
 
 __all__ = ["vote"]
 
@@ -44,35 +44,35 @@ def vote(
     the question that was left open.
     """
     from bayesduel.studies.judges.arm_files import ArmFiles
-    from bayesduel.studies.judges.sitting import Sitting
+    from bayesduel.studies.judges.judge_session import JudgeSession
 
     files = None if texts is None else ArmFiles(texts, file, "texts")
     with opened(file) as study:
-        sitting = Sitting(study, judge)
+        judge_session = JudgeSession(study, judge)
         try:
-            while (ticket := sitting.next()) is not None:
-                _show(ticket, files, sitting.num_answered)
+            while (ticket := judge_session.next()) is not None:
+                _show(ticket, files, judge_session.num_answered)
                 word = _pressed()
                 if word == "quit":
                     break
-                _do(sitting, ticket, word)
+                _do(judge_session, ticket, word)
             else:
                 say(study.resting)
         finally:
-            sitting.leave()
-            say(f"answers stored: {sitting.num_answered}")
+            judge_session.leave()
+            say(f"answers stored: {judge_session.num_answered}")
 
 
-def _do(sitting: Sitting, ticket: Ticket, word: str) -> None:
+def _do(judge_session: JudgeSession, ticket: Ticket, word: str) -> None:
     """Store an answer, unless somebody else was faster; or take the last one back."""
     from bayesduel.errors import StudyError
 
-    last = sitting.last
+    last = judge_session.last
     try:
         if word != "undo":
-            sitting.answer(ticket.number, word)
+            judge_session.answer(ticket.number, word)
         elif last is not None:
-            sitting.undo(last)
+            judge_session.undo(last)
         else:
             say("nothing to undo")
     except StudyError as error:

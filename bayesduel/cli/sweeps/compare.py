@@ -1,4 +1,4 @@
-"""``bayesduel compare``: simulate policies on environments, print, save, draw."""
+"""``bayesduel compare``: simulate policies on instances, print, save, draw."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesduel.cli.errors import FAILED, damage_said, ended
+from bayesduel.cli.errors import FAILED, damage_warnings, ended
 from bayesduel.cli.options import (
     flag,
     format_option,
@@ -106,9 +106,9 @@ def compare(
     as_json: Annotated[bool, json_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
-    """Simulate policies on environments and compare their regret with theory.
+    """Simulate policies on instances and compare their regret with theory.
 
-    Environments are preference matrices, or worlds of subset choice such as camera.
+    Instances are preference matrices, or worlds of subset choice such as camera.
 
     Prints final regret, the measured slope beside the constant of the lower bound, and
     a ranking that says which differences are certain.
@@ -169,7 +169,7 @@ def _simulate(
     **options: Any,  # noqa: ANN401
 ) -> xr.DataTree:
     try:
-        with damage_said():
+        with damage_warnings():
             return asked.run(out=out, **options)
     except KeyboardInterrupt as error:
         is_part = options["part"] is not None

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bayesduel.cli.errors import damage_said, ended
+from bayesduel.cli.errors import damage_warnings, ended
 from bayesduel.cli.options import format_option, quiet_flag
 from bayesduel.cli.output import console, say
 
@@ -30,7 +30,7 @@ def merge(
     from bayesduel.cli.tables import print_summary
 
     try:
-        with damage_said():
+        with damage_warnings():
             tree = bayesduel.merge(out, format=format)
     except KeyboardInterrupt as error:
         raise ended(error, out, "all parts") from error

@@ -43,7 +43,7 @@ class Report:
 
     def beside_results(self) -> AbstractContextManager[None]:
         """Make the tables that are saved with the results in this block."""
-        from bayesduel.experiments.companions import made_by
+        from bayesduel.experiments.extra_files import made_by
 
         return made_by("summary", self._files)
 
@@ -75,7 +75,7 @@ class Report:
         return [rankings(part, notion=notion) for notion, part in self._parts]
 
     def json_rows(self, spelled: dict[str, str]) -> list[dict[str, object]]:
-        """Return one object per environment and policy: regret in the first notion.
+        """Return one object per instance and policy: regret in the first notion.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class Report:
         return found
 
     def print(self) -> None:
-        """Print a table and a ranking per notion of regret and environment."""
+        """Print a table and a ranking per notion of regret and instance."""
         from bayesduel.cli.rankings import print_rankings
         from bayesduel.cli.tables import print_summary
 

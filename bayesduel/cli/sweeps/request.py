@@ -93,7 +93,7 @@ NoShuffleFlag = Annotated[
     bool, flag("--no-shuffle", help="Keep the order of the arms.")
 ]
 NoLookAheadFlag = Annotated[
-    bool, flag("--no-look-ahead", help="Step round by round (slow, same law).")
+    bool, flag("--no-look-ahead", help="Step round by round (slow, same distribution).")
 ]
 RepairFlag = Annotated[bool, repair_flag]
 
@@ -145,7 +145,10 @@ def read_request(ctx: typer.Context) -> Request:
     OSError
         For files that cannot be read.
     """
-    from bayesduel.experiments.request.toml_files import arguments_in_file, said_in
+    from bayesduel.experiments.request.toml_files import (
+        arguments_in_file,
+        errors_name_file,
+    )
 
     path = ctx.params["config"]
     in_file = {} if path is None else arguments_in_file(path)
@@ -156,7 +159,7 @@ def read_request(ctx: typer.Context) -> Request:
     }
     for option in typed:
         in_file.pop(_ARGUMENTS[option], None)
-    with said_in(str(path), tuple(in_file)):
+    with errors_name_file(str(path), tuple(in_file)):
         arguments = in_file | _arguments(typed, in_file)
         _check_complete(arguments, path)
         return _request(arguments, typed.get("regret") or (), ctx.params)
@@ -170,7 +173,7 @@ def _was_typed(ctx: typer.Context, option: str) -> bool:
 def _arguments(typed: dict[str, Any], in_file: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of an experiment, besides regret, that options give."""
     from bayesduel.experiments.checks import check_horizon
-    from bayesduel.stopping import parse as parse_rule
+    from bayesduel.stopping import parse_rule
 
     found = {
         _ARGUMENTS[option]: typed[option]
@@ -253,7 +256,7 @@ def _word(notion: str) -> str:
 
 
 def _common_notion(asked: Experiment) -> str:
-    """Return the usual notion of regret of all environments."""
+    """Return the usual notion of regret of all instances."""
     usual = {name: notions[0] for name, notions in asked.notions.items()}
     if len(set(usual.values())) > 1:
         both = ", ".join(f"{name} ({notion})" for name, notion in usual.items())

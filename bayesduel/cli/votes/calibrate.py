@@ -89,19 +89,19 @@ def calibrate(
     data = read_votes(votes, columns)
     from bayesduel.diagnostics import calibrate as calibrate_model
 
-    law = preference_model(model, data, prior_scale, order_effect=order_effect)
-    law.arrays(data)  # Says what does not fit before anything else is said.
-    name = law.usual_method if method is Method.auto else method.value
+    chosen = preference_model(model, data, prior_scale, order_effect=order_effect)
+    chosen.arrays(data)  # Says what does not fit before anything else is said.
+    name = chosen.usual_method if method is Method.auto else method.value
     say(f"{votes.name}: {data}; {simulations} data sets by {name}", quiet=quiet)
     found = calibrate_model(
-        law,
+        chosen,
         data,
         method=name,
         num_simulations=simulations,
         resample=not plain,
         rng_key=seed,
     )
-    _show(found, simulations, f"{law.title} by {name}", as_json=as_json)
+    _show(found, simulations, f"{chosen.title} by {name}", as_json=as_json)
 
 
 def _show(found: Calibration, simulations: int, title: str, *, as_json: bool) -> None:

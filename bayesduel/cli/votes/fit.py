@@ -46,7 +46,7 @@ from bayesduel.cli.votes.options import (
 from bayesduel.cli.votes.preview import print_preview
 
 if TYPE_CHECKING:
-    from bayesduel.inference import Posterior
+    from bayesduel.inference import Fit
     from bayesduel.votes import Comparisons
 
 __all__ = ["fit"]
@@ -159,14 +159,14 @@ def fit(
         print_preview(rows)
         return
     data = with_covariates(_with_ties(rows.comparisons(), ties, votes), covariates)
-    law = preference_model(
+    chosen = preference_model(
         model, data, prior_scale, order_effect=order_effect, residual=residual
     )
-    law.arrays(data)  # Says what does not fit before a folder is made.
+    chosen.arrays(data)  # Says what does not fit before a folder is made.
     if out is not None:
         claim_folder(out, kind="fit", overwrite=overwrite)
     say(f"{votes.name}: {data}", quiet=quiet)
-    found = _fitted(law, data, method, draws, seed)
+    found = _fitted(chosen, data, method, draws, seed)
     _show(found, probability, everything=everything, as_json=as_json, check=check)
     if out is not None:
         from bayesduel.cli.votes.saved_fits import save_fit
@@ -191,7 +191,7 @@ def _fitted(
     method: Method,
     draws: int,
     seed: int,
-) -> Posterior:
+) -> Fit:
     """Fit; what one should know becomes messages."""
     import warnings
 
@@ -209,7 +209,7 @@ def _fitted(
 
 
 def _show(
-    found: Posterior,
+    found: Fit,
     probability: float,
     *,
     everything: bool,

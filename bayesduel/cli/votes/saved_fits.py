@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from rich.console import Console
 
-    from bayesduel.inference import Posterior
+    from bayesduel.inference import Fit
 
 __all__ = ["as_record", "markdown", "print_standings", "save_fit", "with_doubt"]
 
@@ -28,9 +28,9 @@ _LARGE = 10_000
 _MANY = 40
 
 
-def as_record(posterior: Posterior, probability: float) -> dict[str, Any]:
+def as_record(posterior: Fit, probability: float) -> dict[str, Any]:
     """Return the table and what was fitted as plain values, for JSON."""
-    from bayesduel.inference.tables import parameters, standing_columns
+    from bayesduel.inference.tables import parameter_summary, standing_columns
 
     names, columns, words = standing_columns(posterior, probability)
     rows = [
@@ -48,7 +48,7 @@ def as_record(posterior: Posterior, probability: float) -> dict[str, Any]:
         **words,
         "remarks": list(posterior.remarks),
         "version": version(),
-        "parameters": parameters(posterior, probability),
+        "parameters": parameter_summary(posterior, probability),
         "arms": rows,
     }
 
@@ -99,7 +99,7 @@ def _heads(record: dict[str, Any]) -> list[str]:
 
 
 def print_standings(
-    screen: Console, posterior: Posterior, probability: float, *, everything: bool
+    screen: Console, posterior: Fit, probability: float, *, everything: bool
 ) -> None:
     """Print one row per arm, the best first."""
     from rich.markup import escape
@@ -152,7 +152,7 @@ def print_standings(
 
 
 def save_fit(
-    posterior: Posterior,
+    posterior: Fit,
     out: Path,
     probability: float,
     *,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from bayesduel.errors import SimulationArgumentError, said_of
+from bayesduel.errors import SimulationArgumentError, error_for_argument
 from bayesduel.experiments import checks
 from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import (
@@ -14,14 +14,14 @@ from bayesduel.experiments.problems import (
     read_instance,
 )
 from bayesduel.policies.checks import check_kinds
-from bayesduel.policies.lookup import parse
+from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.policy import check_rule as check_defined
 from bayesduel.policies.policy_around import rule_of
 from bayesduel.stopping.rules import StoppingRule, check_rule
 
 _TAKEN = ("arm", "best_set", "opponent", "preference")
-"""What a node of an environment holds besides its policies."""
+"""What a node of an instance holds besides its policies."""
 
 
 def read_stopping(given: Any) -> StoppingRule | None:
@@ -44,7 +44,7 @@ def about(argument: str, value: Any, index: int | None) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise said_of(error, argument, value, index) from error
+        raise error_for_argument(error, argument, value, index) from error
 
 
 def _read_grids(argument: str, given: Any) -> tuple[list[Any], bool]:
@@ -64,7 +64,7 @@ def read_policies(given: Any) -> tuple[PolicyBase, ...]:
     for position, value in enumerate(values):
         index = position if numbered else None
         with about("policies", value, index):
-            policy = parse(value) if isinstance(value, str) else value
+            policy = parse_policy(value) if isinstance(value, str) else value
             if not isinstance(policy, PolicyBase):
                 raise SimulationArgumentError.of(
                     "policies",

@@ -10,16 +10,16 @@ from bayesduel.errors import (
     ArgumentError,
     SimulationArgumentError,
     UnknownNameError,
+    error_for_argument,
     near_names,
-    said_of,
 )
 from bayesduel.folders import as_path
 from bayesduel.instances.catalog import is_path
 from bayesduel.instances.files import read_matrix
 from bayesduel.stopping.rules import StoppingRule
-from bayesduel.stopping.words import parse as parse_rule
+from bayesduel.stopping.words import parse_rule
 from bayesduel.user_files import read_text
-from theory.arguments import shown
+from theory.arguments import short_repr
 from theory.preferences import PreferenceMatrix
 
 KEYS = (
@@ -89,7 +89,7 @@ def arguments_in(text: str, folder: Path, called: str) -> dict[str, Any]:
     except (RecursionError, ValueError) as error:
         raise SimulationArgumentError(f"{called} is not TOML: {error}") from error
     _check_keys(data, KEYS, f"{called}: ")
-    with said_in(called):
+    with errors_name_file(called):
         for key, read in (("instances", _instance), ("policies", _policy)):
             if key in data:
                 data[key] = _each(key, data[key], lambda one, r=read: r(one, folder))
@@ -115,7 +115,7 @@ def check_complete(found: Mapping[str, Any], called: str) -> None:
 
 
 @contextmanager
-def said_in(called: str, keys: Sequence[str] = KEYS) -> Iterator[None]:
+def errors_name_file(called: str, keys: Sequence[str] = KEYS) -> Iterator[None]:
     """Let errors about arguments that a file gives name the file."""
     try:
         yield
@@ -136,7 +136,7 @@ def _check_keys(data: Mapping[str, Any], known: Sequence[str], where: str) -> No
             remedy = f"did you mean {_CALLED[key]}?"
         else:
             remedy = f"{near_names(key, known)}all: {', '.join(known)}"
-        rule = f"{where}there is no key {shown(key)}"
+        rule = f"{where}there is no key {short_repr(key)}"
         raise UnknownNameError.of("", rule, key, remedy=remedy)
 
 
@@ -148,7 +148,9 @@ def _each(argument: str, given: Any, read: Callable[[Any], Any]) -> Any:
         try:
             found.append(read(one))
         except ValueError as error:
-            raise said_of(error, argument, one, index if several else None) from error
+            raise error_for_argument(
+                error, argument, one, index if several else None
+            ) from error
     return found if several else found[0]
 
 
@@ -225,7 +227,7 @@ def _words(key: str, value: Any) -> str:
         return str(value)
     if not isinstance(value, str) or not value or set(value) & set(",&=\n"):
         rule = f"{key} must be a number, true, false, a word or a list of these"
-        raise SimulationArgumentError.of("", f"{rule}; got {shown(value)}", value)
+        raise SimulationArgumentError.of("", f"{rule}; got {short_repr(value)}", value)
     return value
 
 
@@ -240,4 +242,10 @@ def _stopping(given: Any) -> StoppingRule:
     return parse_rule(given)
 
 
-__all__ = ["KEYS", "arguments_in", "arguments_in_file", "check_complete", "said_in"]
+__all__ = [
+    "KEYS",
+    "arguments_in",
+    "arguments_in_file",
+    "check_complete",
+    "errors_name_file",
+]

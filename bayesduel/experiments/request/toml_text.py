@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.errors import SimulationArgumentError, said_of
+from bayesduel.errors import SimulationArgumentError, error_for_argument
 from bayesduel.experiments.checks import check_checkpoints
 from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import Instance, problem_of, read_instance
 from bayesduel.folders import REQUEST
 from bayesduel.instances.catalog import is_path
-from bayesduel.policies.lookup import spelled as policy_text
-from bayesduel.stopping.words import spelled as rule_text
+from bayesduel.policies.lookup import policy_text
+from bayesduel.stopping.words import rule_text
 from bayesduel.version import package_version
 from theory.preferences import PreferenceMatrix
 
@@ -34,7 +34,7 @@ def to_toml(asked: "Experiment") -> str:
     """Return the text; see :meth:`bayesduel.Experiment.to_toml`."""
 
     def refuse(error: ValueError, argument: str, value: Any, index: int | None) -> Any:
-        raise said_of(error, argument, value, index) from error
+        raise error_for_argument(error, argument, value, index) from error
 
     def refuse_large(matrix: PreferenceMatrix, index: int) -> Any:
         raise SimulationArgumentError.of(

@@ -14,7 +14,7 @@ from bayesduel.experiments import results
 from bayesduel.experiments.checks import check_format
 from bayesduel.experiments.jobs import JobResult
 from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.experiments.store import PLAN, carry_out
+from bayesduel.experiments.store import PLAN, execute_sweep
 from bayesduel.experiments.stored.run_ranges import Place, name_of
 from bayesduel.experiments.stored.run_sweep import RunSweep
 from bayesduel.folders import as_path, read_marker
@@ -81,7 +81,7 @@ def merge(out: Path | str, *, format: str = results.NETCDF) -> xr.DataTree:  # n
             path,
             remedy="an interrupted comparison goes on with {resume}",
         )
-    return carry_out(
+    return execute_sweep(
         Merge(path, results.tree_from_bytes(plan), marker, format),
         jobs=1,
         out=path,

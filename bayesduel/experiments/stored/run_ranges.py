@@ -7,7 +7,7 @@ from typing import Any
 from bayesduel.experiments.jobs import JobResult
 
 Place = tuple[str, str]
-"""The names of an environment and a policy in results."""
+"""The names of an instance and a policy in results."""
 
 
 def name_of(place: Place, runs: range) -> str:

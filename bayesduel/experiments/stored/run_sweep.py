@@ -14,7 +14,7 @@ import xarray as xr
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments import nodes, results, run_summaries
-from bayesduel.experiments.companions import companions
+from bayesduel.experiments.extra_files import extra_files
 from bayesduel.experiments.jobs import JobResult, Sweep, refuse_others
 from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.stored import run_ranges
@@ -206,9 +206,9 @@ class RunSweep(Sweep):
         timeless, timings = results.without_timings(found)
         return results.to_bytes(timeless, self.format), {"timings": timings}
 
-    def companions(self, found: xr.DataTree) -> dict[str, bytes]:
+    def extra_files(self, found: xr.DataTree) -> dict[str, bytes]:
         """Return tables of the results."""
-        return companions(found)
+        return extra_files(found)
 
     def is_whole(self, found: xr.DataTree) -> bool:
         """Say whether no policy failed: the tree has no runs of one that did.
@@ -353,7 +353,7 @@ def now() -> str:
 
 
 def _runs_in(folder: OwnedFolder) -> dict[Place, list[xr.Dataset]]:
-    """Return all runs in a folder, by environment and policy."""
+    """Return all runs in a folder, by instance and policy."""
     stored: dict[Place, list[xr.Dataset]] = {}
     if (folder.path / results.FILE_NAME).is_file():
         for place, dataset in _policy_nodes(results.load(folder.path)):
@@ -372,12 +372,12 @@ def _largest_first(datasets: Sequence[xr.Dataset]) -> list[xr.Dataset]:
 
 
 def _named(dataset: xr.Dataset) -> Place:
-    """Return the environment and the policy that results say they are of."""
+    """Return the instance and the policy that results say they are of."""
     return str(dataset.attrs.get("environment")), str(dataset.attrs.get("policy"))
 
 
 def _policy_nodes(whole: xr.DataTree) -> list[tuple[Place, xr.Dataset]]:
-    """Return what holds runs, by environment and policy as in a comparison's tree."""
+    """Return what holds runs, by instance and policy as in a comparison's tree."""
     found = []
     for node in whole.subtree:
         if "run" in node.coords or "first_run" in node.attrs:

@@ -134,7 +134,7 @@ def _encoding(dataset: xr.Dataset) -> dict[str, dict[str, Any]]:
 def _chunk_shape(values: xr.DataArray) -> tuple[int, ...]:
     sizes = {str(name): size for name, size in values.sizes.items()}
     if "run" in sizes:
-        of_run = max(1, values.nbytes // max(1, sizes["run"]))
-        room = max(1, _CHUNK_BYTES // of_run)
+        per_run = max(1, values.nbytes // max(1, sizes["run"]))
+        room = max(1, _CHUNK_BYTES // per_run)
         sizes["run"] = max(1, min(sizes["run"], _RUNS_PER_CHUNK, room))
     return tuple(sizes.values())

@@ -2,10 +2,11 @@
 
 The joint density of a scale and of utilities in its units is highest where there is
 much room for it, which says nothing of where the scale is. So for each of many scales s
-the normal law of the utilities given s is found, and with it the probability of the
-votes given s (Tierney and Kadane 1986). That times the prior, on a grid of log s, is
-the marginal posterior of the scale. Proposals take a scale from it and utilities from
-the law that belongs to the scale. Their weights are exact, whatever the laws are.
+the normal distribution of the utilities given s is found, and with it the probability
+of the votes given s (Tierney and Kadane 1986). That times the prior, on a grid of log
+s, is the marginal posterior of the scale. Proposals take a scale from it and utilities
+from the distribution that belongs to the scale. Their weights are exact, whatever the
+distributions are.
 
 References
 ----------
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from bayesduel.inference.normal_law import drawn_points, log_normal_density
+from bayesduel.inference.normal_distribution import drawn_points, log_normal_density
 from bayesduel.inference.proposals.normal import log_mixture_density
 from bayesduel.inference.proposals.pools import Pool, Weighed
 from bayesduel.inference.proposals.radial import falls_along_rays, radial_points
@@ -49,11 +50,11 @@ _EVERYWHERE = 0.05
 
 
 class _Node(NamedTuple):
-    """A scale, and the normal law of the utilities given it."""
+    """A scale, and the normal distribution of the utilities given it."""
 
     log_scale: float
     density: ClosedDensity
-    law: LaplaceState
+    distribution: LaplaceState
     log_evidence: float
     """Log probability of the votes given the scale, by Laplace's method."""
 
@@ -63,7 +64,7 @@ class ScaleProposer:
     """Proposes scales of a grid, moved within its steps, and utilities given them."""
 
     nodes: tuple[_Node, ...]
-    chances: Float[np.ndarray, " node"]
+    probabilities: Float[np.ndarray, " node"]
     """Of the scales, in the marginal posterior."""
 
     step: float
@@ -75,7 +76,7 @@ class ScaleProposer:
     def of(
         cls, model: PreferenceModel, arrays: Any, max_iterations: int
     ) -> ScaleProposer | None:
-        """Find the laws; None where no scale is learned or one has no closed form."""
+        """Find the distributions; None without a learned scale or a closed form."""
         if model.at_scale(arrays, 1.0) is None:
             return None
         prior_scale = float(model.prior_scale)  # pyright: ignore
@@ -98,20 +99,22 @@ class ScaleProposer:
     @property
     def status(self) -> Status:
         """How the searches for the modes ended: as the worst of those that matter."""
-        matter = np.flatnonzero(self.chances > 1e-3 * self.chances.max())
-        return Status(max(int(self.nodes[place].law.status) for place in matter))
+        matter = np.flatnonzero(self.probabilities > 1e-3 * self.probabilities.max())
+        return Status(
+            max(int(self.nodes[place].distribution.status) for place in matter)
+        )
 
     @property
     def num_unknown(self) -> int:
         """Unknown quantities of the model."""
-        return 1 + len(self.nodes[0].law.mode)
+        return 1 + len(self.nodes[0].distribution.mode)
 
     def plain(self, rng: np.random.Generator, number: int) -> Pool:
-        """Draw from the mixture of the normal laws, in random order."""
+        """Draw from the mixture of the normal distributions, in random order."""
 
         def draw(node: _Node, count: int) -> tuple[np.ndarray, np.ndarray]:
-            points = drawn_points(rng, node.law, count)
-            return points, log_normal_density(node.law, points)
+            points = drawn_points(rng, node.distribution, count)
+            return points, log_normal_density(node.distribution, points)
 
         pool, order = self._pool(rng, number, draw, 0.0), rng.permutation(number)
         logs = pool.lp[order], pool.log_weight[order]
@@ -131,11 +134,11 @@ class ScaleProposer:
             heavy = rng.binomial(count, 1.0 / BLOCKS)
             points = np.concatenate(
                 [
-                    drawn_points(rng, node.law, count - heavy),
-                    drawn_points(rng, node.law, heavy, heavy=True),
+                    drawn_points(rng, node.distribution, count - heavy),
+                    drawn_points(rng, node.distribution, heavy, heavy=True),
                 ]
             )
-            return points, log_mixture_density(node.law, points)
+            return points, log_mixture_density(node.distribution, points)
 
         return self._pool(rng, BLOCKS * number, draw)
 
@@ -146,7 +149,7 @@ class ScaleProposer:
     def _along_rays(self, rng: np.random.Generator, number: int) -> Pool:
 
         def draw(node: _Node, count: int) -> tuple[np.ndarray, np.ndarray]:
-            points, weight = radial_points(rng, node.density, node.law, count)
+            points, weight = radial_points(rng, node.density, node.distribution, count)
             height = node.density.log_densities(points) - node.log_evidence
             return points, height - weight
 
@@ -155,10 +158,12 @@ class ScaleProposer:
     def _rays_suit(self, rng: np.random.Generator) -> bool:
         """Whether a few points along rays do not speak against many of them."""
         few = Weighed.of(self._along_rays(rng, LEAST_BLOCK))
-        top = self.nodes[int(np.argmax(self.chances))]
-        points, weight = radial_points(rng, top.density, top.law, LEAST_BLOCK // 4)
+        top = self.nodes[int(np.argmax(self.probabilities))]
+        points, weight = radial_points(
+            rng, top.density, top.distribution, LEAST_BLOCK // 4
+        )
         return few.pareto_k <= HOPELESS_K and falls_along_rays(
-            top.density, top.law, points[np.isfinite(weight)]
+            top.density, top.distribution, points[np.isfinite(weight)]
         )
 
     def _pool(
@@ -169,7 +174,7 @@ class ScaleProposer:
         everywhere: float = _EVERYWHERE,
     ) -> Pool:
         """Draw points of each node, given its log density of them; weigh them."""
-        shares = (1.0 - everywhere) * self.chances + everywhere / len(self.nodes)
+        shares = (1.0 - everywhere) * self.probabilities + everywhere / len(self.nodes)
         chosen = systematic(rng, shares, number)
         counts = np.bincount(chosen, minlength=len(self.nodes))
         blocks = []
@@ -210,17 +215,21 @@ def _nodes(
     max_iterations: int,
     grid: Float[np.ndarray, " node"],
 ) -> list[_Node]:
-    """Find the law given each scale, from the mode given the one before."""
+    """Find the distribution given each scale, from the mode given the one before."""
     nodes: list[_Node] = []
     start: np.ndarray | None = None
     for log_scale in grid.tolist():
         density = model.at_scale(arrays, exp(log_scale))
         assert density is not None
-        law = density.laplace(max_iterations, start)
-        volume = np.sum(np.log(np.diagonal(law.factor)))
-        evidence = law.log_density + 0.5 * len(law.mode) * log(2.0 * pi) - volume
-        nodes.append(_Node(log_scale, density, law, float(evidence)))
-        start = np.asarray(law.mode)
+        distribution = density.laplace(max_iterations, start)
+        volume = np.sum(np.log(np.diagonal(distribution.factor)))
+        evidence = (
+            distribution.log_density
+            + 0.5 * len(distribution.mode) * log(2.0 * pi)
+            - volume
+        )
+        nodes.append(_Node(log_scale, density, distribution, float(evidence)))
+        start = np.asarray(distribution.mode)
     return nodes
 
 

@@ -1,4 +1,4 @@
-"""Proposals around one point: a normal law, heavier tails, and rays from a mode."""
+"""Proposals around one point: normal, with heavier tails, along rays from a mode."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from bayesduel.inference.normal_law import (
+from bayesduel.inference.normal_distribution import (
     drawn_points,
     log_heavy_density,
     log_normal_density,
@@ -27,38 +27,38 @@ from bayesduel.models.newton import LaplaceState
 
 
 def log_mixture_density(
-    law: LaplaceState, points: Float[np.ndarray, "draw D"]
+    distribution: LaplaceState, points: Float[np.ndarray, "draw D"]
 ) -> Float[np.ndarray, " draw"]:
-    """Return the log density of the normal law, a quarter of it with heavy tails."""
+    """Return the normal log density, a quarter of it with heavy tails."""
     share = 1.0 / BLOCKS
     return np.logaddexp(
-        np.log1p(-share) + log_normal_density(law, points),
-        np.log(share) + log_heavy_density(law, points),
+        np.log1p(-share) + log_normal_density(distribution, points),
+        np.log(share) + log_heavy_density(distribution, points),
     )
 
 
 @dataclass(frozen=True)
 class NormalProposer:
-    """Proposes points from a normal law, and others that reach further.
+    """Proposes points from a normal distribution, and others that reach further.
 
     Attributes
     ----------
     target : Density
         The posterior.
-    law : LaplaceState
-        The normal law, as NumPy arrays.
+    distribution : LaplaceState
+        The normal distribution, as NumPy arrays.
     at_mode : bool
         Whether its mean is the mode of the posterior: rays begin there.
     """
 
     target: Density
-    law: LaplaceState
+    distribution: LaplaceState
     at_mode: bool
 
     def plain(self, rng: np.random.Generator, number: int) -> Pool:
-        """Draw from the normal law."""
+        """Draw from the normal distribution."""
         pool = self._block(rng, number)
-        density = log_normal_density(self.law, pool.points)
+        density = log_normal_density(self.distribution, pool.points)
         return pool._replace(log_weight=pool.lp - density)
 
     def better(self, rng: np.random.Generator, plain: Weighed) -> Iterator[Weighed]:
@@ -80,13 +80,13 @@ class NormalProposer:
         more = [self._block(rng, number) for _ in range(BLOCKS - 2)]
         heavy = self._block(rng, number, heavy=True)
         pool = Pool.joined([first, *more, heavy])
-        density = log_mixture_density(self.law, pool.points)
+        density = log_mixture_density(self.distribution, pool.points)
         return pool._replace(log_weight=pool.lp - density)
 
     def _block(
         self, rng: np.random.Generator, number: int, *, heavy: bool = False
     ) -> Pool:
-        points = drawn_points(rng, self.law, number, heavy=heavy)
+        points = drawn_points(rng, self.distribution, number, heavy=heavy)
         named, lp = self.target.named(points), self.target.log_densities(points)
         return Pool(points, named, lp, np.zeros(number))
 
@@ -98,7 +98,7 @@ class NormalProposer:
         return self._along_rays(rng, BLOCKS * max(number, 4 * LEAST_BLOCK))
 
     def _along_rays(self, rng: np.random.Generator, number: int) -> Pool:
-        points, log_weight = radial_points(rng, self.target, self.law, number)
+        points, log_weight = radial_points(rng, self.target, self.distribution, number)
         named, lp = self.target.named(points), self.target.log_densities(points)
         return Pool(points, named, lp, log_weight)
 
@@ -107,5 +107,5 @@ class NormalProposer:
         few = Weighed.of(self._along_rays(rng, LEAST_BLOCK))
         there = few.pool.points[np.isfinite(few.pool.log_weight)]
         return few.pareto_k <= HOPELESS_K and falls_along_rays(
-            self.target, self.law, there
+            self.target, self.distribution, there
         )

@@ -30,7 +30,7 @@ class Pool(NamedTuple):
     named: dict[str, np.ndarray]
     lp: Float[np.ndarray, " draw"]
     log_weight: Float[np.ndarray, " draw"]
-    """Log posterior minus log density of the law that they come from."""
+    """Log posterior minus log density of the distribution that they come from."""
 
     @classmethod
     def joined(cls, blocks: list[Pool]) -> Pool:
@@ -70,10 +70,10 @@ class Weighed(NamedTuple):
 
 
 class Proposer(Protocol):
-    """A law that was fitted to a posterior, and laws that reach further."""
+    """A distribution that was fitted to a posterior, and others that reach further."""
 
     def plain(self, rng: np.random.Generator, number: int) -> Pool:
-        """Draw from the fitted law."""
+        """Draw from the fitted distribution."""
         ...
 
     def better(self, rng: np.random.Generator, plain: Weighed) -> Iterator[Weighed]:

@@ -2,15 +2,15 @@
 
 Let U be minus the log posterior and m its minimum. A standard normal z points into the
 direction u = L^-T z / |z|, and is moved to the distance r at which the posterior has
-fallen as far as the normal law would have,
+fallen as far as the normal distribution would have,
 
     U(m + r u) - U(m) = |z|^2 / 2.
 
 Where a utility is held back by the prior alone, the posterior is far wider on one side
-of the mode than on the other, and no law that is symmetric around the mode reaches it;
-these points do. In the coordinates in which the fitted law is standard normal, their
-density is N(z) (|z| / r)^(D - 1) d|z|/dr, and that of the posterior is proportional to
-N(z), so that a point weighs (r / |z|)^(D - 1) / (d|z|/dr).
+of the mode than on the other, and no distribution that is symmetric around the mode
+reaches it; these points do. In the coordinates in which the fitted distribution is
+standard normal, their density is N(z) (|z| / r)^(D - 1) d|z|/dr, and that of the
+posterior is proportional to N(z), so that a point weighs (r / |z|)^(D - 1) / (d|z|/dr).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Bool, Float
 
-from bayesduel.inference.normal_law import points_of
+from bayesduel.inference.normal_distribution import points_of
 from bayesduel.inference.proposals.ray_weights import log_ray_weight
 from bayesduel.models.base import Density
 from bayesduel.models.newton import LaplaceState
@@ -37,20 +37,20 @@ _LOOKED_AT = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 
 
 def radial_points(
-    rng: np.random.Generator, target: Density, law: LaplaceState, number: int
+    rng: np.random.Generator, target: Density, distribution: LaplaceState, number: int
 ) -> tuple[Float[np.ndarray, "draw D"], Float[np.ndarray, " draw"]]:
     """Draw along rays from the mode; return points and their log weights.
 
     Points whose ray does not fall far enough have the weight 0.
     """
-    white = rng.standard_normal((number, len(law.mode)))
+    white = rng.standard_normal((number, len(distribution.mode)))
     depth = np.linalg.norm(white, axis=1)
-    rays = points_of(law, white / depth[:, None]) - law.mode
-    top = float(law.log_density)
+    rays = points_of(distribution, white / depth[:, None]) - distribution.mode
+    top = float(distribution.log_density)
 
     def fallen(distance: Float[np.ndarray, " draw"]) -> Float[np.ndarray, " draw"]:
-        """How far the normal law would have to be left for such a fall."""
-        heights = target.log_densities(law.mode + distance[:, None] * rays)
+        """How far the normal distribution would have to be left for such a fall."""
+        heights = target.log_densities(distribution.mode + distance[:, None] * rays)
         fall = np.where(np.isnan(heights), np.inf, top - heights)
         return np.sqrt(2.0 * np.maximum(fall, 0.0))
 
@@ -59,25 +59,25 @@ def radial_points(
         slope = fallen(distance * (1 + _STEP)) - fallen(distance * (1 - _STEP))
         slope /= 2.0 * _STEP * distance
         found &= np.isfinite(slope) & (slope > 0)
-        log_weight = log_ray_weight(len(law.mode), depth, distance, slope)
-    points = law.mode + distance[:, None] * rays
+        log_weight = log_ray_weight(len(distribution.mode), depth, distance, slope)
+    points = distribution.mode + distance[:, None] * rays
     return points, np.where(found, log_weight, -np.inf)
 
 
 def falls_along_rays(
-    target: Density, law: LaplaceState, points: Float[np.ndarray, "draw D"]
+    target: Density, distribution: LaplaceState, points: Float[np.ndarray, "draw D"]
 ) -> bool:
     """Whether the posterior only falls on the way to points, and beyond them.
 
     So it does where it is log-concave. Otherwise a ray may meet a height several times,
     and the weights would know of one place only.
     """
-    mode = np.asarray(law.mode)
+    mode = np.asarray(distribution.mode)
     ways = points - mode
     heights = [target.log_densities(mode + share * ways) for share in _LOOKED_AT]
     with np.errstate(invalid="ignore"):  # Where minus infinity is reached twice.
         rises = np.diff(np.stack(heights), axis=0)
-    return not np.any(rises > 1e-9 * (1.0 + abs(float(law.log_density))))
+    return not np.any(rises > 1e-9 * (1.0 + abs(float(distribution.log_density))))
 
 
 def _crossings(

@@ -9,8 +9,8 @@ def log_ray_weight(size: int, depth: Values, distance: Values, slope: Values) ->
     """Return the log weight of a point at which the posterior has fallen as far as |z|.
 
     It makes up for the density of such points, N(z) (|z| / r)^(D - 1) d|z|/dr in the
-    coordinates in which the fitted law is standard normal, where that of the posterior
-    is proportional to N(z).
+    coordinates in which the fitted distribution is standard normal, where that of the
+    posterior is proportional to N(z).
 
     Parameters
     ----------

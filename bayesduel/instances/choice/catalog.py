@@ -12,7 +12,7 @@ from bayesduel.instances.choice import published
 from bayesduel.instances.choice.choice_instance import ChoiceWorld
 from bayesduel.instances.choice.random_tables import random_table
 from bayesduel.instances.families import REQUIRED, parse_parameters
-from theory.arguments import seed_of, shown
+from theory.arguments import seed_of, short_repr
 
 
 class WorldFamily(NamedTuple):
@@ -152,8 +152,8 @@ def _parameters(name: str) -> dict[str, object]:
 def _unknown(name: object) -> UnknownNameError:
     return UnknownNameError.of(
         "",
-        f"there is no world of subset choice called {shown(name)}",
+        f"there is no world of subset choice called {short_repr(name)}",
         name,
-        remedy=f"{near_names(shown(name).lower(), _FAMILIES)}all: "
+        remedy=f"{near_names(short_repr(name).lower(), _FAMILIES)}all: "
         f"{', '.join(_FAMILIES)}",
     )

@@ -20,7 +20,7 @@ from bayesduel.instances.choice.rules import (
     LogitRule,
     arm_vector,
 )
-from theory.arguments import as_number, shown
+from theory.arguments import as_number, short_repr
 from theory.choice.regret import SUBSET_REGRET_NOTIONS
 from theory.choice.tables import ChoiceTable
 
@@ -151,7 +151,7 @@ class ChoiceWorld:
 
     # The best set
 
-    def chances(self, arms: tuple[int, ...]) -> Float64[np.ndarray, " n"]:
+    def probabilities(self, arms: tuple[int, ...]) -> Float64[np.ndarray, " n"]:
         """Compute P(i|s) of one set.
 
         Parameters
@@ -169,7 +169,7 @@ class ChoiceWorld:
         ChoiceWorldError
             If the set cannot be offered.
         """
-        return self.rule.chances(self.mask(arms))
+        return self.rule.probabilities(self.mask(arms))
 
     def mask(self, arms: tuple[int, ...]) -> Bool[np.ndarray, " n"]:
         """Turn a set that can be offered into a mask, bool (n,)."""
@@ -224,14 +224,14 @@ class ChoiceWorld:
         sets = np.array(list(combinations(range(self.num_arms), self.subset_size)))
         offered = np.zeros((count, self.num_arms), dtype=bool)
         np.put_along_axis(offered, sets, True, axis=1)
-        values = np.take_along_axis(self.rule.chances(offered), sets, axis=1)
+        values = np.take_along_axis(self.rule.probabilities(offered), sets, axis=1)
         return ChoiceTable(sets, np.clip(values, 0.0, 1.0))
 
     # Regret
 
     @property
     def notions(self) -> tuple[str, ...]:
-        """Notions of regret that exist here; see ``theory.SUBSET_REGRET_NOTIONS``."""
+        """Notions of regret here, of ``theory.choice.SUBSET_REGRET_NOTIONS``."""
         found = ["expected_reward"] if self.feedback != "ranking" else []
         if self.has_no_choice:
             found.append("no_choice")
@@ -269,7 +269,7 @@ class ChoiceWorld:
             if notion == "revenue" and self.revenues is not None:
                 values = np.asarray(self.revenues, dtype=np.float64)
                 best_set = self._most_revenue(values)
-            best = float(np.sum(self.chances(best_set) * values))
+            best = float(np.sum(self.probabilities(best_set) * values))
             return Cost(form, best, values)
         values = self.rule.values
         assert values is not None  # The notions above say so.
@@ -314,7 +314,7 @@ class ChoiceWorld:
             new = tuple(sorted(arm for arm in order.tolist() if gain[arm] > 0))
             if not new:
                 return chosen or (int(np.argmax(revenues)),)
-            value = float(np.sum(self.chances(new) * revenues))
+            value = float(np.sum(self.probabilities(new) * revenues))
             if value <= revenue:
                 return chosen
             chosen, revenue = new, value
@@ -341,7 +341,7 @@ def _check_ranking(world: ChoiceWorld) -> None:
     if longest < 1 or not (1 <= depth <= longest and float(depth).is_integer()):
         raise ChoiceWorldError(
             f"depth must be from 1 to subset_size - 1 = {longest}, got "
-            f"{shown(world.depth)}"
+            f"{short_repr(world.depth)}"
         )
 
 
@@ -352,7 +352,7 @@ def _check_rewards(world: ChoiceWorld) -> None:
         raise ChoiceWorldError(f"levels must be a positive integer, got {levels!r}")
     if not (np.isfinite(as_number(largest)) and largest > 0):
         raise ChoiceWorldError(
-            f"largest_reward must be a finite number above 0, got {shown(largest)}"
+            f"largest_reward must be a finite number above 0, got {short_repr(largest)}"
         )
     if world.feedback != "independent" and (levels != 1 or largest != 1.0):
         raise ChoiceWorldError(

@@ -16,7 +16,7 @@ from theory.choice.regret import subset_cost
 
 
 class Cost(NamedTuple):
-    """A notion of regret as ``theory.subset_cost`` evaluates it."""
+    """A notion of regret as ``theory.choice.subset_cost`` evaluates it."""
 
     form: str
     best: Any
@@ -28,8 +28,8 @@ class Cost(NamedTuple):
         """Compute the regret of offering sets once."""
         preferred = self.form == "preferred"
         asked = offered | (self.values == 1.0) if preferred else offered
-        chances = rule.chances(asked)
-        return subset_cost(self.form, offered, chances, self.best, self.values)
+        probabilities = rule.probabilities(asked)
+        return subset_cost(self.form, offered, probabilities, self.best, self.values)
 
 
 def worst_cost(cost: Cost, rule: ChoiceRule, subset_size: int) -> float | None:

@@ -127,7 +127,7 @@ def gaussian_utility(
 
     Examples
     --------
-    >>> gaussian_utility([0.5, 0.0, -0.3], 2).chances((0, 1))[0].round(4)
+    >>> gaussian_utility([0.5, 0.0, -0.3], 2).probabilities((0, 1))[0].round(4)
     np.float64(0.6382)
     """
     return ChoiceWorld(

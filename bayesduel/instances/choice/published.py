@@ -57,15 +57,15 @@ def camera() -> ChoiceWorld:
     Examples
     --------
     >>> world = camera()
-    >>> world.best_set, world.chances((0, 1, 3)).round(2).tolist()
+    >>> world.best_set, world.probabilities((0, 1, 3)).round(2).tolist()
     ((0, 1, 2), [0.35, 0.3, 0.0, 0.2, 0.0, 0.0])
     """
     alone = np.array([0.35, 0.30, 0.25, 0.0, 0.01, 0.01])
 
     def rule(sets: NDArray[np.int64]) -> NDArray[np.float64]:
-        chances = alone[sets]
-        rest = 0.85 - chances.sum(axis=1, keepdims=True)
-        return np.where(sets == 3, rest, chances)
+        probabilities = alone[sets]
+        rest = 0.85 - probabilities.sum(axis=1, keepdims=True)
+        return np.where(sets == 3, rest, probabilities)
 
     return ChoiceWorld(
         rule=TableRule.of(ChoiceTable.from_rule(6, 3, rule), exclusive=True),
@@ -98,7 +98,7 @@ def mnl(
     Examples
     --------
     >>> world = mnl()
-    >>> round(1 - float(world.chances(world.best_set).sum()), 7)
+    >>> round(1 - float(world.probabilities(world.best_set).sum()), 7)
     0.1136364
     """
     n = check_num_arms(num_arms, 1)
@@ -143,7 +143,7 @@ def random_utility(
     Examples
     --------
     >>> world = random_utility()
-    >>> round(1 - float(world.chances(world.best_set).sum()), 6)
+    >>> round(1 - float(world.probabilities(world.best_set).sum()), 6)
     0.488405
     """
     n = check_num_arms(num_arms, 1)
@@ -182,7 +182,10 @@ def preference_pairs() -> ChoiceWorld:
     Examples
     --------
     >>> world = preference_pairs()
-    >>> world.chances((0, 1)).round(3)[:2].tolist(), world.chances((2, 9))[2].round(3)
+    >>> (
+    ...     world.probabilities((0, 1)).round(3)[:2].tolist(),
+    ...     world.probabilities((2, 9))[2].round(3),
+    ... )
     ([0.47, 0.45], np.float64(0.675))
     """
     margins = np.zeros((10, 10))
@@ -229,10 +232,10 @@ def exclusive_gap(
     """
     subset_size = integer_from(subset_size, 1, "subset_size")
     arguments = _gap_arguments(num_arms, subset_size, gap, special, subset_size + 1)
-    chances = _gap_chances(*arguments, 1 / (subset_size + 1))
+    probabilities = _gap_probabilities(*arguments, 1 / (subset_size + 1))
 
     def rule(sets: NDArray[np.int64]) -> NDArray[np.float64]:
-        return chances[sets]
+        return probabilities[sets]
 
     table = ChoiceTable.from_rule(num_arms, subset_size, rule)
     return ChoiceWorld(
@@ -258,12 +261,12 @@ def independent_gap(
 
     Examples
     --------
-    >>> independent_gap(5, 2, 0.1).chances((0, 1)).tolist()
+    >>> independent_gap(5, 2, 0.1).probabilities((0, 1)).tolist()
     [0.5, 0.4, 0.0, 0.0, 0.0]
     """
     arguments = _gap_arguments(num_arms, subset_size, gap, special, 2)
     return ChoiceWorld(
-        rule=IndependentRule.of(_gap_chances(*arguments, 0.5)),
+        rule=IndependentRule.of(_gap_probabilities(*arguments, 0.5)),
         subset_size=subset_size,
         feedback="independent",
         name=_gap_name("independent-gap", num_arms, subset_size, gap, special),
@@ -288,12 +291,12 @@ def _gap_arguments(
     return n, k, number_that(gap, "gap", rule, lambda x: 0 <= x < 1 / parts), special
 
 
-def _gap_chances(
+def _gap_probabilities(
     num_arms: int, subset_size: int, gap: float, special: int, high: float
 ) -> NDArray[np.float64]:
-    chances = np.full(num_arms, high - gap)
-    chances[[special, *range(num_arms - subset_size + 1, num_arms)]] = high
-    return chances
+    probabilities = np.full(num_arms, high - gap)
+    probabilities[[special, *range(num_arms - subset_size + 1, num_arms)]] = high
+    return probabilities
 
 
 def _gap_name(family: str, num_arms: int, size: int, gap: float, special: int) -> str:

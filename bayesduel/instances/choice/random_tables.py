@@ -47,9 +47,10 @@ def random_table(
     Notes
     -----
     The paper draws a set again until it is accepted, which takes forever for a set that
-    shares k - 1 arms with s* and misses one with a tiny probability. The same law is
-    the uniform one on {0 <= x <= w, sum x <= c}, x the excess over the lower ends. It
-    is drawn by rejection from the box or from the simplex, whichever is smaller.
+    shares k - 1 arms with s* and misses one with a tiny probability. The same
+    distribution is the uniform one on {0 <= x <= w, sum x <= c}, x the excess over the
+    lower ends. It is drawn by rejection from the box or from the simplex, whichever is
+    smaller.
 
     Examples
     --------
@@ -67,16 +68,16 @@ def random_table(
         )
     sets = np.array(list(combinations(range(n), k)))
     best = generator.uniform(0.0, 1 / k, k)
-    chances = np.empty(sets.shape)
-    chances[0] = best  # The first set in lexicographic order.
+    probabilities = np.empty(sets.shape)
+    probabilities[0] = best  # The first set in lexicographic order.
     for row in range(1, len(sets)):
         arms = sets[row]
         lower = np.where(arms < k, best[np.minimum(arms, k - 1)], 0.0)
         slack = best.sum() - lower.sum()
         excess = uniform_below(generator, 1 / k - lower, slack)
-        chances[row] = lower + excess
+        probabilities[row] = lower + excess
     return ChoiceWorld(
-        rule=TableRule.of(ChoiceTable(sets, chances), exclusive=True),
+        rule=TableRule.of(ChoiceTable(sets, probabilities), exclusive=True),
         subset_size=k,
         name=spell("random-table", num_arms=n, subset_size=k),
         source="D.4 of Yang, Ren, Dhillon and Sanghavi (2021), Combinatorial Bandits "

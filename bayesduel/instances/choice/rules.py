@@ -12,9 +12,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Float64
 from numpy.typing import ArrayLike
 
-from bayesduel.errors import ChoiceWorldError, checked_as
+from bayesduel.errors import ChoiceWorldError, reraise_as
 from bayesduel.instances.generators.instance import check_entries, check_vector
-from theory.arguments import as_number, shown
+from theory.arguments import as_number, short_repr
 from theory.choice.rules import (
     binomial_table,
     gaussian_choice,
@@ -51,7 +51,7 @@ class ChoiceRule:
         """One number per arm that orders them, or None; float64 (n,)."""
         return None
 
-    def chances(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
+    def probabilities(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Compute P(i|s); 0 for arms outside the set.
 
         Parameters
@@ -65,13 +65,15 @@ class ChoiceRule:
         """
         raise NotImplementedError
 
-    def no_choice_chance(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets"]:
+    def no_choice_probability(
+        self, offered: Bool[Any, "*sets n"]
+    ) -> Float[Any, "*sets"]:
         """Compute P(nobody is chosen | s), for rules that choose one arm at most.
 
         Parameters
         ----------
         offered : bool array (..., n)
-            As for `chances`.
+            As for `probabilities`.
 
         Returns
         -------
@@ -82,7 +84,7 @@ class ChoiceRule:
         xp = offered.__array_namespace__()
         if not self.has_no_choice:
             return xp.zeros(offered.shape[:-1], dtype=xp.float64)
-        return xp.clip(1.0 - xp.sum(self.chances(offered), axis=-1), 0.0, 1.0)
+        return xp.clip(1.0 - xp.sum(self.probabilities(offered), axis=-1), 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +117,7 @@ class LogitRule(ChoiceRule):
         if not (np.isfinite(weight) and weight >= 0):
             raise ChoiceWorldError(
                 "no_choice_weight must be a finite number not below 0 (0 if somebody "
-                f"is always chosen), got {shown(no_choice_weight)}"
+                f"is always chosen), got {short_repr(no_choice_weight)}"
             )
         return cls(vector, np.asarray(weight))
 
@@ -129,11 +131,13 @@ class LogitRule(ChoiceRule):
         """The weights."""
         return self.weights
 
-    def chances(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
+    def probabilities(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Compute P(i|s)."""
         return logit_choice(offered, self.weights, self.no_choice_weight)
 
-    def no_choice_chance(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets"]:
+    def no_choice_probability(
+        self, offered: Bool[Any, "*sets n"]
+    ) -> Float[Any, "*sets"]:
         """Compute v_0 / (v_0 + sum of v_j over s), also where 1 - it rounds to 1."""
         xp = offered.__array_namespace__()
         chosen = xp.sum(xp.where(offered, self.weights, 0.0), axis=-1)
@@ -190,7 +194,7 @@ class GaussianRule(ChoiceRule):
         """The mean utilities."""
         return self.means
 
-    def chances(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
+    def probabilities(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Compute P(i|s) by quadrature."""
         return gaussian_choice(offered, self.log_cdf, self.node_weights, self.outside)
 
@@ -234,7 +238,7 @@ class TableRule(ChoiceRule):
         """
         if not isinstance(table, ChoiceTable):
             raise ChoiceWorldError(
-                f"table must be a theory.ChoiceTable, got {shown(table)}"
+                f"table must be a theory.ChoiceTable, got {short_repr(table)}"
             )
         n, k = table.num_arms, table.set_size
         if exclusive and np.any(table.totals > 1 + _FAR):
@@ -270,7 +274,7 @@ class TableRule(ChoiceRule):
         """Whether the probabilities of some set add up to less than 1."""
         return self.no_choice
 
-    def chances(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
+    def probabilities(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Look P(i|s) up; undefined for sets of another size."""
         return self.by_rank[subset_rank(offered, self.binomials)]
 
@@ -311,7 +315,7 @@ class IndependentRule(ChoiceRule):
         """The means."""
         return self.means
 
-    def chances(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
+    def probabilities(self, offered: Bool[Any, "*sets n"]) -> Float[Any, "*sets n"]:
         """Return the means of the offered arms."""
         xp = offered.__array_namespace__()
         return xp.where(offered, self.means, 0.0)
@@ -319,11 +323,11 @@ class IndependentRule(ChoiceRule):
 
 def arm_vector(argument: str, values: ArrayLike) -> Float64[np.ndarray, " n"]:
     """Return one finite number per arm."""
-    return checked_as(ChoiceWorldError, check_vector, argument, values, 1)
+    return reraise_as(ChoiceWorldError, check_vector, argument, values, 1)
 
 
 def _check_entries(*arguments: Any) -> None:
-    checked_as(ChoiceWorldError, check_entries, *arguments)
+    reraise_as(ChoiceWorldError, check_entries, *arguments)
 
 
 def _set_of_rank(rank: int, size: int) -> tuple[int, ...]:

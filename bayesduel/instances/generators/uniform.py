@@ -33,11 +33,11 @@ def uniform_random(
     After Agrawal and Chaporkar (2019), Section 4, who say that the matrix is random
     and its Copeland winner unique; that the entries are uniform is an interpretation.
 
-    The law is that of drawing whole matrices until one meets the condition. Signs and
-    sizes of the gaps are independent and the condition concerns the signs only, so
-    only the signs are drawn again. Given a Condorcet winner, the winner is uniform
-    and all pairs without it are free, so nothing is drawn twice: plain rejection
-    would succeed with probability K 2^(1-K) only.
+    The distribution is that of drawing whole matrices until one meets the condition.
+    Signs and sizes of the gaps are independent and the condition concerns the signs
+    only, so only the signs are drawn again. Given a Condorcet winner, the winner is
+    uniform and all pairs without it are free, so nothing is drawn twice: plain
+    rejection would succeed with probability K 2^(1-K) only.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def uniform_random(
         In [0, 1/2). Draws under the further condition abs(p_ij - 1/2) >= min_gap.
         Gaps below 2e-8 are never drawn, so there are no ties.
     shuffle : bool
-        Relabel the arms at random. The law is the same either way.
+        Relabel the arms at random. The distribution is the same either way.
 
     Returns
     -------

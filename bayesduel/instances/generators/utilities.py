@@ -85,7 +85,7 @@ def syn_btl(
         Draws the weights, then the order of the arms.
     num_arms : int
     shuffle : bool
-        Relabel the arms at random. The law is the same either way.
+        Relabel the arms at random. The distribution is the same either way.
 
     Returns
     -------
@@ -221,7 +221,7 @@ def rum_gaussian(
 
     Random utility with independent normal utilities of variance 1 (Thurstone 1927,
     Case V; multinomial probit with two alternatives): i beats j when its draw is
-    larger. Phi is the distribution function of the standard normal law.
+    larger. Phi is the distribution function of the standard normal distribution.
 
     Parameters
     ----------

@@ -102,17 +102,17 @@ def choose_index(rng: Generator, count: int) -> int:
 
 
 @inlined
-def hazard_of(chance: float) -> float:
-    """Return the hazard whose rounds are not idle with this chance, at most 1.
+def hazard_of(probability: float) -> float:
+    """Return the hazard whose rounds are not idle with this probability, at most 1.
 
     A sum of probabilities may be rounded above 1.
     """
-    return -math.log1p(-chance) if chance < 1.0 else math.inf
+    return -math.log1p(-probability) if probability < 1.0 else math.inf
 
 
 @inlined
 def waiting_time(rng: Generator, hazard: float, rounds: int) -> tuple[int, bool]:
-    """Draw how many of the next ``rounds`` are idle, each with chance exp(-hazard).
+    """Draw how many of the next ``rounds`` are idle, each with P = exp(-hazard).
 
     Say, too, whether one that is not comes after them. The hazard is not below 0.
     """

@@ -48,6 +48,6 @@ def standard_gamma(rng: Generator, shape: float) -> float:
 
 
 @inlined
-def many_binomial(rng: Generator, rounds: int, chance: float) -> int:
-    """Return what ``rng.binomial(rounds, chance)`` does."""
-    return rng.binomial(rounds, chance)
+def many_binomial(rng: Generator, rounds: int, probability: float) -> int:
+    """Return what ``rng.binomial(rounds, probability)`` does."""
+    return rng.binomial(rounds, probability)

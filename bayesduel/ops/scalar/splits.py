@@ -28,13 +28,13 @@ _FEW = 32
 
 
 @inlined
-def binomial(rng: Generator, rounds: int, chance: float) -> int:
-    """Draw how many of ``rounds`` have an event of this chance, 0 to 1."""
+def binomial(rng: Generator, rounds: int, probability: float) -> int:
+    """Draw how many of ``rounds`` have an event of this probability, 0 to 1."""
     if rounds > _FEW:
-        return many_binomial(rng, rounds, chance)
+        return many_binomial(rng, rounds, probability)
     found = 0
     for _ in range(rounds):
-        found += rng.random() < chance
+        found += rng.random() < probability
     return found
 
 
@@ -102,10 +102,10 @@ def _hypergeometric(
 ) -> tuple[int, np.uint64]:
     """Draw how many of ``drawn`` out of ``total`` are marked; return the stream, too.
 
-    By rejection, as every log-concave law (Devroye 1987): with p the probability of the
-    mode m, that of m + k is at most p min(1, exp(1 - p |k|)), for which p may be
-    smaller than it is. It is at least (1 + 12 variance)^(-1/2) (Bobkov, Marsiglietti
-    and Melbourne 2022).
+    By rejection, as every log-concave distribution (Devroye 1987): with p the
+    probability of the mode m, that of m + k is at most p min(1, exp(1 - p |k|)), for
+    which p may be smaller than it is. It is at least (1 + 12 variance)^(-1/2) (Bobkov,
+    Marsiglietti and Melbourne 2022).
     """
     least, most = max(0, drawn - (total - marked)), min(marked, drawn)
     if least == most:

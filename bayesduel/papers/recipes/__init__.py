@@ -1,6 +1,6 @@
 """The experiments of the papers, as data.
 
-One TOML file per figure: environments, policies with their parameters, numbers of runs
+One TOML file per figure: instances, policies with their parameters, numbers of runs
 and rounds, the layout, and what the paper says of it. `bayesduel.papers.reproducing`
 carries them out.
 """
@@ -21,7 +21,7 @@ __all__ = ["Claim", "Panel", "Recipe", "all_names", "load", "names"]
 
 @dataclass(frozen=True)
 class Panel:
-    """One environment of a figure.
+    """One instance of a figure.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ from bayesduel.policies.batched._batches import (
 from bayesduel.policies.batched.seeded_comparisons import SeededPolicy
 from bayesduel.policies.policy import Wins
 from bayesduel.policies.registry import register
-from theory import scomp2_order
+from theory.theorems import scomp2_order
 
 
 @register("scomp2", acronym="SCOMP2", theorems=(scomp2_order,))

@@ -12,7 +12,7 @@ from bayesduel.policies.batched._batches import (
 )
 from bayesduel.policies.policy import Wins
 from bayesduel.policies.registry import register
-from theory import pcomp_bound
+from theory.theorems import pcomp_bound
 
 
 @register("pcomp", acronym="PCOMP", theorems=(pcomp_bound,))

@@ -21,7 +21,7 @@ from bayesduel.policies.batched._batches import (
 from bayesduel.policies.checks import check_at_least
 from bayesduel.policies.policy import Wins
 from bayesduel.policies.registry import register
-from theory import scomp_order
+from theory.theorems import scomp_order
 
 
 class SeededPolicy(BatchedPolicy):

@@ -56,7 +56,7 @@ class BeatTheMeanKernel(NamedTuple):
 def kernel(*, factor: float, draws_itself: bool, look_ahead: bool) -> ScalarKernel:
     """Return the kernel; the radius is factor * sqrt(log(2 T K) / duels)."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> BeatTheMeanKernel:
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> BeatTheMeanKernel:
         num_arms = len(order)
         state = BeatTheMeanKernel(
             now=np.zeros(1, dtype=_NOW),
@@ -74,7 +74,7 @@ def kernel(*, factor: float, draws_itself: bool, look_ahead: bool) -> ScalarKern
         state.arms["active"] = np.arange(num_arms)
         return state
 
-    return ScalarKernel("beat_the_mean", of_run)
+    return ScalarKernel("beat_the_mean", initial_state)
 
 
 @inlined

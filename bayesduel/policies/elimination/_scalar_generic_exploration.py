@@ -65,7 +65,7 @@ def kernel(
 ) -> ScalarKernel:
     """Return the kernel; a delta of 0 stands for 1/T."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> SavageKernel:
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> SavageKernel:
         num_arms = len(order)
         first, second = np.triu_indices(num_arms, 1)
         state = SavageKernel(
@@ -85,7 +85,7 @@ def kernel(
         state.list["first"], state.list["second"] = first, second
         return state
 
-    return ScalarKernel("generic_exploration", of_run)
+    return ScalarKernel("generic_exploration", initial_state)
 
 
 @inlined

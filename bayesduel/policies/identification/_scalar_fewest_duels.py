@@ -29,10 +29,10 @@ class FewestDuelsKernel(NamedTuple):
 def kernel() -> ScalarKernel:
     """Return the kernel."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> FewestDuelsKernel:
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> FewestDuelsKernel:
         return FewestDuelsKernel(np.zeros((len(order), len(order)), dtype=_PAIR))
 
-    return ScalarKernel("fewest_duels", of_run)
+    return ScalarKernel("fewest_duels", initial_state)
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""The kernel of expected information with a Beta law per pair."""
+"""The kernel of expected information with a Beta distribution per pair."""
 
 import math
 from typing import NamedTuple
@@ -38,12 +38,12 @@ class InformationKernel(NamedTuple):
 def kernel(prior: Real[np.ndarray, "*shape"]) -> ScalarKernel:
     """Return the kernel; the prior is one number or a table."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> InformationKernel:
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> InformationKernel:
         pairs = np.zeros((len(order), len(order)), dtype=_PAIR)
         pairs["prior"] = prior_in_order(prior, order)
         return InformationKernel(pairs)
 
-    return ScalarKernel("expected_information", of_run)
+    return ScalarKernel("expected_information", initial_state)
 
 
 @compiled

@@ -52,10 +52,10 @@ class TrackAndStopKernel(NamedTuple):
 def kernel(*, growth: float, sticky: float) -> ScalarKernel:
     """Return the kernel."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> TrackAndStopKernel:
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> TrackAndStopKernel:
         return new_state(len(order), growth=growth, sticky=sticky)
 
-    return ScalarKernel("track_and_stop", of_run)
+    return ScalarKernel("track_and_stop", initial_state)
 
 
 def new_state(num_arms: int, *, growth: float, sticky: float) -> TrackAndStopKernel:

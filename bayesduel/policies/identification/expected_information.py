@@ -18,11 +18,12 @@ class ExpectedInformation(KernelPolicy):
     Asks the pair with the largest mutual information of its outcome and all unknown
     probabilities, H(E[theta_ij]) - E[H(theta_ij)] with H the entropy of one outcome
     (Lindley 1956; Houlsby et al. 2011). What is learnt need not be about the winner.
-    With a Beta law per pair that is nearly the pair with the fewest duels; on a scale
-    (``posterior="bradley-terry"``) a duel tells of all arms, and pairs of arms that are
-    close and little known come first. In closed form for Beta laws, else a mean over
-    draws. Ties, to a relative 1e-9, are broken at random. Nothing is known of its
-    duels before a winner is named; stopping is a matter of :mod:`bayesduel.stopping`.
+    With a Beta distribution per pair that is nearly the pair with the fewest duels; on
+    a scale (``posterior="bradley-terry"``) a duel tells of all arms, and pairs of arms
+    that are close and little known come first. In closed form for Beta distributions,
+    else a mean over draws. Ties, to a relative 1e-9, are broken at random. Nothing is
+    known of its duels before a winner is named; stopping is a matter of
+    :mod:`bayesduel.stopping`.
 
     Every round is a duel of two arms. There is no look-ahead, as every round teaches.
 
@@ -43,7 +44,7 @@ class ExpectedInformation(KernelPolicy):
     Examples
     --------
     >>> from bayesduel import policies
-    >>> policies.parse("information:posterior=bradley-terry").label
+    >>> policies.parse_policy("information:posterior=bradley-terry").label
     'Information:posterior=bradley-terry'
     """
 
@@ -62,7 +63,7 @@ class ExpectedInformation(KernelPolicy):
         check_pair_posterior(self.posterior, num_arms)
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where there is a Beta law per pair."""
+        """Return the kernel, where there is a Beta distribution per pair."""
         if not isinstance(self.posterior, BetaPairs):
             return None
         # Only what is played is imported.

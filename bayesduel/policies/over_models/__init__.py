@@ -5,7 +5,7 @@ Nothing here is imported before such a policy is played.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazily
+from bayesduel.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.policies.over_models.base import ModelRule, model_rule, one_round
@@ -14,4 +14,4 @@ _HOMES = {"ModelRule": ".base", "model_rule": ".base", "one_round": ".base"}
 
 __all__ = ["ModelRule", "model_rule", "one_round"]
 
-__getattr__, __dir__ = lazily(__name__, _HOMES)
+__getattr__, __dir__ = lazy_attributes(__name__, _HOMES)

@@ -112,8 +112,8 @@ class SampledDoubleThompson(ModelRule):
     def recommend(self, rng_key: RunKey, state: SampledState) -> Arm:
         """Return the arm that beats the most others by the mean of the posterior.
 
-        Ties by the sum of its chances to win, then at random; on one scale, the arm
-        with the largest utility.
+        Ties by the sum of its probabilities to win, then at random; on one scale, the
+        arm with the largest utility.
         """
         uniform = jax.random.uniform(rng_key, dtype=jnp.float64)
         if is_on_a_scale(self.posterior):

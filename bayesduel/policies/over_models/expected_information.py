@@ -57,9 +57,9 @@ class SampledInformation(ModelRule):
 
     def _gains(self, rng_key: RunKey, beliefs: State) -> Float[Array, " P"]:
         """Return what a duel of each pair is expected to teach, row by row."""
-        chances = self.posterior.sample(rng_key, beliefs, self.draws)
-        unsure = special.entr(chances) + special.entr(1.0 - chances)
-        mean = jnp.mean(chances, axis=0)
+        probabilities = self.posterior.sample(rng_key, beliefs, self.draws)
+        unsure = special.entr(probabilities) + special.entr(1.0 - probabilities)
+        mean = jnp.mean(probabilities, axis=0)
         whole = special.entr(mean) + special.entr(1.0 - mean)
         return (whole - jnp.mean(unsure, axis=0))[np.triu_indices(len(mean), 1)]
 

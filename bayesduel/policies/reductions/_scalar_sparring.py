@@ -51,7 +51,7 @@ class SparringKernel(NamedTuple):
 def kernel(*, samples: bool, alpha: float, prior: float) -> ScalarKernel:
     """Return the kernel; ``samples`` says that the machines are not UCB."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> SparringKernel:
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> SparringKernel:
         state = SparringKernel(
             machines=np.zeros((2, len(order)), dtype=_ARM),
             now=np.zeros(1, dtype=_NOW),
@@ -62,7 +62,7 @@ def kernel(*, samples: bool, alpha: float, prior: float) -> ScalarKernel:
         state.machines["share"] = np.inf
         return state
 
-    return ScalarKernel("sparring", of_run)
+    return ScalarKernel("sparring", initial_state)
 
 
 @inlined

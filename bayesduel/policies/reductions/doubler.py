@@ -10,11 +10,11 @@ from bayesduel.ops.rules import record
 from bayesduel.policies.checks import check_above
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.reductions.ucb_machines import (
-    Machine,
+    UCBState,
     advance,
     feed,
-    fresh_machine,
     most_pulled,
+    new_ucb_state,
 )
 from bayesduel.policies.registry import register
 
@@ -22,7 +22,7 @@ from bayesduel.policies.registry import register
 class DoublerState(NamedTuple):
     """The machine of the epoch, and the right arms of this epoch and the last."""
 
-    machine: Machine
+    machine: UCBState
     left: Int[np.ndarray, " K"]
     """How often each arm was right in the last epoch: where left arms come from."""
 
@@ -77,7 +77,7 @@ class Doubler(Policy):
         left = np.zeros(num_arms, dtype=np.int64)
         left[rng.integers(num_arms)] = 1
         return DoublerState(
-            machine=fresh_machine(num_arms),
+            machine=new_ucb_state(num_arms),
             left=left,
             right=np.zeros_like(left),
             epoch=record(rounds=2, asked=0),

@@ -10,7 +10,7 @@ from bayesduel.ops.rules import record
 from bayesduel.policies.checks import check_above
 from bayesduel.policies.policy import Policy
 from bayesduel.policies.reductions.ucb_machines import (
-    Machine,
+    UCBState,
     advance,
     feed,
     most_pulled,
@@ -82,7 +82,7 @@ class MultiSBM(Policy):
         Of a self-duel toss the coin.
         """
         first = state.now.last
-        machine = machine_of(state, first)
+        machine = ucb_state_of(state, first)
         second = advance(rng, machine, self.alpha)
         if first == second:
             feed(machine, second, rng.random() < 0.5)
@@ -99,7 +99,7 @@ class MultiSBM(Policy):
         won: bool,
     ) -> None:
         """Feed the machine of the left arm."""
-        feed(machine_of(state, first), second, not won)
+        feed(ucb_state_of(state, first), second, not won)
 
     def recommend(self, state: MultiSBMState, rng: Generator) -> int:
         """Return the arm that was most often on the right."""
@@ -109,6 +109,6 @@ class MultiSBM(Policy):
         return most_pulled(rng, rights)
 
 
-def machine_of(state: MultiSBMState, arm: int) -> Machine:
+def ucb_state_of(state: MultiSBMState, arm: int) -> UCBState:
     """Return the machine of a left arm."""
-    return Machine(pulls=state.pulls[arm], gains=state.gains[arm])
+    return UCBState(pulls=state.pulls[arm], gains=state.gains[arm])

@@ -14,20 +14,20 @@ from numpy.random import Generator
 from bayesduel.ops.rules import among_largest
 
 
-class Machine(NamedTuple):
+class UCBState(NamedTuple):
     """What a machine has seen of each arm."""
 
     pulls: Int[np.ndarray, " K"]
     gains: Int[np.ndarray, " K"]
 
 
-def fresh_machine(num_arms: int) -> Machine:
+def new_ucb_state(num_arms: int) -> UCBState:
     """Return a machine that has seen nothing."""
     nothing = np.zeros(num_arms, dtype=np.int64)
-    return Machine(pulls=nothing, gains=nothing.copy())
+    return UCBState(pulls=nothing, gains=nothing.copy())
 
 
-def advance(rng: Generator, machine: Machine, alpha: float) -> int:
+def advance(rng: Generator, machine: UCBState, alpha: float) -> int:
     """Return the arm with the largest gain + sqrt((alpha + 2) log s / (2 pulls)).
 
     ``s`` is the number of the pull about to be made, from 1; natural logarithm. Arms
@@ -49,7 +49,7 @@ def advance(rng: Generator, machine: Machine, alpha: float) -> int:
     return best
 
 
-def feed(machine: Machine, arm: int, gain: bool) -> None:
+def feed(machine: UCBState, arm: int, gain: bool) -> None:
     """Count a reward."""
     machine.pulls[arm] += 1
     machine.gains[arm] += gain

@@ -49,17 +49,19 @@ def kernel(
 ) -> ScalarKernel:
     """Return the kernel; without ``look_ahead`` it plays round by round."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> CopelandWinnerKernel:
+    def initial_state(
+        order: Int[np.ndarray, " K"], horizon: int
+    ) -> CopelandWinnerKernel:
         known = new_state(order, alpha=alpha, beta=beta, look_ahead=look_ahead)
         return CopelandWinnerKernel(*known, new_program(len(order), resolve_every))
 
     def info(state: CopelandWinnerKernel) -> dict[str, Any]:
         return _scalar_copeland_program.info(state.program)
 
-    return ScalarKernel("copeland_rmed", of_run, info, serve)
+    return ScalarKernel("copeland_rmed", initial_state, info, solve_on_host)
 
 
-def serve(state: CopelandWinnerKernel) -> bool:
+def solve_on_host(state: CopelandWinnerKernel) -> bool:
     """Solve the program of a state that waits for it; say whether it did."""
     if not state.program.now["is_asked"][0]:
         return False
@@ -76,7 +78,7 @@ def is_waiting(state: CopelandWinnerKernel) -> bool:
 @inlined
 def choose(state: CopelandWinnerKernel, rng: Generator, round_: int) -> ScalarDuel:
     """Take a pair out of turn, or the next one of the pass."""
-    _append_if_served(state)
+    _append_if_solved(state)
     return next_duel(state, rng, round_)
 
 
@@ -90,7 +92,7 @@ def update(
     won: bool,
 ) -> None:
     """Count the outcome and, if the duel was in turn, find what is due."""
-    _append_if_served(state)
+    _append_if_solved(state)
     if first != second:
         count(state, first, second, won)
         learn(state, first, second)
@@ -131,7 +133,7 @@ def _only_winner(state: CopelandWinnerKernel) -> int:
 
 
 @inlined
-def _append_if_served(state: CopelandWinnerKernel) -> None:
+def _append_if_solved(state: CopelandWinnerKernel) -> None:
     """Append what the host's solution asks for, once."""
     if state.program.now[0].is_served:
         state.program.now[0].is_served = False

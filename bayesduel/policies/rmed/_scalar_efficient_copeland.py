@@ -45,10 +45,10 @@ _EQUAL_RATIO = 1e-12
 def kernel(*, alpha: float, beta: float, look_ahead: bool) -> ScalarKernel:
     """Return the kernel; without ``look_ahead`` it plays round by round."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> CopelandKernel:
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> CopelandKernel:
         return new_state(order, alpha=alpha, beta=beta, look_ahead=look_ahead)
 
-    return ScalarKernel("efficient_copeland_rmed", of_run)
+    return ScalarKernel("efficient_copeland_rmed", initial_state)
 
 
 @inlined

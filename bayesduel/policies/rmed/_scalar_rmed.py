@@ -96,7 +96,7 @@ def kernel(
     RMED1 does not read the last two.
     """
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RMEDKernel:
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> RMEDKernel:
         num_arms = len(order)
         state = RMEDKernel(
             now=np.zeros(1, dtype=_NOW),
@@ -117,7 +117,7 @@ def kernel(
         first_pass(state, state.arms, num_arms)
         return state
 
-    return ScalarKernel("rmed", of_run)
+    return ScalarKernel("rmed", initial_state)
 
 
 @inlined

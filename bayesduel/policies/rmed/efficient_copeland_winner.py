@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from bayesduel.policies.registry import register
 from bayesduel.policies.rmed._copeland_rmed import CopelandRMED
-from theory import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_bound
+from theory.theorems import ecw_kl_sum_bound, ecw_kl_worst_case_bound, ecw_rmed_bound
 
 
 @register(

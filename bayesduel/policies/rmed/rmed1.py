@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from bayesduel.policies.checks import check_at_least
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
-from theory import rmed1_bound
+from theory.theorems import rmed1_bound
 
 
 @register("rmed1", acronym="RMED1", theorems=(rmed1_bound,))

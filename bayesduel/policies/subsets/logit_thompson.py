@@ -9,7 +9,7 @@ from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
 from bayesduel.policies.subset_base import OfferingPolicy
 from bayesduel.posteriors.base import SetPosterior
-from theory.arguments import shown
+from theory.arguments import short_repr
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -32,14 +32,14 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
     v_i = exp(u_i), u_i ~ Normal(0, prior_scale^2): the NumPyro model
     :class:`bayesduel.models.MultinomialLogit`, with all choices of all sets so far as
     data, or any other model of choices with utilities. After every round its posterior
-    is approximated by a normal law around the mode (Newton's method from the last
-    mode); before every round one vector of utilities is drawn from it and the k largest
-    are offered, which is the best set for equal revenues. Choices are kept per set, so
-    that there may be at most 1000 sets.
+    is approximated by a normal distribution around the mode (Newton's method from the
+    last mode); before every round one vector of utilities is drawn from it and the k
+    largest are offered, which is the best set for equal revenues. Choices are kept per
+    set, so that there may be at most 1000 sets.
     Recommends the k arms with the largest utilities at the mode; ties at random.
 
     This rule is the direct Bayesian one and is in none of the papers followed here;
-    MNL-TS (:class:`MNLThompson`) draws from Beta laws per arm, once per epoch.
+    MNL-TS (:class:`MNLThompson`) draws from Beta distributions per arm, once per epoch.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class LogitThompson(OfferingPolicy, KernelPolicy):
         if not isinstance(self.posterior, SetPosterior):
             raise PolicyParameterError(
                 "posterior must be one of sets, such as "
-                f"SetLaplace(MultinomialLogit()), got {shown(self.posterior)}"
+                f"SetLaplace(MultinomialLogit()), got {short_repr(self.posterior)}"
             )
         posterior: Any = self.posterior
         posterior.check(num_arms, no_choice=self.no_choice)

@@ -48,8 +48,8 @@ class MNLExploration(SubsetPolicy):
     that time. Here such arms come first, which leaves the argument by optimism intact;
     ``init_index="one"`` gives the published rule.
 
-    With ``look_ahead`` an epoch is one event; both forms have the same law. Recommends
-    the set of largest expected revenue under the means m_i.
+    With ``look_ahead`` an epoch is one event; both forms have the same distribution.
+    Recommends the set of largest expected revenue under the means m_i.
 
     Parameters
     ----------

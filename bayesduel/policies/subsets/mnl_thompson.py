@@ -36,8 +36,8 @@ class MNLThompson(SubsetPolicy):
     """Thompson sampling in epochs for multinomial logit, MNL-TS.
 
     A set is offered until nobody chooses; that is an epoch. Purchases of an arm per
-    epoch are geometric with success probability 1/(1 + v_i), so that Beta laws are
-    conjugate: with n_i = 1 + its epochs and V_i = 1 + its purchases,
+    epoch are geometric with success probability 1/(1 + v_i), so that Beta distributions
+    are conjugate: with n_i = 1 + its epochs and V_i = 1 + its purchases,
     v_i = 1/theta_i - 1, theta_i ~ Beta(n_i, V_i), independently at the start of each
     epoch (``variant="beta"``, Algorithm 1). The set has the largest expected revenue
     under these weights, at most k arms (exactly k with equal revenues).
@@ -47,8 +47,8 @@ class MNLThompson(SubsetPolicy):
     k standard normal numbers, m_i = V_i/n_i and s_i = sqrt(50 m_i (m_i + 1)/n_i) +
     75 sqrt(log(T k))/n_i; negative weights count as 0. Needs T. Natural logarithm.
 
-    With ``look_ahead`` an epoch is one event; both forms have the same law. Recommends
-    the set of largest expected revenue under the mean purchases per epoch.
+    With ``look_ahead`` an epoch is one event; both forms have the same distribution.
+    Recommends the set of largest expected revenue under the mean purchases per epoch.
 
     Parameters
     ----------

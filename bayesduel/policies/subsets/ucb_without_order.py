@@ -19,7 +19,7 @@ from bayesduel.policies.subsets._index_stretches import (
     safe_rounds,
 )
 from bayesduel.policies.subsets._reward_counts import CountingPolicy, RewardCounts
-from theory import choice_table_bounds
+from theory.theorems import choice_table_bounds
 
 if TYPE_CHECKING:
     from bayesduel.instances.choice import ChoiceWorld
@@ -35,7 +35,8 @@ class UCBWithoutOrder(CountingPolicy):
     Natural logarithm.
 
     With ``look_ahead`` a set is offered for as many rounds at once as it surely stays
-    the set of the largest indices, whatever the rewards; sets have the same law.
+    the set of the largest indices, whatever the rewards; sets have the same
+    distribution.
 
     Theory: alpha >= 2, and an arm of the best set is chosen at least as often in every
     other set (a warning names a set in which it is not). Recommends the k arms with the

@@ -1,9 +1,10 @@
 """The kernel of D-TS, D-TS+ and pure D-TS: stepping or look-ahead, what is faster.
 
-Both have the law of the rule. Where nearly every round teaches something, computing
-when the next one comes costs more than playing it: rounds are stepped in blocks, and
-looked ahead of when enough of the last block were self-duels. That is a function of the
-run's own past, so that the law of what comes is that of either form.
+Both have the distribution of the rule. Where nearly every round teaches something,
+computing when the next one comes costs more than playing it: rounds are stepped in
+blocks, and looked ahead of when enough of the last block were self-duels. That is a
+function of the run's own past, so that the distribution of what comes is that of either
+form.
 
 Look-ahead draws the next round that is not idle as ``_events`` does, which gives the
 reasons.
@@ -63,10 +64,12 @@ def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
     ``options`` are those of ``_scalar_state.new_state``.
     """
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> DoubleThompsonKernel:
+    def initial_state(
+        order: Int[np.ndarray, " K"], horizon: int
+    ) -> DoubleThompsonKernel:
         return new_state(prior_in_order(prior, order), **options)
 
-    return ScalarKernel("double_thompson", of_run)
+    return ScalarKernel("double_thompson", initial_state)
 
 
 @inlined
@@ -146,9 +149,9 @@ def _what_comes(
 def _champion(state: DoubleThompsonKernel, rng: Generator) -> int:
     """Draw the first arm of D-TS+ by the tie-break, given no upset.
 
-    That is the law both of an idle round and of a round that is not idle by success:
-    one draw serves both, and all idle rounds of a stretch. How likely each leader is
-    has no closed form, by which the rounds could be shared.
+    That is the distribution both of an idle round and of a round that is not idle by
+    success: one draw serves both, and all idle rounds of a stretch. How likely each
+    leader is has no closed form, by which the rounds could be shared.
     """
     sample_votes_given(state, rng, NO_UPSET)
     return first_arm(state, rng)
@@ -190,7 +193,8 @@ def share_idle_rounds(
 ) -> None:
     """Share the idle rounds among the leaders of D-TS.
 
-    The first arm of each of them has the law exp(-rate of its column), normalized.
+    The first arm of each of them has the distribution exp(-rate of its column),
+    normalized.
     """
     arms, count = state.arms, state.now[0].num_leaders
     safest, total = math.inf, 0.0

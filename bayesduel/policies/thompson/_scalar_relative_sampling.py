@@ -1,4 +1,4 @@
-"""The kernel of RCS: the champion is drawn by its law, not by a sample of all pairs.
+"""The kernel of RCS: the champion is drawn directly, not by a sample of all pairs.
 
 The signs of the pairs in a sample are independent, so that the probability of an arm to
 beat all others is kept, and changes with its own duels only.
@@ -93,7 +93,9 @@ def kernel(
     look-ahead.
     """
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RelativeSamplingKernel:
+    def initial_state(
+        order: Int[np.ndarray, " K"], horizon: int
+    ) -> RelativeSamplingKernel:
         square = (len(order), len(order))
         state = RelativeSamplingKernel(
             now=np.zeros(1, dtype=_NOW),
@@ -108,7 +110,7 @@ def kernel(
         start_upper_bounds(state)
         return state
 
-    return ScalarKernel("relative_confidence_sampling", of_run)
+    return ScalarKernel("relative_confidence_sampling", initial_state)
 
 
 @inlined
@@ -148,11 +150,11 @@ def choose(state: RelativeSamplingKernel, rng: Generator, round_: int) -> Scalar
         let_expire(state, round_)
     if now.stale:
         _find_sure_winner(state)
-    resting, chance = _weigh_champions(state)
+    resting, probability = _weigh_champions(state)
     idle, happens = 0, True
     if resting != _NOBODY:
         window = arms[resting].expiry - round_ + 1
-        idle, happens = waiting_time(rng, hazard_of(chance), window)
+        idle, happens = waiting_time(rng, hazard_of(probability), window)
         arms[resting].reigns += idle
     first = place_by_weight(arms, arms.size, rng)
     champion = first if resting == _NOBODY else resting
@@ -177,7 +179,7 @@ def _find_sure_winner(state: RelativeSamplingKernel) -> None:
 
 @compiled
 def _weigh_champions(state: RelativeSamplingKernel) -> tuple[int, float]:
-    """Write down the law of the champion.
+    """Write down the distribution of the champion.
 
     Return the sure winner, which is left out, if a round with it is idle, else -1; and
     the total. As long as the sure winner may stand in for an arm that beats all others,

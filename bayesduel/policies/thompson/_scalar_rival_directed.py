@@ -35,10 +35,12 @@ def kernel(prior: Real[np.ndarray, "*shape"], **options: Any) -> ScalarKernel:
     ``options`` are those of ``_scalar_rival_state.new_state``.
     """
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RivalDirectedKernel:
+    def initial_state(
+        order: Int[np.ndarray, " K"], horizon: int
+    ) -> RivalDirectedKernel:
         return new_state(prior_in_order(prior, order), **options)
 
-    return ScalarKernel("rival_directed", of_run)
+    return ScalarKernel("rival_directed", initial_state)
 
 
 @inlined
@@ -55,14 +57,14 @@ def init(state: RivalDirectedKernel, rng: Generator) -> None:
 def choose(state: RivalDirectedKernel, rng: Generator, round_: int) -> ScalarDuel:
     """Return the self-duels of the leader, and the pair that is compared next."""
     now = state.now[0]
-    chance = now.c * now.total
-    if chance < 1.0 and now.costs_regret and now.steps:
-        if rng.random() >= chance:
+    probability = now.c * now.total
+    if probability < 1.0 and now.costs_regret and now.steps:
+        if rng.random() >= probability:
             return ScalarDuel(now.leader, 0, now.leader, now.leader, True)
         idle = 0
-    elif chance < 1.0 and now.costs_regret:
+    elif probability < 1.0 and now.costs_regret:
         rounds = NEVER + 1 - round_
-        idle, happens = waiting_time(rng, -math.log1p(-chance), rounds)
+        idle, happens = waiting_time(rng, -math.log1p(-probability), rounds)
         if not happens:
             return ScalarDuel(now.leader, idle, now.leader, now.leader, False)
     else:
@@ -121,7 +123,7 @@ def _flipped_pair(
         worth = pair.worth
         flips = pair.lead <= 0 if favorable else pair.lead >= 0
         if now.doubts > 0.0 and pair.unfavorable == 0.0:
-            flips = rng.random() < state.pairs[other, one].chance
+            flips = rng.random() < state.pairs[other, one].probability
             worth = now.doubts * pair.divergence
         if flips:
             state.flipped[count].first = one
@@ -162,13 +164,13 @@ def _steepest_pair(state: RivalDirectedKernel, rng: Generator) -> tuple[int, int
 @inlined
 def _gain(state: RivalDirectedKernel, one: int, other: int) -> float:
     pair = state.pairs[one, other]
-    moved = pair.divergence * pair.chance * state.pairs[other, one].chance
+    moved = pair.divergence * pair.probability * state.pairs[other, one].probability
     return moved * pair.steepness / regret(state, one, other)
 
 
 @compiled
 def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
-    """Add the derivatives of Phi of a rival by the chances of its rows.
+    """Add the derivatives of Phi of a rival by the probabilities of its rows.
 
     Each is P(enough | the row speaks for the rival) - P(enough | it does not); none is
     of a sign that is certain.
@@ -184,11 +186,13 @@ def _add_slopes(state: RivalDirectedKernel, rival: int) -> None:
         pair, supply = state.pairs[one, other], 2 if row == 0 else 1
         yes, no, slope = pair.favorable, pair.unfavorable, 0.0
         for count in range(num_arms + 1):
-            chance, less = needed[count], max(count - supply, 0)
-            slope += chance * (state.tails[row + 1, less] - state.tails[row + 1, count])
+            probability, less = needed[count], max(count - supply, 0)
+            slope += probability * (
+                state.tails[row + 1, less] - state.tails[row + 1, count]
+            )
             needed[count] = 0.0
-            needed[less] += yes * chance
-            needed[count] += no * chance
+            needed[less] += yes * probability
+            needed[count] += no * probability
         if yes > 0.0 and no > 0.0:
             state.pairs[min(one, other), max(one, other)].steepness += slope
 

@@ -6,12 +6,13 @@ j], the rival has more wins than the leader exactly where
 
     2 X_iw + sum_j X_ij + sum_j X_jw >= K,
 
-since w has K - 1 - X_iw - sum_j X_jw wins. The chance of that is computed by adding
-products of probabilities and nothing else, so that the smallest ones keep their digits.
+since w has K - 1 - X_iw - sum_j X_jw wins. The probability of that is computed by
+adding products of probabilities and nothing else, so that the smallest ones keep their
+digits.
 
 A duel moves one pair: between two rivals
-it changes the laws of these two, with the leader those of all rivals, and only another
-leader changes everything.
+it changes the distributions of these two, with the leader those of all rivals, and only
+another leader changes everything.
 """
 
 import math
@@ -36,14 +37,14 @@ _NOW = np.dtype(
         ("steps", np.int64),  # Self-duels are rounds like all others.
         ("leader", np.int64),
         ("best_score", np.float64),
-        ("total", np.float64),  # Sum of the chances of all rivals.
+        ("total", np.float64),  # Sum of the probabilities of all rivals.
     ]
 )
 """Single numbers."""
 
 _ARM = np.dtype(
     [
-        ("score", np.float64),  # s_i: sum of the chances to beat the others.
+        ("score", np.float64),  # s_i: sum of the probabilities to beat the others.
         ("losses", np.int64),  # Twice the losses by majority, even pairs one.
         ("weight", np.float64),  # Phi_i, by which a rival is drawn; 0 of the leader.
         # Not of the arm, but lists.
@@ -57,12 +58,12 @@ _PAIR = np.dtype(
         ("wins", np.int64),  # [i, j]: duels of the pair that i won.
         ("prior", np.float64),  # [i, j]: pseudo-wins of i over j.
         ("lead", np.int64),  # [i, j]: sign of what i is ahead.
-        ("chance", np.float64),  # [i, j]: P(theta_ij > 1/2).
+        ("probability", np.float64),  # [i, j]: P(theta_ij > 1/2).
         ("favorable", np.float64),  # [i, j]: i beats j in a world that favors i,
         ("unfavorable", np.float64),  # and does not.
         ("divergence", np.float64),
         ("worth", np.float64),  # Divergence times (duels + 1)^eta.
-        ("steepness", np.float64),  # [i, j], i < j: slopes of all chances, for a round.
+        ("steepness", np.float64),  # [i, j], i < j: slopes of all Phi, for a round.
     ]
 )
 
@@ -135,14 +136,14 @@ def refresh_pair(state: RivalDirectedKernel, one: int, other: int) -> None:
     )
     won, lost = forward.wins + forward.prior, backward.wins + backward.prior
     small = half_tail(won, lost, state.table)
-    forward.chance = small if won < lost else 1.0 - small
-    backward.chance = 1.0 - small if won < lost else small
+    forward.probability = small if won < lost else 1.0 - small
+    backward.probability = 1.0 - small if won < lost else small
     lead = (won > lost) - (won < lost)
     state.arms[one].losses += forward.lead - lead
     state.arms[other].losses += lead - forward.lead
     forward.lead, backward.lead = lead, -lead
-    forward.favorable, forward.unfavorable = forward.chance, backward.chance
-    backward.favorable, backward.unfavorable = backward.chance, forward.chance
+    forward.favorable, forward.unfavorable = forward.probability, backward.probability
+    backward.favorable, backward.unfavorable = backward.probability, forward.probability
     if now.flips_only and lead > 0:
         forward.favorable, forward.unfavorable = 1.0, 0.0
     if now.flips_only and lead < 0:
@@ -162,7 +163,7 @@ def refresh_pair(state: RivalDirectedKernel, one: int, other: int) -> None:
 def _score(state: RivalDirectedKernel, arm: int) -> None:
     total = 0.0
     for other in range(state.arms.size):
-        total += state.pairs[arm, other].chance
+        total += state.pairs[arm, other].probability
     state.arms[arm].score = total
 
 
@@ -191,7 +192,7 @@ def regret(state: RivalDirectedKernel, one: int, other: int) -> float:
 
 @compiled
 def refresh_everything(state: RivalDirectedKernel) -> None:
-    """Find all laws anew, after another arm has become the leader."""
+    """Find all distributions anew, after another arm has become the leader."""
     for rival in range(state.arms.size):
         if rival != state.now[0].leader:
             _refresh_own_wins(state, rival)
@@ -203,7 +204,7 @@ def refresh_rivals(state: RivalDirectedKernel, one: int, other: int) -> None:
     """Bring two rivals up to date that have met."""
     for rival in (one, other):
         _refresh_own_wins(state, rival)
-        _refresh_chance(state, rival)
+        _refresh_probability(state, rival)
     _refresh_total(state)
 
 
@@ -211,9 +212,9 @@ def refresh_rivals(state: RivalDirectedKernel, one: int, other: int) -> None:
 def refresh_defeats(state: RivalDirectedKernel) -> None:
     """Bring all rivals up to date after a duel of the leader.
 
-    For every rival the law of the leader's defeats by the others: the arms are halved
-    again and again, and each half takes in the pairs of the other one. Leaving a factor
-    out of a product by division would lose the digits of small chances.
+    For every rival the distribution of the leader's defeats by the others: the arms are
+    halved again and again, and each half takes in the pairs of the other one. Leaving a
+    factor out of a product by division would lose the digits of small probabilities.
     """
     padded, size = len(state.defeats), state.arms.size + 1
     current, following = state.defeats, state.spare
@@ -232,33 +233,40 @@ def refresh_defeats(state: RivalDirectedKernel) -> None:
         segments *= 2
     for rival in range(state.arms.size):
         if rival != state.now[0].leader:
-            # The laws of the leaves stand in one of the two arrays.
+            # The distributions of the leaves stand in one of the two arrays.
             for count in range(size):
                 state.defeats[rival, count] = current[rival, count]
-            _refresh_chance(state, rival)
+            _refresh_probability(state, rival)
     _refresh_total(state)
 
 
 @inlined
-def _empty_product(laws: Float[np.ndarray, "P N"], row: int, size: int) -> None:
+def _empty_product(
+    distributions: Float[np.ndarray, "P N"], row: int, size: int
+) -> None:
     for count in range(size):
-        laws[row, count] = 0.0
-    laws[row, 0] = 1.0
+        distributions[row, count] = 0.0
+    distributions[row, 0] = 1.0
 
 
 @inlined
 def _multiply_in(
-    state: RivalDirectedKernel, laws: Float[np.ndarray, "P N"], row: int, arm: int
+    state: RivalDirectedKernel,
+    distributions: Float[np.ndarray, "P N"],
+    row: int,
+    arm: int,
 ) -> None:
-    """Add the sign of "the leader loses to this arm" to a law."""
+    """Add the sign of "the leader loses to this arm" to a distribution."""
     leader = state.now[0].leader
     if arm >= state.arms.size or arm == leader:
         return
     pair = state.pairs[arm, leader]
     loses, wins = pair.favorable, pair.unfavorable
     for count in range(state.arms.size, 0, -1):
-        laws[row, count] = wins * laws[row, count] + loses * laws[row, count - 1]
-    laws[row, 0] *= wins
+        distributions[row, count] = (
+            wins * distributions[row, count] + loses * distributions[row, count - 1]
+        )
+    distributions[row, 0] *= wins
 
 
 @compiled
@@ -280,16 +288,16 @@ def _refresh_own_wins(state: RivalDirectedKernel, rival: int) -> None:
 
 
 @inlined
-def _refresh_chance(state: RivalDirectedKernel, rival: int) -> None:
+def _refresh_probability(state: RivalDirectedKernel, rival: int) -> None:
     """Sum Phi of a rival over the leader's defeats by others."""
     num_arms = state.arms.size
     direct = state.pairs[rival, state.now[0].leader]
-    tail, chance = state.own_wins[rival], 0.0
+    tail, probability = state.own_wins[rival], 0.0
     for defeats in range(num_arms - 1):
         with_duel = direct.favorable * tail[max(num_arms - 2 - defeats, 0)]
         without = direct.unfavorable * tail[num_arms - defeats]
-        chance += state.defeats[rival, defeats] * (with_duel + without)
-    state.arms[rival].weight = chance
+        probability += state.defeats[rival, defeats] * (with_duel + without)
+    state.arms[rival].weight = probability
 
 
 @inlined

@@ -6,7 +6,7 @@ its pairs flips; that of another candidate, that so many of its pairs flip as it
 votes. Without an upset the winners are the leaders (``docs/theory/look_ahead.md``). No
 two upsets share a pair, so they are independent.
 
-The chance that some number of pairs flip is computed by adding products of
+The probability that some number of pairs flip is computed by adding products of
 probabilities and nothing else, so that the smallest ones keep their digits.
 """
 
@@ -51,9 +51,9 @@ def _upset_rate(state: DoubleThompsonKernel, i: int) -> float:
     """Return -log P(no upset of one arm)."""
     if state.arms[i].lacking > 1:
         _list_pairs(state, i)
-        chance = _find_tails(state, i, 1.0)
-        if chance < 0.5:
-            return -math.log1p(-chance)
+        probability = _find_tails(state, i, 1.0)
+        if probability < 0.5:
+            return -math.log1p(-probability)
         return -math.log(_find_tails(state, i, 0.0))
     total = 0.0
     for j in range(state.arms.size):
@@ -73,7 +73,7 @@ def _list_pairs(state: DoubleThompsonKernel, i: int) -> None:
 
 
 @inlined
-def _flip_chance(state: DoubleThompsonKernel, i: int, j: int) -> float:
+def _flip_probability(state: DoubleThompsonKernel, i: int, j: int) -> float:
     return (state.threshold[i, j] + state.pairs[i, j].remainder) / 65536.0
 
 
@@ -93,7 +93,7 @@ def _find_tails(state: DoubleThompsonKernel, i: int, enough: float) -> float:
     tails[rows, 0], tails[rows, 1] = enough, 1.0 - enough
     for row in range(rows - 1, -1, -1):
         left = rows - row
-        yes = _flip_chance(state, i, state.arms[row].listed)
+        yes = _flip_probability(state, i, state.arms[row].listed)
         no = 1.0 - yes
         tails[row, 0] = enough
         for needed in range(max(1, most - row), min(most, left) + 1):
@@ -170,15 +170,15 @@ def _flip_listed(
 ) -> None:
     """Flip pairs of an arm given its upset, or that it does not happen.
 
-    Pair after pair, each with its own chance times the chance that those behind it
-    supply what is then still needed, or do not.
+    Pair after pair, each with its own probability times the probability that those
+    behind it supply what is then still needed, or do not.
     """
     _list_pairs(state, i)
     _find_tails(state, i, 1.0 if upset else 0.0)
     rows, needed = state.now[0].num_listed, state.arms[i].lacking
     for row in range(rows):
         j = state.arms[row].listed
-        yes = _flip_chance(state, i, j)
+        yes = _flip_probability(state, i, j)
         no = 1.0 - yes
         # Beyond these the condition is met whatever comes.
         if 0 < needed <= rows - row:

@@ -13,7 +13,7 @@ from bayesduel.posteriors.beta_pairs import (
     BetaPairs,
 )
 from bayesduel.posteriors.names import check_pair_posterior, take_by_name
-from theory import double_thompson_bound, double_thompson_refined_bound
+from theory.theorems import double_thompson_bound, double_thompson_refined_bound
 
 
 @register("bt-ts", acronym="BT-TS", elimination=False, posterior="bradley-terry")
@@ -40,11 +40,11 @@ class DoubleThompson(KernelPolicy):
     t counts from 1.
 
     With ``look_ahead`` the rounds in which the first arm would meet itself are not
-    stepped through: their number is geometric and drawn at once. The law of all counts
-    of different arms, of the state at every round, and the mean of every regret are
-    exactly those of the step form. One champion is drawn per idle stretch, so with
-    several Copeland winners how self-duels split among them is coarser than round by
-    round (for Copeland regret that is immaterial: they all cost nothing).
+    stepped through: their number is geometric and drawn at once. The distribution of
+    all counts of different arms, of the state at every round, and the mean of every
+    regret are exactly those of the step form. One champion is drawn per idle stretch,
+    so with several Copeland winners how self-duels split among them is coarser than
+    round by round (for Copeland regret that is immaterial: they all cost nothing).
 
     With another ``posterior`` both samples are preference matrices drawn from that,
     with the same rule and the same bounds, which assume nothing. Where its draws are
@@ -53,12 +53,12 @@ class DoubleThompson(KernelPolicy):
 
     BT-TS is pure D-TS over Bradley-Terry, by :class:`~bayesduel.posteriors.Laplace` or
     :class:`~bayesduel.posteriors.HMC`, its slow truth. One scale shares what is learnt
-    between all pairs, K unknowns where Beta laws have K (K - 1) / 2: the best arms of
-    two samples of utilities meet. The price is the assumption: with cyclic
+    between all pairs, K unknowns where Beta distributions have K (K - 1) / 2: the best
+    arms of two samples of utilities meet. The price is the assumption: with cyclic
     preferences it may settle on an arm that is no Copeland winner, and the bounds do
     not save it, since an arm that only meets itself is never ruled out;
     ``diagnostics.transitivity`` looks for cycles in votes. The theorems on D-TS say
-    nothing of other posteriors than Beta laws, and none is known to us.
+    nothing of other posteriors than Beta distributions, and none is known to us.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ class DoubleThompson(KernelPolicy):
     >>> from bayesduel import policies
     >>> policies.get("d-ts", alpha=0.6).label
     'D-TS:alpha=0.6'
-    >>> policies.parse("d-ts:prior=2").posterior
+    >>> policies.parse_policy("d-ts:prior=2").posterior
     BetaPairs(prior=2)
-    >>> policies.parse("d-ts:posterior=thurstone,prior_scale=1").label
+    >>> policies.parse_policy("d-ts:posterior=thurstone,prior_scale=1").label
     'D-TS:posterior=thurstone,prior_scale=1.0'
     >>> policies.get("pure-d-ts", posterior="bradley-terry").label
     'BT-TS'
@@ -123,7 +123,7 @@ class DoubleThompson(KernelPolicy):
             )
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel, where there is a Beta law per pair."""
+        """Return the kernel, where there is a Beta distribution per pair."""
         posterior = self.posterior
         if not isinstance(posterior, BetaPairs):
             return None

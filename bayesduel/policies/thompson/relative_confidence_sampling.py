@@ -24,8 +24,8 @@ class RelativeConfidenceSampling(KernelPolicy):
     there is at most one. While its bounds hold and it has been champion more often than
     some other arm, such rounds are independent, each with the probability that the arm
     beats all others in the sample: their number is geometric, and ``look_ahead`` draws
-    it at once, with the champion of the round that follows. The law of everything that
-    is counted is that of the step form.
+    it at once, with the champion of the round that follows. The distribution of
+    everything that is counted is that of the step form.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ class RivalDirectedThompson(KernelPolicy):
     """Rival-directed Thompson sampling (RD-TS). Ours; nothing is proved of it.
 
     The posterior decides when to explore, and a rival's world decides where. Let w be
-    the leader, and Phi_i the posterior chance that arm i has more wins (a larger
+    the leader, and Phi_i the posterior probability that arm i has more wins (a larger
     Copeland score) than w. A round explores with probability min(1, c sum_i Phi_i);
     else w meets itself. A round that explores draws a rival i in proportion to Phi_i,
     and the signs of its pairs and of the leader's *given* that the rival dethrones the
@@ -46,7 +46,7 @@ class RivalDirectedThompson(KernelPolicy):
       that make a rival strong may long go unquestioned. With
       ``pairs="gradient"`` no world is drawn: the pair with the largest
       d_e Q_e (1 - Q_e) h_e / r_e is played (ties at random), where h_e is the sum over
-      the rivals of the derivative of Phi_i by the chance of the pair.
+      the rivals of the derivative of Phi_i by the probability of the pair.
 
     With ``cost="duels"`` every duel of different arms costs the same, and no arm meets
     itself: to *name* a winner with few duels, see :mod:`bayesduel.stopping`. Then
@@ -54,14 +54,14 @@ class RivalDirectedThompson(KernelPolicy):
     Phi_i is too small for a number, the leader meets any rival.
 
     Nothing changes between two duels of different arms, so the self-duels before the
-    next one are geometric, and ``look_ahead`` draws their number at once. The law of
-    all duels is that of the step form. With two equal Copeland winners Phi never
-    vanishes, and every round is an event.
+    next one are geometric, and ``look_ahead`` draws their number at once. The
+    distribution of all duels is that of the step form. With two equal Copeland winners
+    Phi never vanishes, and every round is an event.
 
     Parameters
     ----------
     c : float
-        Above 0. Exploration per unit of the chance to be wrong. Small ones keep a
+        Above 0. Exploration per unit of the probability to be wrong. Small ones keep a
         wrong leader for long.
     eta : float
         In [0, 1]. Weight of past duels. With 1 the optimal allocation is a fixed point.

@@ -14,7 +14,7 @@ from bayesduel.posteriors.beta_arms import BetaArms
 
 
 class SelfSparringState(NamedTuple):
-    """The parameters of the Beta law of each arm, those of the prior included."""
+    """The Beta parameters of each arm, those of the prior included."""
 
     gains: Float[np.ndarray, " K"]
     losses: Float[np.ndarray, " K"]
@@ -109,7 +109,7 @@ class SelfSparring(Policy):
 
 
 def largest_draw(rng: Generator, state: SelfSparringState) -> int:
-    """Return the arm with the largest draw from its Beta law."""
+    """Return the arm with the largest draw from its Beta distribution."""
     best, largest = 0, -1.0
     for arm in range(len(state.gains)):
         score = rng.beta(state.gains[arm], state.losses[arm])

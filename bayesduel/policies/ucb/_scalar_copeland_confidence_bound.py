@@ -90,7 +90,7 @@ class CopelandConfidenceBoundKernel(NamedTuple):
 def kernel(*, alpha: float, look_ahead: bool) -> ScalarKernel:
     """Return the kernel; without ``look_ahead`` it plays round by round."""
 
-    def of_run(
+    def initial_state(
         order: Int[np.ndarray, " K"], horizon: int
     ) -> CopelandConfidenceBoundKernel:
         num_arms = len(order)
@@ -104,7 +104,7 @@ def kernel(*, alpha: float, look_ahead: bool) -> ScalarKernel:
         start_upper_bounds(state)
         return state
 
-    return ScalarKernel("copeland_confidence_bound", of_run)
+    return ScalarKernel("copeland_confidence_bound", initial_state)
 
 
 @inlined
@@ -149,7 +149,7 @@ def choose(
 
 @compiled
 def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
-    """Find the law of a round (lines 5 to 7).
+    """Find the distribution of a round (lines 5 to 7).
 
     Winners meet themselves when they are champions: such rounds are idle. They are
     optimistic and hopeful, all with the same probability.
@@ -175,9 +175,9 @@ def _weigh_champions(state: CopelandConfidenceBoundKernel) -> None:
     now.num_open_beliefs = count_open_beliefs(state)
     check = _CHECK if now.num_open_beliefs > 0 else 0.0
     # A sum of probabilities may be rounded on either side of 1.
-    chance = min(check + (1.0 - check) * busy, 1.0) if now.num_winners > 0 else 1.0
-    now.hazard = hazard_of(chance)
-    now.checks = check / chance if chance > 0.0 else 0.0
+    probability = min(check + (1.0 - check) * busy, 1.0) if now.num_winners > 0 else 1.0
+    now.hazard = hazard_of(probability)
+    now.checks = check / probability if probability > 0.0 else 0.0
 
 
 @inlined

@@ -61,7 +61,7 @@ class RelativeUCBKernel(NamedTuple):
 def kernel(*, alpha: float, look_ahead: bool) -> ScalarKernel:
     """Return the kernel; without ``look_ahead`` it plays round by round."""
 
-    def of_run(order: Int[np.ndarray, " K"], horizon: int) -> RelativeUCBKernel:
+    def initial_state(order: Int[np.ndarray, " K"], horizon: int) -> RelativeUCBKernel:
         num_arms = len(order)
         state = RelativeUCBKernel(
             now=np.zeros(1, dtype=_NOW),
@@ -74,7 +74,7 @@ def kernel(*, alpha: float, look_ahead: bool) -> ScalarKernel:
         start_upper_bounds(state)
         return state
 
-    return ScalarKernel("relative_ucb", of_run)
+    return ScalarKernel("relative_ucb", initial_state)
 
 
 @inlined

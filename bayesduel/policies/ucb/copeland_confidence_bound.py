@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from bayesduel.policies.checks import check_above
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
-from theory import ccb_order
+from theory.theorems import ccb_order
 
 
 @register("ccb", acronym="CCB", theorems=(ccb_order,))
@@ -24,8 +24,8 @@ class CopelandConfidenceBound(KernelPolicy):
 
     A champion meets itself when all its pairs are decided. While no bound reaches 1/2
     the sets stay as they are, the rounds are independent, and the number of such self-
-    duels is geometric; ``look_ahead`` draws it at once. The law of all counts of
-    different arms, of the state at every round, and the mean of every regret are
+    duels is geometric; ``look_ahead`` draws it at once. The distribution of all counts
+    of different arms, of the state at every round, and the mean of every regret are
     exactly those of the step form. One champion is drawn per idle stretch, so with
     several optimistic champions the split of self-duels among them is coarser.
 

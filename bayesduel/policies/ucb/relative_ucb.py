@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from bayesduel.policies.checks import check_above
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
-from theory import rucb_bound
+from theory.theorems import rucb_bound
 
 
 @register("rucb", acronym="RUCB", theorems=(rucb_bound,))

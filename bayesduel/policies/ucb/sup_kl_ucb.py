@@ -13,7 +13,7 @@ from bayesduel.ops.rules import among_largest
 from bayesduel.policies.checks import check_at_least, check_choice
 from bayesduel.policies.policy import Duel, Policy
 from bayesduel.policies.registry import register
-from theory import sup_klucb_constant
+from theory.theorems import sup_klucb_constant
 
 SCORES = ("copeland", "condorcet", "borda")
 

@@ -60,7 +60,7 @@ _loaded: set[str] = set()
 
 
 class Asker:
-    """Runs :func:`ask` and :func:`hear` of a kernel: in Python, or compiled.
+    """Runs :func:`ask` and :func:`tell_votes` of a kernel: in Python, or compiled.
 
     A question takes Python a millisecond, but a program a second to be loaded, or
     several to be compiled. So Python plays for as long as that takes less time in all,
@@ -100,16 +100,16 @@ class Asker:
         self.expect(1)
         self._run(ask, 1, (state, rng, played, horizon, found))
 
-    def hear(
+    def tell_votes(
         self, state: Any, rng: Generator, played: int, begins: bool, votes: Records
     ) -> int:
-        """Run :func:`hear` of all votes, or until the policy waits for the host."""
+        """Run :func:`tell_votes` until all is told, or the host has to help."""
         left = int(votes["count"].sum())
         while True:
             self.expect(left)
             most = left if self.is_compiled else min(left, _VOTES_AT_ONCE)
             given = state, rng, played, begins, votes, most
-            played, begins = self._run(hear, most, given), False
+            played, begins = self._run(tell_votes, most, given), False
             still = int(votes["count"].sum())
             if still in (0, left):
                 return played
@@ -136,10 +136,10 @@ class Asker:
 def _program(function: Any, kernel: str) -> Callable[..., Any]:
     """Return a function compiled for the kernel of this name."""
     # Most questions need no program, so neither Numba.
-    from bayesduel.simulation.scalar.programs import kept
+    from bayesduel.simulation.scalar.programs import cached_program
 
     _loaded.add(kernel)
-    return kept(function, f"{kernel}-{_SUFFIXES[function]}")
+    return cached_program(function, f"{kernel}-{_SUFFIXES[function]}")
 
 
 def ask(policy: Any, rng: Generator, played: int, horizon: int, found: Records) -> None:
@@ -173,7 +173,7 @@ def ask(policy: Any, rng: Generator, played: int, horizon: int, found: Records) 
                     return
 
 
-def hear(
+def tell_votes(
     policy: Any,
     rng: Generator,
     played: int,
@@ -208,4 +208,4 @@ def hear(
     return played
 
 
-_SUFFIXES = {ask: "asked", hear: "heard"}
+_SUFFIXES = {ask: "asked", tell_votes: "heard"}

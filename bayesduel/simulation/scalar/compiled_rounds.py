@@ -19,7 +19,7 @@ from bayesduel.policies.subset_base import Offer, SubsetPolicy
 from bayesduel.posteriors.names import is_posterior
 from bayesduel.simulation import rounds, set_rounds
 from bayesduel.simulation.rounds import as_duel, is_in_bulk
-from bayesduel.simulation.scalar.programs import keep_on_disk
+from bayesduel.simulation.scalar.programs import cache_on_disk
 from bayesduel.simulation.set_rounds import as_mask, as_offer
 
 _OPTIONS: Any = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
@@ -107,7 +107,7 @@ def compiled_rounds(kind: type[PolicyBase]) -> Callable[..., None]:
     program: Any = njit(**_OPTIONS)(_with_names(loop.play, names))
     if not any(_calls_itself(each) for each in methods.values()):
         digest = functions_digest([*methods.values(), *ours])
-        keep_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
+        cache_on_disk(program, f"{'bulk' if in_bulk else 'rule'}-{digest[:16]}")
 
     def play_compiled(*arguments: Any) -> None:
         try:
@@ -132,7 +132,7 @@ def _part(function: FunctionType) -> Any:
     """Compile a part of the loop once, and keep it on disk for the next rule."""
     part = _with_helpers(function, _PARTS, _PART_OPTIONS)
     digest = functions_digest([function])
-    keep_on_disk(part, f"part-{digest[:16]}")
+    cache_on_disk(part, f"part-{digest[:16]}")
     return part
 
 
@@ -146,8 +146,8 @@ def _played_by(update: Any, in_bulk: bool) -> dict[str, Any]:
     def told(policy, state, rng, round_, first, second, wins, rounds):  # noqa: ANN001, ANN202
         update(policy, state, rng, round_, first, second, outcome(wins, rounds))
 
-    def drawn(policy, rng, chance, rounds):  # noqa: ANN001, ANN202
-        return draw(rng, chance, rounds)
+    def drawn(policy, rng, probability, rounds):  # noqa: ANN001, ANN202
+        return draw(rng, probability, rounds)
 
     made = {"update": told, "count_wins": drawn, "is_in_bulk": lambda policy: in_bulk}
     return {name: njit(**_OUR_OPTIONS)(each) for name, each in made.items()}
@@ -158,7 +158,7 @@ def _one_by_one() -> tuple[Any, Any]:
     """Compile this once for all rules that ask for a single round of a pair."""
     compiled = njit(**_OUR_OPTIONS)
     return (
-        compiled(lambda rng, chance, rounds: int(rng.random() < chance)),
+        compiled(lambda rng, probability, rounds: int(rng.random() < probability)),
         compiled(lambda wins, rounds: wins > 0),
     )
 
@@ -168,7 +168,7 @@ def _in_bulk() -> tuple[Any, Any]:
     """Compile this once for all others."""
     compiled = njit(**_OUR_OPTIONS)
     return (
-        compiled(lambda rng, chance, rounds: rng.binomial(rounds, chance)),
+        compiled(lambda rng, probability, rounds: rng.binomial(rounds, probability)),
         compiled(lambda wins, rounds: Wins(wins, rounds)),
     )
 

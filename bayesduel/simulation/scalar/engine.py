@@ -2,7 +2,7 @@
 
 Run after run is played, in segments between which the host can report and be
 interrupted. Generator and order of arms are those of any policy
-(``simulation.beginnings``): a run is a function of the seed and its number.
+(``simulation.run_orders``): a run is a function of the seed and its number.
 """
 
 import math
@@ -15,16 +15,16 @@ import numpy as np
 from jaxtyping import Float64, Int
 
 from bayesduel.policies.scalar_kernel import ScalarKernel
-from bayesduel.simulation.beginnings import orders_and_words
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.records import RunRecords
+from bayesduel.simulation.run_orders import orders_and_words
 from bayesduel.simulation.scalar.loop import Problem, new_progress, new_record
 from bayesduel.simulation.scalar.programs import (
     program,
     program_name,
-    telling_program,
+    tell_program,
 )
-from bayesduel.simulation.segments import Segments, begin_anew, new_generator
+from bayesduel.simulation.segments import Segments, new_generator, reseed
 from bayesduel.stopping.scalar_rules import NEVER_STOPS, ScalarStopping
 
 
@@ -99,15 +99,17 @@ def run_chunk(
     for row, order in enumerate(orders):
         state = kernel.new_state(order, horizon)
         record = new_record(ledger[row], found[row : row + 1], ends)
-        begin_anew(rng, seeds[row])
+        reseed(rng, seeds[row])
         if variations.preferences is not None:
             preference = variations.preferences[row]
         if variations.votes is not None:
             told = rng.permutation(variations.votes)
             told[:, :2] = np.argsort(order)[told[:, :2]]
-            telling_program(name)(state, rng, record, told)
+            tell_program(name)(state, rng, record, told)
         problem = Problem(preference[order[:, None], order], order, grid)
-        go_on = partial(_go_on, play, kernel.serve, (state, rng, problem, record))
+        go_on = partial(
+            _go_on, play, kernel.solve_on_host, (state, rng, problem, record)
+        )
         segments.play(runs[row], go_on)
         infos.append(kernel.info(state))
         if segments.is_enough():
@@ -129,13 +131,13 @@ def run_chunk(
 
 def _go_on(
     play: Callable[..., None],
-    serve: Callable[[Any], bool],
+    solve_on_host: Callable[[Any], bool],
     inputs: tuple[Any, ...],
     event_limit: int,
 ) -> tuple[int, int]:
     """Play up to so many events; return those, and the rounds, that there were."""
     play(*inputs, event_limit)
-    while serve(inputs[0]):
+    while solve_on_host(inputs[0]):
         play(*inputs, event_limit)
     run = inputs[-1].progress
     return int(run["events"][0]), int(run["played"][0])

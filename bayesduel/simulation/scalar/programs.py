@@ -23,23 +23,25 @@ def program_name(kernel: str, stopping: str = "") -> str:
 def is_at_hand(name: str) -> bool:
     """Say whether a program need not be compiled: it is on the disk, or in memory."""
     folder = kernel_folder(name)
-    kept = folder is not None and next(folder.rglob("*.nbi"), None) is not None
-    return kept or bool(getattr(program(name), "signatures", ()))
+    cached_program = (
+        folder is not None and next(folder.rglob("*.nbi"), None) is not None
+    )
+    return cached_program or bool(getattr(program(name), "signatures", ()))
 
 
 @cache
 def program(kernel: str) -> Callable[..., None]:
     """Return the compiled :func:`play` of the kernel of this name."""
-    return kept(play, kernel)
+    return cached_program(play, kernel)
 
 
 @cache
-def telling_program(kernel: str) -> Callable[..., None]:
+def tell_program(kernel: str) -> Callable[..., None]:
     """Return the compiled :func:`tell` of the kernel of this name."""
-    return kept(tell, f"{kernel}-told")
+    return cached_program(tell, f"{kernel}-told")
 
 
-def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def cached_program(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Compile a function of Python, or find it on disk as ``name``.
 
     Where Numba is told to compile nothing (``NUMBA_DISABLE_JIT``), Python runs it.
@@ -51,11 +53,11 @@ def kept(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     if _settings.DISABLE_JIT:
         return partial(run_uncompiled, function)
     compiled: Any = standalone(function)
-    keep_on_disk(compiled, name)
+    cache_on_disk(compiled, name)
     return compiled
 
 
-def keep_on_disk(compiled: Any, name: str) -> None:
+def cache_on_disk(compiled: Any, name: str) -> None:
     """Let Numba keep what it compiles for a function in the folder ``name``."""
     folder = kernel_folder(name)
     if folder is not None:

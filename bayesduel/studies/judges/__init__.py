@@ -1,5 +1,5 @@
 """What a judge has before them, at a terminal or on a page."""
 
-from bayesduel.lazy import lazily
+from bayesduel.lazy import lazy_attributes
 
-__getattr__, __dir__ = lazily(__name__, {})
+__getattr__, __dir__ = lazy_attributes(__name__, {})

@@ -27,8 +27,8 @@ from starlette.types import ASGIApp
 from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.studies.judges._page_guard import PageGuard
 from bayesduel.studies.judges.arm_files import IMAGE_TYPES, ArmFiles
+from bayesduel.studies.judges.judge_session import JudgeSession
 from bayesduel.studies.judges.links import link_secret, signed_token
-from bayesduel.studies.judges.sitting import Sitting
 from bayesduel.studies.study import Study
 from bayesduel.studies.tickets import ForeignQuestionError, Ticket, checked_judge
 
@@ -106,7 +106,7 @@ class JudgePage:
         self._texts = _files(texts, study, "texts")
         self._images = _files(images, study, "images")
         self._image_names: dict[str, str] = {}
-        self._sittings: dict[str, Sitting] = {}
+        self._sittings: dict[str, JudgeSession] = {}
         self._turn = threading.Lock()
         routes = [
             Route("/{token}/", self._page),
@@ -196,23 +196,25 @@ class JudgePage:
             if judge not in self._sittings and len(self._sittings) == MOST_NAMES:
                 text = f"this page has taken {MOST_NAMES} names, and takes no more"
                 return PlainTextResponse(text, 403)
-            sitting = self._sittings.setdefault(judge, Sitting(self._study, judge))
+            judge_session = self._sittings.setdefault(
+                judge, JudgeSession(self._study, judge)
+            )
             try:
                 if deed == "answer":
-                    sitting.answer(_number_of(given), given.get("answer", ""))
+                    judge_session.answer(_number_of(given), given.get("answer", ""))
                     remark = self._study.remark
                 elif deed == "undo":
-                    sitting.undo(_number_of(given))
+                    judge_session.undo(_number_of(given))
             except ForeignQuestionError as error:
                 return PlainTextResponse(str(error), 403)
             except StudyError as error:
                 note = str(error)
-            ticket = sitting.next()
+            ticket = judge_session.next()
             body = {
                 "question": None if ticket is None else self._question(ticket),
                 "resting": self._study.resting if ticket is None else "",
-                "answered": sitting.num_answered,
-                "last": sitting.last,
+                "answered": judge_session.num_answered,
+                "last": judge_session.last,
                 "note": note or remark,
             }
         return JSONResponse(body, 409 if note else 200)

@@ -12,19 +12,19 @@ from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.policies.policy import declared
 from bayesduel.simulation.records import PROGRAMS
 from bayesduel.simulation.scalar.asking import FOUND, VOTE, Asker
-from bayesduel.studies._state import StudyState, Told
-from bayesduel.studies.players.played import Game, Played, generator
+from bayesduel.studies._state import PolicyEvent, StudyState
+from bayesduel.studies.players.played import Player, PlayerState, generator
 
 if TYPE_CHECKING:
     from bayesduel.policies.policy import PolicyBase
     from bayesduel.policies.scalar_kernel import ScalarKernel
 
-__all__ = ["PlayedKernel"]
+__all__ = ["KernelPlayer"]
 
 _PROGRAM = PROGRAMS["scalar"]
 
 
-class PlayedKernel(Played):
+class KernelPlayer(Player):
     """Asks the kernel of a policy.
 
     What another program asked for, as in files of older versions, it takes for votes
@@ -38,13 +38,13 @@ class PlayedKernel(Played):
         horizon = state.settings.budget if plans else None
         self._horizon = LONGEST_HORIZON if horizon is None else horizon
         self._generator = partial(generator, state)
-        self._serve = kernel.serve
+        self._serve = kernel.solve_on_host
         self._asker = Asker(kernel.name)
         order = np.arange(len(state.active), dtype=np.int64)
-        game = Game(kernel.new_state(order, self._horizon))
+        game = PlayerState(kernel.new_state(order, self._horizon))
         super().__init__(state, game)
 
-    def _ask(self, game: Game, number: int) -> dict[str, Any] | None:
+    def _ask(self, game: PlayerState, number: int) -> dict[str, Any] | None:
         before, found = game.round, np.zeros(1, dtype=FOUND)
         rng = self._generator(number)
         self._asker.ask(game.state, rng, game.round, self._horizon, found)
@@ -58,10 +58,10 @@ class PlayedKernel(Played):
         duel = self._duel(game, before, chosen)
         return duel | {"note": [int(found[0]["noted"])], "program": _PROGRAM}
 
-    def _begin(self, told: list[Told]) -> None:
+    def _begin(self, told: list[PolicyEvent]) -> None:
         self._tell([row for each in told for row in self._votes(each)], begins=True)
 
-    def _follow(self, told: Iterable[Told]) -> None:
+    def _follow(self, told: Iterable[PolicyEvent]) -> None:
         told = list(told)
         for place, each in enumerate(told):
             self._asker.expect(len(told) - place)
@@ -70,7 +70,7 @@ class PlayedKernel(Played):
             elif each.program == _PROGRAM:
                 self._ask(self._game, each.number)
 
-    def _votes(self, told: Told) -> list[tuple[int, ...]]:
+    def _votes(self, told: PolicyEvent) -> list[tuple[int, ...]]:
         """Return the votes of an event, those for its first arm first."""
         first, second = self._places(told)
         duel = told.duel or {}
@@ -87,6 +87,8 @@ class PlayedKernel(Played):
         """Tell the policy of votes; those it did not ask for take rounds now."""
         game, rows = self._game, np.array(votes, dtype=VOTE)
         rng = self._generator(number)
-        game.round = self._asker.hear(game.state, rng, game.round, begins, rows)
+        game.round = self._asker.tell_votes(game.state, rng, game.round, begins, rows)
         while self._serve(game.state):
-            game.round = self._asker.hear(game.state, rng, game.round, False, rows)
+            game.round = self._asker.tell_votes(
+                game.state, rng, game.round, False, rows
+            )

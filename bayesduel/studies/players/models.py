@@ -12,15 +12,15 @@ import numpy as np
 from bayesduel.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.policies.over_models.base import ModelRule
-from bayesduel.program_cache import keep_programs
+from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.records import PROGRAMS
-from bayesduel.studies._state import StudyState, Told
-from bayesduel.studies.players.played import Game, Played, generator
+from bayesduel.studies._state import PolicyEvent, StudyState
+from bayesduel.studies.players.played import Player, PlayerState, generator
 from bayesduel.types import Duel, OnHost
 from bayesduel.types import Outcome as _Outcome
 
-__all__ = ["PlayedModel"]
+__all__ = ["ModelPlayer"]
 
 Outcome: Any = _Outcome
 """Of numbers of Python, in place of arrays."""
@@ -31,7 +31,7 @@ _BEGINS = 2**31
 """Above the numbers of events: those of the votes from which a policy begins."""
 
 
-class PlayedModel(Played):
+class ModelPlayer(Player):
     """Asks a policy in JAX.
 
     What another program asked for, as in files of older versions, it takes for votes
@@ -39,7 +39,7 @@ class PlayedModel(Played):
     """
 
     def __init__(self, policy: ModelRule, state: StudyState) -> None:
-        keep_programs()
+        enable_program_cache()
         self._generator = partial(generator, state)
         self._horizon = LONGEST_HORIZON
         order = np.arange(len(state.active), dtype=np.int32)
@@ -54,12 +54,12 @@ class PlayedModel(Played):
             )
             blank = asked_models.blank_request(self._policy, began)
         self._blank = jax.tree.map(lambda leaf: leaf[0], blank)
-        super().__init__(state, Game(began))
+        super().__init__(state, PlayerState(began))
 
-    def _begin(self, told: list[Told]) -> None:
+    def _begin(self, told: list[PolicyEvent]) -> None:
         self._follow(each._replace(number=_BEGINS + each.number) for each in told)
 
-    def _ask(self, game: Game, number: int) -> dict[str, Any] | None:
+    def _ask(self, game: PlayerState, number: int) -> dict[str, Any] | None:
         before, rng = game.round, self._generator(number)
         told: Any = None
         for step in range(PATIENCE):
@@ -78,21 +78,25 @@ class PlayedModel(Played):
         self._call(game, number, PATIENCE, told, asks=False)
         return None
 
-    def _found(self, game: Game, before: int, duel: OnHost[Duel]) -> dict[str, Any]:
+    def _found(
+        self, game: PlayerState, before: int, duel: OnHost[Duel]
+    ) -> dict[str, Any]:
         chosen = duel.champion, duel.exploit_rounds, duel.first, duel.second
         found = self._duel(game, before, chosen)
         votes, idle = duel.explore_rounds, game.round - before - duel.explore_rounds
         note = [leaf.item() for leaf in jax.tree.leaves(duel.note)]
         return found | {"votes": votes, "idle": idle, "note": note, "program": _PROGRAM}
 
-    def _follow(self, told: Iterable[Told]) -> None:
+    def _follow(self, told: Iterable[PolicyEvent]) -> None:
         for each in told:
             if each.duel is not None:
                 self._tell(self._game, each, each.duel)
             elif each.program == _PROGRAM:
                 self._ask(self._game, each.number)
 
-    def _tell(self, game: Game, told: Told, asked: dict[str, Any]) -> None:
+    def _tell(
+        self, game: PlayerState, told: PolicyEvent, asked: dict[str, Any]
+    ) -> None:
         """Tell the policy of votes; those it did not ask for take rounds now."""
         first, second = self._places(told)
         tree = jax.tree.structure(self._blank.note)
@@ -116,7 +120,7 @@ class PlayedModel(Played):
 
     def _call(
         self,
-        game: Game,
+        game: PlayerState,
         number: int,
         step: int,
         told: Any,
@@ -129,7 +133,7 @@ class PlayedModel(Played):
         typed = jax.tree.map(
             lambda leaf, value: np.asarray(value, leaf.dtype)[None], self._blank, duel
         )
-        given = asked_models.Told(
+        given = asked_models.Feedback(
             counts=np.array([told is not None]),
             asks=np.array([asks]),
             round=np.array([game.round if round_ is None else round_]),

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.studies._state import StudyState, Told
+from bayesduel.studies._state import PolicyEvent, StudyState
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-__all__ = ["Game", "Played"]
+__all__ = ["PlayerState", "Player"]
 
 
 @dataclass
-class Game:
+class PlayerState:
     """The policy in the middle of a study."""
 
     state: Any
@@ -26,14 +26,14 @@ class Game:
     """Rounds so far by its own clock, exploitation and open questions among them."""
 
 
-class Played:
+class Player:
     """Follows the events of a study, and says what a policy asks for next.
 
     Everything is a function of the events: what is random about one is a function of
     its number. Subclasses know the policy.
     """
 
-    def __init__(self, state: StudyState, game: Game) -> None:
+    def __init__(self, state: StudyState, game: PlayerState) -> None:
         self.positions = state.active
         self._epoch = state.epoch
         self._read = 0
@@ -49,7 +49,7 @@ class Played:
         self._follow(state.told[self._read :])
         self._read = len(state.told)
 
-    def next_duel(self, number: int) -> tuple[dict[str, Any] | None, Game]:
+    def next_duel(self, number: int) -> tuple[dict[str, Any] | None, PlayerState]:
         """Return what the policy asks for at an event of that number, None for nothing.
 
         And the policy after that: to be handed to :meth:`has_asked` once the event is
@@ -58,25 +58,25 @@ class Played:
         after = deepcopy(self._game)
         return self._ask(after, number), after
 
-    def has_asked(self, game: Game, state: StudyState, *, told: int) -> None:
+    def has_asked(self, game: PlayerState, state: StudyState, *, told: int) -> None:
         """Go on from what :meth:`next_duel` returned; its event is among the told."""
         self._game, self._read = game, told + 1
         self.follow(state)
 
-    def _begin(self, told: list[Told]) -> None:
+    def _begin(self, told: list[PolicyEvent]) -> None:
         """Go through the votes from which the policy begins."""
         self._follow(told)
 
-    def _ask(self, game: Game, number: int) -> dict[str, Any] | None:
+    def _ask(self, game: PlayerState, number: int) -> dict[str, Any] | None:
         """Let the policy choose until it names different arms."""
         raise NotImplementedError
 
-    def _follow(self, told: Iterable[Told]) -> None:
+    def _follow(self, told: Iterable[PolicyEvent]) -> None:
         """Go through what it has to go through."""
         raise NotImplementedError
 
     def _duel(
-        self, game: Game, before: int, chosen: Any, rounds: int = 1
+        self, game: PlayerState, before: int, chosen: Any, rounds: int = 1
     ) -> dict[str, Any]:
         """Return champion, its last rounds, and two arms as an event has them."""
         champion, exploit, first, second = map(int, chosen)
@@ -91,11 +91,11 @@ class Played:
             "idle": game.round - before - rounds,
         }
 
-    def _places(self, told: Told) -> tuple[int, int]:
+    def _places(self, told: PolicyEvent) -> tuple[int, int]:
         """Return how the policy knows the two arms."""
         return self.positions.index(told.first), self.positions.index(told.second)
 
-    def _votes_before(self, state: StudyState) -> list[Told]:
+    def _votes_before(self, state: StudyState) -> list[PolicyEvent]:
         """Return the votes from which a policy begins, pair by pair."""
         wins, found = state.epoch_wins, []
         for place, first in enumerate(self.positions):
@@ -103,7 +103,7 @@ class Played:
                 won, lost = int(wins[first, second]), int(wins[second, first])
                 if won + lost:
                     votes = won + lost
-                    told = Told(len(found), {}, first, second, votes, won, False)
+                    told = PolicyEvent(len(found), {}, first, second, votes, won, False)
                     found.append(told)
         return found
 

@@ -10,13 +10,13 @@ from bayesduel.errors import SimulationError
 from bayesduel.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.policies.policy import Policy, Wins, check_rule
 from bayesduel.simulation.rounds import as_duel, is_in_bulk
-from bayesduel.studies._state import StudyState, Told
-from bayesduel.studies.players.played import Game, Played, generator
+from bayesduel.studies._state import PolicyEvent, StudyState
+from bayesduel.studies.players.played import Player, PlayerState, generator
 
-__all__ = ["PlayedRule"]
+__all__ = ["RulePlayer"]
 
 
-class PlayedRule(Played):
+class RulePlayer(Player):
     """Asks a policy in NumPy."""
 
     def __init__(self, policy: Policy, state: StudyState) -> None:
@@ -27,9 +27,9 @@ class PlayedRule(Played):
         self._generator = partial(generator, state)
         num_arms = len(state.active)
         began = policy.start(num_arms, self._horizon, self._generator(0))
-        super().__init__(state, Game(began))
+        super().__init__(state, PlayerState(began))
 
-    def _ask(self, game: Game, number: int) -> dict[str, Any] | None:
+    def _ask(self, game: PlayerState, number: int) -> dict[str, Any] | None:
         rng, before = self._generator(number), game.round
         for _ in range(PATIENCE):
             duel = as_duel(self._policy.choose(game.state, rng, game.round + 1))
@@ -45,7 +45,7 @@ class PlayedRule(Played):
                 return self._duel(game, before, chosen, rounds)
         return None
 
-    def _begin(self, told: list[Told]) -> None:
+    def _begin(self, told: list[PolicyEvent]) -> None:
         """Go through votes from before; one that plans batches counts its own only."""
         if not self._in_bulk:
             self._follow(told)
@@ -58,14 +58,14 @@ class PlayedRule(Played):
                     f"{round_}; arms are numbered 0 to {len(self.positions) - 1}"
                 )
 
-    def _follow(self, told: Iterable[Told]) -> None:
+    def _follow(self, told: Iterable[PolicyEvent]) -> None:
         for each in told:
             if each.duel is None:
                 self._ask(self._game, each.number)
             else:
                 self._tell(self._game, each)
 
-    def _tell(self, game: Game, told: Told) -> None:
+    def _tell(self, game: PlayerState, told: PolicyEvent) -> None:
         """Tell the policy of votes; those it did not ask for take rounds now."""
         first, second = self._places(told)
         duel, rng = told.duel or {}, self._generator(told.number)

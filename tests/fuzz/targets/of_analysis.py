@@ -48,7 +48,7 @@ def of_analysis() -> dict[str, Target]:
                 "instances": ["gap", ["cyclic", fake.TIED], "camera", []],
                 "policy": ["d-ts+", "balanced", "bt-ts", "scb", "pcomp", "nobody"],
                 "rules": [None, ["fixed:duels=3"], "anytime:delta=0.1", [], {"a": 1}],
-                "delta": v.CHANCES,
+                "delta": v.PROBABILITIES,
                 "width": [0.0, 0.05, 0.5],
                 "budget": [100, 0, 10**10],
                 "look_every": [1, 7, 0],
@@ -111,7 +111,7 @@ def of_analysis() -> dict[str, Target]:
         "usual_rules": Target(
             analysis.usual_rules,
             {
-                "delta": v.CHANCES,
+                "delta": v.PROBABILITIES,
                 "width": [0.0, 0.05, 0.5],
                 "budget": [100, 0, 2**63],
             },

@@ -18,7 +18,9 @@ def of_diagnostics() -> dict[str, Target]:
         "Calibration.smallest_p_value": Target(
             kind.smallest_p_value, {"bins": bins}, self
         ),
-        "Calibration.coverage": Target(kind.coverage, {"probability": v.CHANCES}, self),
+        "Calibration.coverage": Target(
+            kind.coverage, {"probability": v.PROBABILITIES}, self
+        ),
         "calibrate": Target(
             diagnostics.calibrate,
             {
@@ -34,7 +36,7 @@ def of_diagnostics() -> dict[str, Target]:
             },
         ),
         "compare": Target(
-            diagnostics.compare,
+            diagnostics.compare_models,
             {
                 "posteriors": [
                     Made(v.two_fits),

@@ -181,27 +181,27 @@ def of_models() -> dict[str, Target]:
             },
         ),
         "Posterior.sample": Target(
-            inference.Posterior.sample,
+            inference.Fit.sample,
             {"rng_key": v.KEYS, "num_draws": v.NUMBERS},
             self,
         ),
         "Posterior.sample_utilities": Target(
-            inference.Posterior.sample_utilities,
+            inference.Fit.sample_utilities,
             {"rng_key": v.KEYS, "num_draws": v.NUMBERS},
             self,
         ),
         "Posterior.rank_intervals": Target(
-            inference.Posterior.rank_intervals,
-            {"probability": v.CHANCES, "by": [None, "borda", "utility", "elo"]},
+            inference.Fit.rank_intervals,
+            {"probability": v.PROBABILITIES, "by": [None, "borda", "utility", "elo"]},
             self,
         ),
         "Posterior.ranks": Target(
-            inference.Posterior.ranks,
-            {"probability": v.CHANCES, "by": [None, "copeland"]},
+            inference.Fit.ranks,
+            {"probability": v.PROBABILITIES, "by": [None, "copeland"]},
             {"self": Made(v.beta_fit)},
         ),
         "Posterior.to_datatree": Target(
-            inference.Posterior.to_datatree,
+            inference.Fit.to_datatree,
             v.TREE,
             {"self": Made(v.beta_fit)},
         ),
@@ -255,9 +255,11 @@ def of_models() -> dict[str, Target]:
         ),
         "read_preflib": Target(votes.read_preflib, {"path": ["drinks.toi", *v.PATHS]}),
         "standings": Target(
-            inference.standings, {"posterior": v.POSTERIORS, "probability": v.CHANCES}
+            inference.standings,
+            {"posterior": v.POSTERIORS, "probability": v.PROBABILITIES},
         ),
         "parameters": Target(
-            inference.parameters, {"posterior": v.POSTERIORS, "probability": v.CHANCES}
+            inference.parameter_summary,
+            {"posterior": v.POSTERIORS, "probability": v.PROBABILITIES},
         ),
     }

@@ -39,7 +39,7 @@ def of_plots() -> dict[str, Target]:
             of_fit
             | {
                 "by": ["score", "rank", "x"],
-                "probability": v.CHANCES,
+                "probability": v.PROBABILITIES,
                 "max_arms": arms,
             },
         ),
@@ -51,7 +51,7 @@ def of_plots() -> dict[str, Target]:
             | {
                 "one": ["tea", "milk", "wine"],
                 "other": ["milk", "tea", 1],
-                "probability": v.CHANCES,
+                "probability": v.PROBABILITIES,
             },
         ),
         "predictive_check": Target(

@@ -111,31 +111,31 @@ def choices() -> votes.Choices:
 
 
 @cache
-def beta_fit() -> inference.Posterior:
+def beta_fit() -> inference.Fit:
     return inference.fit(models.PairwiseBeta(), some_votes(), num_draws=50)
 
 
 @cache
-def weighted_fit() -> inference.Posterior:
+def weighted_fit() -> inference.Fit:
     return inference.fit(models.PairwiseBeta(ties=True), tied_votes(), num_draws=50)
 
 
 @cache
-def utility_fit() -> inference.Posterior:
+def utility_fit() -> inference.Fit:
     return inference.fit(
         models.BradleyTerry(), some_votes(), method="laplace", num_draws=50
     )
 
 
 @cache
-def choice_fit() -> inference.Posterior:
+def choice_fit() -> inference.Fit:
     return inference.fit(
         models.MultinomialLogit(), choices(), method="laplace", num_draws=50
     )
 
 
 @cache
-def ballot_fit() -> inference.Posterior:
+def ballot_fit() -> inference.Fit:
     return inference.fit(
         models.PlackettLuce(), ballots(), method="laplace", num_draws=50
     )
@@ -213,16 +213,16 @@ def frame() -> pd.DataFrame:
     return pd.DataFrame(WINS, index=NAMES, columns=["milk", "tea", "wine"])
 
 
-def two_fits() -> dict[str, inference.Posterior]:
+def two_fits() -> dict[str, inference.Fit]:
     other = inference.fit(models.PairwiseBeta(prior=0.5), some_votes(), num_draws=50)
     return {"one": beta_fit(), "other": other}
 
 
-def other_fits() -> dict[str, inference.Posterior]:
+def other_fits() -> dict[str, inference.Fit]:
     return {"one": beta_fit(), "other": ballot_fit()}
 
 
-def one_fit() -> dict[str, inference.Posterior]:
+def one_fit() -> dict[str, inference.Fit]:
     return {"one": beta_fit()}
 
 
@@ -231,7 +231,7 @@ def optima() -> dict[str, theory.Optimum]:
 
 
 POSTERIORS = [Made(beta_fit), Made(utility_fit), Made(choice_fit), Made(ballot_fit)]
-POSTERIORS += [Made(weighted_fit), inference.Posterior, Made(some_votes)]
+POSTERIORS += [Made(weighted_fit), inference.Fit, Made(some_votes)]
 DATA = [Made(some_votes), Made(tied_votes), Made(ballots), Made(choices)]
 RESULTS = [Made(tree), Made(node), Made(failed_tree), xr.DataTree(), xr.Dataset()]
 RESULTS += [
@@ -250,7 +250,7 @@ FIGURE_SIZES = {"width": ["full", "column", 5.0, 41], "height": [3.0, None, 0, 1
 NOTION = ["copeland", "weak", "no_choice"]
 KEYS = [0, 1, 2**63, -1]
 NUMBERS = [20, 1, 10**9, 50.0, True]
-CHANCES = [0.9, 0.5, 1.0, 1e-300]
+PROBABILITIES = [0.9, 0.5, 1.0, 1e-300]
 OPTIONS = {
     "method": ["auto", "exact", "laplace", "svi", "nuts", "mcmc"],
     "rng_key": KEYS,

@@ -1,4 +1,4 @@
-"""PCOMP, SCOMP and SCOMP2: the law of runs, number and size of batches."""
+"""PCOMP, SCOMP and SCOMP2: the distribution of runs, number and size of batches."""
 
 from functools import cache
 
@@ -10,8 +10,14 @@ from bayesduel import instances, policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies import Wins
 from bayesduel.policies.batched._batches import PAIRWISE
+from tests.policies.distributions import (
+    chi_square,
+    features,
+    rejected,
+    same_distribution,
+    self_duels,
+)
 from tests.policies.driving import NUM_RUNS, simulate_runs
-from tests.policies.laws import chi_square, features, rejected, same_law, self_duels
 from tests.reference import simulate
 from tests.reference.batched import TWINS
 
@@ -51,12 +57,14 @@ def test_thresholds_are_those_of_the_theory():
         state = policy.start(100, 10**5, np.random.default_rng(0))
         found[elimination] = float(state.now.log_inverse_delta)
     assert found["hoeffding"] == pytest.approx(25.2876140, abs=5e-8)
-    assert found["hoeffding"] == pytest.approx(theory.log_inverse_delta(10**5, 100, 16))
+    assert found["hoeffding"] == pytest.approx(
+        theory.theorems.log_inverse_delta(10**5, 100, 16)
+    )
     assert found["kl"] == pytest.approx(20.7232658, abs=5e-8)
-    assert found["kl"] == pytest.approx(theory.kl_threshold(10**5, 100))
+    assert found["kl"] == pytest.approx(theory.theorems.kl_threshold(10**5, 100))
 
 
-# In law
+# In distribution
 
 
 @cache
@@ -84,14 +92,14 @@ def twin_plays(name, num_runs=150):
 @pytest.mark.parametrize(
     "name", ["pcomp", *(pytest.param(each, marks=SLOW) for each in ("scomp", "scomp2"))]
 )
-def test_runs_have_the_law_of_the_twin(name):
+def test_runs_have_the_distribution_of_the_twin(name):
     records = runs_of(name)
     plays, batches = twin_plays(name)
     ours = features(records.ledger["plays"], STRONG)
     theirs = features(plays, STRONG)
     ours |= self_duels(records.ledger["plays"]) | {"batches": records.info["batches"]}
     theirs |= self_duels(plays) | {"batches": batches}
-    assert not rejected(same_law(ours, theirs), FALSE_ALARM)
+    assert not rejected(same_distribution(ours, theirs), FALSE_ALARM)
 
 
 @pytest.mark.slow
@@ -100,20 +108,20 @@ def test_another_threshold_is_noticed():
     records = runs_of("pcomp", elimination="hoeffding")
     plays, _ = twin_plays("pcomp")
     ours, theirs = (features(each, STRONG) for each in (records.ledger["plays"], plays))
-    assert rejected(same_law(ours, theirs), FALSE_ALARM)
+    assert rejected(same_distribution(ours, theirs), FALSE_ALARM)
 
 
 def test_seeds_are_drawn_one_by_one():
     """An arm of four is a seed with probability 1/2, or 4^(-2/3)."""
     rng = np.random.default_rng(55)
-    for power, chance in ((0.5, 0.5), (2 / 3, 4 ** (-2 / 3))):
+    for power, probability in ((0.5, 0.5), (2 / 3, 4 ** (-2 / 3))):
         policy = policies.get("scomp", seed_power=power)
         states = [policy.start(4, 100, rng) for _ in range(4000)]
         seeds = np.array([state.seeds for state in states])
         counts = np.bincount(seeds.sum(axis=1), minlength=5)
-        law = np.array([1, 4, 6, 4, 1]) * chance ** np.arange(5)
-        law = law * (1 - chance) ** np.arange(4, -1, -1)
-        assert chi_square(counts, law) > FALSE_ALARM
+        distribution = np.array([1, 4, 6, 4, 1]) * probability ** np.arange(5)
+        distribution = distribution * (1 - probability) ** np.arange(4, -1, -1)
+        assert chi_square(counts, distribution) > FALSE_ALARM
         pairwise = np.array([state.now.phase == PAIRWISE for state in states])
         assert np.array_equal(pairwise, ~seeds.any(axis=1))
 
@@ -190,8 +198,8 @@ def test_the_last_arm_takes_all_rounds_in_one_batch():
         policies.get("pcomp"), np.triu(1 - order, 1) + np.eye(4) / 2, checkpoints=GRID
     )
     plays = records.ledger["plays"][:, -1]
-    needed = theory.kl_threshold(HORIZON, 4) / np.log(2)
-    total = np.cumsum(theory.batch_sizes(HORIZON, 16))
+    needed = theory.theorems.kl_threshold(HORIZON, 4) / np.log(2)
+    total = np.cumsum(theory.theorems.batch_sizes(HORIZON, 16))
     batch = int(np.argmax(total > needed))
     row, column = np.triu_indices(4, 1)
     assert np.all(plays[:, row, column] == total[batch])
@@ -221,7 +229,7 @@ def test_regret_of_pcomp_keeps_to_the_theorem(num_batches):
     regret = np.tensordot(
         records.ledger["plays"][:, -1], matrix.regret_per_pair("condorcet_mean"), 2
     )
-    bound = theory.pcomp_bound(matrix, num_batches)(HORIZON)
+    bound = theory.theorems.pcomp_bound(matrix, num_batches)(HORIZON)
     assert regret.mean() <= bound
 
 
@@ -331,9 +339,9 @@ PUBLISHED = {
 def test_regret_of_the_experiments(name, elimination, matrix):
     """Within 30 percent, or three standard errors, of a prototype's mean.
 
-    Its 20 runs of a law with a long tail are what is uncertain: the mean of 2,000 of
-    our runs of SCOMP on arXiv is 1,396 +- 18, where it has 1,920 +- 217. Ours should
-    not add to that.
+    Its 20 runs of a distribution with a long tail are what is uncertain: the mean of
+    2,000 of our runs of SCOMP on arXiv is 1,396 +- 18, where it has 1,920 +- 217. Ours
+    should not add to that.
     """
     instance = instances.load(matrix)
     num_runs = 300 if matrix == "arxiv" else 60

@@ -21,9 +21,14 @@ from bayesduel.policies.elimination.scalable_copeland_bandits import (
     evidence,
 )
 from bayesduel.policies.policy import Wins
+from tests.policies.distributions import (
+    features,
+    rejected,
+    same_distribution,
+    self_duels,
+)
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import CYCLIC, DECISIVE, random_outcomes
-from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.policies.rule_driving import play_rule
 from tests.reference.common import simulate
 from tests.reference.scalable_copeland_bandits import ScalableCopelandBandits as Twin
@@ -156,7 +161,7 @@ def test_another_confidence_is_noticed():
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("matrix", [CYCLIC, CERTAIN], ids=["cyclic", "certain"])
-def test_rounds_at_once_have_the_law_of_one_by_one(matrix, form):
+def test_rounds_at_once_have_the_distribution_of_one_by_one(matrix, form):
     found = []
     for seed, look_ahead in enumerate((False, True)):
         policy = policies.get("scb", look_ahead=look_ahead, **FORMS[form])
@@ -169,7 +174,7 @@ def test_rounds_at_once_have_the_law_of_one_by_one(matrix, form):
         plays = np.triu(plays) + np.triu(plays.swapaxes(2, 3), 1)
         assert plays.sum(axis=(2, 3)).tolist() == [list(grid)] * 350
         found.append(features(plays, matrix) | self_duels(plays))
-    assert not rejected(same_law(*found), FALSE_ALARM)
+    assert not rejected(same_distribution(*found), FALSE_ALARM)
 
 
 def test_rounds_at_once_never_pass_a_decision():
@@ -211,8 +216,10 @@ def test_rounds_that_nobody_answers_decide_nothing(form):
 def test_self_duels_are_left_out_of_the_step_form():
     """The other form asks for many rounds at once, as batches do."""
     with pytest.raises(PolicyParameterError, match="asks for a duel at a time"):
-        policies.parse("scb:self_duels=false").check(4, 100)
-    alone = policies.parse("scb:look_ahead=false,self_duels=false,first_length=300")
+        policies.parse_policy("scb:self_duels=false").check(4, 100)
+    alone = policies.parse_policy(
+        "scb:look_ahead=false,self_duels=false,first_length=300"
+    )
     records = simulate_runs(alone, DECISIVE, checkpoints=(400,), runs=range(5))
     plays = records.ledger["plays"]
     assert np.trace(plays, axis1=2, axis2=3).sum() == 0
@@ -265,4 +272,4 @@ def test_arms_are_eliminated_by_their_bounds():
 )
 def test_parameters_are_checked(text, word):
     with pytest.raises(PolicyParameterError, match=word):
-        policies.parse(text).check(4, 100)
+        policies.parse_policy(text).check(4, 100)

@@ -1,4 +1,5 @@
-"""Sparring, MultiSBM, Doubler and random pairs: laws, machines, epochs, self-duels."""
+"""Sparring, MultiSBM, Doubler and random pairs: distributions, machines, epochs,
+self-duels."""
 
 from functools import cache, partial
 
@@ -9,10 +10,15 @@ from scipy import stats
 from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.reductions import ucb_machines
+from tests.policies.distributions import (
+    features,
+    rejected,
+    same_distribution,
+    self_duels,
+)
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import DECISIVE, TWO_WINNERS, random_outcomes
 from tests.policies.kernel_driving import play_kernel
-from tests.policies.laws import features, rejected, same_law, self_duels
 from tests.policies.rule_driving import play_rule
 from tests.reference import simulate
 from tests.reference.random_pairs import RandomPairs
@@ -75,11 +81,11 @@ def disagreements(matrix, ours, theirs):
         {**features(each, MATRICES[matrix]), **self_duels(each)}
         for each in (ours, theirs)
     )
-    return rejected(same_law(one, other), FALSE_ALARM)
+    return rejected(same_distribution(one, other), FALSE_ALARM)
 
 
 @pytest.mark.parametrize(("form", "matrix"), EARLY)
-def test_early_rounds_have_the_law_of_the_twin(form, matrix):
+def test_early_rounds_have_the_distribution_of_the_twin(form, matrix):
     ours = plays_of(policy_of(form), matrix, CHECKPOINTS, seed=81)
     theirs = twin_plays(form, matrix, CHECKPOINTS, 100)
     assert not disagreements(matrix, ours, theirs)
@@ -88,7 +94,7 @@ def test_early_rounds_have_the_law_of_the_twin(form, matrix):
 @pytest.mark.slow
 @pytest.mark.parametrize("matrix", MATRICES)
 @pytest.mark.parametrize("form", FORMS)
-def test_late_rounds_have_the_law_of_the_twin(form, matrix):
+def test_late_rounds_have_the_distribution_of_the_twin(form, matrix):
     ours = plays_of(policy_of(form), matrix, LATE, seed=82)
     theirs = twin_plays(form, matrix, LATE, 250)
     assert not disagreements(matrix, ours, theirs)
@@ -216,14 +222,14 @@ def test_index_of_a_machine():
 
 
 def test_unpulled_arms_come_first_in_random_order():
-    machine = ucb_machines.Machine(np.array([5, 0, 0, 1]), np.array([5, 0, 0, 1]))
+    machine = ucb_machines.UCBState(np.array([5, 0, 0, 1]), np.array([5, 0, 0, 1]))
     rng = np.random.default_rng(0)
     arms = [ucb_machines.advance(rng, machine, 3.0) for _ in range(100)]
     assert set(arms) == {1, 2}
 
 
 def test_random_pairs_are_uniform():
-    for options, chances in (
+    for options, probabilities in (
         ({}, np.full((4, 4), 1 / 16)),
         ({"distinct": True}, (1 - np.eye(4)) / 12),
     ):
@@ -232,9 +238,9 @@ def test_random_pairs_are_uniform():
         duels = np.array(play_kernel(kernel, outcomes, 8000, seed=84).duels)
         counts = np.zeros((4, 4))
         np.add.at(counts, tuple(duels.T), 1)
-        drawn = chances > 0
+        drawn = probabilities > 0
         assert counts[~drawn].sum() == 0
-        expected = 8000 * chances[drawn]
+        expected = 8000 * probabilities[drawn]
         assert stats.chisquare(counts[drawn], expected).pvalue > FALSE_ALARM
 
 
@@ -249,4 +255,4 @@ def test_random_pairs_are_uniform():
 )
 def test_parameters_are_checked(text, word):
     with pytest.raises(PolicyParameterError, match=word):
-        policies.parse(text).check(4, 100)
+        policies.parse_policy(text).check(4, 100)

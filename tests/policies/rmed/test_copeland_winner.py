@@ -74,7 +74,8 @@ def test_a_program_that_fails_costs_no_run(monkeypatch):
 
 
 def test_without_self_duels_it_waits_alike():
-    """It has no chance: the duels are those of the policy but for its self-duels."""
+    """It has no probability: the duels are those of the policy but for its
+    self-duels."""
     rng = np.random.default_rng(8)
     for matrix in (CYCLIC, (CYCLIC > 0.5) + 0.5 * np.eye(4)):
         outcomes = random_outcomes(matrix, 1502, rng)

@@ -14,9 +14,9 @@ from bayesduel.policies.rmed._scalar_copeland_program import (
 )
 from tests.theory.copeland_program.test_basis import matrices, shaken
 from tests.theory.matrices import gaps_of, winners
-from theory import kl_to_half
 from theory.copeland_program import directed_allocation, price_table
 from theory.copeland_program._basis import Basis, stays_optimal
+from theory.divergences import kl_to_half
 
 
 def _learn_all(arrays):

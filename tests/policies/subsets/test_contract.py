@@ -40,7 +40,7 @@ PLAYED_ELSEWHERE = {
     "maxmin-ucb",
 }
 """``test_twins`` and ``test_long_stretches`` compare their sets one by one, or their
-law."""
+distribution."""
 
 ONE_OF_A_KIND = {"ucb-no-order", "mnl-ts", "stagewise", "maxmin-ucb", "choice-bandits"}
 """One for each kind of state: counts, epochs, stages, comparisons, lists."""
@@ -130,10 +130,12 @@ def test_recommendations_are_sets_and_better_than_chance(name):
     assert best.dtype == bool and best.shape == (NUM_RUNS, 5)
     assert np.all(best.sum(axis=1) == size)
     # 300 rounds teach something: the best arms are recommended more often than by
-    # chance, by five standard errors.
+    # probability, by five standard errors.
     wanted = np.argsort(-WEIGHTS)[:size]
-    share, chance = best[:, wanted].sum() / (size * NUM_RUNS), size / 5
-    assert share > chance + 5 * np.sqrt(chance * (1 - chance) / (size * NUM_RUNS))
+    share, probability = best[:, wanted].sum() / (size * NUM_RUNS), size / 5
+    assert share > probability + 5 * np.sqrt(
+        probability * (1 - probability) / (size * NUM_RUNS)
+    )
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -216,11 +218,11 @@ def worlds_of(policy):
     [
         pytest.param(text, world, id=f"{text}-{world.feedback}-{number}")
         for text in (*(each for each in NAMES if each not in IN_JAX), *OTHER_FORMS)
-        for number, world in enumerate(worlds_of(policies.parse(text)))
+        for number, world in enumerate(worlds_of(policies.parse_policy(text)))
     ],
 )
 def test_compiled_rules_play_the_runs_of_python(text, world):
-    policy = policies.parse(text)
+    policy = policies.parse_policy(text)
     compiled, plain = (
         simulate_offers(
             replace(policy, compiled=each),

@@ -12,7 +12,7 @@ from bayesduel.policies.subsets import mnl_exploration, stagewise_elimination
 from bayesduel.policies.subsets._index_stretches import safe_rounds
 from bayesduel.policies.subsets._reward_counts import no_counts
 from bayesduel.policies.subsets.mnl_thompson import correlated_weights
-from tests.policies.laws import rejected, same_law
+from tests.policies.distributions import rejected, same_distribution
 from tests.policies.subsets.subset_driving import (
     CHECKPOINTS,
     NUM_RUNS,
@@ -38,7 +38,7 @@ FALSE_ALARM = 1e-5
 def test_indices_are_those_of_the_papers(text, width, cap):
     """In round 40 of 500; an arm that was never offered comes first."""
     plays, totals = np.array([0, 3, 20, 40, 7]), np.array([0, 1.0, 18.0, 2.0, 0.0])
-    policy = policies.parse(text)
+    policy = policies.parse_policy(text)
     state = policy.start(5, 3, 500, np.ones(5), np.random.default_rng(0))
     state = state._replace(plays=plays, totals=totals)
     module = sys.modules[type(policy).__module__]
@@ -79,7 +79,7 @@ def started(policy, num_arms, size, horizon=500):
 @pytest.mark.parametrize("text", ["mnl-ee", "mnl-ee:scale=0.5,cap=true"])
 def test_indices_of_exploration_exploitation(text):
     """Agrawal et al. 2019: m + sqrt(m L/n) + L/n after epoch 12."""
-    policy = policies.parse(text)
+    policy = policies.parse_policy(text)
     state = started(policy, 4, 2)
     state.epochs.number[:] = 0, 4, 9, 11
     state.epochs.purchases[:] = 0, 1, 0, 10
@@ -118,10 +118,10 @@ def test_correlated_weights_share_the_largest_of_k_normal_numbers():
     low = -mean[2] / spread[2]
     cut = stats.norm.cdf(low) ** size
 
-    def law(x):
+    def distribution(x):
         return (stats.norm.cdf(x) ** size - cut) / (1 - cut)
 
-    assert stats.kstest(seen, law).pvalue > FALSE_ALARM
+    assert stats.kstest(seen, distribution).pvalue > FALSE_ALARM
     deviation = above[:, 2].mean() - (1 - cut)
     assert abs(deviation) < 5 * math.sqrt(cut * (1 - cut) / draws)
 
@@ -171,7 +171,7 @@ def test_decisions_of_a_stage_are_those_of_the_twin(radius):
     ],
     ids=["correlated", "bernstein"],
 )
-def test_law_of_the_other_forms_is_that_of_the_twin(text, make):
+def test_distribution_of_the_other_forms_is_that_of_the_twin(text, make):
     rng = np.random.default_rng(11)
     horizon = CHECKPOINTS[-1]
     offers = np.stack(
@@ -180,6 +180,8 @@ def test_law_of_the_other_forms_is_that_of_the_twin(text, make):
             for _ in range(TWIN_RUNS)
         ]
     )
-    ours = simulate_offers(policies.parse(text)).ledger["offers"]
+    ours = simulate_offers(policies.parse_policy(text)).ledger["offers"]
     assert ours.shape[0] == NUM_RUNS
-    assert not rejected(same_law(features(ours), features(offers)), FALSE_ALARM)
+    assert not rejected(
+        same_distribution(features(ours), features(offers)), FALSE_ALARM
+    )

@@ -28,12 +28,12 @@ def offers(policy, num_arms, size, round_, **known):
     return found
 
 
-def assert_law(found, law):
+def assert_distribution(found, distribution):
     """Compare counts with the probabilities of sets."""
-    assert set(found) <= set(law), set(found) - set(law)
-    expected = np.array(list(law.values())) * sum(found.values())
-    counts = np.array([found.get(subset, 0) for subset in law])
-    assert stats.chisquare(counts, expected).pvalue > FALSE_ALARM, (found, law)
+    assert set(found) <= set(distribution), set(found) - set(distribution)
+    expected = np.array(list(distribution.values())) * sum(found.values())
+    counts = np.array([found.get(subset, 0) for subset in distribution])
+    assert stats.chisquare(counts, expected).pvalue > FALSE_ALARM, (found, distribution)
 
 
 def two_kinds_of_arms(size, round_):
@@ -54,7 +54,7 @@ def test_best_sets_of_escb_are_equally_likely_where_they_overlap():
     """Not the largest sum of one uniform per arm, which has {0, 1} in one of six."""
     found = offers(policies.get("escb"), 4, 2, 40, **two_kinds_of_arms(2, 40))
     best = [pair for pair in combinations(range(4), 2) if pair != (2, 3)]
-    assert_law(found, dict.fromkeys(best, 1 / len(best)))
+    assert_distribution(found, dict.fromkeys(best, 1 / len(best)))
 
 
 def test_best_swaps_of_escb_are_equally_likely():
@@ -64,8 +64,8 @@ def test_best_swaps_of_escb_are_equally_likely():
     """
     policy = policies.get("escb", most_sets=0)
     found = offers(policy, 4, 2, 40, **two_kinds_of_arms(2, 40))
-    law = dict.fromkeys([(0, 2), (0, 3), (1, 2), (1, 3)], 1 / 8)
-    assert_law(found, law | {(0, 1): 1 / 2})
+    distribution = dict.fromkeys([(0, 2), (0, 3), (1, 2), (1, 3)], 1 / 8)
+    assert_distribution(found, distribution | {(0, 1): 1 / 2})
 
 
 WINS = np.array(
@@ -80,7 +80,7 @@ WINS = np.array(
 """Four duels of every pair."""
 
 
-def law_of_building(wins, size):
+def distribution_of_building(wins, size):
     """Return P(set): a uniform first arm, then one of those with the largest smallest
     share of wins against the set, each equally likely, whatever was drawn before."""
     num_arms = len(wins)
@@ -105,4 +105,4 @@ def law_of_building(wins, size):
 def test_every_tie_of_a_set_that_is_built_is_broken_anew(name):
     """An arm that lost the last tie is as likely as another to win the next one."""
     found = offers(policies.get(name), 5, 3, 50, wins=WINS)
-    assert_law(found, law_of_building(WINS, 3))
+    assert_distribution(found, distribution_of_building(WINS, 3))

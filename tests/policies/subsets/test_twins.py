@@ -1,4 +1,4 @@
-"""Policies that offer subsets against slow twins, set by set or in law."""
+"""Policies that offer subsets against slow twins, set by set or in distribution."""
 
 from functools import partial
 from itertools import combinations
@@ -10,7 +10,7 @@ from bayesduel import policies
 from bayesduel.instances import choice
 from bayesduel.policies.subsets._assortments import best_assortment
 from bayesduel.policies.subsets.efficient_sampling import Beliefs, set_index
-from tests.policies.laws import rejected, same_law
+from tests.policies.distributions import rejected, same_distribution
 from tests.policies.subsets.subset_driving import (
     CHECKPOINTS,
     WORLD,
@@ -20,7 +20,7 @@ from tests.policies.subsets.subset_driving import (
 from tests.policies.subsets.test_contract import runs_of
 from tests.reference import subset_rivals as rivals
 from tests.reference import subsets as twins
-from theory import lowest_index, unoffered_index_range
+from theory.theorems import lowest_index, unoffered_index_range
 
 FALSE_ALARM = 1e-5
 
@@ -62,13 +62,13 @@ PLAYING = {
     "maxmin-ucb": rivals.MaxMinUCB,
     "rec-maxmin-ucb": rivals.RecursiveMaxMinUCB,
 }
-"""Rules that draw: compared in law."""
+"""Rules that draw: compared in distribution."""
 
 TWIN_RUNS = 60
 
 
 @pytest.mark.parametrize("name", PLAYING)
-def test_law_of_offers_is_that_of_the_twin(name):
+def test_distribution_of_offers_is_that_of_the_twin(name):
     rng = np.random.default_rng(7)
     horizon = CHECKPOINTS[-1]
     offers = np.stack(
@@ -84,7 +84,9 @@ def test_law_of_offers_is_that_of_the_twin(name):
         ]
     )
     ours = runs_of(name).ledger["offers"]
-    assert not rejected(same_law(features(ours), features(offers)), FALSE_ALARM)
+    assert not rejected(
+        same_distribution(features(ours), features(offers)), FALSE_ALARM
+    )
 
 
 def features(offers):
@@ -107,7 +109,7 @@ def test_look_ahead_skips_only_rounds_that_cannot_change_the_set(text, make):
     """Of arms that are told apart soon, so that stretches are long."""
     world = choice.multinomial_logit([0.9, 0.05, 0.8, 0.04, 0.7], 3)
     skipped = 0
-    for events in replay(policies.parse(text), world, 4, HORIZON):
+    for events in replay(policies.parse_policy(text), world, 4, HORIZON):
         twin = make(world.num_arms, world.subset_size, HORIZON)
         for event in events:
             rounds = int(event.rounds)
@@ -120,7 +122,7 @@ def test_look_ahead_skips_only_rounds_that_cannot_change_the_set(text, make):
 
 
 @pytest.mark.slow
-def test_both_forms_of_the_index_rules_have_one_law():
+def test_both_forms_of_the_index_rules_have_one_distribution():
     """Jumping over rounds that cannot change the set, where there are many of them."""
     world = choice.multinomial_logit([0.9, 0.05, 0.8, 0.04, 0.7], 3)
     for name in ("ucb-no-order", "cucb"):
@@ -135,7 +137,7 @@ def test_both_forms_of_the_index_rules_have_one_law():
         )
         assert jump.events.sum() < 0.6 * step.events.sum()
         found = [features(each.ledger["offers"]) for each in (jump, step)]
-        assert not rejected(same_law(*found), FALSE_ALARM)
+        assert not rejected(same_distribution(*found), FALSE_ALARM)
 
 
 @pytest.mark.parametrize("world", ["camera", "preference-pairs"])
@@ -163,7 +165,7 @@ def test_lemma_1_holds_in_every_round(world):
 
 
 @pytest.mark.slow
-def test_law_of_the_laplace_posterior_is_that_of_the_twin():
+def test_distribution_of_the_laplace_posterior_is_that_of_the_twin():
     checkpoints, rng = (40, 120), np.random.default_rng(8)
     offers = np.stack(
         [
@@ -174,7 +176,9 @@ def test_law_of_the_laplace_posterior_is_that_of_the_twin():
         ]
     )
     ours = runs_of("logit-ts").ledger["offers"][:, :2]
-    assert not rejected(same_law(features(ours), features(offers)), FALSE_ALARM)
+    assert not rejected(
+        same_distribution(features(ours), features(offers)), FALSE_ALARM
+    )
 
 
 def test_index_of_escb_1_is_the_largest_sum_within_the_budget():

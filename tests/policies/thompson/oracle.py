@@ -1,4 +1,5 @@
-"""The exact law of one round of D-TS, by enumeration of the signs of its first sample.
+"""The exact distribution of one round of D-TS, by enumeration of the signs of its first
+sample.
 
 Written from Wu and Liu (2016), Algorithm 1, with SciPy and nothing of the package.
 Which rounds count as idle follows the definitions that look-ahead uses: there are two.
@@ -43,7 +44,7 @@ class Round:
         return len(self.wins)
 
     @cached_property
-    def chance(self):
+    def probability(self):
         """P(theta_ij > 1/2), accurate in both tails."""
         return special.betainc(self.wins.T + 1, self.wins + 1, 0.5)
 
@@ -116,30 +117,32 @@ class Round:
             probability, flips = 1.0, False
             for (i, j), forward in zip(pairs, bits, strict=True):
                 signs[i, j], signs[j, i] = forward, not forward
-                probability *= self.chance[i, j] if forward else self.chance[j, i]
+                probability *= (
+                    self.probability[i, j] if forward else self.probability[j, i]
+                )
                 flips |= self.relevant[i, j] and forward != self.majority[i, j]
             flips = self.has_upset(signs) if self.by_upsets else flips
             found.append((signs, probability, flips))
         return found
 
     @cached_property
-    def first_law(self):
+    def first_distribution(self):
         """P(first arm)."""
-        law = np.zeros(self.num_arms)
+        distribution = np.zeros(self.num_arms)
         for signs, probability, _ in self.patterns:
             winners = self.winners(signs)
-            law += probability * winners / winners.sum()
-        return law
+            distribution += probability * winners / winners.sum()
+        return distribution
 
     @cached_property
-    def second_law(self):
+    def second_distribution(self):
         """[a, b]: P(second arm is b | first arm is a)."""
-        law = np.zeros((self.num_arms, self.num_arms))
+        distribution = np.zeros((self.num_arms, self.num_arms))
         for a in range(self.num_arms):
             challengers = np.flatnonzero(self.eligible[:, a])
             for b in challengers:
                 rest = [i for i in challengers if i != b]
-                law[a, b] = integrate.quad(
+                distribution[a, b] = integrate.quad(
                     lambda x, a=a, b=b, rest=rest: (
                         np.exp(self._log_density(x, b, a))
                         * np.prod(
@@ -152,8 +155,8 @@ class Round:
                     1.0,
                     epsabs=1e-13,
                 )[0]
-            law[a, a] = self.stays[a]
-        return law
+            distribution[a, a] = self.stays[a]
+        return distribution
 
     def _log_density(self, x, i, j):
         w, l = self.wins[i, j], self.wins[j, i]  # noqa: E741
@@ -164,20 +167,20 @@ class Round:
     @cached_property
     def stays(self):
         """P(second arm is a | first arm is a): no challenger samples above 1/2."""
-        below = np.where(self.eligible, self.chance.T, 1.0)
+        below = np.where(self.eligible, self.probability.T, 1.0)
         return below.prod(axis=0)
 
     @cached_property
-    def duel_law(self):
+    def duel_distribution(self):
         """[a, b]: P(a is first and b is second)."""
-        return self.first_law[:, None] * self.second_law
+        return self.first_distribution[:, None] * self.second_distribution
 
     @cached_property
     def no_relevant_flip(self):
         return sum(p for _, p, flips in self.patterns if not flips)
 
     @cached_property
-    def idle_law(self):
+    def idle_distribution(self):
         """P(the round is idle and its champion is a), D-TS."""
         return self.no_relevant_flip * self.leaders / self.leaders.sum() * self.stays
 

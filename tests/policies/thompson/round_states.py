@@ -1,4 +1,5 @@
-"""States in which a round of D-TS is held to its law: random ones and late ones."""
+"""States in which a round of D-TS is held to its distribution: random ones and late
+ones."""
 
 from dataclasses import replace
 from functools import cache

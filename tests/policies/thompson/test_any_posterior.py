@@ -176,11 +176,16 @@ def test_names_and_numbers_of_posteriors():
         ("bt-ts:prior_scale=1", "BT-TS:prior_scale=1.0"),
         ("bt-ts:order_effect=true", "BT-TS:order_effect=True"),
     ):  # fmt: skip
-        policy = policies.parse(text)
+        policy = policies.parse_policy(text)
         assert policy.label == label
-        assert policies.parse(policy.label.lower().replace("pure ", "pure-")) == policy
+        assert (
+            policies.parse_policy(policy.label.lower().replace("pure ", "pure-"))
+            == policy
+        )
         policy.check(5, 100)
-    found = policies.parameters(policies.parse("bt-ts:prior_scale=1"))["posterior"]
+    found = policies.parameters(policies.parse_policy("bt-ts:prior_scale=1"))[
+        "posterior"
+    ]
     assert (found["name"], found["prior_scale"]) == ("bradley-terry", 1.0)
     own = DoubleThompson(posterior=Laplace(ShownFirst(scale=1.0)))
     assert own.label == "D-TS:posterior=shown-first,scale=1.0"
@@ -200,4 +205,4 @@ def test_what_cannot_drive_it_is_refused():
     with pytest.raises(PolicyParameterError, match="tie_break must be random with"):
         policies.get("d-ts+", posterior="thurstone").check(4, 100)
     with pytest.raises(PolicyParameterError, match="prior_scale must be"):
-        policies.parse("d-ts:posterior=thurstone,prior_scale=-1")
+        policies.parse_policy("d-ts:posterior=thurstone,prior_scale=-1")

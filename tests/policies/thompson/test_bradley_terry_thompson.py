@@ -15,9 +15,9 @@ from bayesduel.policies.policy import over_model
 from bayesduel.types import Duel, Outcome
 from bayesduel.votes import Comparisons
 from tests.compiling import quick_jit
+from tests.policies.distributions import chi_square, pair_table, two_sample_chi_square
 from tests.policies.driving import play
 from tests.policies.instances import random_outcomes
-from tests.policies.laws import chi_square, pair_table, two_sample_chi_square
 from tests.reference.bradley_terry_thompson import BayesianBradleyTerry as Twin
 
 FALSE_ALARM = 1e-5
@@ -65,10 +65,10 @@ def test_the_posterior_is_that_of_the_model_and_of_the_twin(strict_jax):
     for first, second, wins, _ in ROUNDS:
         twin.update(first, second, bool(wins))
     mode, covariance = twin.mode()
-    law = state.beliefs.law
+    distribution = state.beliefs.distribution
     np.testing.assert_array_equal(wins_of(state), twin.wins)
-    np.testing.assert_allclose(law.mode, mode, atol=1e-6)
-    found = np.linalg.inv(law.factor @ law.factor.T)
+    np.testing.assert_allclose(distribution.mode, mode, atol=1e-6)
+    found = np.linalg.inv(distribution.factor @ distribution.factor.T)
     np.testing.assert_allclose(found, covariance, rtol=1e-5)
 
 
@@ -118,7 +118,7 @@ FEW = np.array([[0, 3, 0], [0, 0, 2], [0, 1, 0]])
 MANY = np.array([[0, 31, 38], [27, 0, 33], [24, 30, 0]])
 
 
-def chance_of_best(wins, prior_scale=2.0):
+def probability_of_best(wins, prior_scale=2.0):
     """P(arm has the largest utility), three arms, by quadrature over two gaps."""
     step = 0.04
     line = np.arange(-14.0 + step / 2, 14.0, step)
@@ -130,27 +130,28 @@ def chance_of_best(wins, prior_scale=2.0):
             logs = logs + wins[i, j] * log_expit(gaps[i] - gaps[j])
     weight = np.exp(logs - logs.max())
     best = gaps == gaps.max(axis=0)
-    chance = (weight * best / best.sum(axis=0)).sum(axis=(1, 2))
-    return chance / chance.sum()
+    probability = (weight * best / best.sum(axis=0)).sum(axis=(1, 2))
+    return probability / probability.sum()
 
 
 @pytest.mark.slow
 def test_chains_draw_from_the_exact_posterior():
-    """Also of a few votes, where the normal law does not: that would be noticed."""
+    """Also of a few votes, where the normal distribution does not: that would be
+    noticed."""
     for wins in (FEW, MANY):
-        best = chance_of_best(wins)
+        best = probability_of_best(wins)
         mcmc = pairs_of_round(policies.get("bt-ts", posterior="mcmc"), wins)
         assert chi_square(mcmc, np.outer(best, best)) > FALSE_ALARM / 2, wins
     normal = pairs_of_round(policies.get("bt-ts"), FEW)
-    best = chance_of_best(FEW)
+    best = probability_of_best(FEW)
     assert chi_square(normal, np.outer(best, best)) < FALSE_ALARM
 
 
 @pytest.mark.slow
-def test_the_normal_law_is_close():
+def test_the_normal_distribution_is_close():
     """Less than a tenth of duels differ after nine votes, a hundredth after 183."""
     for wins, share in ((FEW, 0.1), (MANY, 0.01)):
-        best = chance_of_best(wins)
+        best = probability_of_best(wins)
         normal = pairs_of_round(policies.get("bt-ts"), wins, number=40_000)
         distance = np.abs(normal / normal.sum() - np.outer(best, best)).sum() / 2
         # The noise of so many draws is about 0.003.
@@ -175,8 +176,8 @@ def test_bounds_restrict_a_round_as_the_rule_says(look_ahead):
         twin = Twin(3, np.random.default_rng(3), elimination=True)
         twin.wins[:] = wins
         # The mode does not move: it need not be found again for every draw.
-        law = twin.mode()
-        twin.mode = lambda law=law: law
+        distribution = twin.mode()
+        twin.mode = lambda distribution=distribution: distribution
         theirs = np.zeros((3, 3))
         for _ in range(1500):
             twin.rounds = round_ - 1
@@ -194,7 +195,7 @@ def test_double_thompson_over_a_scale_is_that_policy():
         ("d-ts:posterior=bradley-terry", "bt-ts:elimination=true"),
         ("pure-d-ts:posterior=bradley-terry", "bt-ts"),
     ):
-        one, other = (policies.parse(each) for each in (text, other))
+        one, other = (policies.parse_policy(each) for each in (text, other))
         assert one == other
     assert one == other and one.label == "BT-TS"
     chains = over_model(policies.get("d-ts", posterior="bradley-terry-hmc"))

@@ -9,8 +9,8 @@ from bayesduel.policies.thompson._scalar_state import LOOK_AHEAD, STEP
 from tests.policies.driving import simulate_runs
 from tests.policies.thompson.test_scalar_rounds import program
 
-# Counts in which the chance of a round that is not idle rounds to 1 + 2.2e-16, if the
-# chances of a flip and of a success are added.
+# Counts in which the probability of a round that is not idle rounds to 1 + 2.2e-16, if
+# the probabilities of a flip and of a success are added.
 ROUNDED_ABOVE_ONE = {
     "pure-d-ts": (
         [[0, 10, 400, 300], [400, 0, 10, 20], [10, 300, 0, 1404], [10, 300, 1370, 0]],
@@ -27,7 +27,8 @@ ROUNDED_ABOVE_ONE = {
 @pytest.mark.parametrize("ties_by_regret", [False, True])
 @pytest.mark.parametrize("name", ROUNDED_ABOVE_ONE)
 def test_a_leader_with_a_sure_superior_is_not_idle(name, ties_by_regret, form):
-    """The superior beats the leader in the second sample, but with chance 1e-15."""
+    """The superior beats the leader in the second sample, but with probability
+    1e-15."""
     wins, round_ = np.array(ROUNDED_ABOVE_ONE[name][0]), ROUNDED_ABOVE_ONE[name][1]
     rule = kernel(
         np.array(1),

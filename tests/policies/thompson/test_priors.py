@@ -1,4 +1,5 @@
-"""Priors of the policies that sample Beta laws: their laws, names and errors."""
+"""Priors of the policies that sample Beta distributions: their distributions, names and
+errors."""
 
 import json
 from dataclasses import replace
@@ -11,9 +12,9 @@ from bayesduel import policies
 from bayesduel.errors import PolicyParameterError
 from bayesduel.policies.parameters import parameters_json
 from bayesduel.posteriors import BetaPairs
+from tests.policies.distributions import features, rejected, same_distribution
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
-from tests.policies.laws import features, rejected, same_law
 from tests.policies.thompson.test_rounds import duel_of_round
 from tests.policies.thompson.test_scalar_rounds import program
 from tests.reference import DoubleThompson, DoubleThompsonPlus, simulate
@@ -44,7 +45,7 @@ def plays_of(policy, matrix, seed, runs=NUM_RUNS):
 
 
 def disagreements(one, other, matrix):
-    p_values = same_law(features(one, matrix), features(other, matrix))
+    p_values = same_distribution(features(one, matrix), features(other, matrix))
     return rejected(p_values, FALSE_ALARM)
 
 
@@ -69,7 +70,7 @@ BOTH_FORMS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "prior"), BOTH_FORMS)
-def test_both_forms_have_the_same_law(name, prior):
+def test_both_forms_have_the_same_distribution(name, prior):
     """Counts of pairs, informative duels and regret, of 512 runs each.
 
     The arms are shuffled in every run: a table goes with them.
@@ -85,7 +86,7 @@ def test_both_forms_have_the_same_law(name, prior):
     ("name", "prior"),
     mostly_slow(product(("d-ts", "d-ts+"), ("2", "half", "table")), EXAMPLE),
 )
-def test_law_is_that_of_the_twin(name, prior):
+def test_distribution_is_that_of_the_twin(name, prior):
     twin = {"d-ts": DoubleThompson, "d-ts+": DoubleThompsonPlus}[name]
     matrix = MATRICES["cyclic"]
     policy = policies.get(name, prior=PRIORS[prior])
@@ -111,10 +112,10 @@ def test_another_prior_is_noticed():
         def scalar_kernel(self):
             kernel = super().scalar_kernel()
 
-            def of_run(order, horizon):
+            def initial_state(order, horizon):
                 return kernel.new_state(np.arange(len(order)), horizon)
 
-            return replace(kernel, new_state=of_run)
+            return replace(kernel, new_state=initial_state)
 
     wrong = Staying(posterior=policy.posterior)
     assert disagreements(
@@ -143,14 +144,14 @@ def test_names_labels_and_parameters():
     assert policies.parameters(default)["posterior"] == "beta"
     assert policies.get("d-ts", posterior="beta") == default
     assert policies.get("d-ts", prior=1.0) == default
-    two = policies.parse("d-ts:prior=2")
+    two = policies.parse_policy("d-ts:prior=2")
     assert two == policies.get("d-ts", prior=2.0)
     assert two == policies.DoubleThompson(posterior=BetaPairs(prior=2.0))
     assert (two.name, two.label) == ("d-ts", "D-TS:prior=2")
-    assert policies.parse(two.label.lower()) == two
-    assert policies.parse("d-ts+:prior=0.5").label == "D-TS+:prior=0.5"
-    assert policies.parse("pure-d-ts:prior=3").label == "Pure D-TS:prior=3"
-    told = policies.parse("d-ts:prior=2,every=50")
+    assert policies.parse_policy(two.label.lower()) == two
+    assert policies.parse_policy("d-ts+:prior=0.5").label == "D-TS+:prior=0.5"
+    assert policies.parse_policy("pure-d-ts:prior=3").label == "Pure D-TS:prior=3"
+    told = policies.parse_policy("d-ts:prior=2,every=50")
     assert told.label == "D-TS:prior=2, told every 50 rounds"
     assert json.loads(parameters_json(two))["posterior"] == {"name": "beta", "prior": 2}
     table = policies.get("d-ts", prior=FAVORITE)
@@ -164,15 +165,17 @@ def test_names_labels_and_parameters():
 @pytest.mark.parametrize("name", NAMES)
 def test_bad_priors_are_refused_by_name(name, text):
     with pytest.raises(PolicyParameterError, match="prior must be a number above 0"):
-        policies.parse(f"{name}:prior={text}")
+        policies.parse_policy(f"{name}:prior={text}")
 
 
 def test_tables_must_fit_and_other_posteriors_have_no_prior():
     with pytest.raises(PolicyParameterError, match="3 x 3 table.*shape \\(4, 4\\)"):
         policies.get("d-ts", prior=FAVORITE).check(3, 100)
     with pytest.raises(PolicyParameterError, match="has no parameter 'prior'"):
-        policies.parse("d-ts:posterior=bradley-terry,prior=2")
+        policies.parse_policy("d-ts:posterior=bradley-terry,prior=2")
     with pytest.raises(PolicyParameterError, match="all: .*posterior, prior"):
-        policies.parse("d-ts:priors=2")
-    with pytest.raises(PolicyParameterError, match="posterior must be a Beta law"):
+        policies.parse_policy("d-ts:priors=2")
+    with pytest.raises(
+        PolicyParameterError, match="posterior must be a Beta distribution"
+    ):
         policies.RelativeConfidenceSampling(posterior="normal").check(3, 100)

@@ -1,4 +1,5 @@
-"""RD-TS: states and their laws by the list of all worlds of a rival; parameters."""
+"""RD-TS: states and their distributions by the list of all worlds of a rival;
+parameters."""
 
 from itertools import product
 
@@ -45,7 +46,7 @@ def twin_of(wins, leader=None, seed=0, **options):
 
 
 def test_states_are_of_all_kinds():
-    """Even pairs, certain ones, chances from above 1/2 to below 1e-30."""
+    """Even pairs, certain ones, probabilities from above 1/2 to below 1e-30."""
     twins = [twin_of(random_wins(4, index)) for index in range(15)]
     totals = [twin.explores() / twin.c for twin in twins]
     assert min(totals) < 1e-10
@@ -60,13 +61,13 @@ def test_states_are_of_all_kinds():
     ("won", "lost"), [(1, 1), (5, 5), (2.5, 3), (40, 7), (1, 900), (2e4, 2.01e4)]
 )
 def test_divergence_is_the_mean_over_the_posterior(won, lost):
-    law = stats.beta(won, lost)
+    distribution = stats.beta(won, lost)
 
     def weighted(theta):
         gap = np.log(2) + xlogy(theta, theta) + xlog1py(1 - theta, -theta)
-        return gap * law.pdf(theta)
+        return gap * distribution.pdf(theta)
 
-    around = law.mean() + law.std() * np.arange(-9, 10, 3)
+    around = distribution.mean() + distribution.std() * np.arange(-9, 10, 3)
     edges = np.unique(np.clip([0, *around, 1], 0, 1))
     inside = sum(
         integrate.quad(weighted, low, high, epsabs=0, epsrel=1e-10)[0]
@@ -76,15 +77,15 @@ def test_divergence_is_the_mean_over_the_posterior(won, lost):
     assert found == pytest.approx(inside, rel=1e-7)
 
 
-def waiting_counts(chance, waits):
+def waiting_counts(probability, waits):
     """Return how many stretches fall between quantiles, and the share that should."""
     # Of a certain event SciPy takes the logarithm of 0.
-    law = stats.geom(min(chance, 1 - 1e-12), loc=-1)
+    distribution = stats.geom(min(probability, 1 - 1e-12), loc=-1)
     # No stretch is longer than the longest horizon.
-    longest = np.minimum(law.ppf([0.2, 0.4, 0.6, 0.8]), LATEST // 2)
+    longest = np.minimum(distribution.ppf([0.2, 0.4, 0.6, 0.8]), LATEST // 2)
     edges = np.unique(np.append(longest, -1))
     counts = np.bincount(np.searchsorted(edges, waits) - 1, minlength=len(edges))
-    return counts, np.diff(np.append(law.cdf(edges), 1.0))
+    return counts, np.diff(np.append(distribution.cdf(edges), 1.0))
 
 
 def pair_counts(twin, duels):
@@ -107,14 +108,18 @@ def pair_counts(twin, duels):
         for weight, world in worlds:
             flipped = twin.worths(rival, world)
             for doubts in product((True, False), repeat=len(doubtful)):
-                chance = weight / total
+                probability = weight / total
                 values = dict(flipped)
                 for (i, j), doubted in zip(doubtful, doubts, strict=True):
-                    chance *= twin.chance[j, i] if doubted else twin.chance[i, j]
+                    probability *= (
+                        twin.probability[j, i] if doubted else twin.probability[i, j]
+                    )
                     if doubted:
                         values[i, j] = twin.doubts * twin.per_cost(i, j)
                 for pair, value in (values or {(rival, twin.leader): 1.0}).items():
-                    expected[pair] += chance * value / sum(values.values() or [1.0])
+                    expected[pair] += (
+                        probability * value / sum(values.values() or [1.0])
+                    )
     upper = np.triu_indices(num_arms)
     return (counts + counts.T)[upper], (expected + expected.T)[upper]
 
@@ -122,7 +127,7 @@ def pair_counts(twin, duels):
 def test_the_label_names_what_is_changed():
     assert policies.get("rd-ts").label == "RD-TS"
     assert policies.get("rd-ts", prior=1).label == "RD-TS:prior=1"
-    assert policies.parse("rd-ts:prior=1,c=10").label == "RD-TS:c=10.0,prior=1"
+    assert policies.parse_policy("rd-ts:prior=1,c=10").label == "RD-TS:c=10.0,prior=1"
 
 
 @pytest.mark.parametrize(

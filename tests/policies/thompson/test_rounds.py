@@ -1,4 +1,5 @@
-"""The law of one round of D-TS and D-TS+, state by state, and what holds a round to it.
+"""The distribution of one round of D-TS and D-TS+, state by state, and what holds a
+round to it.
 
 ``test_scalar_rounds`` asks the kernel: a state is made by telling it single duels, and
 the duel of round t is read off its answer (a stretch that begins at t, or the duel
@@ -11,7 +12,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.policies.laws import chi_square, pair_table
+from tests.policies.distributions import chi_square, pair_table
 from tests.policies.thompson.round_states import NUM_STATES, states
 
 FALSE_ALARM = 1e-5
@@ -39,7 +40,7 @@ def test_states_cover_the_cases():
         for each, other in zip(rounds, others, strict=True)
     ]
     one_candidate = [each.candidates.sum() == 1 for each in rounds]
-    idle = [each.idle_law.sum() for each in rounds]
+    idle = [each.idle_distribution.sum() for each in rounds]
     for case in (several, equal, behind, excluded, one_candidate):
         assert 2 <= sum(case) <= len(rounds) - 2
     assert sum(each > 0.5 for each in idle) >= 4
@@ -59,9 +60,9 @@ def test_winners_of_idle_rounds_are_the_leaders(num_arms, by_upsets):
 
 def test_oracle_sums_to_one():
     for each in states(3) + states(4):
-        assert each.duel_law.sum() == pytest.approx(1, abs=1e-9)
-        leader = each.first_law[each.leaders].sum()
-        assert each.idle_law.sum() <= leader + 1e-12
+        assert each.duel_distribution.sum() == pytest.approx(1, abs=1e-9)
+        leader = each.first_distribution[each.leaders].sum()
+        assert each.idle_distribution.sum() <= leader + 1e-12
 
 
 @cache
@@ -81,19 +82,21 @@ def duel_of_round(found):
     return np.where(idle > 0, champion, first), np.where(idle > 0, champion, second)
 
 
-def idle_law(name, each):
+def idle_distribution(name, each):
     """P(idle) of a round under the definition of the policy."""
-    return each.idle_with_regret_ties if name == "d-ts+" else each.idle_law.sum()
+    return (
+        each.idle_with_regret_ties if name == "d-ts+" else each.idle_distribution.sum()
+    )
 
 
-def p_of_joint_law(each, found, idle=None):
+def p_of_joint_distribution(each, found, idle=None):
     """Idle with champion a, or a duel of (a, b): one chi-square over all cells."""
     champion, idle_rounds, first, second, _ = found
-    idle = each.idle_law if idle is None else idle
+    idle = each.idle_distribution if idle is None else idle
     stays = idle_rounds > 0
     counts = np.bincount(champion[stays], minlength=each.num_arms)
     duels = pair_table(first[~stays], second[~stays], each.num_arms)
-    busy = each.duel_law - np.diag(each.idle_law)
+    busy = each.duel_distribution - np.diag(each.idle_distribution)
     return chi_square(
         np.concatenate([counts, duels.ravel()]), np.concatenate([idle, busy.ravel()])
     )
@@ -109,25 +112,26 @@ def p_of_waiting(stay, idle_rounds, limit):
         edges = np.append(0, edges)
     survival = stay ** edges.astype(float)
     # P(edges[k] <= idle < edges[k + 1]), and P(idle = limit) at the end.
-    law = np.append(-np.diff(survival), survival[-1])
+    distribution = np.append(-np.diff(survival), survival[-1])
     cells = np.searchsorted(edges, idle_rounds, side="right") - 1
-    return chi_square(np.bincount(cells, minlength=len(edges)), law)
+    return chi_square(np.bincount(cells, minlength=len(edges)), distribution)
 
 
 def p_of_next_duel(each, found):
-    """The duel after idle rounds has the law of a round given that it is not idle."""
+    """The duel after idle rounds has the distribution of a round given that it is not
+    idle."""
     _, _, first, second, played = found
-    busy = each.duel_law - np.diag(each.idle_law)
+    busy = each.duel_distribution - np.diag(each.idle_distribution)
     counts = pair_table(first[played], second[played], each.num_arms)
     return chi_square(counts, busy / busy.sum()) if counts.sum() > 50 else 1.0
 
 
-def test_the_rule_has_the_enumerated_law():
+def test_the_rule_has_the_enumerated_distribution():
     """Enumeration, quadrature and sampling of the oracle agree with one another."""
     p_values = [
         chi_square(
             pair_table(*each.sample(10_000, rng, regret_ties=False).T, each.num_arms),
-            each.duel_law,
+            each.duel_distribution,
         )
         for rng in [np.random.default_rng(54)]
         for num_arms in (3, 4)

@@ -1,4 +1,5 @@
-"""Kernels under priors that are no integers: the law of the twin, and of both forms."""
+"""Kernels under priors that are no integers: the distribution of the twin, and of both
+forms."""
 
 from dataclasses import replace
 from itertools import product
@@ -7,9 +8,9 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
+from tests.policies.distributions import features, rejected, same_distribution
 from tests.policies.driving import simulate_runs
 from tests.policies.instances import MATRICES
-from tests.policies.laws import features, rejected, same_law
 from tests.reference import (
     DoubleThompson,
     DoubleThompsonPlus,
@@ -51,7 +52,7 @@ def plays_of(policy, seed):
 
 def disagreements(one, other):
     return rejected(
-        same_law(features(one, MATRIX), features(other, MATRIX)), FALSE_ALARM
+        same_distribution(features(one, MATRIX), features(other, MATRIX)), FALSE_ALARM
     )
 
 
@@ -62,7 +63,7 @@ def disagreements(one, other):
         for case in product(TWINS, PRIORS)
     ],
 )
-def test_kernel_has_the_law_of_the_twin(name, prior):
+def test_kernel_has_the_distribution_of_the_twin(name, prior):
     """Single rounds of RD-TS are held to its twin elsewhere."""
     theirs = []
     for run in range(50):
@@ -74,7 +75,7 @@ def test_kernel_has_the_law_of_the_twin(name, prior):
 
 
 @pytest.mark.parametrize("name", [*TWINS, "pure-d-ts", "rd-ts"])
-def test_both_forms_have_the_same_law(name):
+def test_both_forms_have_the_same_distribution(name):
     for prior in PRIORS.values():
         policy = policies.get(name, prior=prior)
         step = replace(policy, look_ahead=False)

@@ -1,7 +1,8 @@
-"""The kernel of RCS: the law of its rounds, and of how long it waits, in single states.
+"""The kernel of RCS: the distribution of its rounds, and of how long it waits, in
+single states.
 
 A stretch of self-duels that begins at round t says who plays round t, too. ``waits``
-says what law the stretches of random states have, which no run may reach.
+says what distribution the stretches of random states have, which no run may reach.
 """
 
 from functools import cache
@@ -15,8 +16,8 @@ from bayesduel import policies
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies import scalar_kernel
 from bayesduel.policies.scalar_bounds import refresh_bounds, refresh_upper_bounds
-from bayesduel.simulation.scalar.programs import kept
-from tests.policies.laws import pair_table, two_sample_chi_square
+from bayesduel.simulation.scalar.programs import cached_program
+from tests.policies.distributions import pair_table, two_sample_chi_square
 from tests.policies.random_states import (
     last_rounds,
     log_of,
@@ -76,7 +77,7 @@ def ask(arrays, rng, round_, reigns, found):
 
 @cache
 def asking():
-    return kept(ask, f"ask-rcs-{crc32(Path(__file__).read_bytes()):x}")
+    return cached_program(ask, f"ask-rcs-{crc32(Path(__file__).read_bytes()):x}")
 
 
 def answers(kernel, wins, reigns, round_, rng, number):
@@ -102,7 +103,7 @@ def twin_pairs(wins, reigns, round_, fallback):
 
 @pytest.mark.parametrize("look_ahead", [True, False], ids=["look-ahead", "step"])
 @pytest.mark.parametrize("fallback", ["least", pytest.param("random", marks=SLOW)])
-def test_round_has_the_law_of_the_rule(fallback, look_ahead):
+def test_round_has_the_distribution_of_the_rule(fallback, look_ahead):
     """Also where the fallback may pick the sure winner, and where it may not."""
     policy = policies.get("rcs", fallback=fallback, look_ahead=look_ahead)
     kernel, rng, found = policy.scalar_kernel(), np.random.default_rng(70), {}
@@ -126,8 +127,8 @@ def test_round_has_the_law_of_the_rule(fallback, look_ahead):
     assert min(found.values()) > FALSE_ALARM / len(found), found
 
 
-def champion_law(wins, among):
-    """Return the law of the champion, from all signs of a sample."""
+def champion_distribution(wins, among):
+    """Return the distribution of the champion, from all signs of a sample."""
     fallbacks = among / among.sum(axis=1, keepdims=True)
     votes, weight = sign_patterns(tails(wins))
     champion = (votes == wins.shape[1] - 1).astype(float)
@@ -152,7 +153,9 @@ def test_waits_are_geometric(fallback, number):
     sure = (beaten | np.eye(4, dtype=bool)).all(axis=1)
     least = fallback == "least"
     fewest = reigns == reigns.min(axis=1, keepdims=True)
-    law = champion_law(wins, fewest if least else np.ones_like(fewest))
+    distribution = champion_distribution(
+        wins, fewest if least else np.ones_like(fewest)
+    )
     # In a reign of the sure winner others may become those that reigned least.
     jumps = (sure & ~(fewest & least)).any(axis=1)
     assert np.all(idle[~jumps] == 0) and np.all(explores[~jumps] == 1)
@@ -164,8 +167,8 @@ def test_waits_are_geometric(fallback, number):
     cut = jumps & (explores == 0)
     assert np.all(idle[cut] >= at_least[cut])
     assert cut.sum() > 10
-    differ = np.where(sure, 0.0, law).sum(axis=1)
-    stay = log_stay(differ, np.where(sure, law, 0.0).sum(axis=1))
+    differ = np.where(sure, 0.0, distribution).sum(axis=1)
+    stay = log_stay(differ, np.where(sure, distribution, 0.0).sum(axis=1))
     found = p_values(
         uniforms_of(idle[jumps], explores[jumps] > 0, stay[jumps], rng), differ[jumps]
     )

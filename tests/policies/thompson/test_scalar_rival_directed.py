@@ -1,4 +1,4 @@
-"""The kernel of RD-TS: what it keeps up to date, and the law of its rounds."""
+"""The kernel of RD-TS: what it keeps up to date, and the distribution of its rounds."""
 
 import inspect
 from functools import cache
@@ -14,9 +14,9 @@ from bayesduel.ops.scalar.compiler import standalone
 from bayesduel.ops.scalar.digamma import digamma
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies.scalar_kernel import init, update
-from bayesduel.simulation.scalar.programs import kept
+from bayesduel.simulation.scalar.programs import cached_program
+from tests.policies.distributions import chi_square
 from tests.policies.driving import simulate_runs
-from tests.policies.laws import chi_square
 from tests.policies.thompson.test_rival_directed import (
     pair_counts,
     random_wins,
@@ -51,27 +51,27 @@ def told(num_arms, seed, number, **options):
     return state
 
 
-def dethroning_chances(pairs, leader, *, flips_only):
-    """Return the chance of each rival: only positive terms are added."""
+def dethroning_probabilities(pairs, leader, *, flips_only):
+    """Return the probability of each rival: only positive terms are added."""
     num_arms, found = len(pairs), np.zeros(len(pairs))
     for rival in set(range(num_arms)) - {leader}:
         others = set(range(num_arms)) - {leader, rival}
         rows = [(rival, leader, 2)] + [(rival, each, 1) for each in others]
-        law = np.ones(1)
+        distribution = np.ones(1)
         for i, j, points in rows + [(each, leader, 1) for each in others]:
             sure = flips_only and pairs["lead"][i, j] > 0
             signs = np.zeros(points + 1)
-            signs[0] = 0.0 if sure else pairs["chance"][j, i]
-            signs[-1] = 1.0 if sure else pairs["chance"][i, j]
-            law = np.convolve(law, signs)
-        found[rival] = law[num_arms:].sum()
+            signs[0] = 0.0 if sure else pairs["probability"][j, i]
+            signs[-1] = 1.0 if sure else pairs["probability"][i, j]
+            distribution = np.convolve(distribution, signs)
+        found[rival] = distribution[num_arms:].sum()
     return found
 
 
 @pytest.mark.parametrize("flips_only", [True, False])
 @pytest.mark.parametrize("num_arms", [2, 3, 4, 5])
-def test_chances_are_sums_over_worlds(num_arms, flips_only):
-    """To 1e-12 relatively, also at chances of 1e-80."""
+def test_probabilities_are_sums_over_worlds(num_arms, flips_only):
+    """To 1e-12 relatively, also at probabilities of 1e-80."""
     for index in range(15):
         state = told(num_arms, index, 20 * index, flips_only=flips_only)
         leader = int(state.now["leader"][0])
@@ -85,13 +85,13 @@ def test_chances_are_sums_over_worlds(num_arms, flips_only):
 
 @pytest.mark.parametrize("flips_only", [True, False])
 @pytest.mark.parametrize("num_arms", [2, 3, 4, 5, 8, 9])
-def test_chances_are_kept_up_to_date(num_arms, flips_only):
-    """After each of some duels, all chances, to 1e-10 relatively."""
+def test_probabilities_are_kept_up_to_date(num_arms, flips_only):
+    """After each of some duels, all probabilities, to 1e-10 relatively."""
     seen = set()
     for number in (0, 1, 2, 5, 20, 60, 300, 2000):
         state = told(num_arms, number, number, flips_only=flips_only)
         leader, found = int(state.now["leader"][0]), state.arms["weight"]
-        expected = dethroning_chances(state.pairs, leader, flips_only=flips_only)
+        expected = dethroning_probabilities(state.pairs, leader, flips_only=flips_only)
         np.testing.assert_allclose(found, expected, rtol=1e-10)
         assert state.now["total"][0] == pytest.approx(found.sum(), rel=1e-12)
         seen.add(leader)
@@ -106,7 +106,7 @@ def test_pairs_are_kept_up_to_date():
         others = ~np.eye(5, dtype=bool)
         tails = special.betainc(wins.T + 5, wins + 5, 0.5)
         np.testing.assert_allclose(
-            state.pairs["chance"][others], tails[others], rtol=1e-12
+            state.pairs["probability"][others], tails[others], rtol=1e-12
         )
         won = wins + 5.0
         total = special.psi(won + won.T + 1.0)
@@ -134,7 +134,7 @@ NUM_DRAWS = 50_000
 
 @cache
 def asking():
-    return kept(ask, f"ask-rival-{crc32(inspect.getsource(ask).encode()):x}")
+    return cached_program(ask, f"ask-rival-{crc32(inspect.getsource(ask).encode()):x}")
 
 
 def round_of_kernel(wins, **options):
@@ -161,7 +161,7 @@ def round_of_kernel(wins, **options):
      {"eta": 1.0, "floor": 0.5, "prior": 1, "doubts": 0.5, "c": 10.0}],
     ids=str,
 )  # fmt: skip
-def test_a_round_has_the_law_of_the_twin(options):
+def test_a_round_has_the_distribution_of_the_twin(options):
     """The pair of a round that explores, and how often it does, in 12 states."""
     p_values = []
     for index in range(12):
@@ -193,7 +193,7 @@ def test_digamma():
     np.testing.assert_allclose(found, special.psi(points), rtol=1e-14, atol=1e-14)
 
 
-def test_duels_go_on_when_chances_are_too_small_for_numbers():
+def test_duels_go_on_when_probabilities_are_too_small_for_numbers():
     """Certain outcomes make them vanish; no arm meets itself all the same."""
     matrix = np.triu(np.ones((3, 3)), 1) + 0.5 * np.eye(3)
     policy = policies.get("rd-ts", cost="duels")

@@ -1,7 +1,8 @@
-"""Rounds of the kernel of D-TS against their law, state by state, in both forms.
+"""Rounds of the kernel of D-TS against their distribution, state by state, in both
+forms.
 
-The states and the laws are those of ``test_rounds``; a state is made by telling the
-kernel its duels, and asked for the same round again and again.
+The states and the distributions are those of ``test_rounds``; a state is made by
+telling the kernel its duels, and asked for the same round again and again.
 """
 
 from dataclasses import replace
@@ -24,26 +25,26 @@ from bayesduel.policies.thompson._scalar_state import EITHER, LOOK_AHEAD, STEP
 from bayesduel.posteriors.scalar_betas import kl_to_half, offset_above_half
 from bayesduel.simulation.pairwise import PairwiseEnvironment
 from bayesduel.simulation.scalar.engine import run_chunk
-from bayesduel.simulation.scalar.programs import kept
-from tests.policies.instances import MATRICES
-from tests.policies.laws import (
+from bayesduel.simulation.scalar.programs import cached_program
+from tests.policies.distributions import (
     chi_square,
     features,
     pair_table,
     rejected,
-    same_law,
+    same_distribution,
     same_mean,
     self_duels,
     two_sample_chi_square,
 )
+from tests.policies.instances import MATRICES
 from tests.policies.thompson.oracle import ALPHA, Round
 from tests.policies.thompson.round_states import states as states_of_oracle
 from tests.policies.thompson.test_rounds import (
     LONGEST,
     duel_of_round,
     duels_of,
-    idle_law,
-    p_of_joint_law,
+    idle_distribution,
+    p_of_joint_distribution,
     p_of_next_duel,
     p_of_waiting,
 )
@@ -88,7 +89,7 @@ def ask(arrays, rng, duels, round_, found, shares):
 
 @cache
 def program():
-    return kept(ask, f"ask-{crc32(Path(__file__).read_bytes()):x}")
+    return cached_program(ask, f"ask-{crc32(Path(__file__).read_bytes()):x}")
 
 
 def kernel_of(name, form, prior=1):
@@ -133,22 +134,24 @@ ARMS = pytest.mark.parametrize("num_arms", [3, 4, 5])
 @ARMS
 @FORMS
 @pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
-def test_round_has_its_exact_law(name, form, num_arms):
+def test_round_has_its_exact_distribution(name, form, num_arms):
     """By enumeration of the signs and quadrature."""
     p_values = []
     for each in states(num_arms, name):
         first, second = duel_of_round(answers(name, each, form)[0])
-        p_values.append(chi_square(pair_table(first, second, num_arms), each.duel_law))
+        p_values.append(
+            chi_square(pair_table(first, second, num_arms), each.duel_distribution)
+        )
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
 
 
 @ARMS
 @pytest.mark.parametrize("name", ["d-ts", "pure-d-ts"])
-def test_idle_rounds_and_the_next_one_have_their_exact_law(name, num_arms):
+def test_idle_rounds_and_the_next_one_have_their_exact_distribution(name, num_arms):
     p_values = []
     for each in states(num_arms, name):
         found, _ = answers(name, each, LOOK_AHEAD)
-        p_values += [p_of_joint_law(each, found), p_of_next_duel(each, found)]
+        p_values += [p_of_joint_distribution(each, found), p_of_next_duel(each, found)]
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
 
 
@@ -158,16 +161,16 @@ def test_waiting_time_is_geometric(name, num_arms):
     p_values = []
     for each in states(num_arms, name):
         (_, idle, *_), limit = answers(name, each, LOOK_AHEAD)
-        p_values.append(p_of_waiting(idle_law(name, each), idle, limit))
+        p_values.append(p_of_waiting(idle_distribution(name, each), idle, limit))
     assert min(p_values) > FALSE_ALARM / len(p_values), p_values
 
 
 @ARMS
 @FORMS
-def test_round_of_dts_plus_has_the_law_of_the_rule(form, num_arms):
+def test_round_of_dts_plus_has_the_distribution_of_the_rule(form, num_arms):
     """Against the rule with all its Beta draws; two samples.
 
-    Of stretches only the first round has one champion by law.
+    Of stretches only the first round has one champion by distribution.
     """
     p_values = []
     for index, each in enumerate(states(num_arms)):
@@ -185,7 +188,7 @@ def test_round_of_dts_plus_has_the_law_of_the_rule(form, num_arms):
 @FORMS
 @pytest.mark.parametrize("name", ["d-ts", "d-ts+"])
 def test_rounds_of_lopsided_counts(name, form):
-    """Two leaders, chances next to 0 and 1, a pair that was never compared."""
+    """Two leaders, probabilities next to 0 and 1, a pair that was never compared."""
     wins = np.array(
         [[0, 90, 2, 60, 0], [1, 0, 70, 40, 1], [80, 3, 0, 30, 0],
          [0, 2, 1, 0, 50], [0, 0, 1, 0, 0]]
@@ -227,15 +230,15 @@ def exact_upset(each, arm, lacking):
 
 
 @pytest.mark.parametrize("num_duels", [2, 12, 60])
-def test_chances_of_upsets_keep_their_digits(num_duels):
+def test_probabilities_of_upsets_keep_their_digits(num_duels):
     each = few_duels(num_duels)
     found = np.zeros((1, 5), dtype=np.int64)
     arms = state_after("pure-d-ts", each, LOOK_AHEAD, found).arms
     votes = each.majority.sum(axis=1)
     for arm in np.flatnonzero(~each.leaders):
-        chance = exact_upset(each, arm, lacking := int(votes.max() - votes[arm]))
-        assert arms["lacking"][arm] == (lacking if chance > 0 else 0)
-        expected = -np.log1p(-chance)
+        probability = exact_upset(each, arm, lacking := int(votes.max() - votes[arm]))
+        assert arms["lacking"][arm] == (lacking if probability > 0 else 0)
+        expected = -np.log1p(-probability)
         assert arms["upset_rate"][arm] == pytest.approx(expected, rel=1e-11, abs=0)
 
 
@@ -253,7 +256,7 @@ def play(arrays, rng, begin, end):
 
 def test_kept_rates_of_upsets_are_those_of_now():
     """A duel changes the upset of one arm; those of the others stay."""
-    program = kept(play, f"play-{crc32(Path(__file__).read_bytes()):x}")
+    program = cached_program(play, f"play-{crc32(Path(__file__).read_bytes()):x}")
     state = kernel_of("pure-d-ts", LOOK_AHEAD).new_state(np.arange(7), 10**6)
     rng = np.random.default_rng(79)
     looked_at = 0
@@ -321,12 +324,14 @@ def test_rounds_of_many_arms(name, form, monkeypatch):
     assert abs(own - other) <= 4.7 * scale
 
 
-def test_a_wrong_law_is_noticed():
+def test_a_wrong_distribution_is_noticed():
     """Negative control: the rounds of D-TS+ are not those of D-TS."""
     p_values = []
     for each in states(4):
         first, second = duel_of_round(answers("d-ts+", each, STEP)[0])
-        p_values.append(chi_square(pair_table(first, second, 4), each.duel_law))
+        p_values.append(
+            chi_square(pair_table(first, second, 4), each.duel_distribution)
+        )
     assert min(p_values) < 1e-9
 
 
@@ -341,11 +346,11 @@ def drawing_above_half():
      (280, 300), (1, 60), (60, 1), (1.5, 1.5), (80.1, 83.1), (0.5, 0.5), (2.5, 0.5),
      (0.5, 2.5), (0.5, 60.5), (60.5, 0.5), (0.1, 0.3), (0.1, 30.1), (1.5, 400.5)],
 )  # fmt: skip
-def test_offsets_above_half_have_their_law(first, second):
+def test_offsets_above_half_have_their_distribution(first, second):
     rng = np.random.default_rng([72, int(first), int(second)])
     draw = drawing_above_half()
     drawn = np.array([draw(float(first), float(second), rng) for _ in range(4000)])
-    # In terms of the mirrored law, whose small tails have all their digits.
+    # In terms of the mirrored distribution, whose small tails have all their digits.
     mirrored = stats.beta(second, first)
     above = mirrored.cdf(0.5)
 
@@ -386,15 +391,15 @@ NAMES = ("d-ts", "d-ts+", "pure-d-ts")
         for place, matrix in enumerate(MATRICES)
     ],
 )
-def test_all_forms_have_the_same_law(name, matrix):
+def test_all_forms_have_the_same_distribution(name, matrix):
     """Look-ahead D-TS+ has one champion per stretch: there only means agree."""
     values = MATRICES[matrix]
     step = plays_of(name, STEP, matrix, seed=73)
     for form in (EITHER, LOOK_AHEAD):
         other = plays_of(name, form, matrix, seed=74)
-        compare = same_mean if name == "d-ts+" else same_law
+        compare = same_mean if name == "d-ts+" else same_distribution
         p_values = {
-            **same_law(features(step, values), features(other, values)),
+            **same_distribution(features(step, values), features(other, values)),
             **compare(self_duels(step), self_duels(other)),
         }
         assert not rejected(p_values, FALSE_ALARM)

@@ -1,4 +1,4 @@
-"""Kernels that step round by round: the law of the twin, and of look-ahead."""
+"""Kernels that step round by round: the distribution of the twin, and of look-ahead."""
 
 from dataclasses import replace
 from functools import cache
@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from bayesduel import policies
-from tests.policies.driving import simulate_runs
-from tests.policies.instances import MATRICES
-from tests.policies.laws import (
+from tests.policies.distributions import (
     borda_regret,
     features,
     rejected,
-    same_law,
+    same_distribution,
     same_mean,
     self_duels,
 )
+from tests.policies.driving import simulate_runs
+from tests.policies.instances import MATRICES
 from tests.reference import (
     DoubleThompson,
     DoubleThompsonPlus,
@@ -44,7 +44,7 @@ TWINS = {
 @cache
 def steps_of(name, checkpoints):
     """Return the plays of the step form; all rounds are events of the kernel."""
-    step = replace(policies.parse(name), look_ahead=False)
+    step = replace(policies.parse_policy(name), look_ahead=False)
     records = simulate_runs(step, MATRIX, checkpoints=checkpoints, runs=range(NUM_RUNS))
     assert np.all(records.events == checkpoints[-1])
     return records.ledger["plays"]
@@ -65,23 +65,24 @@ def summary(plays):
         "rd-ts",
     ],
 )
-def test_steps_have_the_law_of_the_twin(name):
-    """Rounds of D-TS are quickly held to their law, state by state, elsewhere."""
+def test_steps_have_the_distribution_of_the_twin(name):
+    """Rounds of D-TS are quickly held to their distribution, state by state,
+    elsewhere."""
     theirs = []
     for run in range(50):
         rng = np.random.default_rng([90, run])
         twin = TWINS[name](4, rng)
         theirs.append(simulate(twin, MATRIX, CHECKPOINTS[-1], CHECKPOINTS, rng))
     ours = steps_of(name, CHECKPOINTS)
-    p_values = same_law(summary(ours), summary(np.stack(theirs)))
+    p_values = same_distribution(summary(ours), summary(np.stack(theirs)))
     assert not rejected(p_values, FALSE_ALARM)
 
 
 @pytest.mark.parametrize("name", [*TWINS, "pure-d-ts", "rcs:fallback=random"])
-def test_steps_have_the_law_of_look_ahead(name):
+def test_steps_have_the_distribution_of_look_ahead(name):
     """Look-ahead D-TS+ has one champion per stretch: there only means agree."""
     records = simulate_runs(
-        policies.parse(name),
+        policies.parse_policy(name),
         MATRIX,
         checkpoints=LATE,
         runs=range(NUM_RUNS),
@@ -89,9 +90,9 @@ def test_steps_have_the_law_of_look_ahead(name):
     )
     assert records.events.mean() < 0.7 * LATE[-1]
     one, other = steps_of(name, LATE), records.ledger["plays"]
-    p_values = same_law(features(one, MATRIX), features(other, MATRIX))
+    p_values = same_distribution(features(one, MATRIX), features(other, MATRIX))
     if name == "d-ts+":
         p_values |= same_mean(self_duels(one), self_duels(other))
     else:
-        p_values |= same_law(summary(one), summary(other))
+        p_values |= same_distribution(summary(one), summary(other))
     assert not rejected(p_values, FALSE_ALARM)

@@ -1,11 +1,11 @@
 """What the rounds before a duel of different arms are held to, in single states.
 
-The chance that a round teaches something is summed up over all signs of the sample,
-from the rule alone: which flips are relevant does not enter. The rounds before the
-first duel of different arms are geometric with that chance, so its survival function,
-at what a policy drew, is uniform (with an independent uniform for the jump at an
-integer). Where the waiting is cut, by a change of the sets or because enough was asked,
-the rest of it is drawn: without memory, the law stays uniform.
+The probability that a round teaches something is summed up over all signs of the
+sample, from the rule alone: which flips are relevant does not enter. The rounds before
+the first duel of different arms are geometric with that probability, so its survival
+function, at what a policy drew, is uniform (with an independent uniform for the jump at
+an integer). Where the waiting is cut, by a change of the sets or because enough was
+asked, the rest of it is drawn: without memory, the distribution stays uniform.
 """
 
 import numpy as np
@@ -19,20 +19,22 @@ FALSE_ALARM = 1e-5
 
 def tails(wins):
     """P(theta_ij > 1/2), (n, K, K), accurate in both tails; 0 if i = j."""
-    chance = special.betainc(np.swapaxes(wins, 1, 2) + 1.0, wins + 1.0, 0.5)
-    return np.where(np.eye(wins.shape[1], dtype=bool), 0.0, chance)
+    probability = special.betainc(np.swapaxes(wins, 1, 2) + 1.0, wins + 1.0, 0.5)
+    return np.where(np.eye(wins.shape[1], dtype=bool), 0.0, probability)
 
 
-def sign_patterns(chance):
-    """Return the votes of all sign patterns, (S, K), and their chances, (n, S)."""
-    num_arms = chance.shape[1]
+def sign_patterns(probability):
+    """Return the votes of all sign patterns, (S, K), and their probabilities, (n,
+    S)."""
+    num_arms = probability.shape[1]
     votes = np.zeros((1, num_arms), dtype=int)
-    weight = np.ones((len(chance), 1))
+    weight = np.ones((len(probability), 1))
     for i, j in zip(*np.triu_indices(num_arms, 1), strict=True):
         arms = np.arange(num_arms)
         votes = np.concatenate([votes + (arms == i), votes + (arms == j)])
         weight = np.concatenate(
-            [weight * chance[:, i, j, None], weight * chance[:, j, i, None]], axis=1
+            [weight * probability[:, i, j, None], weight * probability[:, j, i, None]],
+            axis=1,
         )
     return votes, weight
 
@@ -47,7 +49,7 @@ def windows(rounds, last):
 
 
 def log_stay(differ, same):
-    """Log of the chance of a self-duel, from whichever of the two is accurate."""
+    """Log of the probability of a self-duel, from whichever of the two is accurate."""
     with np.errstate(divide="ignore"):
         return np.where(differ < 0.5, np.log1p(-np.minimum(differ, 0.5)), np.log(same))
 
@@ -61,15 +63,16 @@ def uniforms_of(waited, happened, log_stay, rng):
     return np.exp(reached) * (1.0 - inside * step)
 
 
-def p_values(uniforms, chance):
-    """Kolmogorov-Smirnov in all states and by the chance of a duel; longest waits."""
+def p_values(uniforms, probability):
+    """Kolmogorov-Smirnov in all states and by the probability of a duel; longest
+    waits."""
     found = {}
     groups = {
-        "all": np.ones(len(chance), dtype=bool),
-        "rare": chance < 1e-6,
-        "seldom": (chance >= 1e-6) & (chance < 0.1),
-        "usual": (chance >= 0.1) & (chance < 1 - 1e-9),
-        "sure": chance >= 1 - 1e-9,
+        "all": np.ones(len(probability), dtype=bool),
+        "rare": probability < 1e-6,
+        "seldom": (probability >= 1e-6) & (probability < 0.1),
+        "usual": (probability >= 0.1) & (probability < 1 - 1e-9),
+        "sure": probability >= 1 - 1e-9,
     }
     for group, members in groups.items():
         if members.sum() >= 20:

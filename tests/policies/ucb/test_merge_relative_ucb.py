@@ -12,8 +12,8 @@ from bayesduel.policies.ucb._arm_groups import (
     merge_when_few,
     random_groups,
 )
+from tests.policies.distributions import chi_square, pair_table
 from tests.policies.instances import random_outcomes
-from tests.policies.laws import chi_square, pair_table
 from tests.policies.replaying import first_impossible_duel
 from tests.policies.rule_driving import play_rule
 from tests.reference.merge_relative_ucb import (
@@ -146,8 +146,8 @@ def test_groups_are_random():
     label = np.array([random_groups(rng, 10, 4).label for _ in range(3000)])
     assert np.all(np.sort(label, axis=1) == [0] * 4 + [1] * 4 + [2] * 2)
     counts = pair_table(label[:, 3], label[:, 7], 4)[:3, :3]
-    chances = np.array([[12, 16, 8], [16, 12, 8], [8, 8, 2]]) / 90
-    assert chi_square(counts, chances) > FALSE_ALARM
+    probabilities = np.array([[12, 16, 8], [16, 12, 8], [8, 8, 2]]) / 90
+    assert chi_square(counts, probabilities) > FALSE_ALARM
 
 
 def test_first_pair_is_uniform_within_a_group():
@@ -158,9 +158,11 @@ def test_first_pair_is_uniform_within_a_group():
         state.groups.now.turn = 0
         duels.append(policy.choose(state, rng, 1)[2:4])
     here = state.groups.label == 0
-    chances = np.where(np.outer(here, here) & ~np.eye(10, dtype=bool), 1 / 12, 0.0)
+    probabilities = np.where(
+        np.outer(here, here) & ~np.eye(10, dtype=bool), 1 / 12, 0.0
+    )
     counts = pair_table(*np.array(duels).T, 10)
-    assert chi_square(counts, chances) > FALSE_ALARM
+    assert chi_square(counts, probabilities) > FALSE_ALARM
 
 
 @pytest.mark.parametrize(
@@ -174,4 +176,4 @@ def test_first_pair_is_uniform_within_a_group():
 )
 def test_parameters_are_checked(text, word):
     with pytest.raises(PolicyParameterError, match=word):
-        policies.parse(text).check(4, 100)
+        policies.parse_policy(text).check(4, 100)

@@ -15,8 +15,8 @@ import pytest
 from bayesduel import policies
 from bayesduel.ops.scalar.references import reference
 from bayesduel.policies import scalar_kernel
-from bayesduel.simulation.scalar.programs import kept
-from tests.policies.laws import pair_table, two_sample_chi_square
+from bayesduel.simulation.scalar.programs import cached_program
+from tests.policies.distributions import pair_table, two_sample_chi_square
 from tests.reference import CopelandConfidenceBound
 
 FALSE_ALARM = 1e-5
@@ -115,13 +115,15 @@ def ask_kernel(arrays, rng, wins, beliefs, index, found, superiors):
 
 @cache
 def asking():
-    return kept(ask_kernel, f"ask-ccb-{crc32(Path(__file__).read_bytes()):x}")
+    return cached_program(ask_kernel, f"ask-ccb-{crc32(Path(__file__).read_bytes()):x}")
 
 
 @pytest.mark.parametrize("look_ahead", [True, False], ids=["look-ahead", "step"])
 @pytest.mark.parametrize("belief", BELIEFS)
 @pytest.mark.parametrize("name", COUNTS)
-def test_round_of_the_kernel_of_ccb_has_the_law_of_the_rule(name, belief, look_ahead):
+def test_round_of_the_kernel_of_ccb_has_the_distribution_of_the_rule(
+    name, belief, look_ahead
+):
     """Of the pair that is played, and of all that is believed then."""
     wins, sets = wins_of(COUNTS[name]), BELIEFS[belief]
     index = int(wins.sum()) + 40

@@ -1,4 +1,5 @@
-"""Sup-KLUCB: check values, every duel against the twin, absorption, and laws."""
+"""Sup-KLUCB: check values, every duel against the twin, absorption, and
+distributions."""
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from tests.reference.sup_kl_ucb import upper_logs
 from theory.divergences import kl_upper
 
 FALSE_ALARM = 1e-5
-"""Of one test of a law."""
+"""Of one test of a distribution."""
 
 THREE = tuple(MATRICES.values())
 
@@ -127,9 +128,9 @@ def test_it_locks_on_an_arm_that_sweeps_its_first_duels():
     """After one duel per pair: the published rule, with its linear regret."""
     locked = locked_arms(10)
     for arm in range(4):
-        chance = np.prod(np.delete(CONDORCET[arm], arm))
+        probability = np.prod(np.delete(CONDORCET[arm], arm))
         count = np.count_nonzero(locked[:, arm])
-        assert stats.binomtest(count, NUM_RUNS, chance).pvalue > FALSE_ALARM / 4
+        assert stats.binomtest(count, NUM_RUNS, probability).pvalue > FALSE_ALARM / 4
     assert locked[:, 3].any(), "the worst arm, with probability 0.035"
 
 

@@ -178,10 +178,10 @@ def test_choices_of_double_thompson_sampling(alpha):
     ):
         wins = as_wins(state)
         twin = Round(wins, int(round_), elimination=alpha is not None)
-        second = twin.second_law.copy()
+        second = twin.second_distribution.copy()
         np.fill_diagonal(second, 0.0)
         np.fill_diagonal(second, 1 - second.sum(axis=1))
-        expected = twin.first_law[:, None] * second
+        expected = twin.first_distribution[:, None] * second
         found = choices(wins[None], int(round_))[0]
         np.testing.assert_allclose(found, expected, atol=1e-9)
 

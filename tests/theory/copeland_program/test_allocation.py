@@ -10,13 +10,12 @@ import pytest
 from tests.theory.brute_force import quantities
 from tests.theory.matrices import ALL_WIN, CYCLIC, GAP, REFERENCE, random_matrix
 from theory import (
-    AllocationRecord,
     InvalidPreferenceError,
     PreferenceMatrix,
-    allocation_table,
     copeland_lower_bound,
     ecw_rmed_constant,
 )
+from theory.copeland_program import AllocationRecord, allocation_table
 
 
 @pytest.mark.parametrize("solve", [copeland_lower_bound, ecw_rmed_constant])

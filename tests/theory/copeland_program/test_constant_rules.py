@@ -21,9 +21,8 @@ from theory import (
     TieError,
     copeland_lower_bound,
     ecw_rmed_constant,
-    find_violations,
 )
-from theory.copeland_program import constants
+from theory.copeland_program import constants, find_violations
 
 # Choice of the winner.
 

@@ -25,13 +25,8 @@ from tests.theory.matrices import (
     shaped,
     winners,
 )
-from theory import (
-    PreferenceMatrix,
-    candidate_slack,
-    copeland_lower_bound,
-    ecw_rmed_constant,
-    find_violations,
-)
+from theory import PreferenceMatrix, copeland_lower_bound, ecw_rmed_constant
+from theory.copeland_program import candidate_slack, find_violations
 
 METHODS = ["prefix", "cvxpy"]
 

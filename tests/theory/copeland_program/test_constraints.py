@@ -18,15 +18,15 @@ from tests.theory.matrices import (
     shaped,
     winners,
 )
-from theory import (
-    InvalidPreferenceError,
+from theory import InvalidPreferenceError
+from theory.copeland_program import (
     candidate_slack,
     constraint_slack,
     counts_suffice,
     ecw_slack,
-    kl_to_half,
 )
 from theory.copeland_program._constraints import rank_by_counting, sums_of_smallest
+from theory.divergences import kl_to_half
 
 
 def random_evidence(rng, num_arms, kind):

@@ -19,7 +19,8 @@ from tests.theory.matrices import (
     shaped,
     winners,
 )
-from theory import ecw_costs, ecw_evidence, ecw_rmed_constant, ecw_slack
+from theory import ecw_rmed_constant
+from theory.copeland_program import ecw_costs, ecw_evidence, ecw_slack
 from theory.copeland_program._constraints import rank_by_counting
 from theory.copeland_program._costs import evidence_costs, losses, two_smallest
 from theory.copeland_program._superiors import (

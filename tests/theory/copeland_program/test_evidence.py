@@ -1,4 +1,5 @@
-"""Evidence for a winner: enumeration, the law of the bets, and the rate of errors."""
+"""Evidence for a winner: enumeration, the distribution of the bets, and the rate of
+errors."""
 
 import math
 from functools import cache
@@ -10,12 +11,8 @@ import pytest
 from scipy.stats import binom
 
 from tests.theory.matrices import CYCLIC, GAP, MSLR5, random_matrix
-from theory import (
-    InvalidPreferenceError,
-    anytime_evidence,
-    identification_bound,
-    likelihood_evidence,
-)
+from theory import InvalidPreferenceError, anytime_evidence, identification_bound
+from theory.copeland_program import likelihood_evidence
 from theory.copeland_program.evidence import _log_bets
 
 

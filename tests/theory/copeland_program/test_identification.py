@@ -1,4 +1,4 @@
-"""The least cost of naming a winner: enumeration, closed forms, and laws."""
+"""The least cost of naming a winner: enumeration, closed forms, and distributions."""
 
 import math
 from dataclasses import replace
@@ -22,14 +22,12 @@ from theory import (
     PreferenceMatrix,
     ProgramError,
     TieError,
-    candidate_slack,
     copeland_lower_bound,
     ecw_rmed_constant,
     identification_bound,
-    one_sided_derivatives,
     sensitivity,
 )
-from theory.copeland_program import constants
+from theory.copeland_program import candidate_slack, constants, one_sided_derivatives
 
 UNEQUAL = [[0.5, 0.6, 0.8], [0.4, 0.5, 0.7], [0.2, 0.3, 0.5]]
 

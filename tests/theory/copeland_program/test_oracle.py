@@ -8,7 +8,8 @@ from scipy.optimize import linprog
 
 from tests.theory.brute_force import constraints, quantities
 from tests.theory.matrices import GAP, SHAPES, gaps_of, random_matrix, shaped, winners
-from theory import ProgramError, candidate_slack, ecw_slack, find_violations
+from theory import ProgramError
+from theory.copeland_program import candidate_slack, ecw_slack, find_violations
 from theory.copeland_program._cutting_planes import solve, surviving_prefixes
 from theory.copeland_program._oracle import ConstraintFamilies
 from theory.copeland_program.certificate import Multipliers, certify, dual_bound

@@ -30,9 +30,9 @@ from theory import (
     bottlenecks,
     copeland_lower_bound,
     ecw_rmed_constant,
-    one_sided_derivatives,
     sensitivity,
 )
+from theory.copeland_program import one_sided_derivatives
 
 SOLVE = {"cw": copeland_lower_bound, "ecw": ecw_rmed_constant}
 

@@ -7,7 +7,8 @@ import pytest
 from scipy.special import expit
 
 from tests.theory.structured.test_bounds import check_proof
-from theory import PreferenceMatrix, bernoulli_kl, structured_lower_bound
+from theory import PreferenceMatrix, structured_lower_bound
+from theory.divergences import bernoulli_kl
 from theory.structured import statement
 from theory.structured.orders import OrderOracle, upper_sets
 from theory.structured.truth import truth_of

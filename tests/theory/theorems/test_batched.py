@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from tests.theory.matrices import CYCLIC, GAP, MSLR5, from_upper
-from theory import (
-    InvalidPreferenceError,
+from theory import InvalidPreferenceError
+from theory.divergences import bernoulli_kl
+from theory.theorems import (
     batched_lower_bound,
-    bernoulli_kl,
     hard_gap,
     pcomp_bound,
     scomp2_order,
@@ -199,7 +199,7 @@ def slowest_pcomp(matrix, horizon, num_batches):
 
 @pytest.mark.parametrize("exponent", [0.6, 1.2])
 def test_pcomp_bound_holds_on_every_good_event(exponent):
-    # The part of the theorem that does not depend on chance, with rounded batches.
+    # The part of the theorem that does not depend on probability, with rounded batches.
     rng = np.random.default_rng(3)
     for _ in range(40):
         num_arms = int(rng.integers(2, 8))

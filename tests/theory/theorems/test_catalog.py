@@ -62,14 +62,14 @@ def test_what_applies_is_what_the_functions_say():
     assert found["Copeland lower bound"].bounds == (
         theory.copeland_lower_bound(CYCLIC).bound,
     )
-    assert found["D-TS"].bounds == (theory.double_thompson_bound(CYCLIC),)
+    assert found["D-TS"].bounds == (theory.theorems.double_thompson_bound(CYCLIC),)
     assert "beats all others" in found["RMED1"].reason
     assert "num_batches" in found["PCOMP"].reason
     ordered = {
         x.theorem.name: x
         for x in theory.all_bounds(ORDERED, parameters={"num_batches": 3})
     }
-    assert ordered["PCOMP"].bounds == (theory.pcomp_bound(ORDERED, 3),)
+    assert ordered["PCOMP"].bounds == (theory.theorems.pcomp_bound(ORDERED, 3),)
     assert ordered["Condorcet lower bound, Copeland regret"].bounds == (
         theory.condorcet_lower_bound(ORDERED, regret="copeland"),
     )
@@ -77,7 +77,7 @@ def test_what_applies_is_what_the_functions_say():
 
 def test_parameters_of_the_policy_reach_the_theorems_that_have_them():
     (first, _) = theory.all_bounds(CYCLIC, policy="D-TS", parameters={"alpha": 0.75})
-    assert first.bounds == (theory.double_thompson_bound(CYCLIC, alpha=0.75),)
+    assert first.bounds == (theory.theorems.double_thompson_bound(CYCLIC, alpha=0.75),)
     # RUCB plays with 0.51 as its authors do; the theorem needs alpha > 1.
     (rucb,) = theory.all_bounds(
         ORDERED, policy="RUCB", parameters=policies.parameters(policies.get("rucb"))
@@ -88,7 +88,7 @@ def test_parameters_of_the_policy_reach_the_theorems_that_have_them():
 def test_a_theorem_presumes_options_of_its_policy():
     """PCOMP plays with divergences by default; the theorem is of Hoeffding's form."""
     for name, applies in (("pcomp", False), ("pcomp:elimination=hoeffding", True)):
-        parameters = policies.parameters(policies.parse(name))
+        parameters = policies.parameters(policies.parse_policy(name))
         found = theory.all_bounds(ORDERED, policy="PCOMP", parameters=parameters)
         assert [bool(each.bounds) for each in found] == [applies] * 2
         assert all(("'hoeffding', not of 'kl'" in x.reason) != applies for x in found)
@@ -114,7 +114,7 @@ def test_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="parameters must be a mapping"):
         theory.all_bounds(CYCLIC, parameters=[3])  # pyright: ignore
     with pytest.raises(ValueError, match="name must be new; 'D-TS'"):
-        theory.theorem("D-TS")(theory.double_thompson_bound)
+        theory.theorem("D-TS")(theory.theorems.double_thompson_bound)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_errors_name_what_is_wrong():
         ({"name": "bradley-terry", "prior_scale": 1.0}, False),
     ],
 )
-def test_theorems_on_d_ts_are_about_beta_laws(posterior, applies):
+def test_theorems_on_d_ts_are_about_beta_distributions(posterior, applies):
     parameters = {"posterior": posterior}
     found = theory.all_bounds(CYCLIC, policy="D-TS", parameters=parameters)
     by_name = {each.theorem.name: each for each in found}

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.theory.matrices import MSLR5, MULTISOL, random_matrix
-from theory import (
-    InvalidPreferenceError,
-    TieError,
+from theory import InvalidPreferenceError, TieError
+from theory.theorems import (
     copeland_score_failure,
     double_thompson_bound,
     double_thompson_counts,

@@ -22,16 +22,18 @@ from theory import (
     PreferenceMatrix,
     RegretBound,
     TieError,
-    bernoulli_kl,
-    ccb_order,
     condorcet_lower_bound,
     copeland_lower_bound,
+    ecw_rmed_constant,
+)
+from theory.divergences import bernoulli_kl
+from theory.theorems import (
+    ccb_order,
     double_thompson_bound,
     double_thompson_refined_bound,
     ecw_kl_sum_bound,
     ecw_kl_worst_case_bound,
     ecw_rmed_bound,
-    ecw_rmed_constant,
     rmed1_bound,
 )
 

@@ -8,10 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory import (
-    subset_gap_bound,
-    subset_gap_free_bound,
-)
+from theory.theorems import subset_gap_bound, subset_gap_free_bound
 
 # The proof of Theorem 3.
 

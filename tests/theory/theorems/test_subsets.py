@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theory import (
-    ChoiceTable,
+from theory import ChoiceTable
+from theory.choice import find_inconsistency, find_missing_set, find_order_violation
+from theory.theorems import (
     bounded_reward_order,
     choice_table_bounds,
-    find_inconsistency,
-    find_missing_set,
-    find_order_violation,
     subset_gap_bound,
     subset_gap_free_bound,
     subset_lower_order,

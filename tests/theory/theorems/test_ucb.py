@@ -8,14 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.theory.matrices import CYCLIC, GAP, MSLR5, MULTISOL, random_matrix
-from theory import (
-    InvalidPreferenceError,
-    PreferenceMatrix,
-    kl_ucb_constant,
-    rmed1_bound,
-    rucb_bound,
-    sup_klucb_constant,
-)
+from theory import InvalidPreferenceError, PreferenceMatrix
+from theory.theorems import kl_ucb_constant, rmed1_bound, rucb_bound, sup_klucb_constant
 
 
 def condorcet(rng, num_arms):

@@ -1,4 +1,4 @@
-"""Large instances, and laws that hold for every matrix."""
+"""Large instances, and distributions that hold for every matrix."""
 
 import numpy as np
 import pytest
@@ -18,19 +18,21 @@ from tests.theory.matrices import (
     winners,
 )
 from theory import (
-    ccb_order,
     condorcet_lower_bound,
     copeland_lower_bound,
+    ecw_rmed_constant,
+    sensitivity,
+)
+from theory.copeland_program import find_violations
+from theory.theorems import (
+    ccb_order,
     double_thompson_bound,
     double_thompson_refined_bound,
     ecw_kl_sum_bound,
     ecw_kl_worst_case_bound,
-    ecw_rmed_constant,
-    find_violations,
     pcomp_bound,
     rmed1_bound,
     rucb_bound,
-    sensitivity,
 )
 
 # Sizes.
@@ -176,7 +178,7 @@ def test_theorem_6_needs_two_winners():
         assert optimal < 0.6 * ecw_rmed_constant(matrix).value
 
 
-# Laws.
+# Distributions.
 
 
 def condorcet(rng, num_arms):

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Float64, Shaped
 
 from bayesduel.errors import FitError
-from bayesduel.inference.fitted import Fitted
+from bayesduel.inference.fitted import FitBase
 from bayesduel.inference.resampling import Correction
 from bayesduel.inference.seeds import generator_of, seed_words
 from bayesduel.models.argument_checks import check_numbers
@@ -28,7 +28,7 @@ _BLOCK = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Posterior(Fitted):
+class Fit(FitBase):
     """Draws from the posterior of a model, as :func:`~bayesduel.inference.fit` returns.
 
     Attributes
@@ -74,14 +74,14 @@ class Posterior(Fitted):
     def __repr__(self) -> str:
         failed = "" if self.converged else ", NOT CONVERGED"
         return (
-            f"Posterior({self.model.title} by {self.inference}, {self.num_arms} arms, "
+            f"Fit({self.model.title} by {self.inference}, {self.num_arms} arms, "
             f"{self.data.num_votes:g} votes, {self.num_chains} x "
             f"{self.num_draws // self.num_chains} draws{failed})"
         )
 
     @property
     def correction(self) -> Correction | None:
-        """How far the law fitted by laplace or svi is from the posterior, else None."""
+        """How far what laplace or svi fitted is from the posterior, else None."""
         return self.extras.get("correction")
 
     @property
@@ -124,9 +124,9 @@ class Posterior(Fitted):
     def mode(self) -> xr.Dataset:
         """The point of highest posterior density, by name.
 
-        In unconstrained coordinates, that is, of the law that the normal approximation
-        stands for: ``utility`` (arm), ``first_advantage``, the tie parameter, and
-        whatever else the model samples or derives.
+        In unconstrained coordinates, that is, of the distribution that the normal
+        approximation stands for: ``utility`` (arm), ``first_advantage``, the tie
+        parameter, and whatever else the model samples or derives.
 
         Raises
         ------
@@ -166,8 +166,9 @@ class Posterior(Fitted):
     ) -> Float64[np.ndarray, "draw K K"]:
         """Draw preference matrices.
 
-        New draws where the posterior, or the law that stands for it, can be drawn from
-        at will; otherwise (nuts) some of the kept draws, without replacement.
+        New draws where the posterior, or the distribution that stands for it, can be
+        drawn from at will; otherwise (nuts) some of the kept draws, without
+        replacement.
 
         Parameters
         ----------
@@ -228,7 +229,7 @@ class Posterior(Fitted):
             yield self.model.preference_matrices(block)
 
     def probability_of_beating(self) -> xr.DataArray:
-        """Return the chance of winning: that i wins the next vote against j.
+        """Return the probability of winning: that i wins the next vote against j.
 
         E[theta_ij | votes], ties aside. That i is the stronger of the two, however
         little, is another question: :meth:`probability_stronger`.
@@ -276,7 +277,7 @@ class Posterior(Fitted):
     def knows_information(self) -> bool:
         """Whether :meth:`expected_information` needs no draws.
 
-        So it is for exact fits, and for the normal law of laplace with
+        So it is for exact fits, and for the normal distribution of laplace with
         ``resample=False``, where the model has a density in closed form and no order
         effect.
         """

@@ -11,12 +11,12 @@ from typing import Any
 Maker = Callable[[Any], Mapping[str, bytes]]
 """Of a tree of results the files, by name."""
 
-_MAKERS: dict[str, Maker] = {}
+_FILE_MAKERS: dict[str, Maker] = {}
 
 
-def add_maker(name: str, make: Maker) -> None:
+def register_extra_files(name: str, make: Maker) -> None:
     """Let files be made whenever results are finished."""
-    _MAKERS[name] = make
+    _FILE_MAKERS[name] = make
 
 
 @contextmanager
@@ -25,20 +25,20 @@ def made_by(name: str, make: Maker) -> Iterator[None]:
 
     By one who goes on with what was worked out for them.
     """
-    usual = _MAKERS[name]
-    _MAKERS[name] = make
+    usual = _FILE_MAKERS[name]
+    _FILE_MAKERS[name] = make
     try:
         yield
     finally:
-        _MAKERS[name] = usual
+        _FILE_MAKERS[name] = usual
 
 
-def companions(tree: Any) -> dict[str, bytes]:
+def extra_files(tree: Any) -> dict[str, bytes]:
     """Return all files that stand beside finished results, by name."""
     files: dict[str, bytes] = {}
-    for make in _MAKERS.values():
+    for make in _FILE_MAKERS.values():
         files |= make(tree)
     return files
 
 
-__all__ = ["add_maker", "companions", "made_by"]
+__all__ = ["register_extra_files", "extra_files", "made_by"]

@@ -16,14 +16,14 @@ from bayesduel.studies._state import StudyState
 from bayesduel.studies.stored.event_log import EventLog, event_of
 from bayesduel.studies.stored.events import BEGINNING, Event
 
-__all__ = ["Soundness", "check_study"]
+__all__ = ["IntegrityReport", "check_study"]
 
 _PAGE = 4096
 """Bytes; a file that was cut is filled up to whole ones."""
 
 
 @dataclass(frozen=True)
-class Soundness:
+class IntegrityReport:
     """What of a study can be believed; as :func:`check_study` returns it.
 
     Attributes
@@ -76,7 +76,7 @@ class Soundness:
             log.close()
 
 
-def check_study(path: str | os.PathLike[str]) -> Soundness:
+def check_study(path: str | os.PathLike[str]) -> IntegrityReport:
     """Say which events of a study are sound.
 
     Parameters
@@ -112,7 +112,9 @@ def check_study(path: str | os.PathLike[str]) -> Soundness:
         return _damaged(path, _rows_of(path), str(error))
     state, sound, fault = _replayed(events)
     later = tuple(events[len(sound) + 1 :])
-    return Soundness(path, sound, 0 if state is None else state.num_votes, fault, later)
+    return IntegrityReport(
+        path, sound, 0 if state is None else state.num_votes, fault, later
+    )
 
 
 def _replayed(
@@ -131,7 +133,7 @@ def _replayed(
     return state, tuple(events), "" if events else "there is no event"
 
 
-def _damaged(path: Path, rows: dict[int, tuple[Any, ...]], why: str) -> Soundness:
+def _damaged(path: Path, rows: dict[int, tuple[Any, ...]], why: str) -> IntegrityReport:
     events: list[Event] = []
     digest = BEGINNING
     try:
@@ -142,8 +144,8 @@ def _damaged(path: Path, rows: dict[int, tuple[Any, ...]], why: str) -> Soundnes
     except StudyError as error:
         why = str(error)
     state, sound, fault = _replayed(events)
-    later = [_vouched(rows, number) for number in sorted(rows) if number > len(sound)]
-    return Soundness(
+    later = [_verified(rows, number) for number in sorted(rows) if number > len(sound)]
+    return IntegrityReport(
         path,
         sound,
         0 if state is None else state.num_votes,
@@ -152,7 +154,7 @@ def _damaged(path: Path, rows: dict[int, tuple[Any, ...]], why: str) -> Soundnes
     )
 
 
-def _vouched(rows: dict[int, tuple[Any, ...]], number: int) -> Event | None:
+def _verified(rows: dict[int, tuple[Any, ...]], number: int) -> Event | None:
     """Return an event if it follows on what the one before says of itself."""
     before = rows.get(number - 1, (None,))[-1]
     if not isinstance(before, str) or rows[number][-1] is None:

@@ -9,7 +9,7 @@ _BLOCK = 64
 """Rivals at a time: their tails stay near the processor."""
 
 
-def log_chance_wrong(
+def log_probability_wrong(
     wins: Float64[np.ndarray, "K K"], prior: float
 ) -> tuple[int, float]:
     """Return the leader, and the log of a bound on its probability to be beaten.
@@ -25,28 +25,32 @@ def log_chance_wrong(
 
     Examples
     --------
-    >>> leader, wrong = log_chance_wrong(np.array([[0.0, 9.0], [1.0, 0.0]]), 1.0)
+    >>> leader, wrong = log_probability_wrong(np.array([[0.0, 9.0], [1.0, 0.0]]), 1.0)
     >>> leader, round(math.exp(wrong), 4)
     (0, 0.0059)
     """
     from scipy.special import betainc
 
     num_arms = len(wins)
-    chance = betainc(wins.T + prior, wins + prior, 0.5)
-    np.fill_diagonal(chance, 0.0)
-    leader = int(chance.sum(axis=1).argmax())
+    probability = betainc(wins.T + prior, wins + prior, 0.5)
+    np.fill_diagonal(probability, 0.0)
+    leader = int(probability.sum(axis=1).argmax())
     rivals = np.delete(np.arange(num_arms), leader)
     total = 0.0
     for place in range(0, len(rivals), _BLOCK):
-        total += float(_beaten(chance, leader, rivals[place : place + _BLOCK]).sum())
+        total += float(
+            _beaten(probability, leader, rivals[place : place + _BLOCK]).sum()
+        )
     return leader, math.log(total) if total > 0.0 else -math.inf
 
 
 def _beaten(
-    chance: Float64[np.ndarray, "K K"], leader: int, rivals: Int64[np.ndarray, " rival"]
+    probability: Float64[np.ndarray, "K K"],
+    leader: int,
+    rivals: Int64[np.ndarray, " rival"],
 ) -> Float64[np.ndarray, " rival"]:
     """Return the probability of each of some rivals to have more wins."""
-    num_arms = len(chance)
+    num_arms = len(probability)
     # [r, rival]: probability that the pairs so far supply at least r.
     tail = np.zeros((num_arms + 1, len(rivals)))
     tail[0] = 1.0
@@ -54,12 +58,12 @@ def _beaten(
     for other in range(num_arms):
         if other == leader:
             continue
-        own = chance[rivals, other]
-        lost = np.where(rivals == other, 0.0, chance[other, leader])
+        own = probability[rivals, other]
+        lost = np.where(rivals == other, 0.0, probability[other, leader])
         for yes in (own, lost):
             most = min(most + 1, num_arms)
             change = tail[:most] - tail[1 : most + 1]
             change *= yes
             tail[1 : most + 1] += change
-    direct = chance[rivals, leader]
+    direct = probability[rivals, leader]
     return direct * tail[num_arms - 2] + (1 - direct) * tail[num_arms]

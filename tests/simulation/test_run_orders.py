@@ -9,9 +9,9 @@ import pytest
 import scipy.stats
 
 from bayesduel.ops.threefry import threefry
-from bayesduel.simulation import asked_models, beginnings
-from bayesduel.simulation.beginnings import orders_and_words
+from bayesduel.simulation import asked_models, run_orders
 from bayesduel.simulation.pairwise import PairwiseEnvironment
+from bayesduel.simulation.run_orders import orders_and_words
 from tests.policies.instances import CONDORCET
 
 
@@ -35,7 +35,7 @@ def test_keys_and_orders_are_those_of_jax(num_arms, seed, runs):
         for number, order, word in zip(runs, orders, words, strict=True):
             key = jax.random.fold_in(jax.random.key(seed), np.uint32(number))
             np.testing.assert_array_equal(word, jax.random.key_data(key))
-            begins = jax.random.fold_in(key, beginnings.INIT)
+            begins = jax.random.fold_in(key, run_orders.INIT)
             key_order, _ = jax.random.split(begins)
             arms = jnp.arange(num_arms, dtype=jnp.int32)
             drawn = jax.random.permutation(key_order, arms)
@@ -60,7 +60,7 @@ def test_arms_with_equal_bits_stay_in_place(monkeypatch):
             return bits, np.zeros_like(bits)
         return threefry(key, count)
 
-    monkeypatch.setattr(beginnings, "threefry", few_bits)
+    monkeypatch.setattr(run_orders, "threefry", few_bits)
     orders, _ = orders_and_words(of_arms(bits.size), range(1), 0)
     np.testing.assert_array_equal(orders, np.argsort(bits, axis=1, kind="stable"))
 

@@ -1,4 +1,4 @@
-"""Habits: rules that are often used, and promise less than they seem to.
+"""Heuristics: rules that are often used, and promise less than they seem to.
 
 Each of them looks at shares of duels won, whoever they were won against. Looked at once
 they have their uses; looked at again and again, or after duels that a policy has
@@ -32,8 +32,8 @@ ROUNDING = 1e-9
 class FixedNumber(StoppingRule):
     """Stop after so many duels, and name the arm with the largest share won.
 
-    The habit: "we collect 500 votes, and take the first of the table". The number is
-    fixed before, so nothing is wrong with looking; but nothing says either how often
+    The heuristic: "we collect 500 votes, and take the first of the table". The number
+    is fixed before, so nothing is wrong with looking; but nothing says either how often
     the first of the table is the wrong one.
 
     Parameters
@@ -62,7 +62,7 @@ class FixedNumber(StoppingRule):
 
     def scalar_stopping(self) -> Any:
         """Return what stops runs of the scalar engine."""
-        from bayesduel.stopping._scalar_habits import FIXED, stopping
+        from bayesduel.stopping._scalar_heuristics import FIXED, stopping
 
         return stopping(FIXED, duels=int(self.duels))
 
@@ -71,7 +71,7 @@ class FixedNumber(StoppingRule):
 class SeparateIntervals(StoppingRule):
     """Stop when the interval of the leader lies above those of all other arms.
 
-    The habit: bars around the shares of duels won, "significant" as soon as they no
+    The heuristic: bars around the shares of duels won, "significant" as soon as they no
     longer overlap. An interval is that of Wilson (1927) for the share of its duels that
     an arm has won; without duels it is [0, 1]. Resampling the duels of an arm, the
     bootstrap that is usual in place of it, has the same standard error.
@@ -123,7 +123,7 @@ class SeparateIntervals(StoppingRule):
 
     def scalar_stopping(self) -> Any:
         """Return what stops runs of the scalar engine."""
-        from bayesduel.stopping._scalar_habits import INTERVALS, stopping
+        from bayesduel.stopping._scalar_heuristics import INTERVALS, stopping
 
         return stopping(INTERVALS, square=_normal_quantile(self.level) ** 2)
 
@@ -132,7 +132,7 @@ class SeparateIntervals(StoppingRule):
 class LeaderTest(StoppingRule):
     """Stop when the leader is significantly better than the runner-up.
 
-    The habit: after every look, test the first of the table against the second, and
+    The heuristic: after every look, test the first of the table against the second, and
     stop at p < 0.05. The two have the largest shares of duels won, and the test is the
     two-sided binomial one of the duels that they had with each other.
 
@@ -168,16 +168,16 @@ class LeaderTest(StoppingRule):
         rates[leader] = -math.inf
         second = int(rates.argmax())
         won, lost = counts[leader, second], counts[second, leader]
-        chance = 1.0
+        probability = 1.0
         if won > lost + 1:
-            chance = 2.0 * float(betainc(won, lost + 1.0, 0.5))
-        evidence = -math.log(chance) if chance > 0.0 else math.inf
-        stopped = chance < self.alpha * (1.0 - ROUNDING)
+            probability = 2.0 * float(betainc(won, lost + 1.0, 0.5))
+        evidence = -math.log(probability) if probability > 0.0 else math.inf
+        stopped = probability < self.alpha * (1.0 - ROUNDING)
         return _state(leader, evidence, -math.log(self.alpha), stopped=stopped)
 
     def scalar_stopping(self) -> Any:
         """Return what stops runs of the scalar engine."""
-        from bayesduel.stopping._scalar_habits import TEST, stopping
+        from bayesduel.stopping._scalar_heuristics import TEST, stopping
 
         return stopping(TEST, level=float(self.alpha) * (1.0 - ROUNDING))
 

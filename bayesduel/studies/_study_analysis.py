@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bayesduel.errors import StudyError, checked_as
+from bayesduel.errors import StudyError, reraise_as
 from bayesduel.studies._study_file import StudyFile
 from bayesduel.studies.status import StudyStatus, status_of
 from theory.arguments import integer_from, share_of, true_or_false
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
     from bayesduel.studies.forecast import Forecast
 
-__all__ = ["Foresight"]
+__all__ = ["StudyAnalysis"]
 
 _MOST_VOTES, _MOST_RUNS = 10**9, 10**6
 
 
-class Foresight(StudyFile):
+class StudyAnalysis(StudyFile):
     """A study that is looked at, and played on or again in simulations."""
 
     def status(
@@ -85,9 +85,9 @@ class Foresight(StudyFile):
         Returns
         -------
         Forecast
-            Of "anytime", and of "posterior" where the model is a Beta law per pair. Its
-            remarks say what was simulated differently: a policy without a kernel is
-            replaced by D-TS+, and ties come in proportion.
+            Of "anytime", and of "posterior" where the model is a Beta distribution per
+            pair. Its remarks say what was simulated differently: a policy without a
+            kernel is replaced by D-TS+, and ties come in proportion.
 
         Examples
         --------
@@ -107,9 +107,9 @@ class Foresight(StudyFile):
         from bayesduel.studies.forecast import forecast_of
 
         error = StudyError
-        level = checked_as(error, share_of, probability, "probability")
-        most = checked_as(error, integer_from, most_votes, 1, "most_votes", _MOST_VOTES)
-        runs = checked_as(error, integer_from, num_runs, 1, "num_runs", _MOST_RUNS)
+        level = reraise_as(error, share_of, probability, "probability")
+        most = reraise_as(error, integer_from, most_votes, 1, "most_votes", _MOST_VOTES)
+        runs = reraise_as(error, integer_from, num_runs, 1, "num_runs", _MOST_RUNS)
         with self._turn:
             return forecast_of(self._current(), level, most, runs)
 
@@ -142,10 +142,10 @@ class Foresight(StudyFile):
         Returns
         -------
         StoppingAudit
-            Of the two rules of :meth:`Study.status` and of the usual habits. Where the
-            model is no Beta law per pair, the posterior rule stands there as "posterior
-            by pair": it is that of such a law. Remarks say what was simulated
-            differently.
+            Of the two rules of :meth:`Study.status` and of the usual heuristics. Where
+            the model is no Beta distribution per pair, the posterior rule stands there
+            as "posterior by pair": it is that of such a distribution. Remarks say what
+            was simulated differently.
 
         Raises
         ------
@@ -154,12 +154,12 @@ class Foresight(StudyFile):
         OutputWriteError
             If the file cannot be written.
         """
-        from bayesduel.studies.audits import KeptAudit, audit_of
+        from bayesduel.studies.audits import StoredAudit, audit_of
 
         with self._turn:
             # A copy: votes and arms may come meanwhile, and the event says of what.
             state = deepcopy(self._current())
-        keep = checked_as(StudyError, true_or_false, keep, "keep")
+        keep = reraise_as(StudyError, true_or_false, keep, "keep")
         found = audit_of(
             state,
             budget=budget,
@@ -169,7 +169,7 @@ class Foresight(StudyFile):
             on_progress=on_progress,
         )
         if keep:
-            made = KeptAudit.made(state, found, state.settings.width)
+            made = StoredAudit.made(state, found, state.settings.width)
             with self._writing():
                 self._append("audited", made.as_body())
         return found

@@ -5,10 +5,10 @@ from __future__ import annotations
 from bayesduel.studies.study import Study
 from bayesduel.studies.tickets import Ticket
 
-__all__ = ["Sitting"]
+__all__ = ["JudgeSession"]
 
 
-class Sitting:
+class JudgeSession:
     """Asks a judge one question after the other.
 
     A judge with a name gets back what was left open, by another sitting, too; one

@@ -1,4 +1,5 @@
-"""Comparing the laws of two samples of runs, at a declared rate of false alarms."""
+"""Comparing the distributions of two samples of runs, at a declared rate of false
+alarms."""
 
 import math
 
@@ -9,7 +10,7 @@ from tests.reference.common import copeland_regret
 
 
 def features(plays: np.ndarray, matrix: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the numbers per run whose laws are compared.
+    """Return the numbers per run whose distributions are compared.
 
     Copeland regret and the number of informative duels at every checkpoint, and the
     rounds of each pair of different arms at the last one.
@@ -47,7 +48,7 @@ def borda_regret(plays: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return np.round((plays * np.add.outer(gaps, gaps) / 2).sum(axis=(2, 3)), 9)
 
 
-def same_law(
+def same_distribution(
     one: dict[str, np.ndarray], other: dict[str, np.ndarray]
 ) -> dict[str, float]:
     """Return Kolmogorov-Smirnov p-values, too large rather than too small with ties."""
@@ -105,7 +106,8 @@ def chi_square(counts: np.ndarray, probabilities: np.ndarray) -> float:
 
 
 def two_sample_chi_square(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the p-value of equal laws behind two tables; rare cells are pooled.
+    """Return the p-value of equal distributions behind two tables; rare cells are
+    pooled.
 
     It is 1 where there is too little to compare.
     """

@@ -1,4 +1,4 @@
-"""The kernel of the habits: shares of duels won, and what is made of them.
+"""The kernel of the heuristics: shares of duels won, and what is made of them.
 
 One state serves all three, so that they share a compiled program.
 """
@@ -28,7 +28,7 @@ _ARM = np.dtype([("won", np.int64), ("met", np.int64)])
 _PAIR = np.dtype([("wins", np.int64)])
 
 
-class HabitKernel(NamedTuple):
+class HeuristicKernel(NamedTuple):
     """The state of one run."""
 
     now: Records
@@ -39,25 +39,25 @@ class HabitKernel(NamedTuple):
 def stopping(
     kind: int, *, duels: int = 0, square: float = 0.0, level: float = 0.0
 ) -> ScalarStopping:
-    """Return what stops by one of the habits."""
+    """Return what stops by one of the heuristics."""
 
-    def of_run(num_arms: int) -> HabitKernel:
+    def initial_state(num_arms: int) -> HeuristicKernel:
         now = np.zeros(1, dtype=_NOW)
         now["kind"], now["left"], now["square"], now["level"] = (
             kind, duels, square, level,
         )  # fmt: skip
-        return HabitKernel(
+        return HeuristicKernel(
             now=now,
             arms=np.zeros(num_arms, dtype=_ARM),
             pairs=np.zeros((num_arms, num_arms), dtype=_PAIR),
         )
 
-    return ScalarStopping("habit", of_run)
+    return ScalarStopping("heuristic", initial_state)
 
 
 @inlined
-def _observe(state: HabitKernel, first: int, second: int, won: bool) -> int:
-    """Count a duel; return the leader if the habit is content with it."""
+def _observe(state: HeuristicKernel, first: int, second: int, won: bool) -> int:
+    """Count a duel; return the leader if the heuristic is content with it."""
     winner, loser = (first, second) if won else (second, first)
     state.pairs[winner, loser].wins += 1
     state.arms[winner].won += 1
@@ -67,7 +67,7 @@ def _observe(state: HabitKernel, first: int, second: int, won: bool) -> int:
 
 
 @compiled
-def _look(state: HabitKernel) -> int:
+def _look(state: HeuristicKernel) -> int:
     now = state.now[0]
     if now.kind == FIXED:
         now.left -= 1
@@ -83,7 +83,7 @@ def _look(state: HabitKernel) -> int:
 
 
 @inlined
-def _leader(state: HabitKernel, without: int) -> int:
+def _leader(state: HeuristicKernel, without: int) -> int:
     """Return the arm with the largest share won, but for one arm."""
     best, most = -1, -math.inf
     for arm in range(state.arms.size):
@@ -95,7 +95,7 @@ def _leader(state: HabitKernel, without: int) -> int:
 
 
 @inlined
-def _is_apart(state: HabitKernel, leader: int) -> bool:
+def _is_apart(state: HeuristicKernel, leader: int) -> bool:
     """Say whether the lower end of the leader's interval is above all upper ends."""
     low = _end(state, leader, -1.0)
     for arm in range(state.arms.size):
@@ -105,7 +105,7 @@ def _is_apart(state: HabitKernel, leader: int) -> bool:
 
 
 @inlined
-def _end(state: HabitKernel, arm: int, sign: float) -> float:
+def _end(state: HeuristicKernel, arm: int, sign: float) -> float:
     """Return the lower (-1) or upper (1) end of the interval of Wilson."""
     played, square = state.arms[arm].met, state.now[0].square
     if played == 0:
@@ -116,4 +116,4 @@ def _end(state: HabitKernel, arm: int, sign: float) -> float:
     return (center + sign * math.sqrt(square * spread)) / (1.0 + square / played)
 
 
-implement_one(observe, HabitKernel, _observe)
+implement_one(observe, HeuristicKernel, _observe)
