@@ -65,9 +65,9 @@ class Asked:
         """Tell it of votes."""
         rows = np.array(votes, dtype=VOTE)
         given = self.state, self.rng
-        self.round = asker.hear(*given, self.round, begins, rows)
+        self.round = asker.tell_votes(*given, self.round, begins, rows)
         while self.kernel.solve_on_host(self.state):
-            self.round = asker.hear(*given, self.round, False, rows)
+            self.round = asker.tell_votes(*given, self.round, False, rows)
         assert not rows["count"].any()
 
     @property
