@@ -89,7 +89,7 @@ def simulated_bayes_regret(
     Examples
     --------
     >>> found = simulated_bayes_regret("d-ts", horizon=10, num_runs=400)
-    >>> abs(found.mean[-1] - 3.028) < 5 * found.standard_error[-1]
+    >>> bool(abs(found.mean[-1] - 3.028) < 5 * found.standard_error[-1])
     True
     """
     error = SimulationArgumentError

@@ -109,7 +109,7 @@ def run_chunk(
         ledger=ledger,
         recommendation=best,
         info=info,
-        events=events,
+        events=events.astype(np.int64),
         finished=np.ones(len(events), dtype=bool),
         run_seconds=time.perf_counter() - compiled,
         compile_seconds=compiled - began,

@@ -215,16 +215,14 @@ def _program(policy: Any, runs: Runs) -> tuple[Callable[..., None], Any]:
     if not policy.compiled:
         return runs.loop.play, policy
     # Numba takes half a second to import.
-    from numba.core import config
-
-    settings: Any = config
-    if settings.DISABLE_JIT:
-        return runs.loop.play, policy
     from bayesduel.simulation.scalar.compiled_rounds import (
         compiled_rounds,
+        is_disabled,
         parameters_record,
     )
 
+    if is_disabled():
+        return runs.loop.play, policy
     return compiled_rounds(type(policy)), parameters_record(policy)
 
 

@@ -18,7 +18,10 @@ FILES = {
     "cut off": (gzip.compress(VOTES.encode() * 99)[:-30], "cut off or damaged"),
     "long cell": (VOTES.encode() + b"x" * 200_000 + b",milk,left\n", "field limit"),
     "open quote": (VOTES.encode() + b'"tea,milk,left\n', "quote that is not closed"),
-    "json lines": (b'{"event": 1, "kind": "told"}\n{"event": 2}\n', "none of the usual columns"),
+    "json lines": (
+        b'{"event": 1, "kind": "told"}\n{"event": 2}\n',
+        "none of the usual columns",
+    ),
     "empty": (b"", "needs a header and at least one row"),
     "underscores": (b"a,b,wins_a,wins_b\nx,y,1_000,2\n", "is no number: '1_000'"),
     "full width": ("a,b,wins_a,wins_b\nx,y,１,2\n".encode(), "is no number"),

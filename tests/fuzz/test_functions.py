@@ -207,7 +207,7 @@ def of_bayesduel() -> dict[str, Callable[..., Any]]:
         "instances": (instances, ("describe", "load", "matrix_of_table")),
         "generators": (instances.generators, instances.generators.__all__),
         "choice": (instances.choice, instances.choice.__all__),
-        "policies": (policies, ("parse", "label_of", "name_of", "parameters")),
+        "policies": (policies, ("parse_policy", "label_of", "name_of", "parameters")),
         "results": (results, ("load", "save")),
     }
     for where, (module, names) in modules.items():

@@ -189,10 +189,10 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 from bayesduel.program_cache import kernel_folder
-from bayesduel.simulation.scalar.programs import kept
+from bayesduel.simulation.scalar.programs import cached_program
 from tests.simulation.test_scalar_engine import added
 
-compiled = kept(added, "added")
+compiled = cached_program(added, "added")
 assert compiled(2) == 3
 folder = kernel_folder("added")
 print(json.dumps({

@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import special
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -33,6 +31,8 @@ class PairBeliefs(NamedTuple):
 
 def pair_beliefs(duels: int, prior: float) -> PairBeliefs:
     """Return the beliefs about a pair, for every outcome of so many duels."""
+    from scipy import special  # As much as all of theory to import.
+
     won = prior + np.arange(duels + 1.0)
     lost = won[::-1]
     # P(Beta(a, b) > 1/2) = P(Beta(b, a) < 1/2): accurate where it is small.
@@ -40,8 +40,10 @@ def pair_beliefs(duels: int, prior: float) -> PairBeliefs:
 
 
 def arm_regret(
-    first: NDArray[np.float64], second: NDArray[np.float64], third: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    first: Float64[np.ndarray, "*first"],
+    second: Float64[np.ndarray, "*second"],
+    third: Float64[np.ndarray, "*third"],
+) -> tuple[Float64[np.ndarray, "*shape"], ...]:
     """Return the expected Copeland regret of a self-duel of each arm.
 
     Parameters

@@ -48,10 +48,10 @@ class _Records(np.ndarray):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return _Column(self, name)
+        return Column(self, name)
 
 
-class _Column:
+class Column:
     """One attribute of objects in an array of one axis."""
 
     def __init__(self, records: Any, name: str) -> None:

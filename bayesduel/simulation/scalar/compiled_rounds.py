@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, types
+from numba.core import config
 from numba.core.errors import NumbaError
 from numba.extending import overload, overload_method
 
@@ -52,6 +53,12 @@ _REMEDY = (
     "write it in what Numba knows of Python and NumPy (its documentation lists it), or "
     "leave out compiled=True"
 )
+
+
+def is_disabled() -> bool:
+    """Say whether Numba was told to compile nothing, by ``NUMBA_DISABLE_JIT=1``."""
+    settings: Any = config
+    return bool(settings.DISABLE_JIT)
 
 
 class _Loop(NamedTuple):

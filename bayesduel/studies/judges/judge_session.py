@@ -11,8 +11,8 @@ __all__ = ["JudgeSession"]
 class JudgeSession:
     """Asks a judge one question after the other.
 
-    A judge with a name gets back what was left open, by another sitting, too; one
-    without only what this sitting has asked.
+    A judge with a name gets back what was left open, by another session, too; one
+    without only what this session has asked.
 
     Parameters
     ----------
@@ -25,10 +25,10 @@ class JudgeSession:
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "drinks.study")
     >>> with Study.create(path, ["tea", "milk"], "balanced") as study:
-    ...     sitting = Sitting(study, "Ada")
-    ...     sitting.answer(sitting.next().number, "left")
-    ...     sitting.undo(sitting.last)
-    ...     sitting.next().number, sitting.num_answered
+    ...     session = JudgeSession(study, "Ada")
+    ...     session.answer(session.next().number, "left")
+    ...     session.undo(session.last)
+    ...     session.next().number, session.num_answered
     True
     True
     (1, 0)
@@ -42,7 +42,7 @@ class JudgeSession:
 
     @property
     def num_answered(self) -> int:
-        """Answers that this sitting has stored and not taken back."""
+        """Answers that this session has stored and not taken back."""
         return len(self._answered)
 
     @property

@@ -180,27 +180,27 @@ def of_models() -> dict[str, Target]:
                 "tie_prior": [(1.0, 2.0), (1.0,), (0.0, 1.0), [1.0, 2.0]],
             },
         ),
-        "Posterior.sample": Target(
+        "Fit.sample": Target(
             inference.Fit.sample,
             {"rng_key": v.KEYS, "num_draws": v.NUMBERS},
             self,
         ),
-        "Posterior.sample_utilities": Target(
+        "Fit.sample_utilities": Target(
             inference.Fit.sample_utilities,
             {"rng_key": v.KEYS, "num_draws": v.NUMBERS},
             self,
         ),
-        "Posterior.rank_intervals": Target(
+        "Fit.rank_intervals": Target(
             inference.Fit.rank_intervals,
             {"probability": v.PROBABILITIES, "by": [None, "borda", "utility", "elo"]},
             self,
         ),
-        "Posterior.ranks": Target(
+        "Fit.ranks": Target(
             inference.Fit.ranks,
             {"probability": v.PROBABILITIES, "by": [None, "copeland"]},
             {"self": Made(v.beta_fit)},
         ),
-        "Posterior.to_datatree": Target(
+        "Fit.to_datatree": Target(
             inference.Fit.to_datatree,
             v.TREE,
             {"self": Made(v.beta_fit)},
@@ -258,7 +258,7 @@ def of_models() -> dict[str, Target]:
             inference.standings,
             {"posterior": v.POSTERIORS, "probability": v.PROBABILITIES},
         ),
-        "parameters": Target(
+        "parameter_summary": Target(
             inference.parameter_summary,
             {"posterior": v.POSTERIORS, "probability": v.PROBABILITIES},
         ),
