@@ -215,7 +215,8 @@ def misfit(value: Any, hint: Any, name: str) -> str:
         return "" if "" in found else found[0]
     if _is_array(hint):
         # Kernels that Python plays have objects in place of arrays of their fields.
-        if type(value).__name__ == "Column" or getattr(value, "dtype", None) == object:
+        played = type(value).__module__ == "bayesduel.ops.scalar.uncompiled"
+        if played or getattr(getattr(value, "dtype", None), "kind", "") == "O":
             return ""
         is_such = _is_such_array(value, hint)
         got = f"{getattr(value, 'dtype', type(value))}{getattr(value, 'shape', '')}"

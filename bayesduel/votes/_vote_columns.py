@@ -96,6 +96,8 @@ def columns_of(table: ColumnTable, asked: VoteFormat) -> VoteColumns:
     """Find the columns of votes but ties; refuse to guess where there are several."""
     arms, wins = two_columns("arms", asked.arms), two_columns("wins", asked.wins)
     scores = two_columns("scores", asked.scores)
+    if asked.ties is not None:
+        labels_of("ties", asked.ties)
     pair = table.chosen("arms", arms, _KNOWN_PAIRS)
     _check_one_way(table, asked.winner, wins, scores)
     winner = None if scores else _winner_column(table, asked.winner, wins)

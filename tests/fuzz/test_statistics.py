@@ -35,7 +35,7 @@ RECORDS = {
     "analysis": {
         *("AnchoredBound", "Difference", "FinalRegret", "Measurement", "Ranking"),
         *("PairedIntervals", "RankedPolicy", "Slope", "Summary", "SummaryRow"),
-        *("AuditRow", "AuditedRule", "StoppingAudit"),
+        *("AuditRow", "AuditedRule", "StoppingAudit", "SimulatedBayesRegret"),
     },
     "papers": {"SubmatrixConstants", "SubmatrixRow"},
 }
@@ -44,7 +44,14 @@ RECORDS = {
 FOREIGN = {f"StyledFigure.{name}" for name in ("draw", "savefig", "set")}
 """Methods of matplotlib."""
 
+FOR_MODELS = {
+    *("PreferenceModel", "Votes", "Votes.differences", "Votes.incidence"),
+    *("Votes.laplacian", "count_votes", "derived", "register_arrays", "sample"),
+}
+"""What a model of one's own calls, with what the package has given it."""
+
 STARTED = (
+    "bayesduel.analysis.bayes_regret.run_chunk",
     "bayesduel.analysis.stopping_audits.decisions",
     "bayesduel.experiments.store.run_jobs",
     "bayesduel.diagnostics.calibration.sample_prior",
@@ -155,7 +162,7 @@ def test_everything_public_is_fuzzed(name):
         if not ("." in part and issubclass(owner(package, part), PreferenceModel))
     }
     targets = {key.partition(".")[2] for key in TARGETS if key.startswith(f"{name}.")}
-    assert parts - RECORDS[name] - FOREIGN == targets
+    assert parts - RECORDS[name] - FOREIGN - FOR_MODELS == targets
     assert RECORDS[name] <= parts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from theory.errors import ArgumentError
 if TYPE_CHECKING:
     from jaxtyping import Float64
 
-type Choices = Callable[[NDArray[np.int64], int], NDArray[np.float64]]
+type Choices = Callable[[Any, int], Any]
 """Of win counts and the number of the next round: P(first arm, second arm)."""
 
 LONGEST_HORIZON = 60

@@ -101,14 +101,14 @@ def structured_lower_bound(
 ) -> StructuredBound:
     """Compute the constant of the lower bound for policies that know the model.
 
-    Let * be the best arm of P. Whoever knows that P lies in a class of matrices pays at
+    Let ``b`` be the best arm of P. Whoever knows that P lies in a class of matrices pays at
     least C log T - o(log T), where
 
         C = min over w >= 0 of  sum over pairs of price_ij w_ij   subject to
             sum of w_ij KL(P_ij, P'_ij) >= 1
-            for every P' in the class in which another arm is at least level with *.
+            for every P' in the class in which another arm is at least level with b.
 
-    The pair (*, *) costs nothing and teaches nothing, so the alternatives need not
+    The pair ``(b, b)`` costs nothing and teaches nothing, so the alternatives need not
     agree with P anywhere. With prices of duels this is the least cost of naming the
     best arm, per unit of log(1/delta), as in `identification_bound`.
 

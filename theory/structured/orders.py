@@ -26,7 +26,7 @@ from theory.divergences import bernoulli_kl
 from theory.structured.truth import Truth
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float64
+    from jaxtyping import Bool, Float64, Int64
 
 
 def upper_sets(num_arms: int) -> Bool[np.ndarray, "M L"]:
@@ -120,7 +120,7 @@ class OrderOracle:
         return value, value + least
 
     def on_pairs(
-        self, q: Float64[np.ndarray, "n L"], rows: NDArray[np.intp]
+        self, q: Float64[np.ndarray, "n L"], rows: Int64[np.ndarray, " n"]
     ) -> Float64[np.ndarray, "n E"]:
         """Return P'(behind beats ahead) on the pairs of the truth for some orders."""
         found = np.full((len(rows), self.truth.shares.size), 0.5)

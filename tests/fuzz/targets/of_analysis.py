@@ -29,6 +29,23 @@ def of_analysis() -> dict[str, Target]:
             {"notion": v.NOTION},
             {"self": Made(v.measurement)},
         ),
+        "Measurement.lower_slope": Target(
+            analysis.Measurement.lower_slope,
+            {"notion": v.NOTION},
+            {"self": Made(v.measurement)},
+        ),
+        "simulated_bayes_regret": Target(
+            analysis.simulated_bayes_regret,
+            {
+                "policy": ["d-ts", "rucb:alpha=0.6", "ucb-no-order", "x", "d-ts:x=1"],
+                "num_arms": [3, 2, 1, 10**6],
+                "horizon": [20, 1e3, 0, 0.5],
+                "checkpoints": [None, [5, 20], [20, 5], [30]],
+                "prior": [1.0, 0.5, 0.0, -1],
+                "num_runs": [10, 1, 10**12],
+                "seed": [0, -1, 0.5],
+            },
+        ),
         "Ranking.difference": Target(
             analysis.Ranking.difference,
             {"lower": ["D-TS", "RUCB", "x"], "higher": ["RUCB", "D-TS"]},

@@ -35,7 +35,7 @@ def of_diagnostics() -> dict[str, Target]:
                 "rng_key": v.KEYS,
             },
         ),
-        "compare": Target(
+        "compare_models": Target(
             diagnostics.compare_models,
             {
                 "posteriors": [

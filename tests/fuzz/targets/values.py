@@ -70,6 +70,10 @@ FILES = {
     "counts.csv": "a,b,wins_a,wins_b,ties\ntea,milk,7,3,1\ntea,coffee,9,1,0\n",
     "arms.csv": "arm,heat\ntea,1\nmilk,-1\ncoffee,2\na,0\nb,0\nc,0\n",
     "choices.csv": "tea,milk,coffee,Choice\n1,1,0,1\n1,1,1,3\n0,1,1,2\n",
+    "long.csv": "id,alternative,chosen,here\n1,tea,1,1\n1,milk,0,1\n2,coffee,1,1\n"
+    "2,tea,0,1\n2,milk,0,0\n",
+    "best.csv": "one,two,three,best,worst\ntea,milk,coffee,tea,milk\n",
+    "votes.json": '[{"left": "tea", "right": "milk", "winner": null, "n": [1]}]',
     "drinks.toi": "# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: tea\n"
     "# ALTERNATIVE NAME 2: milk\n5: 1,2\n2: 2,1\n",
     "noise.soc": "\x00\x01: {1,2",
