@@ -101,8 +101,8 @@ def structured_lower_bound(
 ) -> StructuredBound:
     """Compute the constant of the lower bound for policies that know the model.
 
-    Let ``b`` be the best arm of P. Whoever knows that P lies in a class of matrices pays at
-    least C log T - o(log T), where
+    Let ``b`` be the best arm of P. Whoever knows that P lies in a class of matrices
+    pays at least C log T - o(log T), where
 
         C = min over w >= 0 of  sum over pairs of price_ij w_ij   subject to
             sum of w_ij KL(P_ij, P'_ij) >= 1
