@@ -25,7 +25,6 @@ RULES = (
     "d-ts:posterior=thurstone",
     "information:posterior=bradley-terry",
     "bt-ts:every=3",
-    "bt-ts:self_duels=false",
 )
 """Every rule in JAX, its forms, and what is played around one."""
 
@@ -132,6 +131,3 @@ def test_duels_are_well_formed(text):
     ):
         assert np.all((arms[times > 0] >= 0) & (arms[times > 0] < 4))
     assert 0 <= best < 4
-    if "self_duels=false" in text:
-        assert exploits.max() == 0
-        assert np.all(events.first != events.second, where=explores > 0)
