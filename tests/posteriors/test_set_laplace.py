@@ -18,7 +18,7 @@ from bayesduel.inference.laplace_draws import density_of
 from bayesduel.instances import choice
 from bayesduel.models import BradleyTerry, MultinomialLogit
 from bayesduel.models.base import PreferenceModel, count_votes
-from bayesduel.posteriors import SetLaplace
+from bayesduel.posteriors import SetLaplace, rays
 from bayesduel.posteriors.set_laplace import all_sets
 from bayesduel.simulation import SubsetEnvironment
 from bayesduel.simulation.driver import run_chunk
@@ -98,17 +98,16 @@ def told(posterior, counts, nobody):
     return model, state
 
 
-NOT_SETTLED = {("logit of a chosen one", True), ("own", False)}
-"""Models, and whether there are votes, whose draws are not yet those of bisection."""
-
-
 @pytest.mark.parametrize("votes", [LOPSIDED, np.zeros((6, 4))], ids=["votes", "none"])
 @pytest.mark.parametrize(
     "name",
     ["logit", *(pytest.param(name, marks=pytest.mark.slow) for name in [*MODELS][1:])],
 )
 @pytest.mark.filterwarnings("ignore::bayesduel.errors.DisconnectedComparisonsWarning")
-def test_state_is_that_of_a_fit(name, votes):
+def test_state_is_that_of_a_fit(name, votes, monkeypatch):
+    if name == "own":
+        # Heavy tails are no line: three steps leave 3 % of the fall.
+        monkeypatch.setattr(rays, "_STEPS", 6)
     choice_model, no_choice = MODELS[name]
     nobody = np.array([2, 0, 5, 1, 0, 0]) * bool(votes.any()) if no_choice else None
     model, state = told(SetLaplace(choice_model), votes, nobody)
@@ -126,7 +125,8 @@ def test_state_is_that_of_a_fit(name, votes):
     np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
     with jax.enable_x64(True):
         utility = np.asarray(quick_jit(model.utilities)(state))
-        sample = quick_jit(model.sample_utilities, static_argnums=2)
+        # Hardly optimized, XLA makes nan of some of these logarithms.
+        sample = jax.jit(model.sample_utilities, static_argnums=2)
         draws = np.asarray(sample(jax.random.key(5), state, 200))
         shape = len(state.mode), 200
         white = np.asarray(jax.random.normal(jax.random.key(5), shape, jnp.float64)).T
@@ -136,12 +136,8 @@ def test_state_is_that_of_a_fit(name, votes):
     ways = np.linalg.solve(np.asarray(state.factor).T, white.T).T
     depth = np.linalg.norm(white, axis=1)
     points = points_on_rays(density, np.asarray(state.mode), ways, depth)
-    assert np.all(np.isfinite(draws))
     error = np.abs(draws - points)
-    is_close = np.quantile(error, 0.99) < 2e-3 and np.max(error) < 0.05
-    if not is_close and (name, bool(votes.any())) in NOT_SETTLED:
-        pytest.xfail("three steps do not find the point of bisection on all rays")
-    assert is_close
+    assert np.quantile(error, 0.99) < 2e-3 and np.max(error) < 0.05
 
 
 @pytest.mark.slow

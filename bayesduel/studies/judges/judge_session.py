@@ -11,8 +11,8 @@ __all__ = ["JudgeSession"]
 class JudgeSession:
     """Asks a judge one question after the other.
 
-    A judge with a name gets back what was left open, by another session, too; one
-    without only what this session has asked.
+    A judge with a name gets back what was left open, also by another such object; one
+    without only what this one has asked.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class JudgeSession:
 
     @property
     def num_answered(self) -> int:
-        """Answers that this session has stored and not taken back."""
+        """Answers that were stored here and not taken back."""
         return len(self._answered)
 
     @property
