@@ -31,10 +31,9 @@ from theory.copeland_program._oracle import WITH_PAIR, ConstraintFamilies
 from theory.copeland_program.certificate import Multipliers
 from theory.copeland_program.program_data import ProgramData
 from theory.errors import ProgramError
+from theory.linear_solver import new_simplex
 
 _ORACLE_TOLERANCE = 1e-9
-# Below the tolerance of the oracle: a constraint that was added stays satisfied.
-_SOLVER_TOLERANCE = 1e-10
 _MAXIMAL_ROUNDS = 10_000
 # Constraints added per round. All violated ones would be some hundreds at 136 arms,
 # most of them superfluous a round later, and made the slowest programs 50 times slower.
@@ -171,17 +170,7 @@ class CuttingPlanes:
         self.gains = np.maximum(b - prefixes.left_out[:, None], 0).astype(np.float64)
         self.infinity = highspy.kHighsInf
         self.optimal = highspy.HighsModelStatus.kOptimal
-        self.solver = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("solver", "simplex"),
-            ("parallel", "off"),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", _SOLVER_TOLERANCE),
-            ("dual_feasibility_tolerance", _SOLVER_TOLERANCE),
-        ):
-            self.solver.setOptionValue(option, value)
+        self.solver = new_simplex()
 
     def run(self) -> Solution:
         """Return the optimum; raise `ProgramError` if the solver finds none."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from theory.errors import InvalidPreferenceError, ProgramError
+from theory.linear_solver import new_simplex
 from theory.structured.orders import OrderOracle
 from theory.structured.solved import Solved
 from theory.structured.truth import Truth
@@ -22,7 +23,6 @@ WHY = (
 )
 
 _MAXIMAL_ROUNDS = 2000
-_SOLVER_TOLERANCE = 1e-10
 # A cut that the last allocation meets is of no use.
 _VIOLATION = 1e-10
 _ADDED = 20
@@ -83,17 +83,7 @@ class _Cuts:
         self.leaders: list[int] = []
         self.infinity = highspy.kHighsInf
         self.optimal = highspy.HighsModelStatus.kOptimal
-        self.solver = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("solver", "simplex"),
-            ("parallel", "off"),
-            ("threads", 1),
-            ("primal_feasibility_tolerance", _SOLVER_TOLERANCE),
-            ("dual_feasibility_tolerance", _SOLVER_TOLERANCE),
-        ):
-            self.solver.setOptionValue(option, value)
+        self.solver = new_simplex()
         count = truth.shares.size
         self.solver.addVars(count, np.zeros(count), np.full(count, self.infinity))
         self.solver.changeColsCost(

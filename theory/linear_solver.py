@@ -1,0 +1,30 @@
+"""The simplex method of HiGHS, as programs that grow by rows are solved here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_TOLERANCE = 1e-10
+"""Of feasibility, primal and dual: the smallest that HiGHS allows. Below that of the
+oracles, so that a constraint that was added stays satisfied."""
+
+
+def new_simplex() -> Any:  # noqa: ANN401
+    """Return an empty solver: one thread, silent, without presolve.
+
+    Presolve would take more time than the few steps from the last basis.
+    """
+    import highspy
+
+    solver = highspy.Highs()
+    for option, value in (
+        ("output_flag", False),
+        ("presolve", "off"),
+        ("solver", "simplex"),
+        ("parallel", "off"),
+        ("threads", 1),
+        ("primal_feasibility_tolerance", _TOLERANCE),
+        ("dual_feasibility_tolerance", _TOLERANCE),
+    ):
+        solver.setOptionValue(option, value)
+    return solver
