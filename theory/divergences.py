@@ -183,7 +183,9 @@ def _upper_log(xp: Array, p: Array, rest: Array, level: Array) -> Array:
     _check_shapes(p, level, "p and level")
     # Below this a quotient by p could overflow.
     tiny = xp.finfo(p.dtype).smallest_normal / xp.finfo(p.dtype).eps
-    inner = (p > tiny) & (rest > tiny) & (level < math.inf)
+    # And s, about level / rest, from here on: then it is infinite.
+    huge = xp.finfo(p.dtype).max * (rest / 4)
+    inner = (p > tiny) & (rest > tiny) & (level < huge)
     m, r = xp.where(inner, p, 0.5), xp.where(inner, rest, 0.5)
     bound = xp.where(inner, level, 1.0)
     # Two starts to the right of the solution: KL >= -log(1 - q)(1 - p) - entropy, and

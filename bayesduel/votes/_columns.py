@@ -79,7 +79,10 @@ class ColumnTable:
                 columns[title] = numbers
         try:
             frame = pd.DataFrame(columns)
-            kept = frame.query(condition, engine="python").index.tolist()
+            found = frame.query(condition, engine="python")
+            if not isinstance(found, pd.DataFrame):
+                raise TypeError("it is neither true nor false in each row")
+            kept = found.index.tolist()
         except Exception as error:  # pandas raises whatever its parser meets.
             rule = f"is no condition on the columns {shortened(self.titles)}: {error}"
             remedy = "such as \"language == 'English'\""

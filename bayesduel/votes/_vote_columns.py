@@ -51,6 +51,11 @@ class VoteFormat(NamedTuple):
     missing: str = "refuse"
     order_known: bool | None = None
 
+    def names_no_column(self) -> bool:
+        """Say whether all columns are left to be found."""
+        named = (self.arms, self.winner, self.wins, self.ties, self.scores, self.weight)
+        return all(each is None for each in named)
+
 
 class VoteColumns(NamedTuple):
     """The columns that hold the votes. Just one of winner, wins and scores is there."""

@@ -24,15 +24,13 @@ from bayesduel.votes.checks import (
     arm_positions,
     different_labels,
     flag_of,
+    labels_of,
 )
 from bayesduel.votes.comparisons import Comparisons
 
 __all__ = ["VoteRows", "read_vote_rows"]
 
 _LOGGER = logging.getLogger(__name__)
-
-_SQUARE = VoteFormat(words=None, missing="")
-"""No column is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,20 +89,20 @@ class VoteRows:
 
 def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
     """Read votes row by row; those of a square table of wins, pair by pair."""
-    if asked.missing not in ("refuse", "skip"):
+    if not isinstance(asked.missing, str) or asked.missing not in ("refuse", "skip"):
         rule = "must be 'refuse' or 'skip'"
         raise ComparisonDataError.of("missing", rule, asked.missing)
     table = ColumnTable(path)
     if asked.where is not None:
         table.keep_where(asked.where)
-    if asked._replace(words=None, missing="", order_known=None) == _SQUARE:
-        if is_square(table):
-            return _from_square(table)
+    if asked.names_no_column() and is_square(table):
+        return _from_square(table)
     columns = columns_of(table, asked)
     skipped = 0
     if asked.missing == "skip":
         read = [title for each in columns.read().values() for title in each]
-        skipped = table.skip_missing([*read, *(asked.ties or ())])
+        ties = () if asked.ties is None else map(str, labels_of("ties", asked.ties))
+        skipped = table.skip_missing([*read, *ties])
     columns = with_ties(table, columns, asked.ties)
     counts = _counts(table, columns, asked.words)
     if columns.weight is not None:

@@ -212,3 +212,11 @@ def test_a_huge_level_is_no_overflow():
     # Warnings are errors.
     assert kl_upper([0.5, 0.0], 1e300).tolist() == [1.0, 1.0]
     assert kl_lower(0.5, 1e300) == 0.0
+
+
+def test_upper_inverse_of_huge_levels():
+    """Where s overflows it is infinite, and the bound 1."""
+    levels = np.array([1e307, 1.7e308, np.inf])
+    for p in (1e-9, 0.5, 1 - 1e-9):
+        assert kl_upper(p, levels).tolist() == [1.0, 1.0, 1.0]
+    assert np.isinf(kl_upper_log(0.5, 1.7e308)) and kl_upper_log(0.5, 1e300) > 1e300

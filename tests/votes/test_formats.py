@@ -164,6 +164,8 @@ def test_rows_by_a_condition(tmp_path):
         ComparisonDataError, match="is no condition on the columns left"
     ):
         read_comparisons(path, where="tourn == 1")
+    with pytest.raises(ComparisonDataError, match="neither true nor false"):
+        read_comparisons(path, where="1")
     with pytest.raises(ComparisonDataError, match="holds in none of the 4 rows"):
         read_comparisons(path, where="left == 'water'")
     with pytest.raises(ComparisonDataError, match="row 3 has no answer"):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from theory.arguments import integer_from, number_above
 from theory.bayes.beliefs import NUM_ARMS, PAIRS, arm_regret, pair_beliefs
-from theory.errors import ArgumentError
+from theory.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -91,6 +91,11 @@ def bayes_regret(
     >>> bayes_regret(round_robin, 3).round(10).tolist()
     [0.375, 0.75, 1.125]
     """
+    if not callable(choices):
+        remedy = "such as theory.bayes.DoubleThompsonChoices(horizon)"
+        raise ArgumentTypeError.of(
+            "choices", "must be a function", choices, remedy=remedy
+        )
     rounds = integer_from(horizon, 1, "horizon", LONGEST_HORIZON)
     strength = number_above(prior, 0.0, "prior")
     tables = _tables(rounds, strength)
