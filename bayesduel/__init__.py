@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayesduel.experiments.extra_files import register_extra_files
-from bayesduel.lazy import lazy_attributes
+from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel import (
@@ -84,7 +84,7 @@ _get, _ = lazy_attributes(__name__, _HOMES)
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from bayesduel.version import package_version
+        from bayesduel.package.version import package_version
 
         return package_version()
     return _get(name)

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
     "theory",
-    "errors", "lazy", "limits", "literals", "version",
-    "folders", "user_files", "progress", "program_cache", "code_digest", "types", "ops",
+    "errors", "package", "arguments", "files", "program_cache", "code_digest", "types",
+    "ops",
     "instances", "votes", "models", "inference", "posteriors", "policies",
     "stopping", "simulation", "experiments", "results", "analysis", "diagnostics",
     "plots", "studies", "papers", "cli",

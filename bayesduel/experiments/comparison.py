@@ -14,8 +14,8 @@ from bayesduel.experiments.nodes import Configuration
 from bayesduel.experiments.request.toml_text import folder_files
 from bayesduel.experiments.stored.run_ranges import Place, name_of
 from bayesduel.experiments.stored.run_sweep import RunSweep
+from bayesduel.package.version import package_version
 from bayesduel.policies.policy import PolicyBase
-from bayesduel.version import package_version
 
 if TYPE_CHECKING:
     from bayesduel.experiments.experiment import Experiment

@@ -9,6 +9,7 @@ from typing import Self
 
 import xarray as xr
 
+from bayesduel.arguments.limits import MOST_RUNS
 from bayesduel.code_digest import code_digest
 from bayesduel.experiments import checks
 from bayesduel.experiments.comparison import Comparison, Place
@@ -34,7 +35,6 @@ from bayesduel.experiments.request.toml_files import (
 )
 from bayesduel.experiments.request.toml_text import to_toml
 from bayesduel.experiments.store import Part, execute_sweep
-from bayesduel.limits import MOST_RUNS
 from bayesduel.policies.parameters import parameters_json
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.simulation.driver import program_of

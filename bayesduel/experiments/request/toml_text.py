@@ -13,11 +13,11 @@ from bayesduel.errors import SimulationArgumentError, error_for_argument
 from bayesduel.experiments.checks import check_checkpoints
 from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import Instance, problem_of, read_instance
-from bayesduel.folders import REQUEST
+from bayesduel.files.folders import REQUEST
 from bayesduel.instances.catalog import is_path
+from bayesduel.package.version import package_version
 from bayesduel.policies.lookup import policy_text
 from bayesduel.stopping.words import rule_text
-from bayesduel.version import package_version
 from theory.preferences import PreferenceMatrix
 
 if TYPE_CHECKING:

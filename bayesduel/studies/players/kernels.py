@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.policies.policy import declared
 from bayesduel.simulation.records import PROGRAMS
 from bayesduel.simulation.scalar.asking import FOUND, VOTE, Asker

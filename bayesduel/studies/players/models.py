@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from bayesduel.limits import LONGEST_HORIZON, PATIENCE
+from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.policies.over_models.base import ModelRule
 from bayesduel.program_cache import enable_program_cache
