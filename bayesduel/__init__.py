@@ -3,10 +3,8 @@
 Nothing heavy is imported before it is used: JAX, NumPyro, CVXPY and ArviZ cost seconds.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayesduel.experiments.extra_files import register_extra_files
 from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
@@ -68,15 +66,6 @@ _HOMES = {
     "merge": ".experiments",
     "simulate": ".experiments",
 }
-
-
-def _summary_files(tree: Any) -> Mapping[str, bytes]:
-    from bayesduel.analysis.summary_files import summary_files
-
-    return summary_files(tree)
-
-
-register_extra_files("summary", _summary_files)
 
 
 _get, _ = lazy_attributes(__name__, _HOMES)

@@ -163,7 +163,7 @@ def compare(
     -------
     xarray.DataTree
         ``/instance/policy`` with a node as in :func:`simulate` each, or what of it
-        ``record`` keeps; see :mod:`bayesduel.experiments.run_summaries` for quantiles.
+        ``record`` keeps; see :mod:`bayesduel.simulation.run_summaries` for quantiles.
         A policy that failed leaves a node without variables whose attribute ``error``
         says why.
 

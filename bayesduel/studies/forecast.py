@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesduel.analysis._asked_votes import asking_kernel, decisions
+from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
 from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import SimulationArgumentError
 from bayesduel.models.pairwise_beta import PairwiseBeta
