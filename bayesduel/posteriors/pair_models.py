@@ -255,7 +255,7 @@ def check_count(name: str, value: int, least: int) -> None:
     """Raise unless ``value`` is an integer, at least ``least``."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         rule = f"must be an integer of at least {least}"
-        raise PolicyParameterError.of(name, rule, value)
+        raise PolicyParameterError(name, rule, value)
 
 
 @lru_cache(maxsize=16)

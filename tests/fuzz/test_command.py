@@ -235,6 +235,7 @@ def nothing_runs() -> Iterator[None]:
     """Replace what simulates and fits."""
     with (
         mock.patch("bayesduel.experiments.comparison.carry_out", started),
+        mock.patch("bayesduel.experiments.experiment.carry_out", started),
         mock.patch("bayesduel.analysis.simulated.stopping_audits.decisions", started),
         mock.patch.object(reproducing, "reproduce", started),
         mock.patch("bayesduel.papers.submatrix_constants", started),
