@@ -176,8 +176,10 @@ def _marked(rounds: np.ndarray, *, log_x: bool) -> list[int]:
     return sorted({int(np.argmin(np.abs(place - target))) for target in targets})
 
 
-def scale_axes(axes: Axes, panel: Panel, *, log_x: bool, log_y: bool) -> None:
-    """Set scales, limits and ticks; the lines decide the limits, never the bounds."""
+def scale_axes(
+    axes: Axes, panel: Panel, *, log_x: bool, log_y: bool, reach: float = 0.0
+) -> None:
+    """Set scales, limits and ticks, with room for regret up to ``reach``."""
     first = min(int(line.rounds[0]) for line in panel.lines)
     if log_x and first < panel.horizon:
         axes.set_xscale("log")
@@ -188,17 +190,18 @@ def scale_axes(axes: Axes, panel: Panel, *, log_x: bool, log_y: bool) -> None:
         axes.set_xlim(0, panel.horizon)
         axes.xaxis.set_major_locator(MaxNLocator(5))
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    scale_regret(axes, panel, log_y=log_y)
+    scale_regret(axes, panel, log_y=log_y, reach=reach)
 
 
-def scale_regret(axes: Axes, panel: Panel, *, log_y: bool) -> None:
+def scale_regret(axes: Axes, panel: Panel, *, log_y: bool, reach: float = 0.0) -> None:
     """Set scale, limits and ticks of the axis of regret."""
     positive = np.concatenate([line.low[line.low > 0] for line in panel.lines])
     if log_y and positive.size:
         axes.set_yscale("log")
-        axes.set_ylim(float(positive.min()) * 0.8, panel.highest * 2.0)
+        highest = max(panel.highest, reach)
+        axes.set_ylim(float(positive.min()) * 0.8, highest * 2.0)
     else:
-        axes.set_ylim(0, panel.top * 1.06 or 1.0)
+        axes.set_ylim(0, max(panel.top, reach) * 1.06 or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(5))
         axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         if panel.top < 10:
