@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 from bayesduel.analysis.anchored_bounds import anchored_bound
 from bayesduel.analysis.measurements import checkpoint_index
@@ -18,9 +20,12 @@ from bayesduel.plots.asked_bounds import (
     asked_bounds,
     bounds_that_apply,
 )
+from bayesduel.plots.axes import words_only
 from bayesduel.plots.lines import Line, Panel
+from bayesduel.plots.style import INK, SHADE, Look
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from bayesduel.plots.asked_bounds import Bounds
@@ -31,9 +36,14 @@ __all__ = [
     "anchor_of",
     "bound_title",
     "bounds_of_panel",
+    "draw_bounds",
     "power_text",
     "within",
 ]
+
+# Of bounds that are slopes, and of those that are levels.
+_SLOPES = ((0, (4, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
+_LEVELS = ("-", (0, (12, 1.2)), (0, (12, 1.2, 1.2, 1.2)))
 
 # Statements about growth, not about the level at a finite horizon.
 _GROWTH_ONLY = ("asymptotic lower", "asymptotic upper", "heuristic")
@@ -64,6 +74,8 @@ class DrawnBound:
         Whether it is a slope from an anchor; a curve of its own otherwise.
     makes_room : bool
         Whether the axes are to reach as far as the curve does: it was asked for.
+    policy : str
+        Label of the policy that it is of, and has the color of; empty if of several.
     """
 
     text: str
@@ -71,6 +83,7 @@ class DrawnBound:
     values: NDArray[np.float64]
     slope: bool
     makes_room: bool = False
+    policy: str = ""
 
     @property
     def highest(self) -> float:
@@ -138,8 +151,14 @@ def bounds_of_panel(
         found = _drawn(each, panel, anchor)
         if automatic and _is_idle(found, each, drawn, panel):
             continue
-        drawn.append(replace(found, makes_room=not automatic))
+        found = replace(found, makes_room=not automatic, policy=_policy_of(each))
+        drawn.append(found)
     return drawn
+
+
+def _policy_of(asked: AskedBound) -> str:
+    of_one = asked.bound is not None and asked.bound.policy
+    return asked.lines[0].policy if of_one and asked.lines else ""
 
 
 def _is_idle(
@@ -256,3 +275,44 @@ def within(drawn: list[DrawnBound], panel: Panel) -> list[DrawnBound]:
         else _words(f"{each.text} (above the axes)")
         for each in drawn
     ]
+
+
+def draw_bounds(
+    axes: Axes, bounds: list[DrawnBound], look: dict[str, Look]
+) -> list[Line2D]:
+    """Draw the bounds that have a curve; return one legend entry for each bound.
+
+    A bound on one policy has its color.
+    """
+    handles: list[Line2D] = []
+    limits = axes.get_ylim()
+    styles: dict[tuple[str, bool], Iterator[Any]] = {}
+    for bound in bounds:
+        if not bound.rounds.size:
+            handles += words_only(bound.text)
+            continue
+        color = look[bound.policy].text_color if bound.policy in look else INK
+        kinds = cycle(_SLOPES if bound.slope else _LEVELS)
+        line: dict[str, Any] = {
+            "color": color,
+            "linewidth": 1.1,
+            "linestyle": next(styles.setdefault((color, bound.slope), kinds)),
+        }
+        axes.plot(bound.rounds, bound.values, zorder=4, **line)
+        if bound.slope:
+            axes.plot(
+                bound.rounds[:1], bound.values[:1], "o", zorder=5, color="white",
+                markeredgecolor=color,
+            )  # fmt: skip
+        handles.append(Line2D([], [], label=bound.text, **line))
+    _shade_slopes(axes, bounds)
+    axes.set_ylim(limits)
+    return handles
+
+
+def _shade_slopes(axes: Axes, bounds: Sequence[DrawnBound]) -> None:
+    """Shade the rounds along which slopes are compared: there no level is a bound."""
+    slopes = [each.rounds for each in bounds if each.slope]
+    if slopes:
+        first, last = min(each[0] for each in slopes), max(each[-1] for each in slopes)
+        axes.axvspan(first, last, color=SHADE, zorder=0, linewidth=0)

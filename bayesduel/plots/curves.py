@@ -8,7 +8,6 @@ from bayesduel.plots.axes import (
     band_text,
     beyond_text,
     caption_below,
-    draw_bounds,
     draw_line,
     head_height,
     head_panel,
@@ -20,7 +19,12 @@ from bayesduel.plots.axes import (
     words_only,
     wrap_label,
 )
-from bayesduel.plots.bound_curves import DrawnBound, bounds_of_panel, within
+from bayesduel.plots.bound_curves import (
+    DrawnBound,
+    bounds_of_panel,
+    draw_bounds,
+    within,
+)
 from bayesduel.plots.lines import Panel, panels
 from bayesduel.plots.style import (
     StyledFigure,
@@ -165,7 +169,7 @@ def regret(
             shown = drawn[panel.environment]
             reach = max((x.highest for x in shown if x.makes_room), default=0.0)
             scale_axes(axes, panel, log_x=log_x, log_y=log_y, reach=reach)
-            handles = draw_bounds(axes, shown)
+            handles = draw_bounds(axes, shown, look)
             handles += words_only(text)
             head_panel(axes, panel.environment, handles, inches / columns)
         caption = band_text(groups, band)

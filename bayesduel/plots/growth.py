@@ -232,7 +232,7 @@ def _write_slopes(
     ]
     for bound in bounds:
         side = "lower bound" if bound.kind == "asymptotic lower" else "upper bound"
-        side = bound.name if len(bounds) > 1 else side
+        side = "under the model" if "(" in bound.name and len(bounds) > 1 else side
         heading.append(
             [
                 end_text(axes, side, INK, bold=True),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bayesduel import plots
-from bayesduel.plots.style import INK
+from bayesduel.plots.style import INK, looks
 from tests import fake_results as fake
 from tests.figures import all_text, dashed
 from theory import PowerTerm, RegretBound, copeland_lower_bound
@@ -50,9 +50,10 @@ def test_bounds_of_the_mean_gap_are_slopes_that_look_like_slopes():
     """RMED1 starts on its own mean, and the lower bound of that regret beside it."""
     notion = "condorcet_mean"
     tree = fake.comparison(labels=("D-TS", "RMED1"), notions=(notion,))
+    look = looks(["D-TS", "RMED1"])
     axes = plots.regret(tree, notion=notion).axes[0]
     # The second one has the next pattern of dashes.
-    slopes = [x for x in axes.lines if x.get_color() == INK and len(x.get_xdata()) > 1]
+    slopes = [x for x in axes.lines if len(x.get_xdata()) == 64]
     lower, upper = sorted(slopes, key=lambda line: line.get_ydata()[0])
     node = tree["mslr5-condorcet"]
     for line, policy in ((lower, "D-TS"), (upper, "RMED1")):
@@ -66,6 +67,8 @@ def test_bounds_of_the_mean_gap_are_slopes_that_look_like_slopes():
         x for x in axes.lines if x.get_marker() == "o" and len(x.get_xdata()) < 2
     ]
     assert len(anchors) == 2
+    # That of one policy has its color, the other one is of all.
+    assert [x.get_color() for x in (lower, upper)] == [INK, look["RMED1"].text_color]
     (shade,) = axes.patches
     assert (shade.get_x(), shade.get_x() + shade.get_width()) == (10**4, 10**6)
     text = all_text(axes.figure).replace("\n", " ")
