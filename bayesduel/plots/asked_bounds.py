@@ -125,17 +125,22 @@ def _theorems(panel: Panel, policy: str) -> Iterator[AskedBound]:
         yield AskedBound(None, text=text)
         return
     lines: Iterable[Line | None] = _lines_called(panel, policy) or (None,)
+    found: list[tuple[AppliedTheorem, Line | None]] = []
     for line in lines:
         if line is not None:
             own = line.parameters
         else:
             default = (x.default for x in entries().values() if x.acronym == policy)
             own = parameters(next(default))
-        for applied in all_bounds(instance, policy=policy, parameters=own):
-            if not applied.bounds:
-                yield _nothing(applied)
-            for bound in applied.bounds:
-                yield AskedBound(bound, (line,) if line else ())
+        every = all_bounds(instance, policy=policy, parameters=own)
+        found += [(applied, line) for applied in every]
+    defined = {applied.theorem.name for applied, _ in found if applied.bounds}
+    for applied, line in found:
+        for bound in applied.bounds:
+            yield AskedBound(bound, (line,) if line else ())
+        # Of two forms of a policy, it may be about one.
+        if applied.theorem.name not in defined:
+            yield _nothing(applied)
 
 
 def _lines_called(panel: Panel, policy: str) -> tuple[Line, ...]:

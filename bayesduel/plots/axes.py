@@ -244,7 +244,7 @@ def wrap_label(text: str, inches: float) -> str:
     three wide: stand-ins keep the measure honest.
     """
     size = 6.5 if inches < 3.45 else 8.0
-    characters = max(20, int((inches - 0.85) * 72.0 / (0.55 * size)))
+    characters = max(20, int((inches - 0.85) * 72.0 / (0.58 * size)))
     short = re.sub(r"\$10\^\{(\d+)\}\$", "\ue000\\1\ue001", text)
     wrapped = textwrap.fill(short, characters, break_long_words=False)
     return re.sub("\ue000(\\d+)\ue001", r"$10^{\1}$", wrapped)

@@ -241,7 +241,7 @@ def _of_lines(bound: RegretBound, lines: tuple[Line, ...], panel: Panel) -> str:
 def _formula(bound: RegretBound) -> str:
     """Return the terms in the letter of the axis."""
     if bound.power_terms:
-        return bound.formula.replace("T", "t")
+        return bound.formula_to(3).replace("T", "t")
     terms = [f"{format_number(bound.log_coefficient)} log t"]
     if bound.loglog_coefficient:
         terms.append(f"{format_number(bound.loglog_coefficient)} log log t")

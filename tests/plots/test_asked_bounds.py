@@ -11,7 +11,7 @@ from bayesduel.analysis.anchored_bounds import model_known_by
 from tests import fake_results as fake
 from tests.figures import all_text
 from theory import all_bounds, copeland_lower_bound, structured_lower_bound
-from theory.theorems import rucb_bound
+from theory.theorems import pcomp_bound, rucb_bound
 
 UTILITIES = [3.0, 2.0, -1.0, -1.5, -2.0]
 OBEYS = structured_lower_bound(UTILITIES).preferences
@@ -207,6 +207,28 @@ def test_names_of_policies_that_are_not_shown_or_have_no_theorem():
     cyclic = results(fake.NON_CONDORCET, ("condorcet_mean",), **{"RMED1": {}})
     text = words(plots.regret(cyclic, notion="condorcet_mean", bounds="rmed1"))
     assert "RMED1: not defined (the theorem needs an arm that beats all" in text
+
+
+def test_of_two_forms_of_a_policy_the_theorem_is_about_one():
+    """And batched policies have theorems, in the regret of gaps."""
+    notion = "condorcet_mean"
+    forms = {
+        "PCOMP": {"elimination": "kl", "num_batches": 4},
+        "PCOMP:elimination=hoeffding": {"elimination": "hoeffding", "num_batches": 4},
+        "SCOMP2": {"num_batches": 4},
+    }
+    tree = results(OBEYS, (notion,), **forms)
+    figure = plots.regret(tree, notion=notion, bounds=["pcomp", "scomp2"])
+    found = [line.get_ydata()[0] for line in figure.axes[0].lines]
+    for worst_case in (False, True):
+        level = pcomp_bound(OBEYS, 4, worst_case=worst_case)(10**6)
+        assert any(np.isclose(value, level) for value in found)
+    text = words(figure)
+    assert "not of 'kl'" not in text
+    assert "SCOMP2: order of growth only, not drawn" in text
+    del forms["PCOMP:elimination=hoeffding"]
+    alone = results(OBEYS, (notion,), **forms)
+    assert "not of 'kl'" in words(plots.regret(alone, notion=notion, bounds="pcomp"))
 
 
 def test_all_are_those_of_the_policies_shown():
