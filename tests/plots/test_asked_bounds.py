@@ -225,7 +225,7 @@ def test_of_two_forms_of_a_policy_the_theorem_is_about_one():
         assert any(np.isclose(value, level) for value in found)
     text = words(figure)
     assert "not of 'kl'" not in text
-    assert "SCOMP2: order of growth only, not drawn" in text
+    assert "SCOMP2, 9 batches: order of growth only, not drawn" in text
     del forms["PCOMP:elimination=hoeffding"]
     alone = results(OBEYS, (notion,), **forms)
     assert "not of 'kl'" in words(plots.regret(alone, notion=notion, bounds="pcomp"))
