@@ -379,8 +379,8 @@ def _other_bounds(
     rows: list[RegretBound] = []
     missing: dict[str, list[str]] = {}
     for applied in all_bounds(preference, parameters={"num_batches": num_batches}):
-        if applied.theorem.name in _CONSTANTS:
-            continue
+        if applied.theorem.name in _CONSTANTS or applied.theorem.knows:
+            continue  # In tables of their own; --model has the latter.
         rows.extend(applied.bounds)
         if applied.reason:
             missing.setdefault(applied.reason, []).append(applied.theorem.name)
