@@ -22,6 +22,7 @@ from bayesduel.errors import (
 )
 from bayesduel.experiments import regret
 from bayesduel.instances.choice import ChoiceWorld, is_world_name, load_world
+from bayesduel.policies.arm_features import with_features
 from bayesduel.policies.policy import PolicyBase
 from bayesduel.policies.subset_base import OfferingPolicy
 from theory import REGRET_NOTIONS, PreferenceMatrix
@@ -153,13 +154,15 @@ class PairProblem(Problem):
                 policy,
                 remedy=f"policies that ask for duels: {', '.join(policies.names())}",
             )
-        policy.check(self.instance.num_arms, horizon)
+        told = with_features(policy, self.instance.features)
+        told.check(self.instance.num_arms, horizon)
 
     def environment(self, notions: tuple[str, ...], *, shuffle: bool) -> "Environment":
         """Return duels; regret follows from what was played."""
         from bayesduel.simulation import PairwiseEnvironment
 
-        return PairwiseEnvironment(np.array(self.instance.values), shuffle)
+        values = np.array(self.instance.values)
+        return PairwiseEnvironment(values, shuffle, self.instance.features)
 
     def measured(
         self,
@@ -177,8 +180,11 @@ class PairProblem(Problem):
         }
 
     def variables(self) -> Variables:
-        """Return the matrix."""
-        return {"preference": (("arm", "opponent"), np.array(self.instance.values))}
+        """Return the matrix, and the features of the arms where there are any."""
+        matrix = {"preference": (("arm", "opponent"), np.array(self.instance.values))}
+        if self.instance.features is None:
+            return matrix
+        return matrix | {"features": (("arm", "feature"), self.instance.features)}
 
 
 class SubsetProblem(Problem):

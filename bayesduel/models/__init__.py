@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         sample,
     )
     from bayesduel.models.bradley_terry import BradleyTerry
+    from bayesduel.models.linear_utilities import LinearUtilities
     from bayesduel.models.multinomial_logit import MultinomialLogit
     from bayesduel.models.pairwise_beta import PairwiseBeta
     from bayesduel.models.plackett_luce import PlackettLuce
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BradleyTerry": ".bradley_terry",
+    "LinearUtilities": ".linear_utilities",
     "MultinomialLogit": ".multinomial_logit",
     "PairwiseBeta": ".pairwise_beta",
     "PlackettLuce": ".plackett_luce",
@@ -38,6 +40,7 @@ _HOMES = {
 
 __all__ = [
     "BradleyTerry",
+    "LinearUtilities",
     "MultinomialLogit",
     "PairwiseBeta",
     "PlackettLuce",

@@ -137,10 +137,14 @@ class Laplace:
     def check(self, num_arms: int | None = None) -> None:
         """Raise ``PolicyParameterError`` where a field or the model does not fit."""
         check_count("newton_steps", self.newton_steps, 1)
-        known = len(self.covariates) if self.covariates is not None else num_arms
+        if getattr(self.model, "lacks_features", False) and num_arms is None:
+            return  # What a policy plays on may have them.
+        table = getattr(self.model, "features", None) or self.covariates
+        known = len(table) if table is not None else num_arms
         if num_arms is not None and known != num_arms:
             raise PolicyParameterError(
-                f"covariates must have a row for each of the {num_arms} arms, got "
+                f"{'covariates' if table is self.covariates else 'features'} must have "
+                f"a row for each of the {num_arms} arms, got "
                 f"{known}"
             )
         pairs = self.pairs(known or 3)
@@ -169,7 +173,7 @@ class Laplace:
             pairs.density(votes), start, 1 if pairs.in_closed_form else 16
         )
         order = None
-        if not pairs.in_closed_form:
+        if not pairs.arms_alike:
             order = jnp.arange(num_arms) if self.order is None else self.order
             order = order.astype(jnp.int32)
         return LaplaceBeliefs(votes=votes, distribution=distribution, order=order)
@@ -289,7 +293,7 @@ def _step(density: PointDensity, mode: Array) -> tuple[Array, Array]:
     gradient, hessian = density.gradient_and_hessian(mode)
     factor = lax.linalg.cholesky(-hessian, symmetrize_input=False)
     step = _solve(factor, gradient)
-    longest = jnp.max(jnp.abs(step))
+    longest = density.coordinates.reach(step)  # pyright: ignore
     step = step * (_LONGEST_STEP / jnp.maximum(longest, _LONGEST_STEP))
     return mode + step, longest
 

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Int
 
 from bayesduel.errors import SimulationArgumentError
+from bayesduel.policies.arm_features import with_features
 from bayesduel.policies.policy import (
     PolicyBase,
     has_kernel_above,
@@ -116,7 +117,8 @@ def run_chunk(
 
     lanes = num_lanes or default_num_lanes(len(runs), environment.num_arms)
     lanes = min(lanes, 8 * -(-len(runs) // 8))  # More would have nothing to do.
-    rule = over_model(policy)
+    known = getattr(environment, "features", None)
+    rule = over_model(with_features(policy, known))
     settings |= {"num_lanes": lanes} | manner_of(policy)
     return run_models(environment, rule, policy.label, **settings)  # pyright: ignore[reportArgumentType]
 

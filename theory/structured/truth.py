@@ -18,7 +18,7 @@ from theory.preferences import (
 )
 from theory.structured.links import LINKS, Link
 from theory.transitivity import find_intransitive_triple
-from theory.validation import numeric_array
+from theory.validation import feature_table, numeric_array
 
 if TYPE_CHECKING:
     from jaxtyping import Float64
@@ -171,7 +171,7 @@ def read_utility_model(
     """Read utilities (K,), or find those of a matrix (K, K) that obeys the model."""
     link = LINKS[model]
     utilities, given = _utilities(preferences, link, model)
-    basis = None if features is None else _basis(features, len(utilities))
+    basis = None if features is None else feature_table(features, len(utilities))
     if basis is not None:
         spanned = basis @ np.linalg.lstsq(basis, utilities, rcond=None)[0]
         _refuse_misfit(
@@ -284,22 +284,6 @@ def _refuse_misfit(
             remedy="give the utilities of a fitted model, or use "
             "theory.copeland_lower_bound, which assumes none",
         )
-
-
-def _basis(features: object, num_arms: int) -> NDArray[np.float64]:
-    table = numeric_array(features, "features")
-    if table.ndim != 2 or len(table) != num_arms or table.shape[1] < 1:
-        raise InvalidPreferenceError(
-            "features",
-            f"must have one row per arm, shape ({num_arms}, d)",
-            table.shape,
-        )
-    if not np.isfinite(table).all():
-        i, j = np.argwhere(~np.isfinite(table))[0].tolist()
-        raise InvalidPreferenceError(
-            "features", f"must be finite; entry ({i}, {j}) is not", float(table[i, j])
-        )
-    return table
 
 
 def _orthonormal(table: Float64[np.ndarray, "K d"]) -> Float64[np.ndarray, "K m"]:

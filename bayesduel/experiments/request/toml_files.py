@@ -51,8 +51,8 @@ _OF_A_RUN = ("dask", "executor", "jobs", "out", "overwrite", "part", "resume")
 _LARGEST = 10**8
 """Bytes of a file."""
 
-_OF_VALUES = ("values", "name", "arm_names", "source")
-_OF_A_FILE = ("file", "key", "repair", "name", "arm_names", "source")
+_OF_VALUES = ("values", "name", "arm_names", "source", "features")
+_OF_A_FILE = ("file", "key", "repair", "name", "arm_names", "source", "features")
 
 
 def arguments_in_file(path: Path | str) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _instance(given: Any, folder: Path) -> Any:
         matrix = read_matrix(file, **reading)
         words = {
             key: given.get(key, getattr(matrix, key))
-            for key in ("name", "arm_names", "source")
+            for key in ("name", "arm_names", "source", "features")
         }
         return PreferenceMatrix(matrix.values, **words)
     return _text(given)

@@ -134,7 +134,9 @@ def _instance(
 
 def _words_of(matrix: PreferenceMatrix) -> dict[str, Any]:
     names = None if matrix.arm_names is None else list(matrix.arm_names)
+    known = None if matrix.features is None else matrix.features.tolist()
     words = {"name": matrix.name, "source": matrix.source, "arm_names": names}
+    words["features"] = known
     return {key: value for key, value in words.items() if value is not None}
 
 

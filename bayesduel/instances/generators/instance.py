@@ -90,6 +90,7 @@ def make_instance(
     shuffle: bool,
     name: str,
     source: str,
+    features: Float64[np.ndarray, "K d"] | None = None,
 ) -> GeneratedInstance:
     """Relabel the arms at random if `shuffle`, and validate."""
     num_arms = len(values)
@@ -102,7 +103,10 @@ def make_instance(
     else:
         permutation = np.arange(num_arms, dtype=np.int64)
     matrix = PreferenceMatrix(
-        values[np.ix_(permutation, permutation)], name=name, source=source
+        values[np.ix_(permutation, permutation)],
+        name=name,
+        source=source,
+        features=None if features is None else features[permutation],
     )
     return GeneratedInstance(matrix, permutation)
 
