@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from bayesduel.models.bradley_terry import BradleyTerry
     from bayesduel.models.multinomial_logit import MultinomialLogit
+    from bayesduel.models.own_models import NumPyroModel, from_numpyro
     from bayesduel.models.pairwise_beta import PairwiseBeta
     from bayesduel.models.plackett_luce import PlackettLuce
     from bayesduel.models.thurstone import Thurstone
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BradleyTerry": ".bradley_terry",
     "MultinomialLogit": ".multinomial_logit",
+    "NumPyroModel": ".own_models",
     "PairwiseBeta": ".pairwise_beta",
     "PlackettLuce": ".plackett_luce",
     "PreferenceModel": ".base",
@@ -32,6 +34,7 @@ _HOMES = {
     "Votes": ".vote_arrays",
     "count_votes": ".base",
     "derived": ".base",
+    "from_numpyro": ".own_models",
     "register_arrays": ".base",
     "sample": ".base",
 }
@@ -39,6 +42,7 @@ _HOMES = {
 __all__ = [
     "BradleyTerry",
     "MultinomialLogit",
+    "NumPyroModel",
     "PairwiseBeta",
     "PlackettLuce",
     "PreferenceModel",
@@ -46,6 +50,7 @@ __all__ = [
     "Votes",
     "count_votes",
     "derived",
+    "from_numpyro",
     "register_arrays",
     "sample",
 ]

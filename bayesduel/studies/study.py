@@ -282,6 +282,7 @@ class Study(Answering):
             rule, remedy = "must hold whole votes", "count every vote once"
             raise StudyError.of("votes", rule, data, remedy=remedy)
         with self._writing() as state:
+            data = data.without_columns()
             places = [checked_arm(each, state.arms, "votes") for each in data.arm_names]
             rows = [
                 [places[first], places[second], *map(int, counts)]
