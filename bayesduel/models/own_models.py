@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -116,6 +116,9 @@ class NumPyroModel(PreferenceModel):
     order_effect: bool
     link: Callable[[Any], Any] | None
     title: str  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    methods: ClassVar[tuple[str, ...]] = ("laplace", "svi", "nuts")
+    """Nothing is known of it in closed form."""
 
     def __repr__(self) -> str:
         # Without the address of the function, which differs from run to run.

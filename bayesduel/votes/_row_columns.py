@@ -74,7 +74,7 @@ def row_columns(given: Any, number: int) -> RowColumns:
             raise ComparisonDataError.of("columns", rule, name)
         if name not in LABELS and _are_numbers(values):
             column = numbers_of(name, values)
-            if column.ndim == 1 and name == NEUTRAL:
+            if name == NEUTRAL:
                 check_each(name, column, np.isin(column, (0, 1)), "must be 0 or 1")
         else:
             names = _names(name, values)
@@ -198,11 +198,13 @@ def check_row_columns(data: Any, rows: int) -> None:
 
 
 def words_of_rows(extra: RowColumns, rows: int) -> list[str]:
-    """Return what the labels of each row are, as " (judge 58, context 8)"."""
-    if not extra.labels or not rows:
+    """Return what each row carries, as " (judge 58, turn 2)"."""
+    if not extra.columns:
         return [""] * rows
-    said = [
-        [f"{name} {labels[code]}" for code in extra.columns[name].tolist()]
-        for name, labels in extra.labels.items()
-    ]
+    said = []
+    for name, column in extra.columns.items():
+        entries = column.tolist()
+        named = extra.labels.get(name)
+        words = [f"{each:g}" if named is None else named[each] for each in entries]
+        said.append([f"{name} {word}" for word in words])
     return [f" ({', '.join(each)})" for each in zip(*said, strict=True)]

@@ -167,9 +167,7 @@ def _kept(table: ColumnTable, name: str, title: str) -> Any:
     if name == NEUTRAL:
         words = [_YES_OR_NO.get(cell.lower()) for cell in cells]
         if None in words:
-            row = words.index(None)
-            rule = f"row {table.rows[row]} of column {title!r} must be true or false"
-            raise ComparisonDataError.of(table.name, rule, cells[row])
+            table.refuse(title, words.index(None), "is neither true nor false")
         return words
     if name in LABELS or not table.has_numbers(title):
         return cells
