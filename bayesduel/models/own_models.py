@@ -33,7 +33,6 @@ def from_numpyro(
     ties: bool = False,
     order_effect: bool = True,
     link: Callable[[Any], Any] | None = None,
-    title: str | None = None,
 ) -> NumPyroModel:
     """Return a model of votes that is written as a plain NumPyro function.
 
@@ -55,8 +54,6 @@ def from_numpyro(
     link : callable, optional
         P(i beats j), nobody shown first, of the difference of their utilities, in
         ``jax.numpy``: increasing, and 1/2 at 0. By default the logistic function.
-    title : str, optional
-        The model in words, by default the name of the function.
 
     Returns
     -------
@@ -99,12 +96,7 @@ def from_numpyro(
             raise FitError.of(name, "must be a function", each)
     check_flag("ties", ties)
     check_flag("order_effect", order_effect)
-    if title is None:
-        title = getattr(function, "__name__", "own model").strip("_<>")
-        title = title.replace("_", " ")
-    if not isinstance(title, str):
-        raise FitError.of("title", "must be a text", title)
-    return NumPyroModel(function, ties, order_effect, link, title)
+    return NumPyroModel(function, ties, order_effect, link)
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,10 +104,9 @@ class NumPyroModel(PreferenceModel):
     """A model by a NumPyro function; made by :func:`from_numpyro`."""
 
     function: Callable[[Votes], Any]
-    ties: bool
-    order_effect: bool
-    link: Callable[[Any], Any] | None
-    title: str  # pyright: ignore[reportIncompatibleVariableOverride]
+    ties: bool = False
+    order_effect: bool = True
+    link: Callable[[Any], Any] | None = None
 
     methods: ClassVar[tuple[str, ...]] = ("laplace", "svi", "nuts")
     """Nothing is known of it in closed form."""
@@ -125,6 +116,12 @@ class NumPyroModel(PreferenceModel):
         name = getattr(self.function, "__qualname__", repr(self.function))
         said = f", ties={self.ties}, order_effect={self.order_effect}"
         return f"from_numpyro({name}{said})"
+
+    @property
+    def title(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The name of the function, in words."""
+        name = getattr(self.function, "__name__", "own model")
+        return name.strip("_<>").replace("_", " ")
 
     @property
     def utility_decides(self) -> bool:

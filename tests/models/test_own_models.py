@@ -203,7 +203,7 @@ def test_what_votes_lack_is_said():
         model.arrays(votes_of_judges())["who"]
     with pytest.raises(FitError, match="no labels 'turn'; they carry judge"):
         model.arrays(votes_of_judges()).size("turn")
-    for options in ({"function": 3}, {"link": 3}, {"ties": "no"}, {"title": 3}):
+    for options in ({"function": 3}, {"link": 3}, {"ties": "no"}):
         with pytest.raises(FitError, match=next(iter(options))):
             from_numpyro(**({"function": judges} | options))
 
