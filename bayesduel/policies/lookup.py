@@ -165,7 +165,7 @@ def parse_policy(text: str) -> PolicyBase:
         kind, rest = own_policy(text)
         default = default_of(kind)
         parameters = _parameters(text, rest, default)
-        return _changed(kind.__name__, default, parameters)
+        return _changed(type(default).__name__, default, parameters)
     default = known[name].default if name in known else None
     return get(name, **_parameters(text, rest, default))
 

@@ -278,7 +278,7 @@ def _template(model: PreferenceModel, num_arms: int, covariates: Covariates) -> 
     )
     if covariates is not None:
         votes = votes.with_covariates(np.asarray(covariates, dtype=np.float64))
-    arrays = model.arrays(votes)
+    arrays = model.arrays(model.completed(votes))
     check_counts(model, arrays, counts)
     return arrays
 

@@ -11,7 +11,7 @@ from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._answering import Answering
 from bayesduel.studies._asking import next_question
-from bayesduel.studies._fits import votes_between
+from bayesduel.studies._fits import judged_votes, votes_between
 from bayesduel.studies._rules import Rule, check_policy_text, rule_of
 from bayesduel.studies._settings import (
     MOST_ARMS,
@@ -282,6 +282,7 @@ class Study(Answering):
             rule, remedy = "must hold whole votes", "count every vote once"
             raise StudyError("votes", rule, data, remedy=remedy)
         with self._writing() as state:
+            data = data.without_columns()
             places = [checked_arm(each, state.arms, "votes") for each in data.arm_names]
             rows = [
                 [places[first], places[second], *map(int, counts)]
@@ -322,10 +323,17 @@ class Study(Answering):
                 if judge in (None, question.judge)
             ]
 
-    def comparisons(self) -> Comparisons:
-        """Return all votes between arms that are not retired, imported ones too."""
+    def comparisons(self, *, judged: bool = False) -> Comparisons:
+        """Return all votes between arms that are not retired, imported ones too.
+
+        Parameters
+        ----------
+        judged : bool
+            Return those alone that were asked for, with the order in which arms were
+            shown, and the columns ``judge`` and, where there was any, ``context``.
+        """
         with self._turn:
-            return votes_between(self._current())
+            return (judged_votes if judged else votes_between)(self._current())
 
     def _check_policy(self, num_arms: int) -> None:
         if self._settings.policy not in RULES:

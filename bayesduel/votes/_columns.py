@@ -165,11 +165,11 @@ class ColumnTable:
         for row, cell in enumerate(cells):
             value = number(cell)
             if value is None:
-                self._refuse(title, row, "is no number")
+                self.refuse(title, row, "is no number")
             elif value < least:
-                self._refuse(title, row, "is negative")
+                self.refuse(title, row, "is negative")
             elif value > MOST_VOTES:
-                self._refuse(title, row, f"is above {MOST_VOTES:.0e}")
+                self.refuse(title, row, f"is above {MOST_VOTES:.0e}")
             else:
                 found[row] = value
         return found
@@ -181,10 +181,11 @@ class ColumnTable:
         found = self.numbers(title, least=least)
         broken = found != np.round(found)
         if np.any(broken):
-            self._refuse(title, int(np.argmax(broken)), "is no whole number", remedy)
+            self.refuse(title, int(np.argmax(broken)), "is no whole number", remedy)
         return found
 
-    def _refuse(self, title: str, row: int, words: str, remedy: str = "") -> None:
+    def refuse(self, title: str, row: int, words: str, remedy: str = "") -> None:
+        """Raise an error about a cell."""
         cell = self._columns[composed(title)][row]
         shown = cell if len(cell) <= 40 else f"{cell[:40]}..."
         rule = f"row {self.rows[row]} of column {title!r} {words}: {shown!r}"
