@@ -71,6 +71,11 @@ ORDERED = {"rmed1", "rmed2", "rmed2fh", "ecw-rmed"}
 ONE_CHAMPION = {"d-ts+", "bt-ts"}
 """Policies that draw one champion per stretch."""
 
+SLOW_TWIN = {"bt-ts"}
+"""Its twin takes 5 ms a round, a hundred times as long as others: it plays few rounds
+of one matrix. The distribution of single rounds, ``thompson`` and ``posteriors`` hold
+more sharply."""
+
 STEPPED = {"self-sparring"}
 """A policy that is always stepped; its distribution is that of the twin all the
 same."""
@@ -155,18 +160,22 @@ def early_cases():
     return [
         pytest.param(*case, marks=[pytest.mark.slow] * (case not in quick))
         for case in product(TWINS, MATRICES)
+        if case[0] not in SLOW_TWIN or case[1] == "cyclic"
     ]
 
 
 @pytest.mark.parametrize(("name", "matrix"), early_cases())
 def test_early_rounds_have_the_distribution_of_the_twin(name, matrix):
-    ours = plays_of(policies.get(name), matrix, EARLY, 2, seed=61)
-    theirs = twin_plays(name, matrix, EARLY, 100)
+    checkpoints = EARLY[:2] if name in SLOW_TWIN else EARLY
+    ours = plays_of(policies.get(name), matrix, checkpoints, 2, seed=61)
+    theirs = twin_plays(name, matrix, checkpoints, 100)
     assert not disagreements(name, matrix, ours, theirs)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "matrix"), late_cases(TWINS))
+@pytest.mark.parametrize(
+    ("name", "matrix"), late_cases([each for each in TWINS if each not in SLOW_TWIN])
+)
 def test_late_rounds_have_the_distribution_of_the_twin(name, matrix):
     ours = plays_of(policies.get(name), matrix, LATE, 8, seed=62)
     theirs = twin_plays(name, matrix, LATE, 120)
