@@ -45,12 +45,9 @@ class RowColumns(NamedTuple):
 
     def without(self, *names: str) -> RowColumns:
         """Return the other columns."""
-        return RowColumns(
-            *(
-                {name: each for name, each in part.items() if name not in names}
-                for part in self
-            )
-        )
+        columns = {name: c for name, c in self.columns.items() if name not in names}
+        labels = {name: each for name, each in self.labels.items() if name not in names}
+        return RowColumns(columns, labels)
 
 
 def row_columns(given: Any, number: int) -> RowColumns:
