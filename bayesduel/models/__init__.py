@@ -5,7 +5,7 @@ Nothing heavy is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazy_attributes
+from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.models.base import (
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         sample,
     )
     from bayesduel.models.bradley_terry import BradleyTerry
+    from bayesduel.models.linear_utilities import LinearUtilities
     from bayesduel.models.multinomial_logit import MultinomialLogit
     from bayesduel.models.own_models import NumPyroModel, from_numpyro
     from bayesduel.models.pairwise_beta import PairwiseBeta
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BradleyTerry": ".bradley_terry",
+    "LinearUtilities": ".linear_utilities",
     "MultinomialLogit": ".multinomial_logit",
     "NumPyroModel": ".own_models",
     "PairwiseBeta": ".pairwise_beta",
@@ -41,6 +43,7 @@ _HOMES = {
 
 __all__ = [
     "BradleyTerry",
+    "LinearUtilities",
     "MultinomialLogit",
     "NumPyroModel",
     "PairwiseBeta",

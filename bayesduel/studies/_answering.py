@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from bayesduel.errors import StudyError, reraise_as
-from bayesduel.studies._state import ANSWERS, Question, StudyState
+from bayesduel.errors import StudyError
+from bayesduel.studies._questions import Question
+from bayesduel.studies._state import StudyState
 from bayesduel.studies._study_analysis import StudyAnalysis
+from bayesduel.studies.stored.events import ANSWERS
 from bayesduel.studies.tickets import Ticket, check_own, checked_judge, question_of
 from theory.arguments import one_of
 
@@ -47,7 +49,7 @@ class Answering(StudyAnalysis):
         OutputWriteError
             If it cannot be stored; then it is not.
         """
-        answer = reraise_as(StudyError, one_of, answer, ANSWERS, "answer")
+        answer = one_of(answer, ANSWERS, "answer", kind=StudyError)
         judge = checked_judge(judge)
         with self._writing() as state:
             self._remark = ""
@@ -55,14 +57,14 @@ class Answering(StudyAnalysis):
             check_own(question, judge)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
-                raise StudyError.of("ticket", rule, question.number)
+                raise StudyError("ticket", rule, question.number)
             if question.answer == answer:
                 self._remark = _remark_on(question, state)
                 return False
             if question.answer is not None:
                 rule = f"must be {question.answer!r}, as it was told before"
                 remedy = "undo the first answer, if it was wrong"
-                raise StudyError.of("answer", rule, answer, remedy=remedy)
+                raise StudyError("answer", rule, answer, remedy=remedy)
             body = {"question": question.number, "answer": answer}
             self._append("answered", body | _named("judge", judge))
             self._remark = _remark_on(question, state)
@@ -96,7 +98,7 @@ class Answering(StudyAnalysis):
             question = question_of(state, ticket)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
-                raise StudyError.of("ticket", rule, question.number)
+                raise StudyError("ticket", rule, question.number)
             check_own(question, judge)
             if question.answer is None:
                 return False

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
-from bayesduel.errors import OutputWriteError, StudyError, reraise_as
+from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._answering import Answering
 from bayesduel.studies._asking import next_question
@@ -167,7 +167,7 @@ class Study(Answering):
         OutputWriteError
             If none can be stored.
         """
-        count = reraise_as(StudyError, integer_from, n, 1, "n", 10**4)
+        count = integer_from(n, 1, "n", 10**4, kind=StudyError)
         judge = checked_judge(judge)
         context = checked_context(context)
         with self._turn:
@@ -217,7 +217,7 @@ class Study(Answering):
             name = checked_name(name, state.arms)
             if len(state.arms) == MOST_ARMS:
                 rule = f"must be one of at most {MOST_ARMS} arms"
-                raise StudyError.of("name", rule, name)
+                raise StudyError("name", rule, name)
             self._check_policy(len(state.active) + 1)
             self._append("arm added", {"name": name})
 
@@ -235,7 +235,7 @@ class Study(Answering):
                 return
             if len(state.active) == 2:
                 rule, remedy = "must leave two arms to be compared", "add another first"
-                raise StudyError.of("name", rule, name, remedy=remedy)
+                raise StudyError("name", rule, name, remedy=remedy)
             self._check_policy(len(state.active) - 1)
             self._append("arm retired", {"name": name})
 
@@ -280,7 +280,7 @@ class Study(Answering):
         data = votes if read else read_comparisons(votes, **columns)
         if not data.is_whole:
             rule, remedy = "must hold whole votes", "count every vote once"
-            raise StudyError.of("votes", rule, data, remedy=remedy)
+            raise StudyError("votes", rule, data, remedy=remedy)
         with self._writing() as state:
             data = data.without_columns()
             places = [checked_arm(each, state.arms, "votes") for each in data.arm_names]
@@ -303,7 +303,7 @@ class Study(Answering):
         for event in self.events():
             if event.kind == "imported" and sorted(event.body["counts"]) == given:
                 source = event.body["source"] or "a table"
-                raise StudyError.of(
+                raise StudyError(
                     "votes",
                     f"were imported before, by event {event.number} from {source}",
                     f"{sum(sum(row[2:]) for row in rows)} votes",

@@ -128,7 +128,7 @@ class Comparisons(PairRows):
         """
         won, labels = labelled_counts("wins", wins)
         if won.ndim != 2 or won.shape[0] != won.shape[1]:
-            raise ComparisonDataError.of("wins", "must have a square shape", won.shape)
+            raise ComparisonDataError("wins", "must have a square shape", won.shape)
         names = arm_names_of(labels if arm_names is None else arm_names, len(won))
         tied = np.zeros_like(won)
         if ties is not None:
@@ -136,13 +136,13 @@ class Comparisons(PairRows):
         if tied.shape != won.shape or not np.array_equal(tied, tied.T):
             rule = f"must be a symmetric table of the shape {won.shape}"
             remedy = "give each pair's number in both places"
-            raise ComparisonDataError.of("ties", rule, tied.shape, remedy=remedy)
+            raise ComparisonDataError("ties", rule, tied.shape, remedy=remedy)
         own = np.diagonal(won) + np.diagonal(tied)
         if not flag_of("ignore_self", ignore_self) and np.any(own > 0):
             arm = int(np.argmax(own > 0))
             rule = f"gives {names[arm]!r} {own[arm]:g} votes against itself"
             remedy = "they say nothing: drop them with ignore_self=True"
-            raise ComparisonDataError.of("wins", rule, wins, remedy=remedy)
+            raise ComparisonDataError("wins", rule, wins, remedy=remedy)
         row, column = pairs_kept(won + won.T + tied > 0)
         counts = [won[row, column], won[column, row], tied[row, column]]
         return cls(names, row, column, np.stack(counts, axis=1))
@@ -274,7 +274,7 @@ class Comparisons(PairRows):
         votes = vote_counts("counts", counts)
         if votes.size % 3 or (votes.ndim == 2 and votes.shape[1] != 3):
             rule = "must have 3 columns, the shape (n, 3)"
-            raise ComparisonDataError.of("counts", rule, votes.shape)
+            raise ComparisonDataError("counts", rule, votes.shape)
         votes = votes.reshape(-1, 3)
         one = whole_numbers("first", first).reshape(-1)
         other = whole_numbers("second", second).reshape(-1)

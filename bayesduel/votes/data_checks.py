@@ -38,7 +38,7 @@ def check_comparisons(data: Any) -> None:
     names, table = data.covariate_names, data.covariates
     if not isinstance(names, tuple):
         remedy = "use with_covariates()"
-        raise ComparisonDataError.of(
+        raise ComparisonDataError(
             "covariate_names", "must be a tuple", names, remedy=remedy
         )
     _array(
@@ -60,7 +60,7 @@ def _check_pairs(
     if not ordered and np.any(first > second):
         row = int(np.argmax(first > second))
         rule = "must be the lower position of the two, since the order is not known"
-        raise ComparisonDataError.of(
+        raise ComparisonDataError(
             "first", rule, int(first[row]), index=row, remedy=remedy
         )
     places, _ = groups_of([first, second, *columns])
@@ -79,7 +79,7 @@ def _check_different(
     if len(places) < len(rows):
         row = int(np.setdiff1d(np.arange(len(rows)), places)[0])
         remedy = f"use {constructor}(), which adds up the rows of a {what}"
-        raise ComparisonDataError.of(
+        raise ComparisonDataError(
             name,
             f"is the second row of one {what}",
             rows[row].tolist(),
@@ -104,11 +104,11 @@ def covariates_of(
         table = table[:, None]
     if table.ndim != 2 or len(table) != len(arm_names):
         rule = f"must have one row for each of the {len(arm_names)} arms in its shape"
-        raise ComparisonDataError.of("covariates", rule, table.shape)
+        raise ComparisonDataError("covariates", rule, table.shape)
     labels = names or [f"covariate {index}" for index in range(table.shape[1])]
     if len(labels) != table.shape[1]:
         rule = f"must name each of the {table.shape[1]} columns"
-        raise ComparisonDataError.of("names", rule, labels)
+        raise ComparisonDataError("names", rule, labels)
     return table, tuple(map(str, labels))
 
 
@@ -136,7 +136,7 @@ def check_rankings(data: Any) -> None:
 def _checked_names(names: Any, remedy: str) -> int:
     if not isinstance(names, tuple) or arm_names_of(names, None) != names:
         rule, remedy = "must be a tuple of names", f"use {remedy}()"
-        raise ComparisonDataError.of("arm_names", rule, names, remedy=remedy)
+        raise ComparisonDataError("arm_names", rule, names, remedy=remedy)
     return len(names)
 
 
@@ -155,5 +155,5 @@ def _array(
         remedy = f"use {remedy}(), which converts what it is given"
         if isinstance(values, np.ndarray):
             values = f"{values.dtype}{list(values.shape)}"
-        raise ComparisonDataError.of(name, rule, values, remedy=remedy)
+        raise ComparisonDataError(name, rule, values, remedy=remedy)
     return values

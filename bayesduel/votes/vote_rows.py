@@ -98,7 +98,7 @@ def read_vote_rows(path: str | os.PathLike[str], asked: VoteFormat) -> VoteRows:
     """Read votes row by row; those of a square table of wins, pair by pair."""
     if not isinstance(asked.missing, str) or asked.missing not in ("refuse", "skip"):
         rule = "must be 'refuse' or 'skip'"
-        raise ComparisonDataError.of("missing", rule, asked.missing)
+        raise ComparisonDataError("missing", rule, asked.missing)
     table = ColumnTable(path)
     if asked.where is not None:
         table.keep_where(asked.where)
@@ -206,7 +206,7 @@ def _from_square(table: ColumnTable) -> VoteRows:
         wins[:, column] = table.whole_numbers(name)
         if wins[column, column]:
             rule = f"gives {name!r} {wins[column, column]:g} votes against itself"
-            raise ComparisonDataError.of(table.name, rule, name, index=column)
+            raise ComparisonDataError(table.name, rule, name, index=column)
     row, column = np.triu_indices(len(names), 1)
     votes = [wins[row, column], wins[column, row], np.zeros(len(row))]
     return VoteRows(
