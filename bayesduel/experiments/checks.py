@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.arguments.limits import LONGEST_HORIZON, MOST_CHECKPOINTS, MOST_JOBS
 from bayesduel.errors import SimulationArgumentError, reraise_as
 from bayesduel.experiments.problems import is_instance
 from bayesduel.experiments.results import FILE_NAMES, ZARR
 from bayesduel.experiments.stored.zarr_files import require_zarr
-from bayesduel.limits import LONGEST_HORIZON, MOST_CHECKPOINTS, MOST_JOBS
 from bayesduel.policies.policy import PolicyBase
 from theory.arguments import integer_from, seed_of, true_or_false, whole_number
 

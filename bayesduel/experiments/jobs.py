@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from bayesduel.errors import OutputFolderError
 from bayesduel.experiments.owned_folder import OwnedFolder, write_part
-from bayesduel.folders import MARKER, OWN
+from bayesduel.files.folders import MARKER, OWN
 
 
 class Job(Protocol):

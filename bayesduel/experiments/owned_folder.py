@@ -31,7 +31,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from bayesduel.errors import DamagedPartWarning, OutputFolderError, OutputWriteError
-from bayesduel.folders import (
+from bayesduel.files.folders import (
     FORMAT,
     MARKER,
     OWN,

@@ -4,8 +4,8 @@ import itertools
 import math
 import re
 
+from bayesduel.arguments.literals import literal
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.literals import literal
 from theory.arguments import as_number
 
 _RANGE = re.compile(

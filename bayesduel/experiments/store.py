@@ -26,8 +26,8 @@ from bayesduel.experiments.jobs import (
     refuse_others,
 )
 from bayesduel.experiments.owned_folder import OwnedFolder
-from bayesduel.folders import require_folder, write_whole
-from bayesduel.progress import progress_reporter
+from bayesduel.experiments.progress import progress_reporter
+from bayesduel.files.folders import require_folder, write_whole
 
 PLAN = "plan"
 """Name of the part that says what all parts make together."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayesduel.folders import as_path
+from bayesduel.files.folders import as_path
+from bayesduel.files.user_files import LARGEST_FILE, decoded, read_bytes
 from bayesduel.instances.text_tables import parse_table
-from bayesduel.user_files import LARGEST_FILE, decoded, read_bytes
 from theory.errors import InvalidPreferenceError, error_for_argument
 from theory.labels import aligned_table
 from theory.preferences import PreferenceMatrix

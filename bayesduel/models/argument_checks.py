@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesduel.arguments.limits import MOST_FITTED_NUMBERS, MOST_STEPS
 from bayesduel.errors import FitError, reraise_as
-from bayesduel.limits import MOST_FITTED_NUMBERS, MOST_STEPS
 from theory.arguments import (
     LARGEST_SEED,
     as_number,

@@ -13,7 +13,7 @@ from bayesduel.analysis.measurements import Measurement, measurements
 from bayesduel.errors import ArgumentError
 from bayesduel.experiments.checks import worker_count
 from bayesduel.experiments.problems import Instance
-from bayesduel.folders import require_folder
+from bayesduel.files.folders import require_folder
 from bayesduel.instances import choice
 from bayesduel.instances.generators import uniform_random
 from bayesduel.instances.mslr import mslr_submatrix, random_submatrix

@@ -3,8 +3,8 @@
 from dataclasses import fields, replace
 from typing import Any
 
+from bayesduel.arguments.literals import literal
 from bayesduel.errors import PolicyParameterError, UnknownNameError, near_names
-from bayesduel.literals import literal
 from bayesduel.policies.checks import check_policy
 from bayesduel.policies.delayed_feedback import DelayedFeedback
 from bayesduel.policies.own_policies import default_of, is_own_name, own_policy

@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.random import Generator
 
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import PolicyParameterError
-from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.policies.policy import Duel, Wins, declared
 
 PLAYED, EVENTS, CHECKPOINT, RECOMMENDED, FAULT, WRONG, CLOCK, WAITING = range(8)

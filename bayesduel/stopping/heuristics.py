@@ -22,7 +22,7 @@ from bayesduel.stopping.rules import (
     check_duels,
 )
 from theory.arguments import as_number
-from theory.copeland_program.evidence import checked_wins
+from theory.identification.evidence import checked_wins
 
 ROUNDING = 1e-9
 """A p-value has to be below its level by more than that share of it."""

@@ -12,7 +12,7 @@ from bayesduel.errors import StoppingRuleError, reraise_as
 from bayesduel.stopping.posterior_probabilities import log_probability_wrong
 from theory import anytime_evidence
 from theory.arguments import as_number, whole_number
-from theory.copeland_program.evidence import checked_wins
+from theory.identification.evidence import checked_wins
 
 NOBODY = -1
 """In place of an arm, where none is named."""

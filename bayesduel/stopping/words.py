@@ -2,8 +2,8 @@
 
 from dataclasses import fields
 
+from bayesduel.arguments.literals import literal
 from bayesduel.errors import StoppingRuleError, near_names
-from bayesduel.literals import literal
 from bayesduel.stopping.heuristics import FixedNumber, LeaderTest, SeparateIntervals
 from bayesduel.stopping.rules import (
     AnytimeEvidence,

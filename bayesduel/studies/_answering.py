@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bayesduel.errors import StudyError, reraise_as
-from bayesduel.studies._state import ANSWERS, Question, StudyState
+from bayesduel.studies._questions import Question
+from bayesduel.studies._state import StudyState
 from bayesduel.studies._study_analysis import StudyAnalysis
+from bayesduel.studies.stored.events import ANSWERS
 from bayesduel.studies.tickets import Ticket, check_own, checked_judge, question_of
 from theory.arguments import one_of
 

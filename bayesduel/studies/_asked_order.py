@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float64
 
 from bayesduel.stopping.rules import AnytimeEvidence, StoppingState
-from bayesduel.studies._state import Question, StudyState
+from bayesduel.studies._questions import Question
+from bayesduel.studies._state import StudyState
 
 __all__ = ["InOrder", "evidence_in_order"]
 

@@ -243,7 +243,7 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
         the number of arms.
     """
     from bayesduel import policies
-    from bayesduel.limits import LONGEST_HORIZON
+    from bayesduel.arguments.limits import LONGEST_HORIZON
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 

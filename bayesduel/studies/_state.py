@@ -5,83 +5,27 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from bayesduel.errors import StudyError
+from bayesduel.studies._questions import (
+    PolicyEvent,
+    Question,
+    Questions,
+    Request,
+)
 from bayesduel.studies._settings import Settings
 from bayesduel.studies.stored.event_checks import broken, check_event
-from bayesduel.studies.stored.events import ANSWERS, Event
+from bayesduel.studies.stored.events import Event
 
-__all__ = ["ANSWERS", "Request", "StudyState", "PolicyEvent", "Question", "coin"]
+__all__ = ["StudyState", "coin"]
 
 
 _MISFITS = (LookupError, TypeError, ValueError, OverflowError)
 """What events raise that nobody could have written."""
-
-
-@dataclass(slots=True)
-class Question:
-    """A question that was asked, and what became of it."""
-
-    number: int
-    left: int
-    right: int
-    judge: str | None
-    context: Any
-    rule: str
-    reason: str
-    asked: float
-    """On the clock of the study."""
-
-    lease: float
-    request: int | None = None
-    """Number of the event by which the policy asked for this vote."""
-
-    replaces: int | None = None
-    replaced: bool = False
-    answer: str | None = None
-    first_answer: str | None = None
-    """What was told first, and perhaps undone."""
-
-    withdrawn: bool = False
-    beyond: bool = False
-    """Whether the budget was spent when the answer came: it is kept, but no vote."""
-
-    answered_by: str | None = None
-
-
-@dataclass(slots=True)
-class Request:
-    """A duel that the policy asked for, of one vote or more."""
-
-    number: int
-    duel: dict[str, Any]
-    first: int
-    second: int
-    issued: int = 0
-    resolved: int = 0
-    votes: int = 0
-    wins: int = 0
-    """Of ``first``."""
-
-
-class PolicyEvent(NamedTuple):
-    """What the policy has to go through, in this order.
-
-    With ``duel`` None it is asked, as ``program`` asked it.
-    """
-
-    number: int
-    duel: dict[str, Any] | None
-    first: int = 0
-    second: int = 0
-    votes: int = 0
-    wins: int = 0
-    asked_for: bool = True
-    program: str | None = None
 
 
 def coin(seed: int, number: int) -> bool:
@@ -90,7 +34,7 @@ def coin(seed: int, number: int) -> bool:
 
 
 @dataclass
-class StudyState:
+class StudyState(Questions):
     """All that is known after so many events.
 
     ``wins[i, j]`` counts votes for i against j, ``ties`` and ``out`` (questions without
@@ -98,9 +42,6 @@ class StudyState:
     Policies see ``told_wins``, in which each tie is a vote for either arm by a coin.
     """
 
-    settings: Settings
-    arms: list[str] = field(default_factory=list)
-    is_retired: list[bool] = field(default_factory=list)
     last: int = 0
     digest: str = ""
     """Of the last event; see :class:`bayesduel.studies.stored.events.Event`."""
@@ -108,13 +49,6 @@ class StudyState:
     time: float = 0.0
     clock: float = 0.0
     """Seconds that have passed; a clock that is put back adds none."""
-
-    questions: dict[int, Question] = field(default_factory=dict)
-    open: dict[int, Question] = field(default_factory=dict)
-    """Not answered, withdrawn or asked anew."""
-
-    requests: dict[int, Request] = field(default_factory=dict)
-    """Of the policy, that wait for votes."""
 
     unissued: dict[int, Request] = field(default_factory=dict)
     """Those of them of which not every vote was asked for."""

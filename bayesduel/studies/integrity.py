@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesduel.errors import BayesduelError, StudyError
-from bayesduel.folders import as_path
+from bayesduel.files.folders import as_path
 from bayesduel.studies._state import StudyState
 from bayesduel.studies.stored.event_log import EventLog, event_of
 from bayesduel.studies.stored.events import BEGINNING, Event

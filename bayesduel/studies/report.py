@@ -11,12 +11,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayesduel.package.version import package_version
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._history import draw_history, history_of
 from bayesduel.studies._state import StudyState
 from bayesduel.studies.status import StudyStatus, status_of
 from bayesduel.studies.stored.events import Event
-from bayesduel.version import package_version
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

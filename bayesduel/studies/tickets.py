@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesduel.errors import StudyError, reraise_as
-from bayesduel.studies._state import Question, StudyState
+from bayesduel.studies._questions import Question
+from bayesduel.studies._state import StudyState
 from bayesduel.votes.checks import labels_of
 from theory.arguments import whole_number
 

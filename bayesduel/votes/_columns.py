@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float64
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.folders import as_path
-from bayesduel.user_files import number
+from bayesduel.files.folders import as_path
+from bayesduel.files.user_files import number
 from bayesduel.votes._formats import read_table
 from bayesduel.votes.checks import MOST_VOTES, composed, shortened
 

@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from bayesduel.errors import ComparisonDataError
-from bayesduel.folders import as_path
-from bayesduel.user_files import decoded, is_json, read_bytes, rows_of
+from bayesduel.files.folders import as_path
+from bayesduel.files.user_files import decoded, is_json, read_bytes, rows_of
 
 _PARQUET = b"PAR1"
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from theory.copeland_program.simplex import new_simplex
 from theory.errors import InvalidPreferenceError, ProgramError
-from theory.linear_solver import new_simplex
 from theory.structured.orders import OrderOracle
 from theory.structured.solved import Solved
 from theory.structured.truth import Truth

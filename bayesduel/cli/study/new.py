@@ -90,7 +90,7 @@ def new(
 
 def _names(arms: str | None, arms_file: Path | None) -> list[str]:
     from bayesduel.errors import StudyError
-    from bayesduel.user_files import read_text
+    from bayesduel.files.user_files import read_text
 
     if (arms is None) == (arms_file is None):
         raise ValueError("--arms: needs names between commas, or --arms-file, not both")

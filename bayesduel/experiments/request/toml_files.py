@@ -13,12 +13,12 @@ from bayesduel.errors import (
     error_for_argument,
     near_names,
 )
-from bayesduel.folders import as_path
+from bayesduel.files.folders import as_path
+from bayesduel.files.user_files import read_text
 from bayesduel.instances.catalog import is_path
 from bayesduel.instances.files import read_matrix
 from bayesduel.stopping.rules import StoppingRule
 from bayesduel.stopping.words import parse_rule
-from bayesduel.user_files import read_text
 from theory.arguments import short_repr
 from theory.preferences import PreferenceMatrix
 

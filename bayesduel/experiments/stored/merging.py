@@ -17,7 +17,7 @@ from bayesduel.experiments.owned_folder import OwnedFolder
 from bayesduel.experiments.store import PLAN, execute_sweep
 from bayesduel.experiments.stored.run_ranges import Place, name_of
 from bayesduel.experiments.stored.run_sweep import RunSweep
-from bayesduel.folders import as_path, read_marker
+from bayesduel.files.folders import as_path, read_marker
 
 _REQUEST = "experiment.toml"
 """What was asked for, where a folder holds it."""

@@ -6,7 +6,7 @@ import os
 from pathlib import Path, PurePath
 
 from bayesduel.errors import StudyError
-from bayesduel.folders import as_path
+from bayesduel.files.folders import as_path
 
 __all__ = ["IMAGE_TYPES", "ArmFiles"]
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.limits import LONGEST_HORIZON
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.policies.policy import declared
 from bayesduel.simulation.records import PROGRAMS
 from bayesduel.simulation.scalar.asking import FOUND, VOTE, Asker
-from bayesduel.studies._state import PolicyEvent, StudyState
+from bayesduel.studies._questions import PolicyEvent
+from bayesduel.studies._state import StudyState
 from bayesduel.studies.players.played import Player, PlayerState, generator
 
 if TYPE_CHECKING:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesduel.errors import StudyError
+from bayesduel.studies._questions import Questions
 from bayesduel.studies.stored.events import ANSWERS, Event
-
-if TYPE_CHECKING:
-    from bayesduel.studies._state import StudyState
 
 __all__ = ["broken", "check_event", "check_names"]
 
@@ -23,7 +21,7 @@ def broken(number: int, what: str) -> StudyError:
     )
 
 
-def check_event(state: StudyState, event: Event) -> None:
+def check_event(state: Questions, event: Event) -> None:
     """Refuse an event that cannot follow on a state."""
     known = _FIELDS.get(event.kind)
     if known is None:
@@ -158,7 +156,7 @@ Others are kept where a checksum vouches for them: a newer version wrote them.
 """
 
 
-def _asked(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _asked(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     left, right = body["left"], body["right"]
     if body["question"] != len(state.questions) + 1:
         return f"question {body['question']} does not follow on {len(state.questions)}"
@@ -178,26 +176,26 @@ def _asked(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
     return None
 
 
-def _is_asked(state: StudyState, arm: int) -> bool:
+def _is_asked(state: Questions, arm: int) -> bool:
     return arm < len(state.arms) and not state.is_retired[arm]
 
 
-def _answered(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _answered(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     if body["answer"] not in ANSWERS:
         return f"its answer is {_short(body['answer'])}"
     return _question(state, body, answered=False)
 
 
-def _undone(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _undone(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     return _question(state, body, answered=True)
 
 
-def _withdrawn(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _withdrawn(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     return _question(state, body, answered=None)
 
 
 def _question(
-    state: StudyState, body: dict[str, Any], *, answered: bool | None
+    state: Questions, body: dict[str, Any], *, answered: bool | None
 ) -> str | None:
     question = state.questions.get(body["question"])
     if question is None:
@@ -209,18 +207,18 @@ def _question(
     return None
 
 
-def _added(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _added(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     return f"arm {body['name']!r} is there" if body["name"] in state.arms else None
 
 
-def _retired(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _retired(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     name = body["name"]
     if name not in state.arms or state.is_retired[state.arms.index(name)]:
         return f"there is no arm {_short(name)}"
     return None
 
 
-def _imported(state: StudyState, number: int, body: dict[str, Any]) -> str | None:
+def _imported(state: Questions, number: int, body: dict[str, Any]) -> str | None:
     most = len(state.arms)
     for first, second, *_ in body["counts"]:
         if first == second or first >= most or second >= most:
@@ -228,7 +226,7 @@ def _imported(state: StudyState, number: int, body: dict[str, Any]) -> str | Non
     return None
 
 
-_CHECKS: dict[str, Callable[[StudyState, int, dict[str, Any]], str | None]] = {
+_CHECKS: dict[str, Callable[[Questions, int, dict[str, Any]], str | None]] = {
     "asked": _asked,
     "answered": _answered,
     "withdrawn": _withdrawn,

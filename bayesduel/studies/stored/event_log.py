@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesduel.errors import OutputWriteError, StudyError
-from bayesduel.folders import as_path, renamed_when_whole
+from bayesduel.files.folders import as_path, renamed_when_whole
 from bayesduel.studies.stored.disk import (
     RESTORE,
     address_of,

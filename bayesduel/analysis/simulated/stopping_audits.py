@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.analysis._asked_votes import asking_kernel, decisions
 from bayesduel.analysis.audited_rules import AuditedRule, StoppingAudit
+from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
 from bayesduel.errors import SimulationArgumentError, reraise_as
 from bayesduel.experiments.checks import several
 from bayesduel.experiments.problems import PairProblem, problem_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bayesduel.arguments.limits import PATIENCE
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.limits import PATIENCE
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
 from bayesduel.policies.without_self_duels import WithoutSelfDuels

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.arguments import number_above, number_from
-from theory.copeland_program.beta_fraction import incomplete_beta_fraction
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
+from theory.identification.beta_fraction import incomplete_beta_fraction
 from theory.validation import square_matrix
 
 if TYPE_CHECKING:
