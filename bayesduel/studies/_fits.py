@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.errors import DisconnectedComparisonsWarning
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
     from bayesduel.inference.fit_result import Fit
 
-__all__ = ["Standing", "fit_votes", "known", "standings_of", "votes_between"]
+__all__ = [
+    "Standing",
+    "fit_votes",
+    "known",
+    "leader_of",
+    "standings_of",
+    "votes_between",
+]
 
 _CHAINS = 4
 
@@ -32,16 +39,24 @@ def votes_between(state: StudyState) -> Comparisons:
 
 
 def fit_votes(
-    state: StudyState, numbers: float, least: int, most: int, **options: Any
+    state: StudyState,
+    numbers: float,
+    least: int,
+    most: int,
+    *,
+    votes: Comparisons | None = None,
+    **options: Any,
 ) -> Fit:
     """Fit the model of the study, with as many draws as make that many numbers.
 
-    By its quickest method: chains would take seconds for every look.
+    To its votes, or to others of the same arms. By its quickest method: chains would
+    take seconds for every look.
     """
     # A question of a policy of counts needs none of it, and comes sooner without.
     from bayesduel.inference.fitting import fit
 
-    votes = votes_between(state)
+    if votes is None:
+        votes = votes_between(state)
     draws = int(np.clip(numbers / votes.num_arms**2, least, most)) // _CHAINS
     model = replace(state.settings.model, ties=votes.has_ties)  # pyright: ignore
     with warnings.catch_warnings():
@@ -56,6 +71,14 @@ def fit_votes(
             num_draws=draws,
             **options,
         )
+
+
+def leader_of(posterior: Fit) -> str | None:
+    """Return the arm with the largest score, None until votes connect all arms."""
+    from bayesduel.inference.tables import standing_columns
+
+    names, _, words = standing_columns(posterior, 0.9)
+    return names[0] if words["parts"] == 1 else None
 
 
 @dataclass(frozen=True)
