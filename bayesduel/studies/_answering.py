@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from bayesduel.errors import StudyError, reraise_as
 from bayesduel.studies._settings import checked_arm
@@ -206,7 +207,7 @@ class Answering(StudyAnalysis):
         checked_judge(name)
         if name is None:
             raise StudyError.of("name", "must be that of a judge", name)
-        body = {"name": name}
+        body: dict[str, Any] = {"name": name}
         if limit is not None:
             body["limit"] = reraise_as(StudyError, integer_from, limit, 0, "limit")
         if price is not None:

@@ -171,14 +171,15 @@ class Questions:
     def outcome_of(self, unit: Question) -> str | None:
         """Return what one answer says, or two; None where one is still missing."""
         how = self.settings.judging.both_orders
-        if how is None or unit.answer in (None, "skip"):
+        if how is None:
             return unit.answer
-        other = None if unit.twin is None else self.questions[unit.twin].answer
-        if other is None or other == "skip":
-            return other
-        if unit.answer == MIRRORED[other]:
-            return unit.answer
-        return how
+        answers = [each.answer for each in self.orders_of(unit)]
+        if "skip" in answers:
+            return "skip"
+        if len(answers) < 2 or None in answers:
+            return None
+        first, second = answers
+        return first if second is not None and first == MIRRORED[second] else how
 
     def is_vote(self, unit: Question) -> bool:
         """Say whether it counts as a vote."""

@@ -225,10 +225,7 @@ class StudyState(Counts):
         self._forget(question)
         question.answer, question.seconds = None, None
         unit.replaced, question.asked = False, self.clock
-        if unit.gold is not None:
-            self.open[question.number] = question
-        else:
-            self._waits(unit)
+        self._waits(unit)
 
     def _take_back(self, unit: Question) -> None:
         was_counted = not (unit.beyond or unit.is_aside) or unit.outcome == "skip"
@@ -280,17 +277,21 @@ class StudyState(Counts):
         return self.judges.setdefault(judge, JudgeRecord())
 
     def _is_asked(self, unit: Question) -> bool:
-        gone = self.is_retired[unit.left] or self.is_retired[unit.right]
-        return not (gone or self.record(unit.judge).is_aside)
+        if self.record(unit.judge).is_aside:
+            return False
+        arms = () if unit.gold is not None else (unit.left, unit.right)
+        return not any(self.is_retired[arm] for arm in arms)
 
     def _waits(self, unit: Question) -> None:
         """Let a question be out until it has its outcome, unless nobody asks it."""
         if not self._is_asked(unit):
             return
-        self.wait_for(unit, self.clock)
         for each in self.orders_of(unit):
             if each.answer is None:
                 self.open[each.number] = each
+        if unit.gold is not None:
+            return
+        self.wait_for(unit, self.clock)
         if self.settings.judging.both_orders is not None and unit.twin is None:
             # Whoever answered sees the other order, too.
             for record in self.judges.values():
@@ -318,9 +319,7 @@ class StudyState(Counts):
     def _set_aside(self, judge: str | None, *, aside: bool) -> None:
         self._keep(judge).is_aside = aside
         for unit in self.questions.values():
-            if unit.gold is not None or unit.twin_of is not None:
-                continue
-            if unit.voter != judge:
+            if unit.voter != judge or unit.twin_of is not None:
                 continue
             if unit.outcome is None:
                 self.leave(unit)
