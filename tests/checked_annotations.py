@@ -12,7 +12,7 @@ import ast
 import atexit
 import inspect
 import sys
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
@@ -119,20 +119,18 @@ def _array_hints(function: FunctionType) -> dict[str, Any]:
 
 def hints_of(thing: Any) -> dict[str, Any]:
     """Return the annotations, with the names that only the static checker imports."""
-    # Fields that a class inherits are annotated with names of the module of their own.
-    modules = [
-        sys.modules[kind.__module__]
-        for kind in reversed(getattr(thing, "__mro__", (thing,)))
-        if kind is thing or kind.__module__.partition(".")[0] in PACKAGES
-    ]
+    module = sys.modules[thing.__module__]
     # Before Python 3.12.4 `get_type_hints` knows no type parameters.
     own = {each.__name__: each for each in getattr(thing, "__type_params__", ())}
     try:
-        names = ChainMap(*map(vars, reversed(modules)))
-        return get_type_hints(thing, dict(names), own, include_extras=True)
+        return get_type_hints(thing, vars(module), own, include_extras=True)
     except NameError:
-        names = ChainMap(*map(_names_of, reversed(modules)))
-        return get_type_hints(thing, dict(names), own, include_extras=True)
+        # A class has those of the modules of its bases, too.
+        names: dict[str, Any] = {}
+        for each in reversed(getattr(thing, "__mro__", (thing,))):
+            if each.__module__.partition(".")[0] in PACKAGES:
+                names |= _names_of(sys.modules[each.__module__])
+        return get_type_hints(thing, names, own, include_extras=True)
 
 
 @cache

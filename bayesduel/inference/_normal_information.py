@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.linalg import solve_triangular
 
-from bayesduel.models.pairwise_curvature import PairCoordinates
+from bayesduel.models.pairwise_coordinates import PairCoordinates
 
 if TYPE_CHECKING:
     from bayesduel.inference.normal_distribution import NormalDistribution

@@ -86,6 +86,10 @@ class Coordinates:
         """Return points (draw, D) as named quantities."""
         return {"utility": self.utilities(points)}
 
+    def reach(self, step: Values) -> Values:
+        """Return the largest change by a step (D,) of what votes depend on."""
+        return namespace(step).max(abs(step))
+
     def log_priors(self, points: Values) -> Values:
         """Return the log prior density of points (..., D)."""
         xp, scales = namespace(points), self.scales

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
 
 from bayesduel.models.array_modules import Values, namespace
-from bayesduel.models.closed_density import ClosedDensity, Coordinates
+from bayesduel.models.closed_density import ClosedDensity
+from bayesduel.models.pairwise_coordinates import (
+    PairCoordinates,
+    coordinates_of,
+)
 
 
 class RowDerivatives(NamedTuple):
@@ -37,81 +40,6 @@ Derivatives = Callable[[Values, Values, Values], RowDerivatives]
 """From counts (row, outcome), differences (row,) and tie parameters (row,)."""
 
 
-class _Model(Protocol):
-    """What is read of a model."""
-
-    tie_name: ClassVar[str]
-
-    @property
-    def prior_scale(self) -> float: ...
-
-    @property
-    def zero_sum(self) -> bool: ...
-
-    @property
-    def ties(self) -> bool: ...
-
-    @property
-    def tie_scale(self) -> float: ...
-
-    @property
-    def order_effect(self) -> bool: ...
-
-    @property
-    def order_scale(self) -> float: ...
-
-    def outcome_logs(self, difference: Any, tie: Any) -> Any: ...
-
-    def logs_of_rows(self, difference: Any, tie: Any) -> Any: ...
-
-
-@dataclass(frozen=True)
-class PairCoordinates(Coordinates):
-    """What the coordinates of a point of a pairwise model stand for.
-
-    Ordered by name: the advantage of the arm shown first and the tie parameter, where
-    there are any, then the utilities.
-    """
-
-    model: _Model
-
-    @property
-    def extras(self) -> int:
-        """Coordinates that are no utilities."""
-        return int(self.model.order_effect) + int(self.model.ties)
-
-    @property
-    def scales(self) -> Float[np.ndarray, " D"]:
-        """Their standard deviations in the prior."""
-        found = super().scales
-        if self.model.order_effect:
-            found[0] = self.model.order_scale
-        if self.model.ties:
-            found[self.extras - 1] = self.model.tie_scale
-        return found
-
-    def rows(self, votes: Any, points: Values) -> tuple[Values, Values]:
-        """Return difference and tie parameter of every row at points (..., D)."""
-        xp = namespace(points)
-        utility = self.utilities(points)
-        difference = votes.differences(utility)
-        if self.model.order_effect:
-            difference = difference + points[..., :1]
-        if not self.model.ties:
-            return difference, xp.zeros_like(difference)
-        tie = points[..., self.extras - 1 : self.extras]
-        return difference, xp.broadcast_to(tie, difference.shape)
-
-    def named(self, points: Values) -> dict[str, Values]:
-        """Return points (draw, D) as named quantities."""
-        found = super().named(points)
-        if self.model.order_effect:
-            found["first_advantage"] = points[:, 0]
-        if self.model.ties:
-            found[self.model.tie_name] = points[:, self.extras - 1]
-        return found
-
-
 @dataclass(frozen=True)
 class PairwiseDensity(ClosedDensity):
     """The log joint density of a stock pairwise model.
@@ -119,21 +47,21 @@ class PairwiseDensity(ClosedDensity):
     Attributes
     ----------
     model : PairwiseUtilityModel
-        Without a learned scale, and without covariates.
+        Without a learned scale, and without a residual beside covariates.
     votes : Votes or PairTables
         Its data.
     derivatives : callable
         Those of its distribution of a vote.
     """
 
-    model: _Model
+    model: Any
     votes: Any
     derivatives: Derivatives
 
     @property
     def coordinates(self) -> PairCoordinates:
         """What the coordinates of a point are."""
-        return PairCoordinates(self.model, self.votes.num_arms)
+        return coordinates_of(self.model, self.votes)
 
     @property
     def num_rows(self) -> int:
@@ -216,14 +144,14 @@ class PairwiseDensity(ClosedDensity):
 
 
 def pairwise_hessian(
-    model: _Model, votes: Any, derivatives: Derivatives | None
+    model: Any, votes: Any, derivatives: Derivatives | None
 ) -> Callable[[Values], Values]:
     """Return the Hessian of the log joint density as a function of a point.
 
     Parameters
     ----------
     model : PairwiseUtilityModel
-        Without a learned scale, and without covariates.
+        Without a learned scale, and without a residual beside covariates.
     votes : Votes
         Its data, as arrays.
     derivatives : callable or None
@@ -235,7 +163,7 @@ def pairwise_hessian(
         From unconstrained coordinates (D,), ordered by name (first_advantage, the tie
         parameter, utility), to the Hessian (D, D).
     """
-    coordinates = PairCoordinates(model, votes.num_arms)
+    coordinates = coordinates_of(model, votes)
     found = derivatives or _automatic(model)
 
     def hessian(point: Values) -> Values:
@@ -244,7 +172,7 @@ def pairwise_hessian(
     return hessian
 
 
-def _automatic(model: _Model) -> Derivatives:
+def _automatic(model: Any) -> Derivatives:
     """Return the derivatives of rows by automatic differentiation."""
     import jax
     import jax.numpy as jnp

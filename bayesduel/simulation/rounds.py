@@ -84,7 +84,7 @@ def as_duel(asked: Any) -> Duel:
     try:
         first, second = map(index, asked)
     except (TypeError, ValueError) as error:
-        raise PolicyParameterError.of(
+        raise PolicyParameterError(
             "choose",
             "must return a pair of arms, or a Duel",
             asked,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from bayesduel.errors import StudyError, reraise_as
+from bayesduel.errors import StudyError, errors_as
 from bayesduel.studies._settings import checked_arm
 from bayesduel.studies._study_analysis import StudyAnalysis
 from bayesduel.studies.replay.questions import Question
@@ -55,7 +55,7 @@ class Answering(StudyAnalysis):
         OutputWriteError
             If it cannot be stored; then it is not.
         """
-        answer = reraise_as(StudyError, one_of, answer, ANSWERS, "answer")
+        answer = one_of(answer, ANSWERS, "answer", kind=StudyError)
         judge = checked_judge(judge)
         with self._writing() as state:
             self._remark = ""
@@ -63,14 +63,14 @@ class Answering(StudyAnalysis):
             check_own(question, judge)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
-                raise StudyError.of("ticket", rule, question.number)
+                raise StudyError("ticket", rule, question.number)
             if question.answer == answer:
                 self._remark = _remark_on(question, state)
                 return False
             if question.answer is not None:
                 rule = f"must be {question.answer!r}, as it was told before"
                 remedy = "undo the first answer, if it was wrong"
-                raise StudyError.of("answer", rule, answer, remedy=remedy)
+                raise StudyError("answer", rule, answer, remedy=remedy)
             body = {"question": question.number, "answer": answer}
             self._append("answered", body | _named("judge", judge))
             self._remark = _remark_on(question, state)
@@ -104,7 +104,7 @@ class Answering(StudyAnalysis):
             question = question_of(state, ticket)
             if question.withdrawn:
                 rule = "must not have been withdrawn"
-                raise StudyError.of("ticket", rule, question.number)
+                raise StudyError("ticket", rule, question.number)
             check_own(question, judge)
             if question.answer is None:
                 return False
@@ -162,14 +162,15 @@ class Answering(StudyAnalysis):
         pair = better, worse
         for name, each in zip(("better", "worse"), pair, strict=True):
             if not isinstance(each, str) or not each:
-                raise StudyError.of(name, "must be a name", each)
-            reraise_as(StudyError, labels_of, name, [each])
+                raise StudyError(name, "must be a name", each)
+            with errors_as(StudyError):
+                labels_of(name, [each])
         if better == worse:
-            raise StudyError.of("worse", "must be another one than better", worse)
+            raise StudyError("worse", "must be another one than better", worse)
         with self._writing() as state:
             if pair[::-1] in state.golds:
                 rule = f"must not be better, as it is known to be worse than {worse!r}"
-                raise StudyError.of("better", rule, better)
+                raise StudyError("better", rule, better)
             if pair in state.golds:
                 return False
             self._append("gold added", {"better": better, "worse": worse})
@@ -206,13 +207,13 @@ class Answering(StudyAnalysis):
         """
         checked_judge(name)
         if name is None:
-            raise StudyError.of("name", "must be that of a judge", name)
+            raise StudyError("name", "must be that of a judge", name)
         body: dict[str, Any] = {"name": name}
         if limit is not None:
-            body["limit"] = reraise_as(StudyError, integer_from, limit, 0, "limit")
+            body["limit"] = integer_from(limit, 0, "limit", kind=StudyError)
         if price is not None:
             body["price"] = checked_price(price, "price")
-        if reraise_as(StudyError, true_or_false, trusted, "trusted"):
+        if true_or_false(trusted, "trusted", kind=StudyError):
             body["trusted"] = True
         own = None if arms is None else [arms] if isinstance(arms, str) else [*arms]
         with self._writing() as state:
@@ -220,7 +221,7 @@ class Answering(StudyAnalysis):
                 for each in own:
                     checked_arm(each, state.arms, "arms")
                 if len(set(own)) < 2:
-                    raise StudyError.of("arms", "must be at least two", own)
+                    raise StudyError("arms", "must be at least two", own)
                 body["arms"] = own
             self._append("judge set", body)
 

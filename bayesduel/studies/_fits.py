@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Standing",
     "fit_votes",
+    "judged_votes",
     "known",
     "leader_of",
     "standings_of",
@@ -36,6 +38,43 @@ def votes_between(state: StudyState) -> Comparisons:
     return Comparisons.from_wins(
         state.wins[both], ties=state.ties[both], arm_names=names
     )
+
+
+def judged_votes(state: StudyState) -> Comparisons:
+    """Return the votes that were asked for, with who judged, of what, in which order.
+
+    Between arms that are not retired; both orders are one vote, in the first of them.
+    Imported ones do not say who judged them.
+    """
+    arms = state.active
+    place = {arm: at for at, arm in enumerate(arms)}
+    said = {"left": 0, "right": 1, "tie": 2}
+    asked = [
+        each
+        for each in state.questions.values()
+        if state.is_vote(each) and {each.left, each.right} <= set(place)
+    ]
+    columns = {"judge": [each.voter or _NOBODY for each in asked]}
+    if any(each.context is not None for each in asked):
+        columns["context"] = [_as_label(each.context) for each in asked]
+    return Comparisons.from_rows(
+        [state.arms[arm] for arm in arms],
+        [place[each.left] for each in asked],
+        [place[each.right] for each in asked],
+        np.eye(3)[[said[str(each.outcome)] for each in asked]],
+        order_known=True,
+        columns=columns,
+    )
+
+
+_NOBODY = "(not said)"
+
+
+def _as_label(context: Any) -> str:
+    """Return what a question was asked with as the text of a label."""
+    if context is None or context == "":
+        return _NOBODY
+    return context if isinstance(context, str) else json.dumps(context)
 
 
 def fit_votes(

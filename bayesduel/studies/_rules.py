@@ -251,9 +251,9 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
-        raise StudyError.of("policy", rule, settings.policy, remedy=remedy)
+        raise StudyError("policy", rule, settings.policy, remedy=remedy)
     if declared(policy, "needs_horizon") and settings.budget is None:
         rule = f"must be given for {policy.label}, which plans for its number of votes"
-        raise StudyError.of("budget", rule, None)
+        raise StudyError("budget", rule, None)
     policy.check(num_arms or len(settings.arms), settings.budget or LONGEST_HORIZON)
     return policy

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from bayesduel.errors import ArgumentError, StudyError, near_names, reraise_as
+from bayesduel.errors import ArgumentError, StudyError, near_names
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.pairwise_beta import PairwiseBeta
@@ -82,27 +82,27 @@ class Settings:
         names = _checked_names(arms, "arms")
         if len(names) > MOST_ARMS:
             rule = f"must be at most {MOST_ARMS}"
-            raise StudyError.of("arms", rule, len(names))
+            raise StudyError("arms", rule, len(names))
         if not isinstance(policy, str):
             rule = "must be the name of a policy, such as 'd-ts+'"
-            raise StudyError.of("policy", rule, policy)
+            raise StudyError("policy", rule, policy)
 
         def is_time(value: float) -> bool:
             return 0.0 < value <= _MOST_SECONDS
 
         if budget is not None:
-            budget = reraise_as(StudyError, integer_from, budget, 1, "budget")
+            budget = integer_from(budget, 1, "budget", kind=StudyError)
         seconds = f"a number of seconds above 0, at most {_MOST_SECONDS:g}"
         return cls(
             arms=names,
             policy=policy,
             model=_checked_model(model),
-            delta=reraise_as(StudyError, share_of, delta, "delta"),
-            width=reraise_as(StudyError, width_of, width, "width"),
+            delta=share_of(delta, "delta", kind=StudyError),
+            width=width_of(width, "width", kind=StudyError),
             budget=budget,
-            seed=reraise_as(StudyError, seed_of, seed, "seed"),
-            floor=reraise_as(StudyError, integer_from, floor, 0, "floor", 10**6),
-            lease=reraise_as(StudyError, number_that, lease, "lease", seconds, is_time),
+            seed=seed_of(seed, "seed", kind=StudyError),
+            floor=integer_from(floor, 0, "floor", 10**6, kind=StudyError),
+            lease=number_that(lease, "lease", seconds, is_time, kind=StudyError),
             blocked=_checked_pairs(blocked, names),
             judging=_terms("judging", judging, Judging),
             spending=_checked_spending(spending, names),
@@ -148,7 +148,7 @@ def _terms[T: (Judging, Spending)](argument: str, given: T | None, kind: type[T]
         return kind()
     if not isinstance(given, kind):
         rule = f"must be a {kind.__name__}(...), or None"
-        raise StudyError.of(argument, rule, given)
+        raise StudyError(argument, rule, given)
     return given
 
 
@@ -166,7 +166,7 @@ def checked_name(name: Any, taken: Iterable[str]) -> str:
     found = _checked_names([name, f"{name} and another"], "name")[0]
     if found in known:
         rule, remedy = "must be new", "retired arms keep their names"
-        raise StudyError.of("name", rule, name, remedy=remedy)
+        raise StudyError("name", rule, name, remedy=remedy)
     return found
 
 
@@ -184,7 +184,7 @@ def checked_arm(name: Any, known: Iterable[str], argument: str = "name") -> int:
         rule = "must be an arm of the study"
         near = near_names(str(name), names).removesuffix(" ")
         remedy = near or f"name one of {short_repr(names)}, or add it first"
-        raise StudyError.of(argument, rule, name, remedy=remedy)
+        raise StudyError(argument, rule, name, remedy=remedy)
     return names.index(name)
 
 
@@ -193,10 +193,10 @@ def _checked_model(model: Any) -> PreferenceModel:
         return MODELS[model]()
     if not isinstance(model, PreferenceModel) or type(model) not in MODELS.values():
         rule = f"must be one of {', '.join(MODELS)}, or a model such as BradleyTerry()"
-        raise StudyError.of("model", rule, model)
+        raise StudyError("model", rule, model)
     if getattr(model, "order_effect", False):
         rule, remedy = "must be without order effect", "the order shown is balanced"
-        raise StudyError.of("model", rule, model, remedy=remedy)
+        raise StudyError("model", rule, model, remedy=remedy)
     return model
 
 
@@ -208,7 +208,7 @@ def _checked_pairs(
         both = tuple(pair) if isinstance(pair, tuple | list) else ()
         if len(both) != 2 or both[0] == both[1]:
             rule = "must be two different arms"
-            raise StudyError.of("blocked", rule, pair, index=index)
+            raise StudyError("blocked", rule, pair, index=index)
         for name in both:
             checked_arm(name, names, "blocked")
         found.append((both[0], both[1]))

@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bayesduel.errors import StudyError, reraise_as
+from bayesduel.errors import StudyError
 from bayesduel.files.folders import as_path
 from bayesduel.studies._study_file import StudyFile
 from bayesduel.studies.status import StudyStatus, status_of
@@ -124,9 +124,9 @@ class StudyAnalysis(StudyFile):
         from bayesduel.studies.forecast import forecast_of
 
         error = StudyError
-        level = reraise_as(error, share_of, probability, "probability")
-        most = reraise_as(error, integer_from, most_votes, 1, "most_votes", _MOST_VOTES)
-        runs = reraise_as(error, integer_from, num_runs, 1, "num_runs", _MOST_RUNS)
+        level = share_of(probability, "probability", kind=error)
+        most = integer_from(most_votes, 1, "most_votes", _MOST_VOTES, kind=error)
+        runs = integer_from(num_runs, 1, "num_runs", _MOST_RUNS, kind=error)
         with self._turn:
             return forecast_of(self._current(), level, most, runs)
 
@@ -176,7 +176,7 @@ class StudyAnalysis(StudyFile):
         with self._turn:
             # A copy: votes and arms may come meanwhile, and the event says of what.
             state = deepcopy(self._current())
-        keep = reraise_as(StudyError, true_or_false, keep, "keep")
+        keep = true_or_false(keep, "keep", kind=StudyError)
         found = audit_of(
             state,
             budget=budget,

@@ -104,7 +104,7 @@ def check_study(path: str | os.PathLike[str]) -> IntegrityReport:
     path = as_path("path", path, StudyError)
     if not path.is_file():
         rule = "must be the file of a study, and is no file"
-        raise StudyError.of("path", rule, str(path))
+        raise StudyError("path", rule, str(path))
     try:
         with closing(EventLog.open(path)) as log:
             events = log.read(0)

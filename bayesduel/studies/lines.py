@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from bayesduel.errors import ArgumentError, BayesduelError, StudyError, reraise_as
+from bayesduel.errors import ArgumentError, BayesduelError, StudyError
 from bayesduel.studies.study import Study
 from theory.arguments import true_or_false
 
@@ -94,7 +94,7 @@ def _stored(name: str) -> Callable[..., dict[str, Any]]:
 
 
 def _status(study: Study, forecast: bool = False) -> dict[str, Any]:
-    asked = reraise_as(StudyError, true_or_false, forecast, "forecast")
+    asked = true_or_false(forecast, "forecast", kind=StudyError)
     return {"status": study.status(forecast=asked).as_dict()}
 
 

@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
-from bayesduel.errors import OutputWriteError, StudyError, reraise_as
+from bayesduel.errors import OutputWriteError, StudyError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._answering import Answering
 from bayesduel.studies._asking import next_question
-from bayesduel.studies._fits import votes_between
+from bayesduel.studies._fits import judged_votes, votes_between
 from bayesduel.studies._rules import Nothing, Rule, check_policy_text, rule_of
 from bayesduel.studies._settings import (
     MOST_ARMS,
@@ -180,7 +180,7 @@ class Study(Answering):
         OutputWriteError
             If none can be stored.
         """
-        count = reraise_as(StudyError, integer_from, n, 1, "n", 10**4)
+        count = integer_from(n, 1, "n", 10**4, kind=StudyError)
         judge = checked_judge(judge)
         context = checked_context(context)
         with self._turn:
@@ -237,7 +237,7 @@ class Study(Answering):
             name = checked_name(name, state.arms)
             if len(state.arms) == MOST_ARMS:
                 rule = f"must be one of at most {MOST_ARMS} arms"
-                raise StudyError.of("name", rule, name)
+                raise StudyError("name", rule, name)
             self._check_policy(len(state.active) + 1)
             self._append("arm added", {"name": name})
 
@@ -255,7 +255,7 @@ class Study(Answering):
                 return
             if len(state.active) == 2:
                 rule, remedy = "must leave two arms to be compared", "add another first"
-                raise StudyError.of("name", rule, name, remedy=remedy)
+                raise StudyError("name", rule, name, remedy=remedy)
             self._check_policy(len(state.active) - 1)
             self._append("arm retired", {"name": name})
 
@@ -300,8 +300,9 @@ class Study(Answering):
         data = votes if read else read_comparisons(votes, **columns)
         if not data.is_whole:
             rule, remedy = "must hold whole votes", "count every vote once"
-            raise StudyError.of("votes", rule, data, remedy=remedy)
+            raise StudyError("votes", rule, data, remedy=remedy)
         with self._writing() as state:
+            data = data.without_columns()
             places = [checked_arm(each, state.arms, "votes") for each in data.arm_names]
             rows = [
                 [places[first], places[second], *map(int, counts)]
@@ -322,7 +323,7 @@ class Study(Answering):
         for event in self.events():
             if event.kind == "imported" and sorted(event.body["counts"]) == given:
                 source = event.body["source"] or "a table"
-                raise StudyError.of(
+                raise StudyError(
                     "votes",
                     f"were imported before, by event {event.number} from {source}",
                     f"{sum(sum(row[2:]) for row in rows)} votes",
@@ -342,10 +343,17 @@ class Study(Answering):
                 if judge in (None, question.judge)
             ]
 
-    def comparisons(self) -> Comparisons:
-        """Return all votes between arms that are not retired, imported ones too."""
+    def comparisons(self, *, judged: bool = False) -> Comparisons:
+        """Return all votes between arms that are not retired, imported ones too.
+
+        Parameters
+        ----------
+        judged : bool
+            Return those alone that were asked for, with the order in which arms were
+            shown, and the columns ``judge`` and, where there was any, ``context``.
+        """
         with self._turn:
-            return votes_between(self._current())
+            return (judged_votes if judged else votes_between)(self._current())
 
     def _check_policy(self, num_arms: int) -> None:
         if self._settings.policy not in RULES:

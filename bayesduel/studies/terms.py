@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayesduel.errors import StudyError, reraise_as
+from bayesduel.errors import StudyError
 from theory.arguments import integer_from, number_that, one_of
 
 __all__ = ["STOPS", "Judging", "Spending", "body_of", "checked_price", "checked_stops"]
@@ -60,10 +60,10 @@ class Judging:
     def __post_init__(self) -> None:
         """Check the values."""
         if self.both_orders is not None:
-            reraise_as(StudyError, one_of, self.both_orders, _ORDERS, "both_orders")
+            one_of(self.both_orders, _ORDERS, "both_orders", kind=StudyError)
         _keep(self, "gold_share", "in [0, 1)", lambda share: 0 <= share < 1)
         _keep(self, "gold_threshold", "in [0, 1]", lambda share: 0 <= share <= 1)
-        reraise_as(StudyError, integer_from, self.gold_least, 1, "gold_least")
+        integer_from(self.gold_least, 1, "gold_least", kind=StudyError)
         rule = "a number of seconds of at least 0"
         _keep(self, "quickest", rule, lambda seconds: 0 <= seconds <= _MOST)
 
@@ -123,19 +123,19 @@ def checked_price(value: Any, argument: str) -> float:
         return 0.0 <= price <= _MOST
 
     rule = f"a number from 0 to {_MOST:g}"
-    return reraise_as(StudyError, number_that, value, argument, rule, is_price)
+    return number_that(value, argument, rule, is_price, kind=StudyError)
 
 
 def checked_stops(rules: Any) -> tuple[str, ...]:
     """Return the rules that end the asking together."""
     if isinstance(rules, str) or not isinstance(rules, Iterable):
         rule = f"must be a sequence of some of {', '.join(STOPS)}"
-        raise StudyError.of("stop_when", rule, rules)
+        raise StudyError("stop_when", rule, rules)
     found = tuple(rules)
     for place, each in enumerate(found):
         if each not in STOPS or each in found[:place]:
             rule = f"must be one of {', '.join(STOPS)}, each once"
-            raise StudyError.of("stop_when", rule, each, index=place)
+            raise StudyError("stop_when", rule, each, index=place)
     return found
 
 
@@ -144,10 +144,10 @@ def _checked_prices(prices: Any) -> tuple[tuple[str, float], ...]:
         pairs = dict(prices)
     except (TypeError, ValueError) as error:
         rule = "must map names of arms to prices"
-        raise StudyError.of("arm_prices", rule, prices) from error
+        raise StudyError("arm_prices", rule, prices) from error
     for name in pairs:
         if not isinstance(name, str):
-            raise StudyError.of("arm_prices", "must be by names of arms", name)
+            raise StudyError("arm_prices", "must be by names of arms", name)
     return tuple(
         (name, checked_price(each, f"arm_prices[{name!r}]"))
         for name, each in pairs.items()
@@ -158,5 +158,5 @@ def _keep(
     terms: Judging | Spending, name: str, rule: str, fits: Callable[[float], bool]
 ) -> None:
     """Keep a value as a number for which the rule holds."""
-    found = reraise_as(StudyError, number_that, getattr(terms, name), name, rule, fits)
+    found = number_that(getattr(terms, name), name, rule, fits, kind=StudyError)
     object.__setattr__(terms, name, found)

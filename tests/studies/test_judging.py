@@ -36,6 +36,9 @@ def better_of(ticket, order=("good", *DRINKS, "bad")):
     return "left" if order.index(ticket.left) < order.index(ticket.right) else "right"
 
 
+WORDS = ("left", "right", "tie", "skip")
+
+
 def mirrored(word):
     return {"left": "right", "right": "left"}.get(word, word)
 
@@ -526,9 +529,7 @@ def test_whatever_happens_replays_to_the_same(make, how, seed):
             if question.withdrawn:
                 continue
             if deed == "tell" and question.answer is None:
-                study.tell(
-                    question.number, rng.choice(["left", "right", "tie", "skip"])
-                )
+                study.tell(question.number, rng.choice(WORDS))
             elif deed == "undo":
                 study.undo(question.number)
             elif deed == "withdraw" and rng.random() < 0.2:

@@ -175,7 +175,7 @@ def identification_bound(
     if winner is not None and (
         arm_index(winner, checked.num_arms, "winner") not in by_winner
     ):
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "winner",
             f"must be an arm that is a Copeland winner however the pairs fall that tie "
             f"or cannot be asked, one of {list(by_winner)}",

@@ -42,7 +42,7 @@ def solve(truth: Truth, tolerance: float) -> Solved:
     spread = 1.0 / truth.prices
     least = float(oracle.values(spread, oracle.solve(spread))[1].min())
     if not least > 0:
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "cost",
             "must let enough pairs be asked: those with a finite price do not tell the "
             f"best arm, {truth.best}, and the constant is infinite",

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from bayesduel.arguments.limits import MOST_RUNS
 from bayesduel.code_digest import code_digest
+from bayesduel.errors import errors_about
 from bayesduel.experiments import checks
 from bayesduel.experiments.nodes import Configuration
 from bayesduel.experiments.problems import (
@@ -15,7 +16,6 @@ from bayesduel.experiments.problems import (
     problem_of,
 )
 from bayesduel.experiments.request.arguments import (
-    about,
     check_kernel,
     read_instances,
     read_notions,
@@ -80,7 +80,7 @@ class CheckedRequest:
             object.__setattr__(self, name, value)
         for problem in problems:
             for index, policy in enumerate(self.policies):
-                with about("policies", policy, index):
+                with errors_about("policies", policy, index):
                     problem.check_policy(policy, self.horizon)
                     if self.stopping is not None:
                         check_kernel(problem, policy, self.shuffle)

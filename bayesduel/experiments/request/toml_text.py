@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesduel.errors import SimulationArgumentError, error_for_argument
+from bayesduel.errors import SimulationArgumentError, errors_about
 from bayesduel.experiments.checks import check_checkpoints
 from bayesduel.experiments.parameter_grids import expand
 from bayesduel.experiments.problems import Instance, problem_of, read_instance
@@ -32,10 +32,11 @@ def to_toml(asked: CheckedRequest) -> str:
     """Return the text; see :meth:`bayesduel.Experiment.to_toml`."""
 
     def refuse(error: ValueError, argument: str, value: Any, index: int | None) -> Any:
-        raise error_for_argument(error, argument, value, index) from error
+        with errors_about(argument, value, index):
+            raise error
 
     def refuse_large(matrix: PreferenceMatrix, index: int) -> Any:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "instances",
             f"a matrix of {matrix.num_arms} arms is too large for a text, which holds "
             f"{_MOST_WRITTEN_OUT}",
@@ -119,7 +120,7 @@ def _instance(
         return name
     if not isinstance(instance, PreferenceMatrix):
         world = problem_of(instance)
-        error = SimulationArgumentError.of(
+        error = SimulationArgumentError(
             "",
             f"{world.name} is {world.words} of your own, which no text can name",
             instance,
@@ -133,7 +134,9 @@ def _instance(
 
 def _words_of(matrix: PreferenceMatrix) -> dict[str, Any]:
     names = None if matrix.arm_names is None else list(matrix.arm_names)
+    known = None if matrix.features is None else matrix.features.tolist()
     words = {"name": matrix.name, "source": matrix.source, "arm_names": names}
+    words["features"] = known
     return {key: value for key, value in words.items() if value is not None}
 
 

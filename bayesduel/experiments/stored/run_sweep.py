@@ -303,7 +303,7 @@ class RunSweep(Sweep):
             last = max(nodes.runs_of(dataset).stop for dataset in datasets) - 1
             if last >= (self.num_runs if place in wanted else 0):
                 environment, policy = _named(datasets[0])
-                raise OutputFolderError.of(
+                raise OutputFolderError(
                     "out",
                     f"{folder.path} holds {policy} on {environment} up to run {last}, "
                     "which this request would drop",
@@ -340,7 +340,7 @@ def _refuse_another_program(
         return
     environment, policy = place
     known = f"played by the program {one}" if one else "whose program is not recorded"
-    raise OutputFolderError.of(
+    raise OutputFolderError(
         "out",
         f"{folder.path} holds runs of {policy} on {environment} {known}; here "
         f"{other or 'an unknown program'} would play, whose random numbers differ",

@@ -53,7 +53,7 @@ class ArmFiles:
     ) -> None:
         path = as_path(argument, folder, StudyError)
         if not path.is_dir():
-            raise StudyError.of(argument, "must be a folder", str(folder))
+            raise StudyError(argument, "must be a folder", str(folder))
         self._folder = path.resolve()
         kept = Path(study)
         ends = "", "-wal", "-journal", "-links"
