@@ -117,9 +117,9 @@ def _show(found: StudyStatus, path: str, name: str, probability: float) -> None:
     screen.print(rules)
     for line in found.stopping:
         screen.print(f"{line.rule}: {line.meaning}", style="dim", markup=False)
-    _show_judges(screen, found)
     for text in found.audit_words(path):
         print_text(screen, text, style="dim")
+    _show_judges(screen, found)
     if found.forecast is not None:
         _show_forecast(screen, found.forecast)
 
