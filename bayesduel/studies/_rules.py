@@ -11,7 +11,7 @@ from jaxtyping import Bool, Num
 from bayesduel.errors import StudyError
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._settings import RULES, Settings
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 
 if TYPE_CHECKING:
     from bayesduel.inference.fit_result import Fit
