@@ -25,7 +25,7 @@ from bayesduel.inference.resampling import (
 )
 from bayesduel.inference.seeds import generator_of
 from bayesduel.models.base import Density, PreferenceModel
-from bayesduel.models.newton import Status
+from bayesduel.models.closed_forms.newton import Status
 
 if TYPE_CHECKING:
     from bayesduel.types import RunKey

@@ -16,7 +16,7 @@ from bayesduel.inference.laplace_draws import density_of, from_approximation
 from bayesduel.inference.proposals.normal import NormalProposer
 from bayesduel.inference.proposals.radial import radial_points
 from bayesduel.models import BradleyTerry, Thurstone
-from bayesduel.models.newton import LaplaceState
+from bayesduel.models.closed_forms.newton import LaplaceState
 from bayesduel.studies import Study
 from bayesduel.studies.report import _standings
 from bayesduel.votes import Comparisons
