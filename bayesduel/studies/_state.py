@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from bayesduel.errors import StudyError
+from bayesduel.models.base import PreferenceModel
 from bayesduel.studies._settings import Settings
 from bayesduel.studies.stored.event_checks import broken, check_event
 from bayesduel.studies.stored.events import ANSWERS, Event
@@ -184,6 +185,15 @@ class StudyState:
     def clock_at(self, time: float) -> float:
         """Return what the clock of the study shows at a time of day."""
         return self.clock + max(0.0, time - self.time)
+
+    @property
+    def model(self) -> PreferenceModel:
+        """The model of the study, of arms that are not retired."""
+        own = self.settings.model
+        table = getattr(own, "features", None)
+        if table is None:
+            return own
+        return replace(own, features=[table[arm] for arm in self.active])  # pyright: ignore
 
     @property
     def active(self) -> list[int]:
