@@ -13,6 +13,7 @@ from bayesduel.errors import (
     error_for_argument,
     near_names,
 )
+from bayesduel.experiments.request.arm_features import with_features_of
 from bayesduel.folders import as_path
 from bayesduel.instances.catalog import is_path
 from bayesduel.instances.files import read_matrix
@@ -173,7 +174,11 @@ def _instance(given: Any, folder: Path) -> Any:
             key: given.get(key, getattr(matrix, key))
             for key in ("name", "arm_names", "source", "features")
         }
-        return PreferenceMatrix(matrix.values, **words)
+        table = words["features"]
+        if not isinstance(table, str):
+            return PreferenceMatrix(matrix.values, **words)
+        plain = PreferenceMatrix(matrix.values, **words | {"features": None})
+        return with_features_of(plain, folder / table)
     return _text(given)
 
 
