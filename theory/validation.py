@@ -101,11 +101,11 @@ def feature_table(
     fits = num_arms is None or len(table) == num_arms
     if table.ndim != 2 or not fits or 0 in table.shape:
         rule = f"must have one row per arm, shape ({rows}, d)"
-        raise InvalidPreferenceError.of("features", rule, table.shape)
+        raise InvalidPreferenceError("features", rule, table.shape)
     if not np.isfinite(table).all():
         i, j = np.argwhere(~np.isfinite(table))[0].tolist()
         rule = f"must be finite; entry ({i}, {j}) is not"
-        raise InvalidPreferenceError.of("features", rule, float(table[i, j]))
+        raise InvalidPreferenceError("features", rule, float(table[i, j]))
     return table
 
 

@@ -17,7 +17,7 @@ from bayesduel import instances, policies
 from bayesduel.errors import (
     SimulationArgumentError,
     UnknownNameError,
-    error_for_argument,
+    errors_about,
     near_names,
 )
 from bayesduel.experiments import regret
@@ -115,17 +115,15 @@ class Problem(ABC):
         """Raise unless a notion of regret is known, and defined here."""
         known = self.known_notions
         if not isinstance(notion, str) or notion not in known:
-            raise UnknownNameError.of(
+            raise UnknownNameError(
                 "regret",
                 f"there is no notion {short_repr(notion)}",
                 notion,
                 remedy=f"{near_names(short_repr(notion), known)}all: "
                 f"{', '.join(known)}",
             )
-        try:
+        with errors_about("regret", notion):
             self.regret_exists(notion)
-        except ValueError as error:
-            raise error_for_argument(error, "regret", notion) from error
 
 
 class PairProblem(Problem):
@@ -150,7 +148,7 @@ class PairProblem(Problem):
     def check_policy(self, policy: PolicyBase, horizon: int) -> None:
         """Raise for a policy that offers sets, and for its bad parameters."""
         if isinstance(policy, OfferingPolicy):
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 "policies",
                 f"{policy.label} offers sets, but {self.name} is {self.words}",
                 policy,
@@ -212,7 +210,7 @@ class SubsetProblem(Problem):
         """Raise for a policy that asks for duels, or cannot read the feedback."""
         if not isinstance(policy, OfferingPolicy):
             listed = ", ".join(policies.subset_names())
-            raise SimulationArgumentError.of(
+            raise SimulationArgumentError(
                 "policies",
                 f"{policy.label} asks for duels, but {self.name} is {self.words}",
                 policy,

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesduel.arguments.literals import literal
 from bayesduel.instances import generators
 from bayesduel.instances.generators.instance import GeneratedInstance
-from bayesduel.literals import literal
 from theory.arguments import seed_of
 from theory.preferences import PreferenceMatrix
 

@@ -5,7 +5,7 @@ Nothing heavy is imported before it is used.
 
 from typing import TYPE_CHECKING
 
-from bayesduel.lazy import lazy_attributes
+from bayesduel.package.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from bayesduel.models.base import (
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bayesduel.models.bradley_terry import BradleyTerry
     from bayesduel.models.linear_utilities import LinearUtilities
     from bayesduel.models.multinomial_logit import MultinomialLogit
+    from bayesduel.models.own_models import NumPyroModel, from_numpyro
     from bayesduel.models.pairwise_beta import PairwiseBeta
     from bayesduel.models.plackett_luce import PlackettLuce
     from bayesduel.models.thurstone import Thurstone
@@ -27,6 +28,7 @@ _HOMES = {
     "BradleyTerry": ".bradley_terry",
     "LinearUtilities": ".linear_utilities",
     "MultinomialLogit": ".multinomial_logit",
+    "NumPyroModel": ".own_models",
     "PairwiseBeta": ".pairwise_beta",
     "PlackettLuce": ".plackett_luce",
     "PreferenceModel": ".base",
@@ -34,6 +36,7 @@ _HOMES = {
     "Votes": ".vote_arrays",
     "count_votes": ".base",
     "derived": ".base",
+    "from_numpyro": ".own_models",
     "register_arrays": ".base",
     "sample": ".base",
 }
@@ -42,6 +45,7 @@ __all__ = [
     "BradleyTerry",
     "LinearUtilities",
     "MultinomialLogit",
+    "NumPyroModel",
     "PairwiseBeta",
     "PlackettLuce",
     "PreferenceModel",
@@ -49,6 +53,7 @@ __all__ = [
     "Votes",
     "count_votes",
     "derived",
+    "from_numpyro",
     "register_arrays",
     "sample",
 ]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float64
 
-from bayesduel.errors import FitError, reraise_as
+from bayesduel.errors import FitError, errors_as
 from bayesduel.models.array_modules import Values
 from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.vote_arrays import Votes
@@ -80,7 +80,8 @@ class LinearUtilities(BradleyTerry):
     def __post_init__(self) -> None:
         """Keep features as tuples, which programs are told apart by."""
         if self.features is not None:
-            table = reraise_as(FitError, feature_table, self.features)
+            with errors_as(FitError):
+                table = feature_table(self.features)
             object.__setattr__(self, "features", tuple(map(tuple, table.tolist())))
 
     @property
@@ -134,7 +135,7 @@ class LinearUtilities(BradleyTerry):
             return data
         if len(self.features) != data.num_arms:
             rule = f"must have one row for each of the {data.num_arms} arms"
-            raise FitError.of("features", rule, self._table.shape)
+            raise FitError("features", rule, self._table.shape)
         if np.array_equal(data.covariates, self._table):
             return data  # Perhaps they have names.
         names = [f"feature {place}" for place in range(self._table.shape[1])]

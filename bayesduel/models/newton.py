@@ -69,6 +69,13 @@ class Surface(NamedTuple):
     heights: Callable[[Values], Values]
     """Its values at points (n, D)."""
 
+    level: Callable[[Values], tuple[Values, Values]] | None = None
+    """What shall be 0 at the top, a function that is linear or nearly so: its value and
+    gradient at a point (D,). None where one may climb anywhere."""
+
+    levels: Callable[[Values], Values] | None = None
+    """The values of that function at points (n, D)."""
+
 
 class Search(NamedTuple):
     """Where a search stands."""
@@ -105,7 +112,11 @@ class Search(NamedTuple):
 
 
 def advance(surface: Surface, search: Search, tolerance: float) -> Search:
-    """Take one Newton step, halved until it rises, or find that it is the last one."""
+    """Take one Newton step, halved until it rises, or find that it is the last one.
+
+    Where a level is to be kept, towards the top of a parabola on it. What rises is then
+    the height less twice the price of being off the level, which is an exact penalty.
+    """
     xp = namespace(search.point)
     dtype = search.point.dtype
     value, gradient = surface.slope(search.point)
@@ -117,16 +128,27 @@ def advance(surface: Surface, search: Search, tolerance: float) -> Search:
     used = xp.where(concave, factor, damped)
     linalg = scipy_module(used, "linalg")
     step = linalg.cho_solve((used, True), gradient, check_finite=False)
-    promise = xp.sum(gradient * step)
+    price = owed = xp.zeros((), dtype=dtype)
+    if surface.level is not None:
+        level, across = surface.level(search.point)
+        way = linalg.cho_solve((used, True), across, check_finite=False)
+        # Where nothing can change the level, it stays.
+        room = xp.maximum(xp.sum(across * way), np.finfo(np.float64).tiny)
+        price = (xp.sum(across * step) + level) / room
+        step = step - price * way
+        owed = 2.0 * xp.abs(price * level)
+    promise = xp.sum(gradient * step) + owed
     # Far from the mode of a logistic likelihood full steps overshoot by far.
-    longest = xp.maximum(xp.max(xp.abs(step)), _LONGEST_STEP)
-    step = step * (_LONGEST_STEP / longest)
+    cut = _LONGEST_STEP / xp.maximum(xp.max(xp.abs(step)), _LONGEST_STEP)
+    step = step * cut
 
     shares = xp.asarray(2.0 ** -np.arange(HALVINGS), dtype=dtype)
     trials = search.point[None, :] + shares[:, None] * step[None, :]
     rises = surface.heights(trials) - value
+    if surface.levels is not None:
+        rises = rises + owed - 2.0 * xp.abs(price * surface.levels(trials))
     # Concave functions need no more of a condition than a share of the promise.
-    enough = rises >= 1e-4 * shares * xp.sum(gradient * step)
+    enough = rises >= 1e-4 * shares * (promise * cut)
     share = xp.where(xp.any(enough), shares[xp.argmax(enough)], 0.0)
     height = 1.0 + xp.abs(value)
     settled = concave & (promise <= tolerance * height)

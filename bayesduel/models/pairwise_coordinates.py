@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.closed_density import Coordinates
-
-if TYPE_CHECKING:
-    from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 
 
 @dataclass(frozen=True)
@@ -23,7 +20,7 @@ class PairCoordinates(Coordinates):
     there are any, then the utilities.
     """
 
-    model: PairwiseUtilityModel
+    model: Any
 
     @property
     def extras(self) -> int:
@@ -102,7 +99,7 @@ class CoefficientCoordinates(PairCoordinates):
         return namespace(step).max(abs(design @ step))
 
 
-def coordinates_of(model: PairwiseUtilityModel, votes: Any) -> PairCoordinates:
+def coordinates_of(model: Any, votes: Any) -> PairCoordinates:
     """Return what the coordinates of a model given votes stand for."""
     if not model.covariates:
         return PairCoordinates(model, votes.num_arms)

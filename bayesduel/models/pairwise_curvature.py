@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from bayesduel.models.pairwise_coordinates import (
     PairCoordinates,
     coordinates_of,
 )
-
-if TYPE_CHECKING:
-    from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 
 
 class RowDerivatives(NamedTuple):
@@ -57,7 +54,7 @@ class PairwiseDensity(ClosedDensity):
         Those of its distribution of a vote.
     """
 
-    model: PairwiseUtilityModel
+    model: Any
     votes: Any
     derivatives: Derivatives
 
@@ -147,7 +144,7 @@ class PairwiseDensity(ClosedDensity):
 
 
 def pairwise_hessian(
-    model: PairwiseUtilityModel, votes: Any, derivatives: Derivatives | None
+    model: Any, votes: Any, derivatives: Derivatives | None
 ) -> Callable[[Values], Values]:
     """Return the Hessian of the log joint density as a function of a point.
 
@@ -175,7 +172,7 @@ def pairwise_hessian(
     return hessian
 
 
-def _automatic(model: PairwiseUtilityModel) -> Derivatives:
+def _automatic(model: Any) -> Derivatives:
     """Return the derivatives of rows by automatic differentiation."""
     import jax
     import jax.numpy as jnp

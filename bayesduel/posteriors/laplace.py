@@ -16,6 +16,7 @@ from bayesduel.models.bradley_terry import BradleyTerry
 from bayesduel.models.newton import Search, Surface, advance, damped_factor
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors._held_models import hyphenated
+from bayesduel.posteriors.level_worlds import LevelWorld, level_point
 from bayesduel.posteriors.pair_models import (
     AutomaticDensity,
     Covariates,
@@ -218,6 +219,29 @@ class Laplace:
     def utilities(self, state: LaplaceBeliefs) -> Float[Array, " K"]:
         """Return the utilities at the mode, if ``on_a_scale``."""
         return self.utilities_at(state, state.distribution.mode[None, :])[0]
+
+    def level_world(self, state: LaplaceBeliefs, leader: Arm, rival: Arm) -> LevelWorld:
+        """Return the likeliest world in which two arms have the same utility.
+
+        That is the mode where both are the same arm. Used if ``on_a_scale``.
+        """
+        pairs, mode = self.pairs(state.votes.won.shape[0]), state.distribution.mode
+        quick = pairs.falling(state.votes).log_density
+
+        def gaps(points: Array) -> Array:
+            utility = self.utilities_at(state, points)
+            return utility[:, leader] - utility[:, rival]
+
+        point = level_point(
+            pairs.density(state.votes),
+            quick,
+            mode,
+            gaps,
+            leader != rival,
+            self.newton_steps,
+        )
+        fall = jnp.maximum(quick(mode) - quick(point), 0.0)
+        return LevelWorld(self.matrices_at(state, point[None])[0], fall)
 
     def mean(self, state: LaplaceBeliefs) -> Float[Array, "K K"]:
         """Return the mean of the preference matrix under the normal distribution.

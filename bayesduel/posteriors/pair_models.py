@@ -260,7 +260,7 @@ def check_count(name: str, value: int, least: int) -> None:
     """Raise unless ``value`` is an integer, at least ``least``."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         rule = f"must be an integer of at least {least}"
-        raise PolicyParameterError.of(name, rule, value)
+        raise PolicyParameterError(name, rule, value)
 
 
 @lru_cache(maxsize=16)
@@ -278,7 +278,7 @@ def _template(model: PreferenceModel, num_arms: int, covariates: Covariates) -> 
     )
     if covariates is not None:
         votes = votes.with_covariates(np.asarray(covariates, dtype=np.float64))
-    arrays = model.arrays(votes)
+    arrays = model.arrays(model.completed(votes))
     check_counts(model, arrays, counts)
     return arrays
 

@@ -125,7 +125,7 @@ def run_chunk(
 
 def without_kernel(policy: PolicyBase) -> SimulationArgumentError:
     """Return the error that runs of a policy cannot be stopped."""
-    return SimulationArgumentError.of(
+    return SimulationArgumentError(
         "stopping",
         "needs a policy of duels that a kernel plays, which this one is not",
         policy.label,
@@ -138,7 +138,7 @@ def kernel_for(environment: Environment, policy: PolicyBase) -> Any:
     suits = isinstance(environment, PairwiseEnvironment)
     kernel = kernel_of(policy) if suits else None
     if kernel is None and has_kernel_above(policy) and over_model(policy) is None:
-        raise SimulationArgumentError.of(
+        raise SimulationArgumentError(
             "policy",
             f"must have a rule of its own, but {type(policy).__name__} inherits from a "
             "policy that is a kernel, which may be another rule",

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Num
 from bayesduel.errors import StudyError
 from bayesduel.studies._fits import fit_votes
 from bayesduel.studies._settings import RULES, Settings
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 
 if TYPE_CHECKING:
     from bayesduel.inference.fit_result import Fit
@@ -246,7 +246,7 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
         the number of arms.
     """
     from bayesduel import policies
-    from bayesduel.limits import LONGEST_HORIZON
+    from bayesduel.arguments.limits import LONGEST_HORIZON
     from bayesduel.policies.arm_features import with_features
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
@@ -255,10 +255,10 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     if isinstance(policy, OfferingPolicy | policies.DelayedFeedback):
         rule = "must ask for pairs, and have no delay of its own"
         remedy = f"take one such as 'd-ts+', or one of {', '.join(RULES)}"
-        raise StudyError.of("policy", rule, settings.policy, remedy=remedy)
+        raise StudyError("policy", rule, settings.policy, remedy=remedy)
     if declared(policy, "needs_horizon") and settings.budget is None:
         rule = f"must be given for {policy.label}, which plans for its number of votes"
-        raise StudyError.of("budget", rule, None)
+        raise StudyError("budget", rule, None)
     number = num_arms or len(settings.arms)
     # Of fewer arms, which ones does not matter: their number is checked.
     known = getattr(settings.model, "features", None)

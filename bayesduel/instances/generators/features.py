@@ -58,7 +58,7 @@ def linear_utilities(
     weights = check_vector("coefficients", coefficients, 1)
     if len(weights) != table.shape[1]:
         rule = f"must be one number for each of the {table.shape[1]} features"
-        raise ArgumentError.of("coefficients", rule, weights.shape)
+        raise ArgumentError("coefficients", rule, weights.shape)
     name = f"linear-utilities ({len(table)} arms, {len(weights)} features)"
     return _made(table, weights, rng, name, shuffle=shuffle)
 

@@ -4,8 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from bayesduel import progress
-from bayesduel.progress import ProgressLines, ProgressReport, progress_reporter
+from bayesduel.experiments import progress
+from bayesduel.experiments.progress import (
+    ProgressLines,
+    ProgressReport,
+    progress_reporter,
+)
 
 
 class Bar:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.analysis._asked_votes import asking_kernel, decisions
 from bayesduel.analysis.audited_rules import AuditedRule, StoppingAudit
-from bayesduel.errors import SimulationArgumentError, reraise_as
+from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
+from bayesduel.errors import SimulationArgumentError
 from bayesduel.experiments.checks import several
 from bayesduel.experiments.problems import PairProblem, problem_of
 from bayesduel.experiments.request.arguments import read_instances
@@ -97,12 +97,12 @@ Posterior
     True
     """
     error = SimulationArgumentError
-    budget = reraise_as(error, integer_from, budget, 1, "budget", 10**9)
-    look_every = reraise_as(error, integer_from, look_every, 1, "look_every", 10**9)
-    num_runs = reraise_as(error, integer_from, num_runs, 1, "num_runs", _MOST_RUNS)
-    seed = reraise_as(error, seed_of, seed, "seed")
-    delta = reraise_as(error, share_of, delta, "delta")
-    width = reraise_as(error, width_of, width, "width")
+    budget = integer_from(budget, 1, "budget", 10**9, kind=error)
+    look_every = integer_from(look_every, 1, "look_every", 10**9, kind=error)
+    num_runs = integer_from(num_runs, 1, "num_runs", _MOST_RUNS, kind=error)
+    seed = seed_of(seed, "seed", kind=error)
+    delta = share_of(delta, "delta", kind=error)
+    width = width_of(width, "width", kind=error)
     looked = {
         name: rule if look_every == 1 else LookEvery(rule, look_every)
         for name, rule in _named_rules(rules, delta, width, budget).items()
@@ -197,7 +197,7 @@ def _named_rules(
         texts = [rules] if isinstance(rules, str) else several("rules", rules)
         found = {str(text): parse_rule(text) for text in texts}
     if not found:
-        raise SimulationArgumentError.of("rules", "must be at least one rule", rules)
+        raise SimulationArgumentError("rules", "must be at least one rule", rules)
     return found
 
 
@@ -212,7 +212,7 @@ def _truths(
     problems = [problem_of(each) for each in read_instances(instances)]
     if not isinstance(problems[0], PairProblem):
         rule, remedy = f"must be {PairProblem.words}", "name one such as 'gap'"
-        raise SimulationArgumentError.of("instances", rule, instances, remedy=remedy)
+        raise SimulationArgumentError("instances", rule, instances, remedy=remedy)
     tables = {each.name: np.array(each.instance.values) for each in problems}
     return {
         name: np.broadcast_to(table, (num_runs, *table.shape))

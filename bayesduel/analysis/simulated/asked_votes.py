@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bayesduel.arguments.limits import PATIENCE
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.limits import PATIENCE
 from bayesduel.policies.lookup import parse_policy
 from bayesduel.policies.policy import KernelPolicy, PolicyBase, kernel_of
 from bayesduel.policies.without_self_duels import WithoutSelfDuels
@@ -72,7 +72,7 @@ def asking_kernel(
     if inner is None:
         rule = "must be one that a kernel plays"
         remedy = "take d-ts+, rd-ts:cost=duels, track-and-stop, rucb or balanced"
-        raise SimulationArgumentError.of("policy", rule, policy, remedy=remedy)
+        raise SimulationArgumentError("policy", rule, policy, remedy=remedy)
     from bayesduel.policies._scalar_without_self_duels import kernel as without
 
     return without(inner, patience=PATIENCE, rounds=rounds)

@@ -18,14 +18,11 @@ from theory.copeland_program.constants import (
 )
 from theory.copeland_program.optimum import ActiveConstraint, IdentificationBound
 from theory.copeland_program.prices import checked_prices, priced_programs
-from theory.copeland_program.program_data import ProgramData
+from theory.copeland_program.program_data import PROGRAMS, ProgramData
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
 from theory.preferences import PreferenceMatrix, as_preference_matrix
 from theory.validation import symmetric_amounts
-
-PROGRAMS: tuple[str, ...] = ("cw", "ecw")
-"""The optimal and the efficient exploration program."""
 
 _TOLERANCE = 1e-12
 # Multipliers below this part of the constant are rounding.
@@ -178,7 +175,7 @@ def identification_bound(
     if winner is not None and (
         arm_index(winner, checked.num_arms, "winner") not in by_winner
     ):
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "winner",
             f"must be an arm that is a Copeland winner however the pairs fall that tie "
             f"or cannot be asked, one of {list(by_winner)}",

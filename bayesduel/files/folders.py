@@ -37,7 +37,7 @@ def check_folder(
     :meth:`bayesduel.experiments.owned_folder.OwnedFolder.claim`; it is not locked.
     """
     if resume and overwrite:
-        raise OutputFolderError.of(
+        raise OutputFolderError(
             "out", "resume and overwrite exclude each other", path, remedy="choose one"
         )
     path = as_path("out", path)
@@ -47,14 +47,14 @@ def check_folder(
         if not os.access(path, os.W_OK | os.X_OK):
             raise PermissionError(13, "Permission denied", str(path))
     except FileExistsError as error:
-        raise OutputFolderError.of(
+        raise OutputFolderError(
             "out", f"cannot write to {path}: it is a file", path, remedy="name a folder"
         ) from error
     except OSError as error:
         raise unwritable(path, error) from error
     marker = read_marker(path)
     if marker is None and held - {OWN}:
-        raise OutputFolderError.of(
+        raise OutputFolderError(
             "out",
             f"{path} is not empty, and the marker of our results is missing "
             f"({OWN}/{MARKER}), so it may hold files of yours",
@@ -64,7 +64,7 @@ def check_folder(
     if marker is None:
         return path
     if marker["kind"] != kind:
-        raise OutputFolderError.of(
+        raise OutputFolderError(
             "out",
             f"{path} holds results of another kind ({marker['kind']}, not {kind})",
             path,
@@ -72,7 +72,7 @@ def check_folder(
         )
     begun = any((path / OWN / PARTS).glob("*.*")) or held - {OWN, REQUEST}
     if begun and not (resume or overwrite):
-        raise OutputFolderError.of(
+        raise OutputFolderError(
             "out",
             f"{path} is not empty",
             path,
@@ -87,14 +87,14 @@ def require_folder(path: Any, *, resume: bool, overwrite: bool) -> None:  # noqa
     for name, asked in (("resume", resume), ("overwrite", overwrite)):
         if asked and path is None:
             rule = "needs a folder"
-            raise OutputFolderError.of(name, rule, asked, remedy="give {out}")
+            raise OutputFolderError(name, rule, asked, remedy="give {out}")
 
 
 def unwritable(path: Path, error: OSError) -> OutputFolderError:
     """Return the error of a folder that the system does not let us write to."""
     rule = f"cannot write to {path}: {error.strerror or error}"
     remedy = "allow it, or name another folder"
-    return OutputFolderError.of("out", rule, path, remedy=remedy)
+    return OutputFolderError("out", rule, path, remedy=remedy)
 
 
 def as_path(
@@ -111,15 +111,15 @@ def as_path(
     """
     if not isinstance(value, str | os.PathLike) or not str(value):
         remedy = "give a str or pathlib.Path"
-        raise error.of(argument, "must be a path", value, remedy=remedy)
+        raise error(argument, "must be a path", value, remedy=remedy)
     path = Path(value)
     if "\0" in str(path):
-        raise error.of(argument, "must be a path without NUL", value)
+        raise error(argument, "must be a path without NUL", value)
     try:
         os.fsencode(path)
     except UnicodeEncodeError as reason:
         rule = "must be a path that the system can write"
-        raise error.of(argument, rule, value) from reason
+        raise error(argument, rule, value) from reason
     return path
 
 
@@ -137,7 +137,7 @@ def read_marker(folder: Path) -> dict[str, Any] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        raise OutputFolderError.of(
+        raise OutputFolderError(
             "out", f"{file} cannot be read: {error}", folder, remedy="name another one"
         ) from error
     marker: dict[str, Any] = {}
@@ -149,7 +149,7 @@ def read_marker(folder: Path) -> dict[str, Any] | None:
         number, whole = None, False
     if number != FORMAT or not whole:
         what = f"is of format {number}" if whole else "is damaged"
-        raise OutputFolderError.of(
+        raise OutputFolderError(
             "out",
             f"{file} {what}, and this version writes format {FORMAT}",
             folder,
@@ -191,7 +191,7 @@ def _unreadable(file: Path, error: OSError) -> OutputFolderError:
 def _check_digest(file: Path, digest: str) -> None:
     known = (read_marker(file.parent) or {"sha256": {}})["sha256"].get(file.name)
     if known and digest not in known:
-        raise OutputFolderError.of(
+        raise OutputFolderError(
             "",
             f"{file} is damaged or was changed: its checksum is another one than when "
             "it was written",

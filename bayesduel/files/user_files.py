@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bayesduel.errors import ArgumentError
-from bayesduel.folders import as_path
+from bayesduel.files.folders import as_path
 
 __all__ = [
     "LARGEST_FILE",

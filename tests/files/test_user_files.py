@@ -6,9 +6,9 @@ import os
 import numpy as np
 import pytest
 
-from bayesduel import user_files
 from bayesduel.errors import ComparisonDataError
-from bayesduel.user_files import number, read_bytes, read_rows, read_text
+from bayesduel.files import user_files
+from bayesduel.files.user_files import number, read_bytes, read_rows, read_text
 
 TABLE = "left,right,winner\ntea,milk,left\n"
 

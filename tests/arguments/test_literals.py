@@ -5,8 +5,8 @@ import math
 import pytest
 
 from bayesduel import instances, policies
+from bayesduel.arguments.literals import literal
 from bayesduel.errors import PolicyParameterError
-from bayesduel.literals import literal
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesduel.errors import SimulationArgumentError, reraise_as
+from bayesduel.errors import SimulationArgumentError
 from bayesduel.experiments.checks import check_checkpoints, check_horizon, check_seed
 from bayesduel.experiments.problems import PairProblem
 from bayesduel.policies import parse_policy
@@ -94,9 +94,9 @@ def simulated_bayes_regret(
     """
     error = SimulationArgumentError
     chosen = check_policy(parse_policy(policy) if isinstance(policy, str) else policy)
-    num_arms = reraise_as(error, integer_from, num_arms, 2, "num_arms", _MOST_ARMS)
-    num_runs = reraise_as(error, integer_from, num_runs, 2, "num_runs", _MOST_RUNS)
-    strength = reraise_as(error, number_above, prior, 0.0, "prior")
+    num_arms = integer_from(num_arms, 2, "num_arms", _MOST_ARMS, kind=error)
+    num_runs = integer_from(num_runs, 2, "num_runs", _MOST_RUNS, kind=error)
+    strength = number_above(prior, 0.0, "prior", kind=error)
     last, seed = check_horizon(horizon), check_seed(seed)
     grid = np.array(check_checkpoints(checkpoints, last, num_arms))
     found = np.zeros((num_runs, len(grid)))

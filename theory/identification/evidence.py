@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from theory.arguments import number_above, number_from
-from theory.copeland_program.beta_fraction import incomplete_beta_fraction
 from theory.divergences import kl_to_half
 from theory.errors import InvalidPreferenceError
+from theory.identification.beta_fraction import incomplete_beta_fraction
 from theory.validation import square_matrix
 
 if TYPE_CHECKING:
@@ -160,15 +160,15 @@ def anytime_evidence(
     counts = checked_wins(wins)
     stake = 1.0 / len(counts) if weight is None else number_above(weight, 0, "weight")
     if stake >= 1.0:
-        raise InvalidPreferenceError.of("weight", "must be below 1", weight)
+        raise InvalidPreferenceError("weight", "must be below 1", weight)
     shape = number_above(prior, 0.0, "prior")
     if not _LEAST_PRIOR <= shape <= _LARGEST_PRIOR:
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "prior", f"must be from {_LEAST_PRIOR} to {_LARGEST_PRIOR}", prior
         )
     around = number_from(width, 0.0, "width")
     if around >= 0.5:
-        raise InvalidPreferenceError.of("width", "must be below 1/2", width)
+        raise InvalidPreferenceError("width", "must be below 1/2", width)
 
     hidden = np.zeros_like(counts) if unknown is None else checked_wins(unknown)
     if (hidden != hidden.T).any():
@@ -296,7 +296,7 @@ def checked_wins(wins: ArrayLike) -> Float64[np.ndarray, "K K"]:
     bad = (counts < 0) | (counts > _MOST_DUELS) | (counts != np.floor(counts))
     if bad.any():
         i, j = np.argwhere(bad)[0].tolist()
-        raise InvalidPreferenceError.of(
+        raise InvalidPreferenceError(
             "wins",
             f"must hold whole numbers from 0 to 1e12; entry ({i}, {j}) is not",
             float(counts[i, j]),

@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 from tests.theory.matrices import CYCLIC, GAP, MSLR5, random_matrix
 from theory import InvalidPreferenceError, anytime_evidence, identification_bound
-from theory.copeland_program import likelihood_evidence
-from theory.copeland_program.evidence import _log_bets
+from theory.identification import likelihood_evidence
+from theory.identification.evidence import _log_bets
 
 
 def least_over_tournaments(values, winner):
