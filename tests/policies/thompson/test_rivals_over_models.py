@@ -198,9 +198,8 @@ def test_names_of_arms_do_not_matter():
         for rival in range(1, 6):
             for key in map(jax.random.key, range(2)):
                 one = pair_of(rule, key, here, jnp.int32(leader), jnp.int32(rival))
-                other = pair_of(
-                    rule, key, there, *(jnp.int32(place[arm]) for arm in (leader, rival))
-                )  # fmt: skip
+                moved = (jnp.int32(place[arm]) for arm in (leader, rival))
+                other = pair_of(rule, key, there, *moved)
                 pair = {int(arm) for arm in one}
                 assert pair == {int(order[int(arm)]) for arm in other}
                 found.add(tuple(sorted(pair)))
