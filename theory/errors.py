@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Self
 
 
 class ArgumentError(ValueError):
@@ -56,11 +56,6 @@ class ArgumentError(ValueError):
         self.index, self._remedy = index, remedy
         if rule:
             self.args = (self.sentence(),)
-
-    @classmethod
-    def of(cls, *arguments: Any, **options: Any) -> Self:
-        """Return an error: another word for the class."""
-        return cls(*arguments, **options)
 
     @property
     def remedy(self) -> str:

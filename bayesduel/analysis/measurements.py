@@ -175,7 +175,8 @@ class Measurement:
         if not isinstance(notion, str) or notion not in self.notions:
             raise ValueError(
                 f"notion: {short_repr(notion)} was not recorded; the result holds "
-                f"{', '.join(self.notions)}; simulate with it in regret=(...)"
+                f"{', '.join(self.notions)}; give notion= one of these, or "
+                "simulate with yours in regret=(...)"
             )
         return self.notions.index(notion)
 

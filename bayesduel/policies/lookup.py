@@ -84,7 +84,7 @@ def get(name: str, **parameters: Any) -> PolicyBase:
             "",
             f"there is no policy {short_repr(name)}",
             name,
-            remedy=f"{near}all: {', '.join(known)}",
+            remedy=f"{near}all: {', '.join(known)}; one of your own is module:Class",
         )
     default = known[name].default
     return _changed(name, default, parameters)
