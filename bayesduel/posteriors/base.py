@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from jax import Array
     from jaxtyping import Float, Int
 
+    from bayesduel.posteriors.level_worlds import LevelWorld
     from bayesduel.types import Arm, Outcome, RunKey, State
 
 
@@ -92,6 +93,18 @@ class ScalePosterior(PairPosterior, Protocol):
 
     def utilities(self, state: State) -> Float[Array, " K"]:
         """Return the utilities that are most likely."""
+        ...
+
+
+@runtime_checkable
+class RivalPosterior(ScalePosterior, Protocol):
+    """A posterior on one scale that knows worlds in which a rival is level."""
+
+    def level_world(self, state: State, leader: Arm, rival: Arm) -> LevelWorld:
+        """Return the likeliest world in which two arms have the same utility.
+
+        That is the mode where both are the same arm.
+        """
         ...
 
 

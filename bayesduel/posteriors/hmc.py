@@ -17,6 +17,7 @@ from bayesduel.posteriors.laplace import (
     NormalApproximation,
     draw_points,
 )
+from bayesduel.posteriors.level_worlds import LevelWorld
 from bayesduel.posteriors.pair_models import Covariates, PointDensity, check_count
 from bayesduel.types import Arm, Outcome, RunKey
 
@@ -162,6 +163,10 @@ class HMC:
     def utilities(self, state: ChainBeliefs) -> Float[Array, " K"]:
         """Return the utilities at the mode, if ``on_a_scale``."""
         return self.laplace.utilities(state.laplace)
+
+    def level_world(self, state: ChainBeliefs, leader: Arm, rival: Arm) -> LevelWorld:
+        """Return the likeliest world in which two arms have the same utility."""
+        return self.laplace.level_world(state.laplace, leader, rival)
 
     def mean(self, state: ChainBeliefs) -> Float[Array, "K K"]:
         """Return the mean of the preference matrix by Laplace's method."""

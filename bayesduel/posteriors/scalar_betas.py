@@ -16,7 +16,7 @@ from numpy.random import Generator
 from bayesduel.ops import divergences
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE, tails_by_duels
-from theory.copeland_program.beta_fraction import incomplete_beta_fraction
+from theory.identification.beta_fraction import incomplete_beta_fraction
 
 _fraction: Any = compiled(incomplete_beta_fraction)
 

@@ -6,7 +6,7 @@ from typing import Self, dataclass_transform
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Int, Shaped
+from jaxtyping import Bool, Int, Shaped
 
 from bayesduel.posteriors.base import PairPosterior
 from bayesduel.types import Arm, Duel, Outcome, RoundCount, RunKey, State
@@ -95,3 +95,25 @@ def one_round(first: Arm, second: Arm) -> Duel:
         second=second,
         explore_rounds=jnp.int64(1),
     )
+
+
+def up_to_a_meeting(
+    first: Int[Array, "*n"],
+    second: Int[Array, " n"],
+    holds: Bool[Array, " n"] | bool = True,
+) -> tuple[Int[Array, ""], Arm, Arm]:
+    """Return how many rounds of n are idle before different arms meet, and these arms.
+
+    Only rounds that hold are played. Where no different arms meet in them, the first
+    arm of the last one is returned twice.
+    """
+    first = jnp.broadcast_to(first, second.shape)
+    place = jnp.arange(len(second), dtype=jnp.int32)
+    meets = (first != second) & holds
+    idle = (jnp.cumsum(first != second, dtype=jnp.int32) == 0) & holds
+    waited = jnp.sum(idle, dtype=jnp.int32)
+    here = place == jnp.minimum(waited, len(second) - 1)
+    one, other = (
+        jnp.sum(jnp.where(here, arms, 0), dtype=jnp.int32) for arms in (first, second)
+    )
+    return waited, one, jnp.where(jnp.any(meets), other, one)

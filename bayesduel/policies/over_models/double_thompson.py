@@ -12,7 +12,12 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float, Int
 
-from bayesduel.policies.over_models.base import ModelRule, model_rule
+from bayesduel.policies.over_models.base import (
+    ModelRule,
+    model_rule,
+    one_round,
+    up_to_a_meeting,
+)
 from bayesduel.policies.over_models.counting import add_wins, choose_among, largest
 from bayesduel.policies.over_models.least_regret import (
     least_estimated_regret,
@@ -73,23 +78,19 @@ class SampledDoubleThompson(ModelRule):
         number = self.at_once
         sets = self._sets(state, round_)
         first, second = self._pairs(rng_key, state.beliefs, sets, number)
-        place = jnp.arange(number, dtype=jnp.int32)
-        holds = jnp.ones(number, dtype=bool)
+        if number == 1:
+            return one_round(first[0], second[0]), state
+        holds: Any = True
         if sets is not None:  # Later rounds may have other sets.
-            holds = place.astype(jnp.int64) <= sets.last_round - round_
-        differ = first != second if number > 1 else jnp.ones(1, dtype=bool)
-        idle = (jnp.cumsum(differ.astype(jnp.int32)) == 0) & holds
-        waited = jnp.sum(idle, dtype=jnp.int32)
-        one, other = (
-            jnp.sum(jnp.where(place == waited, arms, 0), dtype=jnp.int32)
-            for arms in (first, second)
-        )
+            place = jnp.arange(number, dtype=jnp.int64)
+            holds = place <= sets.last_round - round_
+        waited, one, other = up_to_a_meeting(first, second, holds)
         duel = Duel(
             champion=first[0],
             exploit_rounds=waited.astype(jnp.int64),
             first=one,
             second=other,
-            explore_rounds=jnp.any(differ & holds).astype(jnp.int64),
+            explore_rounds=(one != other).astype(jnp.int64),
         )
         return duel, state
 

@@ -1,18 +1,22 @@
 """RD-TS, rival-directed Thompson sampling: a policy of this package's own."""
 
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesduel.policies.checks import (
-    check_above,
-    check_at_least,
-    check_beta_pairs,
-    check_choice,
-)
+from bayesduel.errors import PolicyParameterError
+from bayesduel.policies.checks import check_above, check_at_least, check_choice
 from bayesduel.policies.policy import KernelPolicy
 from bayesduel.policies.registry import register
+from bayesduel.posteriors.base import RivalPosterior, is_on_a_scale
 from bayesduel.posteriors.beta_pairs import BetaPairs
+from bayesduel.posteriors.names import check_pair_posterior, take_by_name
+
+_SKEPTICAL = BetaPairs(prior=5)
+
+_OF_BETA_PAIRS = ("c", "eta", "floor", "doubts", "flips_only", "pairs")
+"""Parameters of the rule over a Beta distribution per pair."""
 
 
 @register("rd-ts", acronym="RD-TS")
@@ -107,9 +111,15 @@ class RivalDirectedThompson(KernelPolicy):
     pairs: str = "flipped"
     cost: str = "regret"
     look_ahead: bool = True
-    posterior: BetaPairs = BetaPairs(prior=5)
+    posterior: Any = _SKEPTICAL
 
     title: ClassVar[str] = "Rival-directed Thompson sampling (ours, unproved)"
+
+    def __post_init__(self) -> None:
+        """Take a posterior by its name."""
+        if self.posterior == "beta":
+            object.__setattr__(self, "posterior", _SKEPTICAL)
+        take_by_name(self)
 
     def check(self, num_arms: int, horizon: int) -> None:
         """Raise ``PolicyParameterError`` for a bad parameter."""
@@ -119,10 +129,31 @@ class RivalDirectedThompson(KernelPolicy):
         check_at_least("doubts", self.doubts, 0.0)
         check_choice("pairs", self.pairs, ("flipped", "gradient"))
         check_choice("cost", self.cost, ("regret", "duels"))
-        check_beta_pairs(self.posterior, num_arms)
+        posterior = check_pair_posterior(self.posterior, num_arms)
+        if not isinstance(posterior, BetaPairs):
+            self._check_over_model(posterior)
+
+    def _check_over_model(self, posterior: Any) -> None:
+        """Raise for what a rule over a model cannot do, or has no use for."""
+        if not is_on_a_scale(posterior) or not isinstance(posterior, RivalPosterior):
+            raise PolicyParameterError(
+                "posterior must be on one scale, whose larger utility wins: the world "
+                "of a rival is the one in which its utility is the leader's. "
+                f"{posterior.name!r} is not; a model of one's own defines utilities "
+                "and says utility_decides = True"
+            )
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name in _OF_BETA_PAIRS and value != each.default:
+                raise PolicyParameterError(
+                    f"{each.name} is for Beta distributions, and must stay "
+                    f"{each.default!r} with posterior={posterior.name!r}; got {value!r}"
+                )
 
     def scalar_kernel(self) -> Any:
-        """Return the kernel."""
+        """Return the kernel, where there is a Beta distribution per pair."""
+        if not isinstance(self.posterior, BetaPairs):
+            return None
         # Only what is played is imported.
         from bayesduel.policies.thompson._scalar_rival_directed import kernel
 
@@ -136,4 +167,19 @@ class RivalDirectedThompson(KernelPolicy):
             flips_only=self.flips_only,
             by_gradient=self.pairs == "gradient",
             steps=not self.look_ahead,
+        )
+
+    def over_model(self) -> Any:
+        """Return the rule over the draws of any other posterior."""
+        if isinstance(self.posterior, BetaPairs):
+            return None
+        # JAX takes a second to import.
+        from bayesduel.policies.over_models.double_thompson import ROUNDS_AT_ONCE
+        from bayesduel.policies.over_models.rival_directed import SampledRivals
+
+        together = self.look_ahead and self.posterior.independent_draws
+        return SampledRivals(
+            self.posterior,
+            costs_regret=self.cost == "regret",
+            at_once=ROUNDS_AT_ONCE if together else 1,
         )

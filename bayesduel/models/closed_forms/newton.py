@@ -1,0 +1,202 @@
+"""Newton's method on a log density, for NumPy arrays and inside JAX programs.
+
+One step is written down once, in what both kinds of arrays have in common; only the
+loop around it differs: :func:`maximize` here, ``newton_mode`` in
+:mod:`bayesduel.inference.laplace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from bayesduel.models.array_modules import Values, cholesky, namespace, scipy_module
+
+if TYPE_CHECKING:
+    from jax import Array
+
+HALVINGS = 16
+"""Lengths of a step that are tried at once: 1, 1/2, 1/4, ..."""
+
+_LONGEST_STEP = 5.0
+"""No coordinate moves by more in one iteration."""
+
+
+class Status(IntEnum):
+    """How the search for a mode ended."""
+
+    CONVERGED = 0
+    NOT_CONVERGED = 1
+    """Out of iterations: the point is the best one so far."""
+
+    NOT_CONCAVE = 2
+    """The log density is not concave there: no maximum, nor a normal distribution."""
+
+    NOT_FINITE = 3
+    """The log density is not finite where the search started."""
+
+
+class LaplaceState(NamedTuple):
+    """A normal distribution in unconstrained coordinates: mode and curvature."""
+
+    mode: Float[Array | np.ndarray, " D"]
+    factor: Float[Array | np.ndarray, "D D"]
+    """L, lower triangular; L L^T is minus the Hessian of the log density at the mode.
+    The identity where that is not positive definite."""
+
+    log_density: Float[Array | np.ndarray, ""]
+    """Log joint density at the mode."""
+
+    status: Int[Array | np.ndarray, ""]
+    """A :class:`Status`."""
+
+    iterations: Int[Array | np.ndarray, ""]
+
+
+class Surface(NamedTuple):
+    """A smooth function on which to climb."""
+
+    slope: Callable[[Values], tuple[Values, Values]]
+    """Its value and gradient at a point (D,)."""
+
+    hessian: Callable[[Values], Values]
+    """Its Hessian (D, D) at a point (D,)."""
+
+    heights: Callable[[Values], Values]
+    """Its values at points (n, D)."""
+
+    level: Callable[[Values], tuple[Values, Values]] | None = None
+    """What shall be 0 at the top, a function that is linear or nearly so: its value and
+    gradient at a point (D,). None where one may climb anywhere."""
+
+    levels: Callable[[Values], Values] | None = None
+    """The values of that function at points (n, D)."""
+
+
+class Search(NamedTuple):
+    """Where a search stands."""
+
+    point: Float[Array | np.ndarray, " D"]
+    value: Float[Array | np.ndarray, ""]
+    factor: Float[Array | np.ndarray, "D D"]
+    status: Int[Array | np.ndarray, ""]
+    going: Bool[Array | np.ndarray, ""]
+    iterations: Int[Array | np.ndarray, ""]
+
+    @classmethod
+    def at(cls, start: Values) -> Search:
+        """Return a search that has not begun."""
+        xp = namespace(start)
+        return cls(
+            point=start,
+            value=xp.zeros((), dtype=start.dtype),
+            factor=xp.eye(start.shape[0], dtype=start.dtype),
+            status=xp.asarray(Status.NOT_CONVERGED, dtype=xp.int32),
+            going=xp.asarray(True),
+            iterations=xp.asarray(0, dtype=xp.int32),
+        )
+
+    def found(self) -> LaplaceState:
+        """Return the normal distribution at its end."""
+        return LaplaceState(
+            mode=self.point,
+            factor=self.factor,
+            log_density=self.value,
+            status=self.status,
+            iterations=self.iterations,
+        )
+
+
+def advance(surface: Surface, search: Search, tolerance: float) -> Search:
+    """Take one Newton step, halved until it rises, or find that it is the last one.
+
+    Where a level is to be kept, towards the top of a parabola on it. What rises is then
+    the height less twice the price of being off the level, which is an exact penalty.
+    """
+    xp = namespace(search.point)
+    dtype = search.point.dtype
+    value, gradient = surface.slope(search.point)
+    negative = -surface.hessian(search.point)
+    factor = cholesky(negative)
+    concave = xp.all(xp.isfinite(factor))
+    identity = xp.eye(search.point.shape[0], dtype=dtype)
+    damped = damped_factor(negative, identity)
+    used = xp.where(concave, factor, damped)
+    linalg = scipy_module(used, "linalg")
+    step = linalg.cho_solve((used, True), gradient, check_finite=False)
+    price = owed = xp.zeros((), dtype=dtype)
+    if surface.level is not None:
+        level, across = surface.level(search.point)
+        way = linalg.cho_solve((used, True), across, check_finite=False)
+        # Where nothing can change the level, it stays.
+        room = xp.maximum(xp.sum(across * way), np.finfo(np.float64).tiny)
+        price = (xp.sum(across * step) + level) / room
+        step = step - price * way
+        owed = 2.0 * xp.abs(price * level)
+    promise = xp.sum(gradient * step) + owed
+    # Far from the mode of a logistic likelihood full steps overshoot by far.
+    cut = _LONGEST_STEP / xp.maximum(xp.max(xp.abs(step)), _LONGEST_STEP)
+    step = step * cut
+
+    shares = xp.asarray(2.0 ** -np.arange(HALVINGS), dtype=dtype)
+    trials = search.point[None, :] + shares[:, None] * step[None, :]
+    rises = surface.heights(trials) - value
+    if surface.levels is not None:
+        rises = rises + owed - 2.0 * xp.abs(price * surface.levels(trials))
+    # Concave functions need no more of a condition than a share of the promise.
+    enough = rises >= 1e-4 * shares * (promise * cut)
+    share = xp.where(xp.any(enough), shares[xp.argmax(enough)], 0.0)
+    height = 1.0 + xp.abs(value)
+    settled = concave & (promise <= tolerance * height)
+    # At the top, rounding decides whether a step goes up: no step is an end too.
+    stuck = ~xp.any(enough)
+    near = concave & stuck & (promise <= 1e-10 * height)
+    finite = xp.isfinite(value) & xp.all(xp.isfinite(gradient))
+    status = xp.where(settled | near, int(Status.CONVERGED), int(Status.NOT_CONVERGED))
+    status = xp.where(concave, status, int(Status.NOT_CONCAVE))
+    status = xp.where(finite, status, int(Status.NOT_FINITE))
+    over = settled | stuck | ~finite
+    return Search(
+        point=xp.where(over, search.point, search.point + share * step),
+        value=value,
+        factor=xp.where(concave, factor, identity),
+        status=xp.asarray(status, dtype=xp.int32),
+        going=~over,
+        iterations=search.iterations + 1,
+    )
+
+
+def damped_factor(negative: Values, identity: Values) -> Values:
+    """Return the Cholesky factor of minus the Hessian, raised where it is not concave.
+
+    A multiple of the identity makes it so: Gershgorin's circles bound the eigenvalues.
+    """
+    xp = namespace(negative)
+    diagonal = xp.diagonal(negative)
+    radius = xp.sum(xp.abs(negative), axis=1) - xp.abs(diagonal)
+    shift = xp.maximum(-xp.min(diagonal - radius), 0.0)
+    shift = shift + 1e-3 * xp.max(xp.abs(diagonal))
+    return cholesky(negative + shift * identity)
+
+
+def maximize(
+    surface: Surface,
+    start: Float[np.ndarray, " D"],
+    *,
+    max_iterations: int = 100,
+    tolerance: float = 1e-14,
+) -> LaplaceState:
+    """Return the normal distribution at the maximum of a function of NumPy arrays.
+
+    As :func:`bayesduel.inference.laplace.newton_mode`, which says what the numbers are.
+    """
+    search = Search.at(start)
+    # Steps into the far tails are tried, found wanting, and halved.
+    with np.errstate(all="ignore"):
+        while bool(search.going) and int(search.iterations) < max_iterations:
+            search = advance(surface, search, tolerance)
+    return search.found()
