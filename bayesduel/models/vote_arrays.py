@@ -15,6 +15,7 @@ from jaxtyping import Float, Int
 
 from bayesduel.errors import FitError
 from bayesduel.models.array_modules import Values, namespace, sums_at
+from bayesduel.votes._row_columns import NEUTRAL
 from bayesduel.votes.comparisons import Comparisons
 
 if TYPE_CHECKING:
@@ -79,6 +80,12 @@ class Votes:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
         return utility[..., self.first] - utility[..., self.second]
 
+    def ordered(self, weight: Values) -> Values:
+        """Return weights, one or (row,), as 0 where neither arm was shown first."""
+        if NEUTRAL not in self.columns:
+            return weight
+        return weight * (1.0 - self.columns[NEUTRAL])
+
     def incidence(self, weight: Values) -> Values:
         """Return sum over rows of weight (e_first - e_second), (K,)."""
         won = sums_at(self.first, weight, self.num_arms)
@@ -110,6 +117,10 @@ class PairTables:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
         table = utility[..., :, None] - utility[..., None, :]
         return table.reshape(*utility.shape[:-1], self.num_arms**2)
+
+    def ordered(self, weight: Values) -> Values:
+        """Return the weights: in every row an arm was shown first."""
+        return weight
 
     def incidence(self, weight: Values) -> Values:
         """Return sum over rows of weight (e_first - e_second), (K,)."""
@@ -171,13 +182,15 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             ".with_covariates(table)"
         )
     table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
-    data = data.without_columns()
+    neutral = wants_order and NEUTRAL in data.columns
+    data = data if neutral else data.without_columns()
     return Votes(
         first=data.first.astype(np.int32),
         second=data.second.astype(np.int32),
         counts=data.counts if model.ties else data.counts[:, :2],
         covariates=table,
         num_arms=data.num_arms,
+        columns={NEUTRAL: data.columns[NEUTRAL]} if neutral else {},
     )
 
 
