@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.newton import Search, Surface, advance, damped_factor
+from bayesduel.models.closed_forms.newton import Search, Surface, advance, damped_factor
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors._held_models import hyphenated
 from bayesduel.posteriors.level_worlds import LevelWorld, level_point
@@ -220,9 +220,7 @@ class Laplace:
         """Return the utilities at the mode, if ``on_a_scale``."""
         return self.utilities_at(state, state.distribution.mode[None, :])[0]
 
-    def level_world(
-        self, state: LaplaceBeliefs, leader: Arm, rival: Arm
-    ) -> LevelWorld:
+    def level_world(self, state: LaplaceBeliefs, leader: Arm, rival: Arm) -> LevelWorld:
         """Return the likeliest world in which two arms have the same utility.
 
         That is the mode where both are the same arm. Used if ``on_a_scale``.

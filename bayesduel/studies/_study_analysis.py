@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bayesduel.errors import StudyError
+from bayesduel.files.folders import as_path
 from bayesduel.studies._study_file import StudyFile
 from bayesduel.studies.status import StudyStatus, status_of
+from bayesduel.studies.stored.event_log import write_new
 from theory.arguments import integer_from, share_of, true_or_false
 
 if TYPE_CHECKING:
@@ -59,6 +62,20 @@ class StudyAnalysis(StudyFile):
         foreseen = self.forecast() if forecast else None
         now = self._clock()
         return report_html(self.events(), self.path, probability, now, foreseen)
+
+    def export_judges(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Return what is known of judges as JSON lines, one judge a line.
+
+        Fields are those of ``status().judges.lines``; written to a new file, too, where
+        one is named.
+        """
+        from bayesduel.studies.judges.reliability import judge_table
+
+        with self._turn:
+            text = judge_table(self._current(), leave_out=False).as_lines()
+        if path is not None:
+            write_new(as_path("path", path, StudyError), text)
+        return text
 
     def forecast(
         self,

@@ -12,7 +12,7 @@ from theory.arguments import integer_from
 
 if TYPE_CHECKING:
     from bayesduel.analysis import StoppingAudit
-    from bayesduel.studies._state import StudyState
+    from bayesduel.studies.replay.state import StudyState
 
 __all__ = ["StoredAudit", "MeasuredRate", "audit_of", "stored_audit"]
 

@@ -15,7 +15,7 @@ from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping.rules import AnytimeEvidence, PosteriorProbability
 from bayesduel.studies._asked_order import evidence_in_order
 from bayesduel.studies._fits import fit_votes
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int

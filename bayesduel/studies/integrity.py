@@ -12,7 +12,7 @@ from typing import Any
 
 from bayesduel.errors import BayesduelError, StudyError
 from bayesduel.files.folders import as_path
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.studies.stored.event_log import EventLog, event_of
 from bayesduel.studies.stored.events import BEGINNING, Event
 

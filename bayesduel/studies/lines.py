@@ -24,9 +24,10 @@ def answer_line(study: Study, line: str) -> str:
     line : str
         A JSON object: ``do`` is "ask" (with ``n``, ``judge``, ``context``), "tell"
         (``ticket``, ``answer``), "skip", "undo", "withdraw" (``ticket``), "add_arm",
-        "retire_arm" (``name``) or "status". Whoever answers, skips, undoes or withdraws
-        may be named by ``judge``. Other members than these are refused, but
-        for ``id``, which comes back.
+        "retire_arm" (``name``), "add_gold" (``better``, ``worse``), "set_judge"
+        (``name``, with ``limit``, ``arms``, ``price``, ``trusted``) or "status".
+        Whoever answers, skips, undoes or withdraws may be named by ``judge``. Other
+        members than these are refused, but for ``id``, which comes back.
 
     Returns
     -------
@@ -105,6 +106,12 @@ _DEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], Callable[..., Any]]] =
     "withdraw": (("ticket",), ("judge",), _stored("withdraw")),
     "add_arm": (("name",), (), _stored("add_arm")),
     "retire_arm": (("name",), (), _stored("retire_arm")),
+    "add_gold": (("better", "worse"), (), _stored("add_gold")),
+    "set_judge": (
+        ("name",),
+        ("limit", "arms", "price", "trusted"),
+        _stored("set_judge"),
+    ),
     "status": ((), ("forecast",), _status),
 }
 """By word: what it needs, what it may have, and what does it."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesduel.errors import StudyError, errors_as
-from bayesduel.studies._questions import Question
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.questions import Question
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.votes.checks import labels_of
 from theory.arguments import whole_number
 
@@ -37,7 +37,7 @@ class Ticket:
     left, right : str
         The two arms, in the order in which they are to be shown.
     rule : str
-        Who asks: the policy, "floor", or the name of the rule.
+        Who asks: the policy, "floor", "gold", or the name of the rule.
     reason : str
         Why this pair.
     judge : str or None
@@ -60,10 +60,11 @@ class Ticket:
 
 def ticket_of(state: StudyState, question: Question) -> Ticket:
     """Return a question with the names of its arms."""
+    left, right = state.names_of(question)
     return Ticket(
         number=question.number,
-        left=state.arms[question.left],
-        right=state.arms[question.right],
+        left=left,
+        right=right,
         rule=question.rule,
         reason=question.reason,
         judge=question.judge,

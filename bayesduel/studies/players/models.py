@@ -15,9 +15,9 @@ from bayesduel.policies.over_models.base import ModelRule
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.records import PROGRAMS
-from bayesduel.studies._questions import PolicyEvent
-from bayesduel.studies._state import StudyState
 from bayesduel.studies.players.played import Player, PlayerState, generator
+from bayesduel.studies.replay.questions import PolicyEvent
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.types import Duel, OnHost
 from bayesduel.types import Outcome as _Outcome
 

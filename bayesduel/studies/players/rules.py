@@ -10,9 +10,9 @@ from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.errors import SimulationError
 from bayesduel.policies.policy import Policy, Wins, check_rule
 from bayesduel.simulation.rounds import as_duel, is_in_bulk
-from bayesduel.studies._questions import PolicyEvent
-from bayesduel.studies._state import StudyState
 from bayesduel.studies.players.played import Player, PlayerState, generator
+from bayesduel.studies.replay.questions import PolicyEvent
+from bayesduel.studies.replay.state import StudyState
 
 __all__ = ["RulePlayer"]
 

@@ -28,8 +28,12 @@ from bayesduel.studies.stored.events import BEGINNING, Event, body_text, chained
 
 __all__ = ["FORMAT", "EventLog", "event_of", "write_new"]
 
-FORMAT = 2
-"""Version of the layout of the file and of its events. Format 1 had no checksums."""
+FORMAT = 3
+"""Version of the layout of the file and of its events.
+
+Format 1 had no checksums; format 2 knew nothing of gold questions, of both orders, and
+of what answers cost, and its files are as they were.
+"""
 
 PRIVATE = 0o600
 """Permissions of new files: votes are nobody else's business."""
