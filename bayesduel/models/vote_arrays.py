@@ -7,6 +7,7 @@ inside a program that many runs share, indexing costs many times the arithmetic.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -182,16 +183,47 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             ".with_covariates(table)"
         )
     table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
-    neutral = wants_order and NEUTRAL in data.columns
-    data = data if neutral else data.without_columns()
+    reads = _columns_read(model, data)
+    data = data if reads else data.without_columns()
+    labels = {name: data.labels[name] for name in reads if name in data.labels}
     return Votes(
         first=data.first.astype(np.int32),
         second=data.second.astype(np.int32),
         counts=data.counts if model.ties else data.counts[:, :2],
         covariates=table,
         num_arms=data.num_arms,
-        columns={NEUTRAL: data.columns[NEUTRAL]} if neutral else {},
+        columns={
+            name: data.columns[name].astype(np.int32 if name in labels else np.float64)
+            for name in reads
+        },
+        sizes=tuple((name, len(each)) for name, each in labels.items()),
     )
+
+
+def _columns_read(model: Any, data: Comparisons) -> list[str]:
+    """Return the columns that a model reads: its own, and where nobody was first."""
+    found = list(getattr(model, "reads", ()))
+    for name in found:
+        if name not in data.columns:
+            raise FitError(
+                f"{model.title} reads the column {name!r}, which the votes do not "
+                f"carry (they carry {', '.join(data.columns) or 'none'}); keep it with "
+                f"columns={{{name!r}: ...}} of from_votes, or an option of "
+                "read_comparisons"
+            )
+    if getattr(model, "order_effect", False) and NEUTRAL in data.columns:
+        found += [] if NEUTRAL in found else [NEUTRAL]
+    return found
+
+
+def with_one_label(
+    data: Comparisons, labels: Sequence[str], numbers: Sequence[str] = ()
+) -> Comparisons:
+    """Return votes that have one label in some columns, or the number 0, all alike."""
+    rows = len(data.first)
+    columns: dict[str, Any] = {name: np.zeros(rows, np.int64) for name in labels}
+    columns |= {name: np.zeros(rows) for name in numbers}
+    return replace(data, columns=columns, labels={name: ("any",) for name in labels})
 
 
 def is_whole(data: Any, arrays: Any = None) -> bool:

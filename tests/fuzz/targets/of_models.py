@@ -178,6 +178,9 @@ def of_models() -> dict[str, Target]:
         ),
         "BradleyTerry": Target(fitted(models.BradleyTerry), _PAIRWISE),
         "Thurstone": Target(fitted(models.Thurstone), _PAIRWISE),
+        "JudgedBradleyTerry": Target(
+            fitted(models.JudgedBradleyTerry), _PAIRWISE | {"spread_scale": [1.0, 0]}
+        ),
         "LinearUtilities": Target(
             fitted(models.LinearUtilities),
             _PAIRWISE
