@@ -220,9 +220,7 @@ class Laplace:
         """Return the utilities at the mode, if ``on_a_scale``."""
         return self.utilities_at(state, state.distribution.mode[None, :])[0]
 
-    def level_world(
-        self, state: LaplaceBeliefs, leader: Arm, rival: Arm
-    ) -> LevelWorld:
+    def level_world(self, state: LaplaceBeliefs, leader: Arm, rival: Arm) -> LevelWorld:
         """Return the likeliest world in which two arms have the same utility.
 
         That is the mode where both are the same arm. Used if ``on_a_scale``.
