@@ -11,6 +11,7 @@ import pytest
 from bayesduel.errors import StudyError
 from bayesduel.studies import Judging, Spending, Study
 from bayesduel.studies.judges.agreement import krippendorff_alpha
+from bayesduel.studies.lines import answer_line
 from tests.studies.helpers import DRINKS, Clock, assert_replays
 
 
@@ -421,6 +422,26 @@ def test_a_price_that_divides_the_cost_is_spent_to_the_end(make):
     assert study.ask() == []
 
 
+def test_money_for_questions_out_is_free_when_they_are_asked_anew(make):
+    both = Judging(both_orders="tie")
+    study = make(spending=Spending(cost=1.0, price=0.5), judging=both, lease=60)
+    (away,) = study.ask(judge="Ada")
+    assert study.ask(judge="Bob") == []
+    assert "the next question costs 1, and 0 of 1 is left" in study.resting
+    study.clock.now += 61
+    tickets = study.ask(2, judge="Bob")
+    assert {tickets[0].left, tickets[0].right} == {away.left, away.right}
+    for ticket in tickets:
+        study.tell(ticket, better_of(ticket))
+    assert (study.status().votes, study.status().spent) == (1, 1.0)
+    # A late answer is kept, and paid.
+    study.tell(away, "left")
+    assert study.status().spent == 1.5
+    assert study.ask(judge="Ada") == []
+    assert "the next question costs 0.5, and 0 of 1 is left" in study.resting
+    assert_replays(study)
+
+
 def test_nothing_is_asked_once_it_is_certain(make):
     study = make(arms=DRINKS[:2], stop_when=["anytime"], delta=0.2, budget=500)
     while tickets := study.ask():
@@ -445,6 +466,20 @@ def test_judges_stop_when_none_of_them_changes_the_leader(make):
     assert line.stopped
     assert line.answer == "tea"
     assert line.amounts() == ("3 judges", "3 judges")
+
+
+def test_lines_of_json_know_gold_and_judges(make):
+    study = make()
+
+    def say(**words):
+        return json.loads(answer_line(study, json.dumps(words)))
+
+    gold = {"do": "add_gold", "better": "good", "worse": "bad"}
+    assert say(**gold) == {"new": True}
+    assert say(**gold) == {"new": False}
+    assert say(do="set_judge", name="Ada", limit=0) == {"new": True}
+    assert "Ada has had the 0 questions" in say(do="ask", judge="Ada")["resting"]
+    assert "at least two" in say(do="set_judge", name="Ada", arms=["tea"])["error"]
 
 
 # Terms

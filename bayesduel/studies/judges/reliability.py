@@ -267,14 +267,17 @@ def with_everyone(state: StudyState) -> WithEveryone:
     )
 
 
-_Unit = tuple[int, int, str]
+_Unit = tuple[int, int, str | None]
 """Two arms, and the context in which they were compared."""
 
 
 def _unit(question: Question) -> _Unit:
     """Return which two arms a question is about, and in which context."""
     first, second = sorted((question.left, question.right))
-    return first, second, json.dumps(question.context, sort_keys=True)
+    context = question.context
+    if context is not None:
+        context = json.dumps(context, sort_keys=True)
+    return first, second, context
 
 
 def _said(question: Question, answer: str) -> str:
