@@ -21,7 +21,8 @@ FLOORS = (
 )  # fmt: skip
 """From the ground up: a room uses only what stands before it."""
 
-MOST_FILES = 21
+MOST_FILES = 20
+"""Of a folder, beside its ``__init__.py``."""
 
 
 def module_name(path: Path) -> str:
@@ -137,7 +138,7 @@ def test_folders_show_what_is_in_them(package):
     crowded = {
         str(folder.relative_to(ROOT)): count
         for folder in (ROOT / package).rglob("*/")
-        if (count := len(list(folder.glob("*.py")))) > MOST_FILES
+        if (count := len(list(folder.glob("*.py"))) - 1) > MOST_FILES
     }
     assert not crowded
 

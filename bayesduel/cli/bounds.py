@@ -65,6 +65,7 @@ class Structure(StrEnum):
     bradley_terry = "bradley-terry"
     thurstone = "thurstone"
     transitive = "transitive"
+    linear = "linear"
 
 
 _MANY_ARMS = 500
@@ -157,7 +158,8 @@ def bounds(
     goes to 0, and which duels to buy.
 
     With --model: the lower bound for policies that know the model, beside that of
-    all matrices; with --identify the same for naming the winner.
+    all matrices; with --identify the same for naming the winner. "linear" is
+    Bradley-Terry with utilities linear in the features of the matrix.
 
     With --submatrices N: the mean constants of N random submatrices. Table 1
     of Komiyama, Honda and Nakagawa (2016) is --submatrices 10000 --size 16

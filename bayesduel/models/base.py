@@ -18,8 +18,8 @@ from theory.arguments import short_repr
 if TYPE_CHECKING:
     from jax import Array
 
-    from bayesduel.models.closed_density import ClosedDensity
-    from bayesduel.models.newton import LaplaceState
+    from bayesduel.models.closed_forms.closed_density import ClosedDensity
+    from bayesduel.models.closed_forms.newton import LaplaceState
 
 Draws = Mapping[str, Any]
 """Values of the named quantities of a model, one row per draw."""

@@ -15,7 +15,7 @@ from bayesduel.models.array_modules import (
     namespace,
     sigmoid,
 )
-from bayesduel.models.pairwise_curvature import RowDerivatives
+from bayesduel.models.closed_forms.pairwise_curvature import RowDerivatives
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:

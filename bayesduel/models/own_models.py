@@ -93,7 +93,7 @@ def from_numpyro(
     """
     for name, each in (("function", function), ("link", link)):
         if not callable(each) and not (name == "link" and each is None):
-            raise FitError.of(name, "must be a function", each)
+            raise FitError(name, "must be a function", each)
     check_flag("ties", ties)
     check_flag("order_effect", order_effect)
     return NumPyroModel(function, ties, order_effect, link)

@@ -31,7 +31,7 @@ from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 if TYPE_CHECKING:
     from jax import Array
 
-    from bayesduel.models.pairwise_curvature import (
+    from bayesduel.models.closed_forms.pairwise_curvature import (
         Derivatives,
         PairwiseDensity,
         RowDerivatives,
@@ -225,7 +225,7 @@ class PairwiseUtilityModel(UtilityModel):
         """
         if not self._has_normal_prior(arrays):
             return None
-        from bayesduel.models.pairwise_curvature import pairwise_hessian
+        from bayesduel.models.closed_forms.pairwise_curvature import pairwise_hessian
 
         return pairwise_hessian(self, arrays, self._derivatives())
 
@@ -238,7 +238,7 @@ class PairwiseUtilityModel(UtilityModel):
         derivatives = self._derivatives()
         if derivatives is None or not self._has_normal_prior(arrays):
             return None
-        from bayesduel.models.pairwise_curvature import PairwiseDensity
+        from bayesduel.models.closed_forms.pairwise_curvature import PairwiseDensity
 
         return PairwiseDensity(self, arrays, derivatives)
 

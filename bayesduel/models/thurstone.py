@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.models.array_modules import Values, namespace, scipy_module
-from bayesduel.models.pairwise_curvature import RowDerivatives
+from bayesduel.models.closed_forms.pairwise_curvature import RowDerivatives
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel
 
 if TYPE_CHECKING:

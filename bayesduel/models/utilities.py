@@ -20,7 +20,7 @@ from bayesduel.models.base import (
 if TYPE_CHECKING:
     from jax import Array
 
-    from bayesduel.models.closed_density import ClosedDensity
+    from bayesduel.models.closed_forms.closed_density import ClosedDensity
 
 
 @dataclass(frozen=True, kw_only=True)

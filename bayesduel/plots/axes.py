@@ -246,7 +246,9 @@ def wrap_label(text: str, inches: float) -> str:
     size = 6.5 if inches < 3.45 else 8.0
     characters = max(20, int((inches - 0.85) * 72.0 / (0.58 * size)))
     short = re.sub(r"\$10\^\{(\d+)\}\$", "\ue000\\1\ue001", text)
-    wrapped = textwrap.fill(short, characters, break_long_words=False)
+    wrapped = textwrap.fill(
+        short, characters, break_long_words=False, break_on_hyphens=False
+    )
     return re.sub("\ue000(\\d+)\ue001", r"$10^{\1}$", wrapped)
 
 

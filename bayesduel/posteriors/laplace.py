@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
-from bayesduel.models.newton import Search, Surface, advance, damped_factor
+from bayesduel.models.closed_forms.newton import Search, Surface, advance, damped_factor
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors._held_models import hyphenated
 from bayesduel.posteriors.level_worlds import LevelWorld, level_point

@@ -20,7 +20,7 @@ from jaxtyping import Float, Int, Shaped
 
 from bayesduel.errors import PolicyParameterError
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.pairwise_curvature import (
+from bayesduel.models.closed_forms.pairwise_curvature import (
     PairwiseDensity,
 )
 from bayesduel.models.pairwise_utilities import PairwiseUtilityModel

@@ -97,7 +97,7 @@ def fit_votes(
     if votes is None:
         votes = votes_between(state)
     draws = int(np.clip(numbers / votes.num_arms**2, least, most)) // _CHAINS
-    model = replace(state.settings.model, ties=votes.has_ties)  # pyright: ignore
+    model = replace(state.model, ties=votes.has_ties)  # pyright: ignore
     with warnings.catch_warnings():
         # In the beginning no arm has been compared.
         warnings.simplefilter("ignore", DisconnectedComparisonsWarning)

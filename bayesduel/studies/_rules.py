@@ -165,7 +165,10 @@ class PolicyRule:
 
     def _followed(self, state: StudyState) -> Player:
         if self._played is None or not self._played.is_of(state):
-            self._played = _player(self._policy, state)
+            from bayesduel.policies.arm_features import with_features
+
+            known = getattr(state.model, "features", None)
+            self._played = _player(with_features(self._policy, known), state)
         self._played.follow(state)
         return self._played
 
@@ -244,6 +247,7 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     """
     from bayesduel import policies
     from bayesduel.arguments.limits import LONGEST_HORIZON
+    from bayesduel.policies.arm_features import with_features
     from bayesduel.policies.policy import declared
     from bayesduel.policies.subset_base import OfferingPolicy
 
@@ -255,5 +259,9 @@ def check_policy_text(settings: Settings, num_arms: int | None = None) -> Policy
     if declared(policy, "needs_horizon") and settings.budget is None:
         rule = f"must be given for {policy.label}, which plans for its number of votes"
         raise StudyError("budget", rule, None)
-    policy.check(num_arms or len(settings.arms), settings.budget or LONGEST_HORIZON)
+    number = num_arms or len(settings.arms)
+    # Of fewer arms, which ones does not matter: their number is checked.
+    known = getattr(settings.model, "features", None)
+    told = with_features(policy, known and known[:number])
+    told.check(number, settings.budget or LONGEST_HORIZON)
     return policy

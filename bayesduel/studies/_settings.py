@@ -9,6 +9,7 @@ from typing import Any, Self
 from bayesduel.errors import ArgumentError, StudyError, near_names
 from bayesduel.models.base import PreferenceModel
 from bayesduel.models.bradley_terry import BradleyTerry
+from bayesduel.models.linear_utilities import LinearUtilities
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.models.thurstone import Thurstone
 from bayesduel.studies.terms import Judging, Spending, body_of, checked_stops
@@ -31,6 +32,7 @@ MODELS: dict[str, type[PreferenceModel]] = {
     "beta": PairwiseBeta,
     "bradley-terry": BradleyTerry,
     "thurstone": Thurstone,
+    "linear": LinearUtilities,
 }
 """What may be assumed of the votes, by name."""
 
@@ -96,7 +98,7 @@ class Settings:
         return cls(
             arms=names,
             policy=policy,
-            model=_checked_model(model),
+            model=_checked_model(model, len(names)),
             delta=share_of(delta, "delta", kind=StudyError),
             width=width_of(width, "width", kind=StudyError),
             budget=budget,
@@ -188,14 +190,18 @@ def checked_arm(name: Any, known: Iterable[str], argument: str = "name") -> int:
     return names.index(name)
 
 
-def _checked_model(model: Any) -> PreferenceModel:
+def _checked_model(model: Any, num_arms: int) -> PreferenceModel:
     if isinstance(model, str) and model in MODELS:
-        return MODELS[model]()
+        model = MODELS[model]()
     if not isinstance(model, PreferenceModel) or type(model) not in MODELS.values():
         rule = f"must be one of {', '.join(MODELS)}, or a model such as BradleyTerry()"
         raise StudyError("model", rule, model)
     if getattr(model, "order_effect", False):
         rule, remedy = "must be without order effect", "the order shown is balanced"
+        raise StudyError("model", rule, model, remedy=remedy)
+    if isinstance(model, LinearUtilities) and len(model.features or ()) != num_arms:
+        rule = f"must have features of each of the {num_arms} arms"
+        remedy = "take LinearUtilities(features), with a row per arm in their order"
         raise StudyError("model", rule, model, remedy=remedy)
     return model
 

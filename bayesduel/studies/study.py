@@ -103,7 +103,8 @@ class Study(Answering):
             the pair with the fewest votes.
         model : {"beta", "bradley-terry", "thurstone"} or PreferenceModel
             What standings and expected information assume of the votes; ties are added
-            to it when there are any.
+            to it when there are any. With ``LinearUtilities(features)`` a policy such
+            as ``"d-ts:posterior=linear"`` knows these features, too.
         delta : float
             Error that is accepted when an arm is named, in (0, 1).
         width : float
@@ -231,13 +232,18 @@ class Study(Answering):
         Raises
         ------
         StudyError
-            If an arm has or had this name, or there are too many.
+            If an arm has or had this name, there are too many, or the model of the
+            study knows features of the others.
         """
         with self._writing() as state:
             name = checked_name(name, state.arms)
             if len(state.arms) == MOST_ARMS:
                 rule = f"must be one of at most {MOST_ARMS} arms"
                 raise StudyError("name", rule, name)
+            if getattr(state.settings.model, "features", None) is not None:
+                rule = "must have features, as all arms of a study with LinearUtilities"
+                remedy = "make a new study with the features of all arms"
+                raise StudyError("name", rule, name, remedy=remedy)
             self._check_policy(len(state.active) + 1)
             self._append("arm added", {"name": name})
 

@@ -45,12 +45,9 @@ class RowColumns(NamedTuple):
 
     def without(self, *names: str) -> RowColumns:
         """Return the other columns."""
-        return RowColumns(
-            *(
-                {name: each for name, each in part.items() if name not in names}
-                for part in self
-            )
-        )
+        columns = {name: c for name, c in self.columns.items() if name not in names}
+        labels = {name: each for name, each in self.labels.items() if name not in names}
+        return RowColumns(columns, labels)
 
 
 def row_columns(given: Any, number: int) -> RowColumns:
@@ -65,13 +62,13 @@ def row_columns(given: Any, number: int) -> RowColumns:
     found = RowColumns({}, {})
     if given is not None and not isinstance(given, Mapping):
         rule = "must be a mapping from names to one entry for each vote"
-        raise ComparisonDataError.of("columns", rule, given)
+        raise ComparisonDataError("columns", rule, given)
     for name, values in (given or {}).items():
         if values is None:
             continue
         if not isinstance(name, str) or not name.strip() or name in _TAKEN:
             rule = f"must be called by a text, and none of {', '.join(_TAKEN)}"
-            raise ComparisonDataError.of("columns", rule, name)
+            raise ComparisonDataError("columns", rule, name)
         if name not in LABELS and _are_numbers(values):
             column = numbers_of(name, values)
             if name == NEUTRAL:
@@ -83,11 +80,11 @@ def row_columns(given: Any, number: int) -> RowColumns:
             column = np.array([place[label] for label in names], dtype=np.int64)
         if column.shape != (number,):
             rule = f"must have one entry for each of the {number} votes"
-            raise ComparisonDataError.of(name, rule, column.shape)
+            raise ComparisonDataError(name, rule, column.shape)
         found.columns[name] = column
     if NEUTRAL in found.labels:
         rule, words = "must be True or False", found.labels[NEUTRAL]
-        raise ComparisonDataError.of(NEUTRAL, rule, shortened(words))
+        raise ComparisonDataError(NEUTRAL, rule, shortened(words))
     return found
 
 
@@ -109,7 +106,7 @@ def _names(name: str, values: Any) -> list[str]:
     names = [texts[label] for label in given]
     if "" in texts.values():
         remedy = "name it, or leave the row out (missing='skip')"
-        raise ComparisonDataError.of(
+        raise ComparisonDataError(
             name, "is empty", "", index=names.index(""), remedy=remedy
         )
     return names
@@ -178,14 +175,14 @@ def check_row_columns(data: Any, rows: int) -> None:
     fits = isinstance(columns, dict) and isinstance(labels, dict)
     if not fits or not set(labels) <= set(columns):
         rule = "must be dictionaries, with labels of columns that are there"
-        raise ComparisonDataError.of("columns and labels", rule, columns, remedy=remedy)
+        raise ComparisonDataError("columns and labels", rule, columns, remedy=remedy)
     for name, column in columns.items():
         kind = "i" if name in labels else "f"
         shaped = isinstance(column, np.ndarray) and column.shape == (rows,)
         if not shaped or column.dtype.kind != kind:
             words = "places of labels, integers" if kind == "i" else "floats"
             rule = f"must be an array of {words}, of the shape ({rows},)"
-            raise ComparisonDataError.of(name, rule, column, remedy=remedy)
+            raise ComparisonDataError(name, rule, column, remedy=remedy)
         if kind == "i":
             number = len(labels[name])
             rule = f"must be the place of a label, from 0 to {number - 1}"
@@ -194,7 +191,7 @@ def check_row_columns(data: Any, rows: int) -> None:
             check_each(name, column, np.isfinite(column), "must be finite")
     if NEUTRAL in columns and not data.order_known:
         rule = "needs order_known=True: it says where the known order means nothing"
-        raise ComparisonDataError.of(NEUTRAL, rule, data.order_known, remedy=remedy)
+        raise ComparisonDataError(NEUTRAL, rule, data.order_known, remedy=remedy)
 
 
 def words_of_rows(extra: RowColumns, rows: int) -> list[str]:

@@ -67,13 +67,11 @@ class VoteFormat(NamedTuple):
         found = {name: title for name, title in found.items() if title is not None}
         for name, title in found.items():
             if not isinstance(title, str):
-                raise ComparisonDataError.of(
-                    name, "must be the title of a column", title
-                )
+                raise ComparisonDataError(name, "must be the title of a column", title)
         for title in map(str, labels_of("columns", self.columns)):
             if title in found:
                 rule = "must not be called as one that is read otherwise"
-                raise ComparisonDataError.of("columns", rule, title)
+                raise ComparisonDataError("columns", rule, title)
             found[title] = title
         return found
 

@@ -25,7 +25,7 @@ from bayesduel.models import (
     PairwiseBeta,
     Thurstone,
 )
-from bayesduel.models.newton import Status, Surface, maximize
+from bayesduel.models.closed_forms.newton import Status, Surface, maximize
 from bayesduel.votes import Choices, Comparisons
 from tests.compiling import quick_jit
 from tests.inference.agreement import worst_disagreement

@@ -173,6 +173,8 @@ def read_utility_model(
     utilities, given = _utilities(preferences, link, model)
     basis = None if features is None else feature_table(features, len(utilities))
     if basis is not None:
+        # Only differences matter: neither side needs a constant.
+        basis, utilities = basis - basis.mean(axis=0), utilities - utilities.mean()
         spanned = basis @ np.linalg.lstsq(basis, utilities, rcond=None)[0]
         _refuse_misfit(
             _table(link, spanned),

@@ -79,6 +79,14 @@ def new(
         list[str] | None,
         typer.Option(metavar="A,B", help="A pair never to be asked; repeatable."),
     ] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ARMS",
+            help="CSV or TSV with a row per arm: its name, and numbers of about unit"
+            " size. Utilities are then a weighted sum of these, in place of --model.",
+        ),
+    ] = None,
     both_orders: Annotated[
         BothOrders | None,
         typer.Option(
@@ -118,15 +126,20 @@ def new(
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:
     """Make a study: one file, which holds everything that is asked and answered."""
+    from bayesduel.models import LinearUtilities
     from bayesduel.studies import Judging, Spending, Study
+    from bayesduel.votes import read_covariates
 
     names = _names(arms, arms_file)
     blocked = [_pair(text) for text in block or ()]
+    known = None
+    if features is not None:
+        known = LinearUtilities(read_covariates(features, names)[0])
     with Study.create(
         file,
         names,
         policy,
-        model=model.value,
+        model=model.value if known is None else known,
         delta=delta,
         width=width,
         budget=budget,

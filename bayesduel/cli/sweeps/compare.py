@@ -24,6 +24,7 @@ from bayesduel.cli.sweeps.request import (
     CheckpointsOption,
     ConfigOption,
     EnvironmentOption,
+    FeaturesOption,
     HorizonOption,
     NoLookAheadFlag,
     NoShuffleFlag,
@@ -103,6 +104,7 @@ def compare(
     no_shuffle: NoShuffleFlag = False,
     no_look_ahead: NoLookAheadFlag = False,
     repair: RepairFlag = False,
+    features: FeaturesOption = None,
     as_json: Annotated[bool, json_flag] = False,
     quiet: Annotated[bool, quiet_flag] = False,
 ) -> None:

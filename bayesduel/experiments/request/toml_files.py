@@ -13,6 +13,7 @@ from bayesduel.errors import (
     errors_about,
     near_names,
 )
+from bayesduel.experiments.request.arm_features import with_features_of
 from bayesduel.files.folders import as_path
 from bayesduel.files.user_files import read_text
 from bayesduel.instances.catalog import is_path
@@ -169,7 +170,11 @@ def _instance(given: Any, folder: Path) -> Any:
             key: given.get(key, getattr(matrix, key))
             for key in ("name", "arm_names", "source", "features")
         }
-        return PreferenceMatrix(matrix.values, **words)
+        table = words["features"]
+        if not isinstance(table, str):
+            return PreferenceMatrix(matrix.values, **words)
+        plain = PreferenceMatrix(matrix.values, **words | {"features": None})
+        return with_features_of(plain, folder / table)
     return _text(given)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
+from bayesduel.models.base import PreferenceModel
 from bayesduel.studies.replay.questions import (
     PolicyEvent,
     Question,
@@ -73,6 +74,15 @@ class Counts(Questions):
         for one, other in self.settings.blocked:
             pair = self.arms.index(one), self.arms.index(other)
             self.blocked[pair] = self.blocked[pair[::-1]] = True
+
+    @property
+    def model(self) -> PreferenceModel:
+        """The model of the study, of arms that are not retired."""
+        own = self.settings.model
+        table = getattr(own, "features", None)
+        if table is None:
+            return own
+        return replace(own, features=[table[arm] for arm in self.active])  # pyright: ignore
 
     @property
     def active(self) -> list[int]:

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Float64
 
 from bayesduel.models.array_modules import Values, namespace
-from bayesduel.models.newton import LaplaceState, Surface, maximize
+from bayesduel.models.closed_forms.newton import LaplaceState, Surface, maximize
 
 _BLOCK = 2**17
 """Rows, of all draws together, that are looked at at once: they stay in the cache."""

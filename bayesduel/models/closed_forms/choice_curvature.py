@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesduel.models.array_modules import Values, namespace
-from bayesduel.models.closed_density import ClosedDensity, Coordinates
+from bayesduel.models.closed_forms.closed_density import ClosedDensity, Coordinates
 
 if TYPE_CHECKING:
     from bayesduel.models.utilities import UtilityModel

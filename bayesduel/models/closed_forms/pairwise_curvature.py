@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesduel.models.array_modules import Values, namespace
-from bayesduel.models.closed_density import ClosedDensity
-from bayesduel.models.pairwise_coordinates import (
+from bayesduel.models.closed_forms.closed_density import ClosedDensity
+from bayesduel.models.closed_forms.pairwise_coordinates import (
     PairCoordinates,
     coordinates_of,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from bayesduel.models.array_modules import Values, namespace
-from bayesduel.models.closed_density import Coordinates
+from bayesduel.models.closed_forms.closed_density import Coordinates
 
 
 @dataclass(frozen=True)
