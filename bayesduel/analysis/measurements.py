@@ -98,6 +98,11 @@ class Measurement:
         """
         if self.matrix is None:
             return None, None, "lower bound: the result does not hold the matrix"
+        if not isinstance(notion, str) or not isinstance(model, str | None):
+            raise ValueError(
+                "notion, model: must be the name of one, but are "
+                f"{short_repr(notion)}, {short_repr(model)}"
+            )
         known = model_known_by(self.parameters) if model is None else model
         if (notion, known) not in self._shared:
             found = lower_slope(self.matrix, self.arms, notion, known)
