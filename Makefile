@@ -20,10 +20,10 @@ export PYRIGHT_PYTHON_GLOBAL_NODE := 0
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 .PHONY: help venv demo test test-slow test-oldest test-newest lint format types docs bench \
-	build constraints clean distclean
+	build release-check constraints clean distclean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 venv: ## Make or repair the environment in .venv
 	@sh tools/bootstrap.sh
@@ -70,6 +70,9 @@ bench: venv ## Run the benchmarks
 
 build: venv ## Build the source distribution and the wheel into dist
 	@$(BIN)/python -m build --no-isolation --outdir dist
+
+release-check: venv ## Try the wheel in empty environments of Python 3.12, 3.13 and 3.14
+	@sh tools/release_check.sh $(ARGS)
 
 constraints: venv ## Pin the newest versions that fit pyproject.toml
 	@$$(sh tools/bootstrap.sh uv) pip compile pyproject.toml --universal \

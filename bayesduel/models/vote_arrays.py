@@ -7,7 +7,7 @@ inside a program that many runs share, indexing costs many times the arithmetic.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,25 @@ if TYPE_CHECKING:
 class Votes:
     """Comparisons as arrays, as the models read them.
 
+    Attributes
+    ----------
+    first, second : int (row,)
+        Positions of the two arms, in the order in which they were shown.
+    counts : float (row, outcome)
+        Votes for the first arm, for the second and, in a model with ties, ties.
+    covariates : float (K, D)
+        What is known about each arm.
+    num_arms : int
+        K.
+    columns : dict of arrays (row,)
+        What each row carries, such as ``judge``, for models that read it: numbers, or
+        places among labels. ``votes["judge"]`` is one of them, ``votes.size("judge")``
+        the number of its labels.
+    sizes : tuple of (str, int)
+        Numbers of labels.
+
+    Notes
+    -----
     A pytree as soon as :mod:`bayesduel.inference.latent` is imported, which everything
     that traces it does.
     """
@@ -34,6 +53,27 @@ class Votes:
     counts: Float[Array | np.ndarray, "row outcome"]
     covariates: Float[Array | np.ndarray, "K D"]
     num_arms: int
+    columns: dict[str, Any] = field(default_factory=dict)
+    sizes: tuple[tuple[str, int], ...] = ()
+
+    def __getitem__(self, name: str) -> Values:
+        """Return a column (row,): numbers, or places among the labels of it."""
+        if name not in self.columns:
+            raise FitError(
+                f"the votes carry no column {name!r}; they carry "
+                f"{', '.join(self.columns) or 'none'}"
+            )
+        return self.columns[name]
+
+    def size(self, name: str) -> int:
+        """Return the number of labels of a column."""
+        sizes = dict(self.sizes)
+        if name not in sizes:
+            raise FitError(
+                f"the votes carry no labels {name!r}; they carry "
+                f"{', '.join(sizes) or 'none'}"
+            )
+        return sizes[name]
 
     def differences(self, utility: Values) -> Values:
         """Return utility (..., K) of the first arm minus the second's, (..., row)."""
@@ -131,6 +171,7 @@ def votes_of(model: Any, data: Comparisons) -> Votes:
             ".with_covariates(table)"
         )
     table = data.covariates if wants_covariates else np.zeros((data.num_arms, 0))
+    data = data.without_columns()
     return Votes(
         first=data.first.astype(np.int32),
         second=data.second.astype(np.int32),

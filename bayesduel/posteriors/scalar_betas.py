@@ -17,7 +17,7 @@ from bayesduel.ops import divergences
 from bayesduel.ops.scalar.compiled import compiled, inlined
 from bayesduel.ops.scalar.generators import standard_exponential, standard_normal
 from bayesduel.posteriors.beta_tails import SERIES, TABLE_SIZE, tails_by_duels
-from theory.copeland_program.beta_fraction import incomplete_beta_fraction
+from theory.identification.beta_fraction import incomplete_beta_fraction
 
 _fraction: Any = compiled(incomplete_beta_fraction)
 

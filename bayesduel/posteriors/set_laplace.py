@@ -21,9 +21,9 @@ from jaxtyping import Bool, Float
 from bayesduel.errors import PolicyParameterError
 from bayesduel.inference.laplace_draws import density_of
 from bayesduel.models.base import PreferenceModel
-from bayesduel.models.closed_density import ClosedDensity
+from bayesduel.models.closed_forms.closed_density import ClosedDensity
+from bayesduel.models.closed_forms.newton import LaplaceState
 from bayesduel.models.multinomial_logit import MultinomialLogit
-from bayesduel.models.newton import LaplaceState
 from bayesduel.models.vote_arrays import with_counts
 from bayesduel.ops.frozen_pytrees import frozen_pytree
 from bayesduel.posteriors._held_models import check_counts, check_held, hyphenated

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesduel.analysis._asked_votes import asking_kernel, decisions
+from bayesduel.analysis.simulated.asked_votes import asking_kernel, decisions
+from bayesduel.arguments.limits import LONGEST_HORIZON
 from bayesduel.errors import SimulationArgumentError
-from bayesduel.limits import LONGEST_HORIZON
 from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping.rules import AnytimeEvidence, PosteriorProbability
 from bayesduel.studies._asked_order import evidence_in_order
 from bayesduel.studies._fits import fit_votes
-from bayesduel.studies._state import StudyState
+from bayesduel.studies.replay.state import StudyState
 
 if TYPE_CHECKING:
     from jaxtyping import Float64, Int

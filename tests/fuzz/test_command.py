@@ -20,7 +20,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bayesduel.experiments import Experiment
 from bayesduel.papers import reproducing
 from tests.command_line import invoke
 from tests.fuzz.fuzzing import limited
@@ -236,8 +235,9 @@ def started(*arguments: Any, **options: Any) -> None:
 def nothing_runs() -> Iterator[None]:
     """Replace what simulates and fits."""
     with (
-        mock.patch.object(Experiment, "run", started),
-        mock.patch("bayesduel.analysis.stopping_audits.decisions", started),
+        mock.patch("bayesduel.experiments.comparison.carry_out", started),
+        mock.patch("bayesduel.experiments.experiment.carry_out", started),
+        mock.patch("bayesduel.analysis.simulated.stopping_audits.decisions", started),
         mock.patch.object(reproducing, "reproduce", started),
         mock.patch("bayesduel.papers.submatrix_constants", started),
         mock.patch("bayesduel.inference.fitting.fit", started),

@@ -76,3 +76,14 @@ class KnownArms(ShownFirst):
         odds = strength[rows.first] - strength[rows.second]
         logs = jax.nn.log_sigmoid(jnp.stack([odds, -odds], axis=1))
         return count_votes(jnp.asarray(rows.counts), logs)
+
+
+class OnAScale(ShownFirst):
+    """The same, which says that the stronger arm wins more often."""
+
+    @property
+    def utility_decides(self):
+        return True
+
+    def utilities(self, draws):
+        return draws["strength"]

@@ -114,7 +114,6 @@ def up_to_a_meeting(
     waited = jnp.sum(idle, dtype=jnp.int32)
     here = place == jnp.minimum(waited, len(second) - 1)
     one, other = (
-        jnp.sum(jnp.where(here, arms, 0), dtype=jnp.int32)
-        for arms in (first, second)
+        jnp.sum(jnp.where(here, arms, 0), dtype=jnp.int32) for arms in (first, second)
     )
     return waited, one, jnp.where(jnp.any(meets), other, one)

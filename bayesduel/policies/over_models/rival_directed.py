@@ -170,10 +170,10 @@ def divergence(
     have been rounded to 1. With x = q / p - 1 the divergence is the sum over both of
     p (x - log(1 + x)), of which none is negative.
     """
-    p = jnp.maximum(truth, _LEAST_PROBABILITY)
-    x = (jnp.maximum(other, _LEAST_PROBABILITY) - p) / p
-    near = jnp.abs(x) < 1e-3
-    small = jnp.where(near, x, 0.0)
+    p, q = (jnp.maximum(each, _LEAST_PROBABILITY) for each in (truth, other))
+    x = (q - p) / p
+    small = jnp.where(jnp.abs(x) < 1e-3, x, 0.0)
     series = jnp.square(small) * (0.5 - small * (1 / 3 - small * (0.25 - 0.2 * small)))
-    each = p * jnp.where(near, series, x - jnp.log1p(jnp.where(near, 0.0, x)))
+    logs = jnp.where(x < -0.5, jnp.log(q) - jnp.log(p), jnp.log1p(jnp.maximum(x, -0.5)))
+    each = p * jnp.where(jnp.abs(x) < 1e-3, series, x - logs)
     return each + each.T

@@ -9,14 +9,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from bayesduel.limits import LONGEST_HORIZON, PATIENCE
+from bayesduel.arguments.limits import LONGEST_HORIZON, PATIENCE
 from bayesduel.ops.frozen_pytrees import as_leaf
 from bayesduel.policies.over_models.base import ModelRule
 from bayesduel.program_cache import enable_program_cache
 from bayesduel.simulation import asked_models
 from bayesduel.simulation.records import PROGRAMS
-from bayesduel.studies._state import PolicyEvent, StudyState
 from bayesduel.studies.players.played import Player, PlayerState, generator
+from bayesduel.studies.replay.questions import PolicyEvent
+from bayesduel.studies.replay.state import StudyState
 from bayesduel.types import Duel, OnHost
 from bayesduel.types import Outcome as _Outcome
 

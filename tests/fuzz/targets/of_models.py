@@ -165,6 +165,24 @@ def of_models() -> dict[str, Target]:
         ),
         "BradleyTerry": Target(fitted(models.BradleyTerry), _PAIRWISE),
         "Thurstone": Target(fitted(models.Thurstone), _PAIRWISE),
+        "LinearUtilities": Target(
+            fitted(models.LinearUtilities),
+            _PAIRWISE
+            | {
+                "features": [
+                    np.eye(3),
+                    None,
+                    [[1.0], [0.0], [np.nan]],
+                    np.eye(2),
+                    3,
+                    "x",
+                    [[1e300], [-1e300], [0.0]],
+                    [[0.0], [0.0], [0.0]],
+                ],
+                "covariates": [True, False],
+                "covariate_scale": [2.0, 1e6],
+            },
+        ),  # fmt: skip
         "MultinomialLogit": Target(
             fitted(models.MultinomialLogit), _UTILITY | {"data": [Made(v.choices)]}
         ),

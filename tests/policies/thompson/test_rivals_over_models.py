@@ -1,0 +1,323 @@
+"""RD-TS over posteriors of utilities: rounds against the twin, pairs, parameters."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import rel_entr
+
+import bayesduel
+from bayesduel import policies
+from bayesduel.errors import PolicyParameterError
+from bayesduel.models import BradleyTerry, PairwiseBeta
+from bayesduel.policies import RivalDirectedThompson
+from bayesduel.policies.over_models.base import one_round, up_to_a_meeting
+from bayesduel.policies.over_models.rival_directed import divergence, estimated_regret
+from bayesduel.policies.policy import over_model
+from bayesduel.posteriors import BetaPairs, Laplace
+from bayesduel.types import Outcome
+from tests.compiling import quick_jit
+from tests.policies.distributions import (
+    pair_table,
+    rejected,
+    same_mean,
+    two_sample_chi_square,
+)
+from tests.posteriors.models_of_ones_own import OnAScale, ShownFirst
+from tests.reference import RivalOverScale
+
+FALSE_ALARM = 1e-5
+"""Of one test."""
+
+STATES = {
+    "none": np.zeros((3, 3), dtype=int),
+    "two arms": np.array([[0, 7], [3, 0]]),
+    "never lost": np.array([[0, 12, 9, 1], [0, 0, 3, 0], [0, 1, 0, 2], [0, 0, 0, 0]]),
+    "level": np.array([[0, 3, 5, 0], [3, 0, 5, 0], [1, 1, 0, 2], [0, 0, 1, 0]]),
+    "known": np.array([[0, 31, 38], [17, 0, 33], [14, 20, 0]]),
+    "many": np.array(
+        [
+            [0, 9, 12, 0, 4, 7],
+            [5, 0, 6, 3, 4, 2],
+            [2, 5, 0, 6, 0, 3],
+            [0, 1, 2, 0, 5, 4],
+            [0, 0, 0, 4, 0, 1],
+            [1, 0, 1, 0, 2, 0],
+        ]
+    ),
+}
+
+
+def rule_of(**parameters):
+    parameters = {"posterior": "bradley-terry", **parameters}
+    return over_model(policies.get("rd-ts", **parameters))
+
+
+@partial(quick_jit, static_argnums=2)
+def begin(rule, key, num_arms):
+    return rule.init(key, num_arms, jnp.int64(2**40))
+
+
+@quick_jit
+def tell(rule, key, state, duel, outcome):
+    return rule.update(key, state, jnp.int64(1), duel, outcome)
+
+
+@quick_jit
+def ask_all(rule, keys, state):
+    return jax.vmap(lambda key: rule.choose(key, state, jnp.int64(5))[0])(keys)
+
+
+@quick_jit
+def pair_of(rule, key, state, leader, rival):
+    return rule._pair(key, state.beliefs, leader, rival)
+
+
+def state_of(rule, wins, rank=None):
+    """Return the state of a rule that was told these wins."""
+    key, none = jax.random.key(3), jnp.int64(0)
+    state = begin(rule, key, len(wins))
+    for i, j in zip(*np.triu_indices(len(wins), 1), strict=True):
+        rounds = jnp.int64(wins[i, j] + wins[j, i])
+        duel = one_round(jnp.int32(i), jnp.int32(j))
+        outcome = Outcome(none, rounds, jnp.int64(wins[i, j]))
+        state = tell(rule, key, state, duel, outcome)
+    state = tell(rule, key, state, one_round(jnp.int32(0), jnp.int32(0)),
+                 Outcome(none, none, none))  # fmt: skip
+    return state if rank is None else state._replace(rank=jnp.asarray(rank))
+
+
+def twin_of(wins, **options):
+    """Return the twin in a state, whose mode is found once."""
+    twin = RivalOverScale(len(wins), np.random.default_rng(4), **options)
+    twin.wins[:] = wins
+    mode = twin.mode()
+    twin.mode = lambda: mode
+    return twin
+
+
+@pytest.mark.parametrize("costs_regret", [True, False])
+@pytest.mark.parametrize("name", STATES)
+def test_every_rival_asks_for_the_pair_of_the_twin(name, costs_regret):
+    """Which of two equal ones, and in what order, is a matter of chance."""
+    cost = "regret" if costs_regret else "duels"
+    wins, rule = STATES[name], rule_of(cost=cost)
+    twin = twin_of(wins, costs_regret=costs_regret)
+    with jax.enable_x64(True):
+        state = state_of(rule, wins, twin.rank)
+        leader = int(rule._leader(state))
+        assert leader == twin.leader() == twin.recommend()
+        for rival in set(range(len(wins))) - {leader}:
+            asked = jnp.int32(leader), jnp.int32(rival)
+            ours, theirs = set(), set()
+            for number in range(8):
+                key = jax.random.key(number)
+                pair = pair_of(rule, key, state, *asked)
+                ours.add(tuple(int(arm) for arm in pair))
+            for _ in range(40):
+                theirs.add(tuple(sorted(twin.pair(leader, rival))))
+            assert {tuple(sorted(pair)) for pair in ours} <= theirs
+            assert len(theirs) == 1
+            assert len(ours) == 2, "either arm may be the first"
+
+
+def rounds_of(rule, wins, rank, number=1500):
+    """Count who plays the first round of stretches, pair by pair, and how they end."""
+    with jax.enable_x64(True):
+        state = state_of(rule, wins, rank)
+        keys = jax.random.split(jax.random.key(7), number)
+        duel = jax.tree.map(np.asarray, ask_all(rule, keys, state))
+    idle = duel.exploit_rounds > 0
+    one = np.where(idle, duel.champion, duel.first)
+    other = np.where(idle, duel.champion, duel.second)
+    return pair_table(np.minimum(one, other), np.maximum(one, other), len(wins)), duel
+
+
+def rounds_of_twin(twin, number):
+    """Count the same; of every rival the pair is found once."""
+    leader, pairs, found = twin.leader(), {}, np.zeros((twin.num_arms, twin.num_arms))
+    pairs[leader] = leader, leader
+    for _ in range(number):
+        rival = twin.rival(leader)
+        if rival not in pairs:
+            pairs[rival] = tuple(sorted(twin.pair(leader, rival)))
+        found[pairs[rival]] += 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "look_ahead"), [("none", False), ("two arms", True), ("many", True)]
+)
+def test_rounds_are_those_of_the_twin(name, look_ahead):
+    wins = STATES[name]
+    twin = twin_of(wins)
+    ours, duel = rounds_of(rule_of(look_ahead=look_ahead), wins, twin.rank)
+    theirs = rounds_of_twin(twin, 400)
+    assert two_sample_chi_square(ours, theirs) > FALSE_ALARM
+    assert ours.trace() > 0 and theirs.trace() > 0
+    most = 16 if look_ahead else 1
+    explores = duel.explore_rounds > 0
+    assert np.all(duel.exploit_rounds[~explores] == most)
+    assert np.all(duel.exploit_rounds[explores] < most)
+    assert np.all((duel.first != duel.second) == explores)
+
+
+@pytest.mark.parametrize("name", ["none", "never lost", "many"])
+def test_naming_asks_of_likely_rivals_and_never_rests(name):
+    wins = STATES[name]
+    twin = twin_of(wins, costs_regret=False)
+    ours, duel = rounds_of(rule_of(cost="duels"), wins, twin.rank)
+    assert np.all(duel.first != duel.second) and np.all(duel.explore_rounds == 1)
+    assert np.all(duel.exploit_rounds == 0)
+    falls = np.array([twin.level_world(twin.leader(), a)[1] for a in range(len(wins))])
+    twin.level_world = _remembered(twin.level_world)
+    assert two_sample_chi_square(ours, rounds_of_twin(twin, 1500)) > FALSE_ALARM
+    assert name == "none" or np.ptp(falls) > 0.1
+
+
+def _remembered(function):
+    known = {}
+
+    def found(*arms):
+        return known[arms] if arms in known else known.setdefault(arms, function(*arms))
+
+    return found
+
+
+def test_names_of_arms_do_not_matter():
+    wins, order = STATES["many"], np.array([4, 2, 0, 5, 1, 3])
+    rule, place = rule_of(), np.argsort(order)
+    with jax.enable_x64(True):
+        here = state_of(rule, wins)
+        there = state_of(rule, wins[np.ix_(order, order)])
+        leader = int(rule._leader(here))
+        assert order[int(rule._leader(there))] == leader
+        found = set()
+        for rival in range(1, 6):
+            for key in map(jax.random.key, range(2)):
+                one = pair_of(rule, key, here, jnp.int32(leader), jnp.int32(rival))
+                moved = (jnp.int32(place[arm]) for arm in (leader, rival))
+                other = pair_of(rule, key, there, *moved)
+                pair = {int(arm) for arm in one}
+                assert pair == {int(order[int(arm)]) for arm in other}
+                found.add(tuple(sorted(pair)))
+    assert len(found) > 1
+
+
+def test_divergences_of_probabilities_that_round_to_one():
+    gap = np.array([0.0, 0.3, 4.0, 30.0, 45.0, 800.0])
+    matrices = [
+        1 / (1 + np.exp(np.clip(x[None, :] - x[:, None], -700, 700)))
+        for x in (gap, 0.9 * gap, gap[::-1])
+    ]
+    matrices.append(np.where(np.eye(6) > 0, 0.5, np.tri(6, k=-1)))
+    with jax.enable_x64(True):
+        for one in matrices:
+            for other in matrices:
+                found = np.asarray(divergence(jnp.asarray(one), jnp.asarray(other)))
+                safe = np.maximum(other, 1e-300)
+                plain = rel_entr(one, safe) + rel_entr(one.T, safe.T)
+                np.testing.assert_allclose(found, plain, rtol=1e-9, atol=1e-13)
+                assert np.all(found >= 0.0)
+        # Close to one another nothing cancels.
+        one, other = (np.array([[0.5, p], [1 - p, 0.5]]) for p in (0.3, 0.3 + 1e-7))
+        found = np.asarray(divergence(jnp.asarray(one), jnp.asarray(other)))
+        by_hand = 0.5 * (other[0, 1] - one[0, 1]) ** 2 / 0.21
+        np.testing.assert_allclose(found[0, 1], by_hand, rtol=1e-6)
+
+
+def test_regret_is_that_of_the_order():
+    with jax.enable_x64(True):
+        utility = jnp.asarray([0.3, 2.0, 2.0, -1.0])
+        found = np.asarray(estimated_regret(utility, jnp.int32(2)))
+    # Losses: 2 (behind both), at least 1 beside the leader, 0, 3.
+    by_hand = np.array([[4, 3, 2, 5], [3, 2, 1, 4], [2, 1, 1, 3], [5, 4, 3, 6]])
+    np.testing.assert_array_equal(found, by_hand)
+
+
+def test_stretches_end_where_different_arms_meet():
+    def ended(first, second, holds=True):
+        return [int(x) for x in up_to_a_meeting(
+            jnp.asarray(first), jnp.asarray(second), holds)]  # fmt: skip
+
+    assert ended(2, [2, 2, 1, 2]) == [2, 2, 1]
+    assert ended(2, [2, 2, 2]) == [3, 2, 2]
+    assert ended([0, 3], [3, 3]) == [0, 0, 3]
+    # What does not hold is not played.
+    assert ended([1, 1, 0], [1, 1, 2], jnp.array([True, True, False])) == [2, 0, 0]
+
+
+def test_names_and_numbers():
+    for text, label in (
+        ("rd-ts:posterior=bradley-terry", "RD-TS:posterior=bradley-terry"),
+        ("rd-ts:posterior=thurstone,prior_scale=3",
+         "RD-TS:posterior=thurstone,prior_scale=3.0"),
+        ("rd-ts:cost=duels,posterior=bradley-terry-hmc",
+         "RD-TS:cost=duels,posterior=bradley-terry-hmc"),
+        ("rd-ts:posterior=beta", "RD-TS"),
+        ("rd-ts:prior=8", "RD-TS:prior=8"),
+    ):  # fmt: skip
+        policy = policies.parse_policy(text)
+        assert policy.label == label
+        assert policies.parse_policy(label.lower()) == policy
+        policy.check(4, 100)
+    assert policies.get("rd-ts").posterior == BetaPairs(prior=5)
+    assert over_model(policies.get("rd-ts")) is None
+    assert policies.get("rd-ts", posterior="thurstone").scalar_kernel() is None
+
+
+@pytest.mark.parametrize("cost", ["regret", "duels"])
+def test_own_models_and_chains_play(cost):
+    """A model of one's own, and the slow truth, find who is best."""
+    utility = np.array([-0.6, 1.6, 0.1, -1.0])
+    world = 1 / (1 + np.exp(utility[None, :] - utility[:, None]))
+    for posterior in (Laplace(OnAScale()), "bradley-terry-hmc"):
+        policy = policies.get("rd-ts", posterior=posterior, cost=cost)
+        found = bayesduel.simulate(world, policy, num_runs=8, horizon=150, seed=2)
+        assert np.mean(found["recommendation"] == 1) > 0.8
+        plays = found["plays"].values.squeeze()
+        met = np.trace(plays, axis1=-2, axis2=-1)
+        assert np.all(met == 0) if cost == "duels" else met.mean() > 20
+
+
+@pytest.mark.slow
+def test_regret_is_that_of_the_twin():
+    """Round by round and by stretches alike, four arms, 300 rounds."""
+    utility = np.array([1.0, 0.2, -0.3, -1.5])
+    world = 1 / (1 + np.exp(utility[None, :] - utility[:, None]))
+    above = np.arange(4)
+    cost = (above[:, None] + above[None, :]) / 6
+    theirs = []
+    for run in range(60):
+        twin = RivalOverScale(4, np.random.default_rng([5, run]))
+        rng, total = np.random.default_rng([6, run]), 0.0
+        order = rng.permutation(4)
+        for _ in range(300):
+            first, second = twin.choose()
+            pair = order[first], order[second]
+            total += cost[pair]
+            twin.update(first, second, bool(rng.random() < world[pair]))
+        theirs.append(total)
+    for look_ahead in (True, False):
+        policy = policies.get("rd-ts", posterior="bradley-terry", look_ahead=look_ahead)
+        found = bayesduel.simulate(world, policy, num_runs=400, horizon=300, seed=1)
+        ours = found["regret"].sel(notion="copeland").values.ravel()
+        p_values = same_mean({"regret": ours}, {"regret": np.array(theirs)})
+        assert not rejected(p_values, FALSE_ALARM)
+
+
+def test_what_cannot_play_is_refused():
+    for parameters, words in (
+        ({"posterior": Laplace(ShownFirst())}, "posterior must be on one scale.*shown"),
+        ({"posterior": Laplace(PairwiseBeta())}, "posterior must be on one scale"),
+        ({"posterior": "normal"}, "posterior must be one of beta, bradley-terry"),
+        ({"posterior": BradleyTerry()}, "such as Laplace.Thurstone.*got BradleyTerry"),
+        ({"posterior": "thurstone", "c": 3.0}, "c is for Beta.*stay 5.0.*got 3.0"),
+        ({"posterior": "thurstone", "pairs": "gradient"}, "pairs is for Beta"),
+        ({"posterior": "thurstone", "cost": "gap"}, "cost must be"),
+        ({"posterior": Laplace(newton_steps=0)}, "newton_steps must be"),
+    ):
+        with pytest.raises(PolicyParameterError, match=words):
+            RivalDirectedThompson(**parameters).check(4, 100)

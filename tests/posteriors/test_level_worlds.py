@@ -1,0 +1,194 @@
+"""The likeliest world in which two arms are level, against SciPy's optimizers."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_expit
+
+from bayesduel.inference.laplace_draws import density_of
+from bayesduel.models import BradleyTerry, Thurstone
+from bayesduel.models.newton import Search, Status, Surface, advance
+from bayesduel.posteriors import HMC, Laplace
+from tests.compiling import quick_jit
+from tests.posteriors.models_of_ones_own import OnAScale
+from tests.posteriors.voting import CASES, comparisons, init, told
+
+FEATURES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 1.0], [0.3, -0.7]])
+
+MODELS = {
+    "bradley-terry": BradleyTerry(),
+    "wide": BradleyTerry(prior_scale=100.0),
+    "thurstone": Thurstone(prior_scale=10.0),
+    "zero sum": BradleyTerry(zero_sum=True),
+    "order effect": Thurstone(order_effect=True),
+    "ties": BradleyTerry(ties=True, order_effect=True),
+    "features": BradleyTerry(covariates=True),
+    "learned scale": BradleyTerry(learn_scale=True),
+    "own": OnAScale(),
+}
+SLOW = {"ties", "zero sum", "learned scale"}
+
+
+@quick_jit
+def level_world(posterior, state, leader, rival):
+    return posterior.level_world(state, leader, rival)
+
+
+def world_of(posterior, state, leader, rival):
+    with jax.enable_x64(True):
+        found = level_world(posterior, state, jnp.int32(leader), jnp.int32(rival))
+        return np.asarray(found.preference), float(found.fall)
+
+
+def by_scipy(model, data, mode, leader, rival):
+    """Return the matrix and the fall of the same world."""
+    target = density_of(model, model.arrays(data))
+
+    def gap(point):
+        utility = np.asarray(model.utilities(target.named(point[None])))[0]
+        return utility[leader] - utility[rival]
+
+    top = float(target.log_densities(mode[None])[0])
+    found = minimize(
+        lambda point: top - float(target.log_densities(point[None])[0]),
+        mode,
+        method="SLSQP",
+        constraints={"type": "eq", "fun": gap},
+        options={"ftol": 1e-13, "maxiter": 500},
+    )
+    matrix = np.asarray(model.preference_matrices(target.named(found.x[None])))[0]
+    return matrix, found.fun
+
+
+@pytest.mark.parametrize("case", ["lopsided", "never lost"])
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=[pytest.mark.slow] * (x in SLOW)) for x in MODELS]
+)
+def test_worlds_are_those_of_an_optimizer(name, case):
+    """Also where the utilities are no linear functions of the coordinates."""
+    model = MODELS[name]
+    covariates = FEATURES if name == "features" else None
+    # The density of a learned scale is not concave, and a step then goes not far.
+    steps = 300 if name == "learned scale" else 20
+    posterior = Laplace(model, steps, covariates)
+    state = told(posterior, *CASES[case], at_once=40, settle=2)
+    data = comparisons(*CASES[case])
+    data = data if covariates is None else data.with_covariates(covariates)
+    mode = np.asarray(state.distribution.mode)
+    for leader, rival in ((0, 1), (3, 1), (2, 0)):
+        matrix, fall = world_of(posterior, state, leader, rival)
+        theirs = by_scipy(model, data, mode, leader, rival)
+        assert fall > 1e-3
+        assert fall == pytest.approx(theirs[1], rel=1e-6, abs=1e-7)
+        assert matrix[leader, rival] == pytest.approx(0.5, abs=1e-9)
+        np.testing.assert_allclose(matrix, theirs[0], atol=2e-4)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_two_arms_are_level_where_both_are_at_the_mean(scale):
+    """By hand: utilities are 0 there, and at the mode +-u for the one root u."""
+    for wins, losses in ((5, 0), (7, 3), (60, 1)):
+        won = np.array([[0, wins], [losses, 0]])
+        posterior = Laplace(BradleyTerry(prior_scale=scale))
+        state = told(posterior, won, 0 * won, settle=2)
+        matrix, fall = world_of(posterior, state, 0, 1)
+        np.testing.assert_array_equal(matrix, 0.5)
+        gap = np.linspace(0.0, 40.0, 400_001)
+        logs = wins * log_expit(gap) + losses * log_expit(-gap) - gap**2 / 4 / scale**2
+        by_hand = logs.max() - (wins + losses) * np.log(0.5)
+        assert fall == pytest.approx(by_hand, rel=1e-7)
+
+
+def test_three_arms_are_level_as_by_hand():
+    """Arms 0 and 1 never meet, both met arm 2: level they are one arm with all wins."""
+    won = np.array([[0, 0, 9], [0, 0, 2], [1, 6, 0]])
+    posterior = Laplace(BradleyTerry(prior_scale=3.0))
+    state = told(posterior, won, 0 * won, settle=2)
+    matrix, _ = world_of(posterior, state, 0, 1)
+    gap = np.linspace(-3.0, 3.0, 600_001)
+    # Best is u_0 = u_1 = g / 3, u_2 = -2 g / 3 for the gap g: u^2 adds up to 2 g^2 / 3.
+    logs = 11 * log_expit(gap) + 7 * log_expit(-gap) - gap**2 / 3 / 9.0
+    best = gap[np.argmax(logs)]
+    assert matrix[0, 2] == pytest.approx(1 / (1 + np.exp(-best)), abs=1e-5)
+    assert matrix[1, 2] == matrix[0, 2]
+
+
+def test_the_mode_is_the_world_of_the_leader_itself():
+    posterior = Laplace(Thurstone())
+    state = told(posterior, *CASES["lopsided"])
+    with jax.enable_x64(True):
+        at_mode = quick_jit(posterior.matrices_at)(state, state.distribution.mode[None])
+    for arm in range(4):
+        matrix, fall = world_of(posterior, state, arm, arm)
+        np.testing.assert_array_equal(matrix, at_mode[0])
+        assert fall == 0.0
+
+
+def test_without_votes_all_arms_are_level():
+    with jax.enable_x64(True):
+        posterior = Laplace(BradleyTerry())
+        state = init(posterior, jax.random.key(0), 3)
+    matrix, fall = world_of(posterior, state, 0, 2)
+    np.testing.assert_array_equal(matrix, 0.5)
+    assert fall == 0.0
+
+
+def test_names_of_arms_do_not_matter():
+    """Neither in closed form nor where the model knows its arms."""
+    won, lost = CASES["lopsided"]
+    order = np.array([2, 0, 3, 1])
+    for posterior, other in (
+        (Laplace(BradleyTerry()), Laplace(BradleyTerry())),
+        (
+            Laplace(BradleyTerry(covariates=True), covariates=FEATURES),
+            Laplace(BradleyTerry(covariates=True), covariates=FEATURES[order]),
+        ),
+    ):
+        matrix, fall = world_of(posterior, told(posterior, won, lost, settle=2), 0, 3)
+        moved = [each[np.ix_(order, order)] for each in (won, lost)]
+        state = told(other, *moved, settle=2)
+        place = np.argsort(order)
+        theirs = world_of(other, state, place[0], place[3])
+        np.testing.assert_allclose(matrix[np.ix_(order, order)], theirs[0], atol=1e-7)
+        assert fall == pytest.approx(theirs[1], rel=1e-9)
+
+
+def test_chains_have_the_worlds_of_the_mode():
+    chains, posterior = HMC(BradleyTerry()), Laplace(BradleyTerry())
+    state = told(chains, *CASES["lopsided"], at_once=40, settle=1)
+    found = world_of(chains, state, 0, 3)
+    np.testing.assert_array_equal(found[0], world_of(posterior, state.laplace, 0, 3)[0])
+
+
+def test_newton_keeps_a_level_on_arrays_of_numpy():
+    """Of a parabola in one step; on a circle, which no line follows, in a few."""
+    target = np.array([3.0, 1.0])
+
+    def surface(level, levels):
+        return Surface(
+            lambda x: (-np.sum((x - target) ** 2), -2.0 * (x - target)),
+            lambda _: -2.0 * np.eye(2),
+            lambda x: -np.sum((x - target) ** 2, axis=1),
+            level,
+            levels,
+        )
+
+    def climbed(each, steps):
+        search = Search.at(np.array([0.5, 0.25]))
+        for _ in range(steps):
+            search = advance(each, search, 1e-14)
+        return search
+
+    line = surface(
+        lambda x: (x[0] + x[1] - 1.0, np.ones(2)), lambda x: x.sum(axis=1) - 1.0
+    )
+    found = climbed(line, 2)
+    np.testing.assert_allclose(found.point, [1.5, -0.5], atol=1e-12)
+    assert found.status == Status.CONVERGED
+    circle = surface(
+        lambda x: (x @ x - 1.0, 2.0 * x), lambda x: np.sum(x**2, axis=1) - 1.0
+    )
+    found = climbed(circle, 60)
+    np.testing.assert_allclose(found.point, target / np.sqrt(10.0), atol=1e-5)
