@@ -21,7 +21,7 @@ from bayesduel.analysis.run_statistics import (
     StatisticsOfRuns,
     StatisticsOfSummaries,
 )
-from theory import REGRET_NOTIONS, PreferenceMatrix
+from theory import REGRET_NOTIONS, ChoiceTable, PreferenceMatrix
 from theory.arguments import integer_from, short_repr
 
 if TYPE_CHECKING:
@@ -87,6 +87,17 @@ class Measurement:
     def parameters(self) -> dict[str, Any]:
         """Those of the policy, by name."""
         return json.loads(self.data.attrs.get("parameters", "{}"))
+
+    @property
+    def choice_table(self) -> ChoiceTable | None:
+        """The table of a world of subset choice, where the result holds it."""
+        if "choice_probabilities" not in self.data:
+            return None
+        if "table" not in self._shared:
+            parts = ("choice_sets", "choice_probabilities")
+            arrays = (self.data[each].transpose("set", "place") for each in parts)
+            self._shared["table"] = ChoiceTable(*(each.values for each in arrays))
+        return self._shared["table"]
 
     def lower_slope(
         self, notion: str, model: str | None = None
