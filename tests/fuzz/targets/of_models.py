@@ -177,6 +177,7 @@ def of_models() -> dict[str, Target]:
                     3,
                     "x",
                     [[1e300], [-1e300], [0.0]],
+                    [[1e9], [-1e9], [0.0]],
                     [[0.0], [0.0], [0.0]],
                 ],
                 "covariates": [True, False],
