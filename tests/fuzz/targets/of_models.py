@@ -169,6 +169,7 @@ def of_models() -> dict[str, Target]:
             fitted(models.LinearUtilities),
             _PAIRWISE
             | {
+                "data": [Made(v.known_votes), Made(v.some_votes), Made(v.ballots)],
                 "features": [
                     np.eye(3),
                     None,
