@@ -28,6 +28,9 @@ MOST_ARMS = 5000
 MOST_NUMBERS = MOST_ARMS**2
 """Entries of any array at most."""
 
+LARGEST_FEATURE = 1e9
+"""Features, and their coefficients, at most: their products are numbers."""
+
 
 def numeric_array(values: object, argument: str) -> Float64[np.ndarray, "*shape"]:
     """Copy real numbers into a new float64 array in C order.
@@ -102,10 +105,13 @@ def feature_table(
     if table.ndim != 2 or not fits or 0 in table.shape:
         rule = f"must have one row per arm, shape ({rows}, d)"
         raise InvalidPreferenceError("features", rule, table.shape)
-    if not np.isfinite(table).all():
-        i, j = np.argwhere(~np.isfinite(table))[0].tolist()
-        rule = f"must be finite; entry ({i}, {j}) is not"
-        raise InvalidPreferenceError("features", rule, float(table[i, j]))
+    fine = np.abs(table) <= LARGEST_FEATURE
+    if not fine.all():
+        i, j = np.argwhere(~fine)[0].tolist()
+        rule = f"must be finite, at most {LARGEST_FEATURE:g}; entry ({i}, {j}) is not"
+        remedy = "bring features to about unit size"
+        value = float(table[i, j])
+        raise InvalidPreferenceError("features", rule, value, remedy=remedy)
     return table
 
 

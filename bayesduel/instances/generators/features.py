@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from bayesduel.instances.generators.instance import (
     GeneratedInstance,
+    check_entries,
     check_generator,
     check_num_arms,
     check_vector,
@@ -12,9 +13,9 @@ from bayesduel.instances.generators.instance import (
     make_instance,
     spell,
 )
-from theory.arguments import integer_from, number_above
+from theory.arguments import integer_from, number_that
 from theory.errors import ArgumentError
-from theory.validation import feature_table
+from theory.validation import LARGEST_FEATURE, feature_table
 
 
 def linear_utilities(
@@ -56,6 +57,8 @@ def linear_utilities(
     table = feature_table(features)
     check_num_arms(len(table))
     weights = check_vector("coefficients", coefficients, 1)
+    fits = np.abs(weights) <= LARGEST_FEATURE
+    check_entries("coefficients", weights, fits, f"be at most {LARGEST_FEATURE:g}")
     if len(weights) != table.shape[1]:
         rule = f"must be one number for each of the {table.shape[1]} features"
         raise ArgumentError("coefficients", rule, weights.shape)
@@ -96,7 +99,12 @@ def random_linear_utilities(
     """
     num_arms = check_num_arms(num_arms)
     num_features = integer_from(num_features, 1, "num_features", 1000)
-    length = number_above(length, 0.0, "length")
+    length = number_that(
+        length,
+        "length",
+        f"above 0, at most {LARGEST_FEATURE:g}",
+        lambda x: 0 < x <= LARGEST_FEATURE,
+    )
     draw = check_generator(rng).normal
     features, coefficients = (
         draw(size=(num_arms, num_features)),

@@ -185,6 +185,7 @@ def of_models() -> dict[str, Target]:
             fitted(models.LinearUtilities),
             _PAIRWISE
             | {
+                "data": [Made(v.known_votes), Made(v.some_votes), Made(v.ballots)],
                 "features": [
                     np.eye(3),
                     None,
@@ -193,6 +194,7 @@ def of_models() -> dict[str, Target]:
                     3,
                     "x",
                     [[1e300], [-1e300], [0.0]],
+                    [[1e9], [-1e9], [0.0]],
                     [[0.0], [0.0], [0.0]],
                 ],
                 "covariates": [True, False],

@@ -105,6 +105,11 @@ def some_votes() -> votes.Comparisons:
 
 
 @cache
+def known_votes() -> votes.Comparisons:
+    return some_votes().with_covariates([1.0, 0.0, -1.0])
+
+
+@cache
 def tied_votes() -> votes.Comparisons:
     return votes.Comparisons.from_votes(
         ["a", "b", "a"], ["b", "c", "c"], ["left", "tie", "right"], weight=[1, 2, 0.5]
