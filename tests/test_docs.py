@@ -21,7 +21,8 @@ pytestmark = pytest.mark.skipif(
 
 
 LONG = {
-    "delayed_feedback.md", "index.md", "my_posterior.md", "posteriors.md", "tutorial.md"
+    "delayed_feedback.md", "index.md", "my_model.md", "my_posterior.md",
+    "posteriors.md", "tutorial.md"
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         sample,
     )
     from bayesduel.models.bradley_terry import BradleyTerry
+    from bayesduel.models.judged_bradley_terry import JudgedBradleyTerry
     from bayesduel.models.linear_utilities import LinearUtilities
     from bayesduel.models.multinomial_logit import MultinomialLogit
     from bayesduel.models.own_models import NumPyroModel, from_numpyro
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BradleyTerry": ".bradley_terry",
+    "JudgedBradleyTerry": ".judged_bradley_terry",
     "LinearUtilities": ".linear_utilities",
     "MultinomialLogit": ".multinomial_logit",
     "NumPyroModel": ".own_models",
@@ -43,6 +45,7 @@ _HOMES = {
 
 __all__ = [
     "BradleyTerry",
+    "JudgedBradleyTerry",
     "LinearUtilities",
     "MultinomialLogit",
     "NumPyroModel",

@@ -14,7 +14,7 @@ from bayesduel.errors import FitError
 from bayesduel.models.argument_checks import check_flag
 from bayesduel.models.array_modules import Values, namespace
 from bayesduel.models.base import Draws, PreferenceModel, check_kind, count_votes
-from bayesduel.models.vote_arrays import Votes, votes_of
+from bayesduel.models.vote_arrays import Votes, votes_of, with_one_label
 from bayesduel.votes.comparisons import OUTCOMES, Comparisons
 
 if TYPE_CHECKING:
@@ -149,40 +149,18 @@ class NumPyroModel(PreferenceModel):
     def arrays(self, data: Comparisons) -> Votes:
         """Check data against the model; return them as a pytree of NumPy arrays."""
         check_kind(self, data, Comparisons)
-        reads = _layout(self).reads
-        missing = [name for name in reads if name not in data.columns]
-        if missing:
-            raise FitError(
-                f"{self.title} reads the column {missing[0]!r}, which the votes do not "
-                f"carry (they carry {', '.join(data.columns) or 'none'}); keep it with "
-                f"columns={{{missing[0]!r}: ...}} of from_votes, or an option of "
-                "read_comparisons"
-            )
-        votes = votes_of(self, data)
-        if not reads:
-            return replace(votes, covariates=data.covariates)
-        return replace(
-            votes,
-            first=data.first.astype(np.int32),
-            second=data.second.astype(np.int32),
-            counts=data.counts[:, : votes.counts.shape[1]],
-            covariates=data.covariates,
-            columns={
-                name: each.astype(np.int32) if name in data.labels else each
-                for name, each in data.columns.items()
-            },
-            sizes=tuple((name, len(each)) for name, each in data.labels.items()),
-        )
+        return replace(votes_of(self, data), covariates=data.covariates)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Columns that the function reads."""
+        return _layout(self).reads
 
     def completed(self, data: Comparisons) -> Comparisons:
         """Return votes with the columns that the function reads: one label, or 0."""
-        layout, rows = _layout(self), len(data.first)
-        columns = {
-            name: np.zeros(rows, np.int64 if name in layout.labelled else np.float64)
-            for name in layout.reads
-        }
-        labels = {name: ("any",) for name in layout.labelled}
-        return replace(data, columns=columns, labels=labels)
+        _, labelled, _ = layout = _layout(self)
+        numbers = [name for name in layout.reads if name not in labelled]
+        return with_one_label(data, labelled, numbers)
 
     def preference_matrices(self, draws: Draws) -> Values:
         """Return P(i beats j in a vote that is no tie), nobody shown first."""

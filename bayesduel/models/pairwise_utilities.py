@@ -51,8 +51,8 @@ class PairwiseUtilityModel(UtilityModel):
     tie_scale : float
         Standard deviation of the normal prior of the tie parameter.
     order_effect : bool
-        The arm shown first has an advantage, the same for all pairs; needs data in
-        which the order is known.
+        The arm shown first has an advantage, the same for all pairs, but in rows that
+        the column ``neutral`` marks; needs data in which the order is known.
     order_scale : float
         Standard deviation of its normal prior.
     covariates : bool
@@ -107,7 +107,7 @@ class PairwiseUtilityModel(UtilityModel):
         if not self.order_effect:
             return difference
         prior = dist.Normal(0.0, self.order_scale)
-        return difference + sample("first_advantage", prior)
+        return difference + votes.ordered(sample("first_advantage", prior))
 
     def arrays(self, data: Comparisons) -> Votes:
         """Check data against the model; return them as a pytree of NumPy arrays."""

@@ -243,7 +243,7 @@ def test_the_judges_of_llmfao(shared_dir):
     found = fit(from_numpyro(biased), votes, method="nuts")
     assert found.extras["chains"].r_hat.value < 1.01
     order = fit(BradleyTerry(order_effect=True, zero_sum=True), votes)
-    assert loo(found).elpd - loo(order).elpd == pytest.approx(38.0, abs=2.0)
+    assert loo(found).elpd - loo(order).elpd == pytest.approx(38.0, abs=5.0)
 
 
 def test_logits_need_no_norm():

@@ -43,7 +43,7 @@ class PairCoordinates(Coordinates):
         utility = self.utilities(points)
         difference = votes.differences(utility)
         if self.model.order_effect:
-            difference = difference + points[..., :1]
+            difference = difference + votes.ordered(points[..., :1])
         if not self.model.ties:
             return difference, xp.zeros_like(difference)
         tie = points[..., self.extras - 1 : self.extras]

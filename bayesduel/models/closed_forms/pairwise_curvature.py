@@ -136,7 +136,7 @@ class PairwiseDensity(ClosedDensity):
         xp = namespace(point)
         columns = []
         if self.model.order_effect:
-            columns.append(xp.sum(by.gap, keepdims=True))
+            columns.append(xp.sum(self.votes.ordered(by.gap), keepdims=True))
         if self.model.ties:
             columns.append(xp.sum(by.tie, keepdims=True))
         columns.append(self.coordinates.pulled(self.votes.incidence(by.gap)))
@@ -214,9 +214,10 @@ def _hessian_of(
     if not coordinates.extras:
         return inner - prior
     # Rows of the order effect and of the tie parameter, those that there are.
-    columns = [votes.incidence(by.gap_gap), votes.incidence(by.gap_tie)]
-    both = xp.sum(by.gap_tie)
-    corner = [[xp.sum(by.gap_gap), both], [both, xp.sum(by.tie_tie)]]
+    shown = votes.ordered(by.gap_gap)
+    columns = [votes.incidence(shown), votes.incidence(by.gap_tie)]
+    both = xp.sum(votes.ordered(by.gap_tie))
+    corner = [[xp.sum(shown), both], [both, xp.sum(by.tie_tie)]]
     kept = [
         place for place, there in enumerate((model.order_effect, model.ties)) if there
     ]
