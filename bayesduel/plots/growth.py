@@ -83,8 +83,8 @@ def slopes(
         Which recorded regret.
     band : {"standard error", "quantiles 10-90", "none"}
         See :func:`regret`.
-    bound : "auto", name, names, theory.Optimum, theory.RegretBound or None
-        An asymptotic bound, also by name, as in :func:`regret`; "auto" is "lower".
+    bound : "auto", None, name, bound or list of these
+        Asymptotic ones, as in :func:`regret`; "auto" is "lower".
     width, height
         See :func:`regret`.
 
@@ -153,9 +153,10 @@ def slopes(
 
 
 def _bounds(bound: Bounds, panel: Panel, notion: str) -> list[AskedBound]:
-    if bound is None or (bound == "auto" and notion in SUBSET_REGRET_NOTIONS):
+    automatic = isinstance(bound, str) and bound == "auto"
+    if bound is None or (automatic and notion in SUBSET_REGRET_NOTIONS):
         return []
-    asked = asked_bounds("lower" if bound == "auto" else bound, panel, notion)
+    asked = asked_bounds("lower" if automatic else bound, panel, notion)
     for each in asked:
         found = each.bound
         if found is None:
