@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bayesduel.inference.fit_result import Fit
 
 __all__ = [
+    "LOOK",
     "Standing",
     "fit_votes",
     "judged_votes",
@@ -28,6 +29,9 @@ __all__ = [
 ]
 
 _CHAINS = 4
+
+LOOK = 6e6, 200, 4000
+"""What :func:`fit_votes` draws for a look at a study."""
 
 
 def votes_between(state: StudyState) -> Comparisons:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesduel.studies._fits import Standing, fit_votes, known, standings_of
+from bayesduel.studies._fits import LOOK, Standing, fit_votes, known, standings_of
 from bayesduel.studies.audits import StoredAudit, stored_audit
 from bayesduel.studies.judges.reliability import JudgeTable, judge_table
 from bayesduel.studies.replay.state import StudyState
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from bayesduel.studies.forecast import Forecast
 
 __all__ = ["Standing", "StoppingLine", "StudyStatus", "status_of"]
-
-_DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 6e6, 200, 4000
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ def status_of(
     With ``leave_out``, or where the study stops by it, also who would lead without the
     votes of each judge.
     """
-    posterior = fit_votes(state, _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS)
+    posterior = fit_votes(state, *LOOK)
     rows, words = standings_of(posterior, probability)
     audit = stored_audit(state)
     clock = state.clock_at(now)

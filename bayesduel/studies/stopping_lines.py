@@ -12,7 +12,7 @@ from bayesduel.models.pairwise_beta import PairwiseBeta
 from bayesduel.stopping import AnytimeEvidence, PosteriorProbability
 from bayesduel.stopping.rules import NOBODY, StoppingState
 from bayesduel.studies._asked_order import InOrder, evidence_in_order
-from bayesduel.studies._fits import fit_votes
+from bayesduel.studies._fits import LOOK, fit_votes
 from bayesduel.studies.audits import MeasuredRate
 from bayesduel.studies.judges.left_out import LeftOut, left_out_of
 from bayesduel.studies.judges.terms_kept import cheapest
@@ -118,7 +118,7 @@ def why_stopped(state: StudyState) -> str:
         if rule == "anytime":
             line = _anytime(state)
         elif rule == "posterior":
-            line = _posterior(state, fit_votes(state, 6e6, 200, 4000))
+            line = _posterior(state, fit_votes(state, *LOOK))
         else:
             line = _judges(left_out_of(state))
         if not line.stopped:

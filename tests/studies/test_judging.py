@@ -126,6 +126,7 @@ def test_gold_comes_as_often_as_said_and_is_no_vote(make):
     for ticket in tickets:
         study.tell(ticket, better_of(ticket))
     assert study.comparisons().num_votes == 44 - 11
+    assert study.comparisons(judged=True).num_votes == 44 - 11
     ada, bob = study.status().judges.lines
     assert (ada.gold, ada.gold_right, bob.gold) == (10, 10, 1)
     assert study.status().aside == 0
@@ -340,6 +341,8 @@ def test_a_policy_is_told_one_vote_for_both_orders(make, policy):
     while tickets := study.ask(3, judge="Ada"):
         for ticket in tickets:
             study.tell(ticket, better_of(ticket))
+    judged = study.comparisons(judged=True)
+    assert judged.wins.tolist() == study.comparisons().wins.tolist()
     state = study._current()
     assert state.num_votes == 12
     assert len(state.questions) == 24

@@ -139,6 +139,7 @@ def _show_judges(screen: Console, found: StudyStatus) -> None:
         table.add_column(head, justify="right", no_wrap=True)
     for line in lines:
         table.add_row(escape(line.name), *line.cells().values())
+    screen.print()
     words = found.judges.words(found.leader, found.stopping)
     show(screen, "judges", table.fitted(screen.width), *words)
 

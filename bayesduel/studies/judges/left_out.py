@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesduel.studies._fits import fit_votes, leader_of
+from bayesduel.studies._fits import LOOK, fit_votes, leader_of
 from bayesduel.studies.replay.questions import Question
 from bayesduel.studies.replay.state import StudyState
 from bayesduel.votes.comparisons import Comparisons
 
 __all__ = ["LeftOut", "left_out_of"]
-
-_DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS = 1e6, 200, 2000
 
 
 class LeftOut(NamedTuple):
@@ -22,13 +20,6 @@ class LeftOut(NamedTuple):
 
     leader: str | None
     leaders: dict[str, str | None]
-
-    @property
-    def changing(self) -> tuple[str, ...]:
-        """Judges without whom another arm would lead, or none."""
-        return tuple(
-            judge for judge, leader in self.leaders.items() if leader != self.leader
-        )
 
 
 def left_out_of(state: StudyState) -> LeftOut:
@@ -56,5 +47,5 @@ def _leader(state: StudyState, without: Iterable[Question]) -> str | None:
     both = np.ix_(state.active, state.active)
     names = [state.arms[arm] for arm in state.active]
     votes = Comparisons.from_wins(wins[both], ties=ties[both], arm_names=names)
-    draws = _DRAWN_NUMBERS, _FEWEST_DRAWS, _MOST_DRAWS
-    return leader_of(fit_votes(state, *draws, votes=votes))
+    # As many draws as for the status: nobody is to lead by their luck.
+    return leader_of(fit_votes(state, *LOOK, votes=votes))

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from statistics import median
 
-from bayesduel.studies._fits import fit_votes, leader_of
+from bayesduel.studies._fits import LOOK, fit_votes, leader_of
 from bayesduel.studies.judges.agreement import krippendorff_alpha
 from bayesduel.studies.judges.left_out import left_out_of
 from bayesduel.studies.replay.questions import MIRRORED, Question
@@ -259,7 +259,7 @@ def judge_table(state: StudyState, *, leave_out: bool) -> JudgeTable:
 def with_everyone(state: StudyState) -> WithEveryone:
     """Return what would be said if nobody were set aside."""
     other = state.with_everyone()
-    posterior = fit_votes(other, 1e6, 200, 2000)
+    posterior = fit_votes(other, *LOOK)
     return WithEveryone(
         votes=other.num_votes - state.num_votes,
         leader=leader_of(posterior),
