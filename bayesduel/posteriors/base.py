@@ -98,7 +98,7 @@ class ScalePosterior(PairPosterior, Protocol):
 
 @runtime_checkable
 class RivalPosterior(ScalePosterior, Protocol):
-    """A posterior on one scale that knows how a rival could be as good as the leader."""
+    """A posterior on one scale that knows when a rival would be level."""
 
     def level_world(self, state: State, leader: Arm, rival: Arm) -> LevelWorld:
         """Return the likeliest world in which two arms have the same utility.

@@ -197,10 +197,10 @@ def test_names_of_arms_do_not_matter():
         found = set()
         for rival in range(1, 6):
             for key in map(jax.random.key, range(2)):
-                one = pair_of(rule, key, here, jnp.int32(leader), jnp.int32(rival))
-                other = pair_of(
-                    rule, key, there, *(jnp.int32(place[arm]) for arm in (leader, rival))
-                )  # fmt: skip
+                arms = leader, rival
+                one = pair_of(rule, key, here, *map(jnp.int32, arms))
+                moved = (jnp.int32(place[arm]) for arm in arms)
+                other = pair_of(rule, key, there, *moved)
                 pair = {int(arm) for arm in one}
                 assert pair == {int(order[int(arm)]) for arm in other}
                 found.add(tuple(sorted(pair)))
@@ -269,6 +269,7 @@ def test_names_and_numbers():
     assert policies.get("rd-ts", posterior="thurstone").scalar_kernel() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cost", ["regret", "duels"])
 def test_own_models_and_chains_play(cost):
     """A model of one's own, and the slow truth, find who is best."""
