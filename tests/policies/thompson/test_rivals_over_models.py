@@ -17,6 +17,7 @@ from bayesduel.policies.over_models.base import one_round, up_to_a_meeting
 from bayesduel.policies.over_models.rival_directed import divergence, estimated_regret
 from bayesduel.policies.policy import over_model
 from bayesduel.posteriors import BetaPairs, Laplace
+from bayesduel.studies import Study
 from bayesduel.types import Outcome
 from tests.compiling import quick_jit
 from tests.policies.distributions import (
@@ -27,6 +28,7 @@ from tests.policies.distributions import (
 )
 from tests.posteriors.models_of_ones_own import OnAScale, ShownFirst
 from tests.reference import RivalOverScale
+from tests.studies.helpers import assert_replays
 
 FALSE_ALARM = 1e-5
 """Of one test."""
@@ -323,3 +325,18 @@ def test_what_cannot_play_is_refused():
     ):
         with pytest.raises(PolicyParameterError, match=words):
             RivalDirectedThompson(**parameters).check(4, 100)
+
+
+@pytest.mark.slow
+def test_a_study_asks_as_it_does(tmp_path):
+    """And whoever opens its file sees the same state."""
+    arms = ["tea", "coffee", "milk"]
+    path = tmp_path / "drinks.study"
+    with Study.create(path, arms, policy="rd-ts:posterior=bradley-terry") as study:
+        for _ in range(8):
+            ticket = study.ask()[0]
+            assert ticket.left != ticket.right
+            better = arms.index(ticket.left) < arms.index(ticket.right)
+            study.tell(ticket, "left" if better else "right")
+        assert "RD-TS:posterior=bradley-terry" in ticket.reason
+        assert_replays(study)
